@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orthobench.contract import Array, flops
-from orthobench_cca.covariances import SINGULAR, units_of
+from orthobench_cca.covariances import SINGULAR, TIED, tied, units_of
 from orthobench_cca.oracle import Centred, PairsMatrices
 
 WELL = 1e-6
@@ -19,7 +19,10 @@ on they come from a Gram matrix."""
 
 
 class Whitened(NamedTuple):
-    """A basis W (p, r) with W'(S + ridge I)W = I, of all directions or of those that vary.
+    """A basis W (p, r) with W'(S + ridge I)W = I, of the r directions that vary.
+
+    WW' is the pseudo-inverse of S + ridge I, and r its rank: a column that is constant, or a
+    combination of others, adds nothing.
 
     `least` is the smallest eigenvalue of S + ridge I over the largest, or an estimate where that is
     far from zero: the ridge where p is above the number of pairs. Columns have unit variance, but
@@ -67,10 +70,10 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
         flops.qr(large, small) + flops.svd(small, small) + wide * flops.gemm(large, small, small)
     )
     bottom = (ridge if wide else values[-1]) / values[0] if values[0] > 0 else 0.0
-    if wide and not ridge:
-        keep = values > SINGULAR * values[0]
+    keep = values > SINGULAR * values[0]
+    if not ridge and (wide or not keep.all()):
         vectors, values = vectors[:, keep], values[keep]
-    return Whitened(units[:, None] * vectors / _roots(values), float(bottom), count)
+    return Whitened(units[:, None] * vectors / np.sqrt(values), float(bottom), count)
 
 
 def by_cholesky(S: Array, N: int) -> Whitened | None:
@@ -88,16 +91,14 @@ def by_cholesky(S: Array, N: int) -> Whitened | None:
 
 
 def _by_eigenvectors(S: Array, N: int) -> Whitened:
-    """Return the scaled eigenvectors of a covariance of N pairs."""
+    """Return the scaled eigenvectors of a covariance of N pairs, of positive eigenvalues."""
     p, (values, vectors) = len(S), np.linalg.eigh(S)
     count = flops.gemm(p, p, N) + flops.eigh(p) + 2 * p * p
     least = float(values[0] / values[-1]) if values[-1] > 0 else 0.0
-    return Whitened(vectors / _roots(values), least, count)
-
-
-def _roots(values: Array) -> Array:
-    """Return square roots; what is rounding becomes the smallest that is not."""
-    return np.asarray(np.sqrt(np.maximum(values, SINGULAR * values.max())))
+    keep = values > SINGULAR * values[-1]
+    if not keep.all():
+        vectors, values = vectors[:, keep], values[keep]
+    return Whitened(vectors / np.sqrt(values), least, count)
 
 
 class Canonical(NamedTuple):
@@ -113,17 +114,59 @@ def canonical(
     oracle: PairsMatrices, left: Whitened, right: Whitened, k: int | None = None
 ) -> Canonical:
     """Return the canonical weights from whitened bases."""
-    k, (x, y), N = k or oracle.k, oracle.sides, oracle.count
-    (p, r), (q, s) = left.W.shape, right.W.shape
-    if max(p, q) <= N:
-        M = left.W.T @ x.cross(y) @ right.W
-        count = flops.gemm(p, q, N) + flops.gemm(r, q, p) + flops.gemm(r, s, q)
-    else:
-        M = x.times(left.W).T @ y.times(right.W) / N
-        count = flops.gemm(N, r, p) + flops.gemm(N, s, q) + flops.gemm(r, s, N)
+    k, (M, count) = k or oracle.k, _whitened_cross(oracle, left, right)
     U, correlations, V, decomposing = _leading(M, k)
+    (p, r), (q, s) = left.W.shape, right.W.shape
     count += decomposing + flops.gemm(p, k, r) + flops.gemm(q, k, s)
     return Canonical(left.W @ U, correlations, right.W @ V, count)
+
+
+def _whitened_cross(oracle: PairsMatrices, left: Whitened, right: Whitened) -> tuple[Array, int]:
+    """Return W_x'S_xy W_y (r, s), whose singular values are the correlations, and the flops."""
+    (x, y), N = oracle.sides, oracle.count
+    (p, r), (q, s) = left.W.shape, right.W.shape
+    if max(p, q) <= N:
+        count = flops.gemm(p, q, N) + flops.gemm(r, q, p) + flops.gemm(r, s, q)
+        return left.W.T @ x.cross(y) @ right.W, count
+    count = flops.gemm(N, r, p) + flops.gemm(N, s, q) + flops.gemm(r, s, N)
+    return x.times(left.W).T @ y.times(right.W) / N, count
+
+
+class Optima(NamedTuple):
+    """The set of all optima, where correlations may be tied with the last that is sought.
+
+    Attributes
+    ----------
+    A : ndarray, shape (p, K)
+    correlations : ndarray, shape (k,)
+    B : ndarray, shape (q, K)
+        The k weights; more if others have the last correlation too, and only those of positive
+        correlations if the last is zero, which any weights have.
+    first : int
+        Number of correlations above the last one sought. Columns of A and B from there on are
+        tied: any of their combinations is as good.
+    """
+
+    A: Array
+    correlations: Array
+    B: Array
+    first: int
+
+
+def optima(oracle: PairsMatrices, left: Whitened, right: Whitened) -> Optima:
+    """Return all optima; beside `canonical`, 2rs² + s³ flops for the correlations alone."""
+    M, _ = _whitened_cross(oracle, left, right)
+    k = min(oracle.k, *M.shape)
+    U, correlations, V, _ = _leading(M, k)
+    squares = np.asarray(np.linalg.eigvalsh(M @ M.T if M.shape[0] < M.shape[1] else M.T @ M))[::-1]
+    first, end = tied(squares, k)
+    if k < oracle.k or squares[k - 1] <= TIED * squares[0]:
+        first = int(np.count_nonzero(squares > TIED * squares[0]))
+        U, V = U[:, :first], V[:, :first]
+    elif end > k:
+        U, _, Vt = np.linalg.svd(M, full_matrices=False)
+        U, V = U[:, :end], Vt[:end].T
+    return Optima(left.W @ U, correlations, right.W @ V, first)
 
 
 def _leading(M: Array, k: int) -> tuple[Array, Array, Array, int]:

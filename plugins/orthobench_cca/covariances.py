@@ -10,6 +10,43 @@ from orthobench.contract import Array, flops
 SINGULAR = 1e-12
 """Eigenvalue of a covariance, relative to the largest, below which it is singular."""
 
+TIED = 1e-10
+"""Difference of eigenvalues, relative to the largest, that is taken for rounding."""
+
+
+def tied(values: Array, k: int) -> tuple[int, int]:
+    """Return how many values are above the k-th, and how many are not below it, up to rounding.
+
+    Parameters
+    ----------
+    values : ndarray
+        In descending order, the largest positive.
+    k : int
+    """
+    rounding = TIED * float(values[0])
+    above = int(np.count_nonzero(values > values[k - 1] + rounding))
+    return above, int(np.count_nonzero(values >= values[k - 1] - rounding))
+
+
+def turned(inner: Array, first: int) -> Array:
+    """Return the combinations (K, k) of K columns that span the optimum nearest to a point.
+
+    The first columns belong to every optimum, and of the others, whose eigenvalues are equal, any
+    k - first combinations: the nearest ones are the right singular vectors of their inner products
+    with the point.
+
+    Parameters
+    ----------
+    inner : ndarray, shape (k, K)
+        A'S[v_1, ..., v_K] for the normalized point A.
+    first : int
+    """
+    k, K = inner.shape
+    T = np.zeros((K, k))
+    T[:first, :first] = np.eye(first)
+    T[first:, first:] = np.linalg.svd(inner[:, first:])[2][: k - first].T
+    return T
+
 
 def units_of(variances: Array) -> Array:
     """Return one over standard deviations, 1 where there is no variance.

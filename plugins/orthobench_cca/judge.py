@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from orthobench.contract import Array, Solution
-from orthobench_cca.canonical import Canonical
+from orthobench_cca.canonical import Optima
+from orthobench_cca.covariances import turned
 from orthobench_cca.oracle import PairsMatrices, halves
+
+ILL = 1e8
+"""The condition number of the covariance of scores above which half of its digits are lost."""
 
 DEPENDENT = 1e-10
 """Singular value of a point, relative to the largest, below which columns are dependent."""
@@ -24,18 +29,20 @@ class Judge:
     Parameters
     ----------
     oracle : PairsMatrices
-    best : Canonical, optional
-        The truth; None where it is too dear.
+    best : Optima, optional
+        The truth; None if it is too dear.
     test : PairsMatrices, optional
         Other pairs, whose means are those of the training pairs.
     """
 
     def __init__(
-        self, oracle: PairsMatrices, best: Canonical | None, test: PairsMatrices | None = None
+        self, oracle: PairsMatrices, best: Optima | None, test: PairsMatrices | None = None
     ) -> None:
         self.sides, self.ridge, self.p = oracle.sides, oracle.ridge, oracle.p
         self.best, self.test = best, None if test is None else test.sides
         self.correlations = np.ones(oracle.k) if best is None else best.correlations
+        varying = np.concatenate([side.variances() > 0 for side in oracle.sides])
+        self.constants = () if self.ridge else np.flatnonzero(~varying)
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``suboptimality``, the primary one, first.
@@ -43,21 +50,25 @@ class Judge:
         ``suboptimality`` is 1 - sum of the canonical correlations between A'x and B'y over that of
         the k largest, or over k, the most that they can be, where the truth is too dear;
         ``correlation`` is the largest of the former, and ``captured`` their sum. ``x_error`` and
-        ``y_error`` are the distances of the spans from the canonical ones, in the metrics of the
-        covariances. As delivered, ``disorder`` is the most by which the correlation of a pair of
-        columns is above that of the pair before it, and ``whitening_error`` the largest entry of
-        |A'S_xx A - I| and |B'S_yy B - I|. ``relative_gradient`` is the larger of
+        ``y_error`` are the distances of the spans from the nearest canonical ones, in the metrics
+        of the covariances: if the last correlation sought is multiple, there are many. As
+        delivered, ``disorder`` is the largest excess of the correlation of a pair of columns over
+        that of the pair before it, and ``whitening_error`` the largest entry of |A'S_xx A - I| and
+        |B'S_yy B - I|. ``relative_gradient`` is the larger of
         |S_xy B - S_xx A R| over |S_xy B|, with R the correlations, and the same of y, each row in
         the unit of its column. ``test_captured`` is the sum of the correlations of each
         canonical variable of x with that of y on the test part, ``passes`` how often the pairs
         were read.
         """
-        A, B = halves(solution.point, self.p)
-        U, V = (side.times(M) for side, M in zip(self.sides, (A, B), strict=True))
-        N = len(U)
-        xx, yy = U.T @ U / N + self.ridge * A.T @ A, V.T @ V / N + self.ridge * B.T @ B
-        xy, left, right = U.T @ V / N, _inverse_root(xx), _inverse_root(yy)
-        P, found, Qt = np.linalg.svd(left @ xy @ right)
+        A, B = halves(self.finished(solution).point, self.p)
+        U, V, xx, yy, xy = self._scored(A, B)
+        left, right, across = _inverse_root(xx), _inverse_root(yy), xy
+        if max(_condition(xx, left), _condition(yy, right)) > ILL:
+            # nearly dependent scores have lost digits: they are computed again from white ones
+            A, B = A @ left, B @ right
+            U, V, *inner, across = self._scored(A, B)
+            left, right = map(_inverse_root, inner)
+        P, found, Qt = np.linalg.svd(left @ across @ right)
         of_x, of_y = left @ P, right @ Qt.T
         A, B, U, V = A @ of_x, B @ of_y, U @ of_x, V @ of_y
         one_by_one = np.diag(xy) / np.maximum(np.sqrt(np.diag(xx)) * np.sqrt(np.diag(yy)), TINY)
@@ -72,14 +83,21 @@ class Judge:
             self._residual(0, V, U * found, A * found), self._residual(1, U, V * found, B * found)
         )
         if self.best is not None:
-            of_best = self._scores_of_best
-            metrics["x_error"] = _missed(U, A, of_best[0], self.best.A, self.ridge)
-            metrics["y_error"] = _missed(V, B, of_best[1], self.best.B, self.ridge)
+            of_best, first = self._scores_of_best, self.best.first
+            metrics["x_error"] = _missed(U, A, of_best[0], self.best.A, first, self.ridge)
+            metrics["y_error"] = _missed(V, B, of_best[1], self.best.B, first, self.ridge)
         if self.test is not None:
             metrics["test_captured"] = _correlation_of(self.test[0].times(A), self.test[1].times(B))
         if (passes := getattr(solution, "passes", None)) is not None:
             metrics["passes"] = float(passes)
         return metrics
+
+    def _scored(self, A: Array, B: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Return the scores of weights, and the covariances S_xx, S_yy and S_xy of these."""
+        U, V = (side.times(M) for side, M in zip(self.sides, (A, B), strict=True))
+        N = len(U)
+        xx, yy = U.T @ U / N + self.ridge * A.T @ A, V.T @ V / N + self.ridge * B.T @ B
+        return U, V, xx, yy, U.T @ V / N
 
     def _residual(self, at: int, scores: Array, own_scores: Array, own: Array) -> float:
         """Return |M'v / N - (S + ridge I) A R| over the norm of M'v, in the units of columns.
@@ -102,6 +120,14 @@ class Judge:
         truth = (self.best.A, self.best.B) if self.best else ()
         return [side.times(M) for side, M in zip(self.sides, truth, strict=False)]
 
+    def finished(self, solution: Solution) -> Solution:
+        """Return the solution with weights 0 on constant columns, which changes no score."""
+        if not len(self.constants):  # or a ridge, with which they vanish by themselves
+            return solution
+        point = solution.point.copy()
+        point[self.constants] = 0.0
+        return replace(solution, point=point)
+
     def violation(self, solution: Solution) -> float:
         """Return 0 where A and B have independent columns, and otherwise 1."""
         return float(any(map(dependent, halves(solution.point, self.p))))
@@ -109,6 +135,11 @@ class Judge:
 
 TINY = float(np.finfo(np.float64).tiny)
 """The least product of two variances."""
+
+
+def _condition(S: Array, root: Array) -> float:
+    """Return the condition number of S on the range of its inverse root."""
+    return float(np.linalg.norm(S, 2) * np.linalg.norm(root, 2) ** 2)
 
 
 def _inverse_root(S: Array) -> Array:
@@ -119,9 +150,15 @@ def _inverse_root(S: Array) -> Array:
     return np.asarray((vectors * roots) @ vectors.T)
 
 
-def _missed(U: Array, A: Array, V: Array, best: Array, ridge: float) -> float:
-    """Return |(I - AA'S) best| in the metric S, from the residual; A'SA = I, scores are U and V."""
+def _missed(U: Array, A: Array, V: Array, best: Array, first: int, ridge: float) -> float:
+    """Return |(I - AA'S) best| in the metric S, from the residual; A'SA = I, scores are U and V.
+
+    If `best` has more columns than A, those from `first` on are tied.
+    """
     inner = U.T @ V / len(U) + ridge * A.T @ best
+    if best.shape[1] > A.shape[1]:
+        T = turned(inner, first)
+        inner, best, V = inner @ T, best @ T, V @ T
     rest, score = best - A @ inner, V - U @ inner
     square = float(np.vdot(score, score)) / len(U) + ridge * float(np.vdot(rest, rest))
     return float(np.sqrt(square))
@@ -140,7 +177,12 @@ def dependent(M: Array) -> bool:
     return not values[-1] > DEPENDENT * values[0]
 
 
-def distance(A: Array, best: Array, S: Array) -> float:
-    """Return |(I - AA'S) best| in the metric S, from the residual."""
+def distance(A: Array, best: Array, S: Array, first: int = 0) -> float:
+    """Return |(I - AA'S) best| in the metric S, from the residual.
+
+    If `best` has more columns than A, those from `first` on are tied: it is the least distance.
+    """
+    if best.shape[1] > A.shape[1]:
+        best = best @ turned(A.T @ (S @ best), first)
     missed = best - A @ (A.T @ (S @ best))
     return float(np.sqrt(max(float(np.vdot(missed, S @ missed)), 0.0)))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.contract import DataError, Instance, UsageError
-from orthobench.tools.arrays import array_of, check_rows, is_number, matrix, whole
-from orthobench.tools.sparse import checked_sparse, is_sparse
-from orthobench_cca.canonical import Canonical, canonical, whitened
-from orthobench_cca.covariances import SINGULAR
+from orthobench.contract import Array, DataError, Instance, UsageError
+from orthobench.tools.arrays import check_rows, is_number, whole
+from orthobench.tools.reading import array_of, read
+from orthobench.tools.rows import Rows
+from orthobench.tools.sparse import is_sparse
+from orthobench_cca.canonical import Optima, optima, whitened
 from orthobench_cca.judge import Judge
 from orthobench_cca.oracle import PairsMatrices, PairsOracle
+from orthobench_cca.result import canonical_variables
 
 EXACT = 3000
 """The most columns, or pairs where these are fewer, for which the judge knows the truth."""
@@ -23,6 +27,15 @@ LEAST = 1e-290
 
 WELL = 1e-3
 """The inverse condition number of a covariance above which its square loses the judge no digits."""
+
+ALIKE = 4 * float(np.finfo(np.float64).eps)
+"""The range of a column, relative to its largest entry, that is taken for rounding: a constant."""
+
+FAR = 1e4
+"""The squared mean of a sparse column over its variance from which on products lose digits."""
+
+UNCORRELATED = 1e-12
+"""The largest canonical correlation that is taken for rounding."""
 
 
 def cca(
@@ -40,16 +53,19 @@ def cca(
     with the covariances S of the pairs. That is the generalized eigenvalue problem of
     [0 S_xy; S_yx 0] and diag(S_xx, S_yy).
 
+    A singular covariance has a pseudo-inverse: columns that are constant or combinations of others
+    change no correlation, and constant columns get weight 0.
+
     Parameters
     ----------
-    X : array_like, sparse matrix or DataFrame, shape (N, p)
-    Y : array_like, sparse matrix or DataFrame, shape (N, q)
-        Pairs (x, y) in rows. They are copied and centred; where both are sparse they stay sparse,
-        and the means are subtracted from products.
+    X : array_like, sparse matrix or DataFrame, shape (N, p) or (N,)
+    Y : array_like, sparse matrix or DataFrame, shape (N, q) or (N,)
+        Pairs (x, y) in rows. They are copied and centred. If both are sparse they stay sparse: the
+        means are subtracted from products, or from the column if it has nearly no zeros.
     k : int
-        Number of canonical variables, 1 <= k <= min(p, q).
+        Number of canonical variables, 1 <= k <= min(p, q), and at most the rank of either side.
     ridge : float
-        It is added to the diagonals of both covariances, which must not be singular with it.
+        It is added to the diagonals of both covariances.
     passes : int
         How often streaming solvers go through the pairs.
     test : (array_like, array_like), optional
@@ -65,8 +81,13 @@ def cca(
     UsageError
         Where k, `ridge` or `passes` is out of range.
     DataError
-        Where data are not finite real matrices of equally many rows; where a covariance is
-        singular.
+        If data are not finite real matrices of equally many rows; if a side does not vary, or its
+        rank is below k; if the sides are uncorrelated.
+
+    Warns
+    -----
+    UserWarning
+        If there are so few pairs that some correlations are 1 whatever the data.
 
     Examples
     --------
@@ -88,10 +109,10 @@ def cca(
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
     oracle: PairsMatrices
     if is_sparse(left) and is_sparse(right):
-        oracle = PairsMatrices(left, right, k, ridge)
+        oracle = PairsMatrices(_shifted(left), _shifted(right), k, ridge)
     else:
-        x, y = (M.toarray() if is_sparse(M) else M for M in (left, right))
-        oracle = PairsOracle(x - x.mean(axis=0), y - y.mean(axis=0), k, ridge, passes)
+        x, y = (_centred(M.toarray() if is_sparse(M) else M) for M in (left, right))
+        oracle = PairsOracle(x, y, k, ridge, passes)
     for name, side in zip("XY", oracle.sides, strict=True):
         if not (largest := float(side.variances().max())):
             raise DataError(f"{name} does not vary: there is nothing to correlate")
@@ -101,7 +122,39 @@ def cca(
     judged, best = _judged(oracle)
     judge = Judge(judged, best, held_out)
     known = {} if best is None else {"suboptimality": 0.0, "x_error": 0.0, "y_error": 0.0}
-    return Instance(oracle, judge, known, violation=judge.violation, conditional=("passes",))
+    return Instance(
+        oracle, judge, known, judge.violation, finish=judge.finished, conditional=("passes",),
+        result=partial(canonical_variables, oracle),
+    )  # fmt: skip
+
+
+def _centred(rows: Array) -> Array:
+    """Return dense columns less their means; those that are constant up to rounding are zero."""
+    centred = rows - rows.mean(axis=0)
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    centred[:, high - low <= ALIKE * np.maximum(abs(low), abs(high))] = 0.0
+    return np.asarray(centred)
+
+
+def _shifted(rows: Any) -> Any:
+    """Return sparse rows, of which columns with large means are centred.
+
+    Such columns have nearly no zeros, so that they take no more memory, and their products lose no
+    digits to the mean.
+    """
+    from scipy.sparse import csr_array, diags
+
+    mean = np.asarray(rows.mean(axis=0)).ravel()
+    squares = np.asarray(rows.multiply(rows).mean(axis=0)).ravel()
+    far = np.flatnonzero(mean**2 > FAR * (squares - mean**2))
+    if not far.size:
+        return rows
+    near = np.ones(len(mean))
+    near[far] = 0.0
+    places = csr_array((np.ones(far.size), (np.arange(far.size), far)), shape=(far.size, len(mean)))
+    kept = csr_array(rows) @ csr_array(diags(near))
+    kept.eliminate_zeros()
+    return kept + csr_array(_centred(rows[:, far].toarray())) @ places
 
 
 def _held_out(
@@ -118,7 +171,7 @@ def _held_out(
     return held_out
 
 
-def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Canonical | None]:
+def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Optima | None]:
     """Return the pairs to judge by, and the truth.
 
     They are p + q rows with the same covariances, where pairs are more and covariances well
@@ -131,7 +184,7 @@ def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Canonical | None]:
     if condensed is not None:
         left, right = (whitened(side, oracle.ridge) for side in condensed.sides)
         if min(left.least, right.least) > WELL:
-            return condensed, canonical(condensed, left, right)
+            return condensed, _correlated(optima(condensed, left, right))
     return oracle, _truth(oracle)
 
 
@@ -152,27 +205,48 @@ def _condensed(oracle: PairsMatrices) -> PairsMatrices | None:
     return rows
 
 
-def _truth(oracle: PairsMatrices) -> Canonical:
-    """Return the canonical variables."""
-    left, right = (whitened(side, oracle.ridge) for side in oracle.sides)
-    for side, found, name in zip(oracle.sides, (left, right), "XY", strict=True):
-        if found.least <= SINGULAR:
-            raise DataError(
-                f"the columns of {name} are linearly dependent: pass ridge > 0, such as "
-                f"{1e-3 * side.variances().mean() or 1.0:.2g}"
-            )
-    return canonical(oracle, left, right)
+def _truth(oracle: PairsMatrices) -> Optima:
+    """Return the canonical variables; refuse a rank below k."""
+    sides, most = [whitened(side, oracle.ridge) for side in oracle.sides], oracle.count - 1
+    ranks = [side.W.shape[1] for side in sides]
+    for rank, name in zip(ranks, "XY", strict=True):
+        if rank < oracle.k and not oracle.ridge:
+            rows = f"{oracle.count} pairs less their mean have" if rank == most else "it has"
+            raise DataError(f"k = {oracle.k} is above the rank of {name}: {rows} rank {rank}")
+    if not oracle.ridge and sum(ranks) > most:
+        warnings.warn(
+            f"X has rank {ranks[0]} and Y rank {ranks[1]}, and {oracle.count} pairs less their "
+            f"mean have rank {most} at most: {sum(ranks) - most} of the correlations are 1 "
+            "whatever the data; take more pairs, or a ridge",
+            stacklevel=4,
+        )
+    return _correlated(optima(oracle, *sides))
+
+
+def _correlated(found: Optima) -> Optima:
+    if not found.correlations[0] > UNCORRELATED:
+        raise DataError("X and Y are uncorrelated: there is nothing to find")
+    return found
 
 
 def _given(data: Any, name: str) -> Any:
-    """Return finite rows of float64, sparse ones in CSR."""
+    """Return finite rows of float64, sparse ones in CSR; a vector is a column."""
     what = f"the rows of {name}"
+    if len(getattr(data, "shape", ())) == 1:
+        data = array_of(data, what)[:, None]
+    data = read(data, what)
     if is_sparse(data):
-        rows = checked_sparse(data, what).tocsr().astype(np.float64)
-        if not np.isfinite(rows.data).all():
-            raise DataError(f"{name}: an entry is not finite")
+        rows = data.tocsr().astype(np.float64)
+        for at in np.flatnonzero(~np.isfinite(rows.data)):
+            row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+            raise DataError(
+                f"{name}: the entry in row {row} and column {rows.indices[at]} (counted from 0) is "
+                f"{rows.data[at]}; clean the data"
+            )
         return rows
-    rows = matrix(array_of(data, what), what).astype(np.float64, order="C")
+    if isinstance(data, Rows):
+        data = data.read(0, len(data))
+    rows = data.astype(np.float64, order="C")
     try:
         check_rows(rows, 0, int)
     except DataError as error:

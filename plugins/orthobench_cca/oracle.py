@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from orthobench_kit.sources import ArraySource
@@ -38,6 +39,12 @@ class PairsMatrices(Oracle):
     ridge : float
         It is added to the diagonals of both covariances.
     """
+
+    shows: ClassVar[Mapping[str, str]] = {
+        "X": "one side of the pairs (N, p), in rows",
+        "Y": "the other (N, q); n = p + q, and the point is A (p, k) above B (q, k)",
+        "ridge": "what is added to the diagonals of both covariances",
+    }
 
     def __init__(self, X: Any, Y: Any, k: int, ridge: float = 0.0) -> None:
         self._given, self.ridge = (X, Y), ridge

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
-from orthobench_kit.polar import inverse_root
+from orthobench_kit.polar import inverse_root_on_range
+from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 from orthobench.contract import Array, DataError, Instance, Oracle, Solution
-from orthobench.tools.arrays import array_of, check_rows, matrix, whole
-from orthobench_cca.covariances import SINGULAR, normalized
+from orthobench.tools.arrays import check_rows, matrix, whole
+from orthobench.tools.reading import array_of
+from orthobench_cca.covariances import SINGULAR, normalized, tied
 from orthobench_cca.judge import dependent, distance
+from orthobench_cca.result import eigenvectors
 
-SYMMETRIC = 1e-10
-"""Asymmetry of a matrix, relative to its largest entry, that is taken for rounding."""
+UNSURE = 1e8
+"""The condition number of B from which on eigenvalues may have lost half of their digits."""
+
+COMMON = 1e-8
+"""The largest norm of A on the null space of B, relative to that of A, that is taken for zero."""
 
 
 class PencilOracle(Oracle):
-    """Symmetric matrices A and B, B positive definite, whose leading eigenvectors are sought.
+    """Symmetric matrices A and B, whose leading eigenvectors are sought.
+
+    B is positive semidefinite, and A vanishes on the null space of B.
 
     Parameters
     ----------
     A, B : ndarray, shape (n, n)
     k : int
     """
+
+    shows: ClassVar[Mapping[str, str]] = {
+        "A": "a symmetric matrix (n, n)",
+        "B": "a positive definite one, in whose metric the point has orthonormal columns",
+    }
 
     def __init__(self, A: Array, B: Array, k: int) -> None:
         self.A, self.B, self.n, self.k = A, B, len(A), k
@@ -41,18 +59,22 @@ class PencilJudge:
 
     def __init__(self, A: Array, B: Array, k: int) -> None:
         self.A, self.B = A, B
-        self.values, self.vectors = leading(A, B, k)
+        root, values, vectors = spectrum(A, B)
+        self.first, end = tied(values[::-1], k)
+        end = max(k, end)
+        self.values, self.vectors = values[: -k - 1 : -1], root @ vectors[:, : -end - 1 : -1]
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``suboptimality``, the primary one, first.
 
         ``suboptimality`` is 1 - tr(X'AX) over the sum of the k largest eigenvalues; ``error`` is
-        the distance of the span of X from that of the eigenvectors, in the metric B.
+        the distance of the span of X from that of the eigenvectors, in the metric B; from the
+        nearest of these spans if the last eigenvalue is multiple.
         """
         X = normalized(solution.point, self.B)
         return {
             "suboptimality": 1 - float(np.vdot(X, self.A @ X)) / float(self.values.sum()),
-            "error": distance(X, self.vectors, self.B),
+            "error": distance(X, self.vectors, self.B, self.first),
         }
 
     def violation(self, solution: Solution) -> float:
@@ -60,11 +82,20 @@ class PencilJudge:
         return float(dependent(solution.point))
 
 
-def leading(A: Array, B: Array, k: int) -> tuple[Array, Array]:
-    """Return the k largest eigenvalues of AX = BX diag(values), and X with X'BX = I."""
-    root = inverse_root(B, SINGULAR)
+def leading(A: Array, B: Array, k: int) -> Array:
+    """Return the eigenvectors X (n, k) of AX = BX diag(values) of largest values, X'BX = I."""
+    root, _, vectors = spectrum(A, B)
+    return np.asarray(root @ vectors[:, : -k - 1 : -1])
+
+
+def spectrum(A: Array, B: Array) -> tuple[Array, Array, Array]:
+    """Return the inverse root of B on its range, and the eigenvalues and vectors of its AB^-1.
+
+    Those are of B^-½ A B^-½, the values in ascending order; 27n³ flops with products.
+    """
+    root = inverse_root_on_range(B, SINGULAR)
     values, vectors = np.linalg.eigh(root @ A @ root)
-    return values[: -k - 1 : -1], root @ vectors[:, : -k - 1 : -1]
+    return root, values, vectors
 
 
 def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[PencilOracle]:
@@ -78,9 +109,10 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     Parameters
     ----------
     A : array_like, shape (n, n)
-        Symmetric.
+        Symmetric, up to rounding in single precision: the mean with its transpose is taken.
     B : array_like, shape (n, n)
-        Symmetric and positive definite.
+        Likewise, and positive semidefinite. Eigenvalues are those on its range; on its null space
+        A must vanish too, where the quotient is 0/0.
     k : int
         Number of eigenvectors, whose eigenvalues must be positive.
 
@@ -94,8 +126,14 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     UsageError
         Where k is out of range.
     DataError
-        Where A or B is no finite, real and symmetric matrix, or of another shape than the other;
-        where B is not positive definite; where fewer than k eigenvalues are positive.
+        If A or B is no finite, real and symmetric matrix, or of another shape than the other; if B
+        has a negative eigenvalue, or a null space on which A does not vanish; if fewer than k
+        eigenvalues are positive.
+
+    Warns
+    -----
+    UserWarning
+        If the condition number of B is so large that eigenvalues have few digits.
 
     Examples
     --------
@@ -110,21 +148,45 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     if A.shape != B.shape:
         raise DataError(f"A is of shape {A.shape} and B of {B.shape}: they must be the same")
     k = whole(k, "k", 1, len(A))
-    spread = np.linalg.eigvalsh(B)
-    if not spread[0] > SINGULAR * abs(spread[-1]):
-        raise DataError("B is not positive definite: add a multiple of the identity to it")
+    _check_metric(A, B)
     judge = PencilJudge(A, B, k)
     if not judge.values[-1] > SINGULAR * judge.values[0]:
         positive = int(np.count_nonzero(judge.values > SINGULAR * abs(judge.values[0])))
         raise DataError(f"only {positive} eigenvalues are positive: k = {k} is too large")
     best = {"suboptimality": 0.0, "error": 0.0}
-    return Instance(PencilOracle(A, B, k), judge, best, violation=judge.violation)
+    oracle = PencilOracle(A, B, k)
+    result = partial(eigenvectors, oracle)
+    return Instance(oracle, judge, best, violation=judge.violation, result=result)
+
+
+def _check_metric(A: Array, B: Array) -> None:
+    """Refuse a B that has negative eigenvalues, or a null space where A does not vanish."""
+    spread, vectors = np.linalg.eigh(B)
+    rounding = SINGULAR * float(np.abs(spread).max())
+    if not spread[-1] > rounding or spread[0] < -rounding:
+        raise DataError(
+            f"B has the eigenvalue {spread[0]:.3g}, and the largest is {spread[-1]:.3g}: it must "
+            "be positive semidefinite, and not zero"
+        )
+    positive = spread > rounding
+    null = vectors[:, ~positive]
+    if np.linalg.norm(A @ null) > COMMON * np.linalg.norm(A):
+        raise DataError(
+            f"B has rank {int(positive.sum())} of {len(B)}, and A does not vanish where B does: "
+            "eigenvalues there are infinite; pass Q'AQ and Q'BQ for a basis Q of the directions "
+            "that you mean"
+        )
+    condition = float(spread[-1] / spread[positive][0])
+    if condition > UNSURE:
+        warnings.warn(
+            f"B has the condition number {condition:.1e}: an eigenvalue in a direction where B is "
+            f"small may be wrong by {condition * np.finfo(np.float64).eps:.0e} of the largest",
+            stacklevel=3,
+        )
 
 
 def _symmetric(data: ArrayLike, name: str) -> Array:
     what = f"the rows of {name}"
     S = matrix(array_of(data, what), what).astype(np.float64)
     check_rows(S, what=f"row of {name}")
-    if S.shape[0] != S.shape[1] or np.abs(S - S.T).max() > SYMMETRIC * np.abs(S).max():
-        raise DataError(f"{name} must be a symmetric matrix")
-    return (S + S.T) / 2
+    return symmetric_matrices(S, name)

@@ -52,3 +52,19 @@ def inverse_root(S: Array, floor: float) -> Array:
     values, vectors = np.linalg.eigh(S)
     limits = max(floor * float(values[-1]), float(np.finfo(np.float64).tiny))
     return np.asarray((vectors / np.sqrt(np.maximum(values, limits))) @ vectors.T)
+
+
+def inverse_root_on_range(S: Array, floor: float) -> Array:
+    """Return S^-½ on the range of a symmetric S, and zero on its null space; flops as above.
+
+    Parameters
+    ----------
+    S : ndarray, shape (p, p)
+        Positive semidefinite up to rounding.
+    floor : float
+        Eigenvalues that are at most this, relative to the largest, are taken as zero.
+    """
+    values, vectors = np.linalg.eigh(S)
+    there = values > max(floor * float(values[-1]), float(np.finfo(np.float64).tiny))
+    roots = np.sqrt(np.where(there, values, 1.0))
+    return np.asarray((vectors * there / roots) @ vectors.T)

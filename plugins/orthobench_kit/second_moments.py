@@ -8,12 +8,17 @@ from functools import cached_property
 import numpy as np
 
 from orthobench.errors import DataError
-from orthobench.tools.arrays import Array, array_of, check_rows, matrix
+from orthobench.tools.arrays import Array, check_rows, matrix
 from orthobench.tools.geometry import orthonormalize
+from orthobench.tools.reading import array_of
 from orthobench_kit.sources import ArraySource
+from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 LARGEST = 1e150
 """The largest second moment, whose square is still finite."""
+
+TIED = 1e-10
+"""The difference of eigenvalues, over the first, up to which they are equal."""
 
 
 class SecondMoment(ABC):
@@ -23,9 +28,15 @@ class SecondMoment(ABC):
     ----------
     d : int
         Length of a sample x.
+    rows : int
+        The number of samples that it was computed from; 0 for a population.
+    mean : ndarray, shape (d,), optional
+        Their mean.
     """
 
     d: int
+    rows: int = 0
+    mean: Array | None = None
 
     @abstractmethod
     def variances(self, V: Array) -> Array:
@@ -40,6 +51,13 @@ class SecondMoment(ABC):
     def leading(self, k: int) -> tuple[Array, Array]:
         """Return the k largest eigenvalues, descending, and their eigenvectors (d, k)."""
 
+    @abstractmethod
+    def tied(self, values: Array, vectors: Array) -> bool:
+        """Return whether the next eigenvalue is as large as the last of those that `leading` found.
+
+        Then any vector of its eigenspace is as good, and the leading subspace is not determined.
+        """
+
 
 class DenseMoment(SecondMoment):
     """A second moment given as a matrix.
@@ -47,7 +65,7 @@ class DenseMoment(SecondMoment):
     Parameters
     ----------
     C : ndarray, shape (d, d)
-        Symmetric, to 1e-10 of its largest entry.
+        Symmetric up to rounding in single precision.
 
     Raises
     ------
@@ -57,12 +75,8 @@ class DenseMoment(SecondMoment):
 
     def __init__(self, C: Array) -> None:
         C = matrix(array_of(C, "the covariance"), "the covariance").astype(np.float64)
-        if C.shape[0] != C.shape[1]:
-            raise DataError(f"the covariance must be square, not of shape {C.shape}")
         check_rows(C, what="row of the covariance")
-        if not np.allclose(C, C.T, rtol=0, atol=1e-10 * np.abs(C).max()):
-            raise DataError("the covariance is not symmetric")
-        self.C, self.d = C, len(C)
+        self.C, self.d = symmetric_matrices(C, "the covariance"), len(C)
 
     def variances(self, V: Array) -> Array:
         """Return v'Cv for each column; 2d²m flops."""
@@ -77,6 +91,10 @@ class DenseMoment(SecondMoment):
     def leading(self, k: int) -> tuple[Array, Array]:
         """Return the k leading eigenpairs; about 4d³/3 flops."""
         return _leading(self.C, k)
+
+    def tied(self, values: Array, vectors: Array) -> bool:
+        """Return whether the subspace is not determined; d³/3 flops."""
+        return _tied(self.C, values, vectors)
 
 
 class RowMoment(SecondMoment):
@@ -110,13 +128,23 @@ class RowMoment(SecondMoment):
         the leading eigenvectors of XX', recovers the accuracy lost. Beyond the rank of X the
         values are zero and the vectors arbitrary, but orthonormal. n²d + 4n³/3 + 8ndk flops.
         """
-        _, W = _leading(self.X @ self.X.T, min(k, len(self.X)))
+        _, W = _leading(self._gram, min(k, len(self.X)))
         directions = np.zeros((self.d, k))
         directions[:, : W.shape[1]] = self.X.T @ W
         Q = orthonormalize(directions)
         P = self.X @ Q
         values, rotation = _leading(P.T @ P / len(self.X), k)
         return np.maximum(values, 0.0), np.ascontiguousarray(Q @ rotation)
+
+    def tied(self, values: Array, vectors: Array) -> bool:
+        """Return whether the subspace is not determined; n³/3 flops."""
+        some = values > TIED * values[0]
+        left = self.X @ vectors[:, some] / np.sqrt(len(self.X) * values[some])
+        return not some.all() or _tied(self._gram / len(self.X), values, left)
+
+    @cached_property
+    def _gram(self) -> Array:
+        return self.X @ self.X.T
 
 
 def _leading(C: Array, k: int) -> tuple[Array, Array]:
@@ -125,6 +153,25 @@ def _leading(C: Array, k: int) -> tuple[Array, Array]:
 
     values, vectors = eigh(C, subset_by_index=(len(C) - k, len(C) - 1), check_finite=False)
     return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+
+
+def _tied(C: Array, values: Array, vectors: Array) -> bool:
+    """Return whether C has another eigenvalue as large as the last of its leading ones.
+
+    It has none if (l - e) I - C + VLV' is positive definite, for the eigenpairs (L, V), the last
+    value l, and e = `TIED` of the first.
+    """
+    from scipy.linalg import LinAlgError, cholesky
+
+    if len(values) == len(C):
+        return False
+    rest = (vectors * values) @ vectors.T - C
+    rest[np.diag_indices(len(C))] += values[-1] - TIED * values[0]
+    try:
+        cholesky(rest, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return True
+    return False
 
 
 def second_moment(source: ArraySource) -> SecondMoment:
@@ -146,15 +193,21 @@ def second_moment(source: ArraySource) -> SecondMoment:
     -----
     nd² flops; keeps min(n, d) d numbers.
     """
+    moment: SecondMoment
     if source.length < source.d:
         X = np.concatenate(list(source.checked_pass()))
-        return RowMoment(X)
-    C = np.zeros((source.d, source.d))
+        moment = RowMoment(X)
+        moment.rows, moment.mean = source.length, X.mean(axis=0)
+        return moment
+    C, total = np.zeros((source.d, source.d)), np.zeros(source.d)
     for block in source.checked_pass():
         C += block.T @ block
+        total += block.sum(axis=0)
     C /= source.length
     if np.abs(C).max() > LARGEST:
         raise DataError(
             "the samples are so large that squares of their variances overflow: rescale them"
         )
-    return DenseMoment(C)
+    moment = DenseMoment(C)
+    moment.rows, moment.mean = source.length, total / source.length
+    return moment

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.samples import SampleSource, block_rows
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, array_of, is_array_like, matrix, unshared
-from orthobench.tools.rows import Rows, is_lazy, rows_of
+from orthobench.tools.arrays import Array, matrix, unshared
+from orthobench.tools.reading import array_of, is_data, rows_of
+from orthobench.tools.rows import Rows
 from orthobench_kit.sources import ArraySource
 
 Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"
@@ -175,7 +176,7 @@ def source_of(
         On what is no real matrix.
     """
     stream = callable(data) or isinstance(data, (Iterable, SampleSource))
-    if isinstance(data, Rows) or is_lazy(data) or is_array_like(data) or not stream:
+    if isinstance(data, Rows) or is_data(data) or not stream:
         rows = rows_of(data, "the samples")
         return ArraySource(rows if isinstance(rows, Rows) else unshared(rows), passes=passes)
     if passes != 1:
@@ -183,7 +184,8 @@ def source_of(
     if isinstance(data, SampleSource):
         return data
     if not callable(data):
-        return IteratorSource(data)
+        blocks: Any = data  # no array: `is_data` says so
+        return IteratorSource(blocks)
     if width is None:
         raise UsageError("a sampler needs its covariance or a test part to be judged by")
     return SamplerSource(data, width)

@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from orthobench.errors import DataError
-from orthobench.tools.arrays import Array, array_of, real
+from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import drift
+from orthobench.tools.reading import array_of, real
 
 ROWS = 48
 """Rows of a symmetric matrix that one product computes, from the diagonal block to the right."""
 
-SYMMETRIC = 1e-10
-"""Largest asymmetry, relative to the largest entry, of a tensor that is taken as symmetric."""
-
+SYMMETRIC = 1e-6
+"""The asymmetry, relative to the largest entry, that is taken for rounding: that of sums in single
+precision, in which many matrices are computed whatever their dtype is."""
 
 ORTHONORMAL = 1e-8
 """Largest orthogonality defect |U'U - I|_F of true factors, or of a true basis."""
@@ -259,6 +260,34 @@ def fill(T: Array, corner: Callable[[int, Array], None]) -> None:
             slab[region] = slab.swapaxes(0, place)[region]
 
 
+def symmetric_matrices(A: Array, what: str) -> Array:
+    """Return the mean of a matrix and its transpose, or of each of a stack, fresh.
+
+    Parameters
+    ----------
+    A : ndarray, shape (..., n, n)
+        Finite; symmetric up to `SYMMETRIC` of the largest entry of each matrix.
+    what : str
+        Its name in messages, in the singular.
+
+    Raises
+    ------
+    DataError
+        If it is not symmetric; names the entry that is furthest off.
+    """
+    if A.shape[-1] != A.shape[-2]:
+        raise DataError(f"{what} must be a symmetric matrix, not of shape {A.shape[-2:]}")
+    mirrored = A.swapaxes(-1, -2)
+    off = np.abs(A - mirrored) - SYMMETRIC * np.abs(A).max(axis=(-2, -1), keepdims=True)
+    if off.max() > 0:
+        at = tuple(map(int, np.unravel_index(int(off.argmax()), A.shape)))
+        raise DataError(
+            f"{what} is not symmetric: entry {at} is {A[at]:.6g}, its mirror image "
+            f"{mirrored[at]:.6g}; pass (A + A') / 2 if that is what you mean"
+        )
+    return np.asarray((A + mirrored) / 2)
+
+
 def symmetrized(T: Array) -> Array:
     """Return the mean over all permutations of the indices of an almost symmetric tensor.
 
@@ -275,7 +304,7 @@ def symmetrized(T: Array) -> Array:
     Raises
     ------
     DataError
-        If an entry differs from its mean by more than 1e-10 of the largest entry.
+        If an entry differs from its mean by more than `SYMMETRIC` of the largest entry.
 
     Notes
     -----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,10 @@ from orthobench_kit.symmetric_tensors import (
 
 from orthobench.contract.problem import Instance, Solution
 from orthobench.errors import DataError
-from orthobench.tools.arrays import Array, real
+from orthobench.tools.arrays import Array
+from orthobench.tools.reading import real
 from orthobench_orthogonal_tensor.oracle import AnyOrderOracle, FourthOrderOracle, TensorOracle
+from orthobench_orthogonal_tensor.result import factorization
 
 
 class Judge:
@@ -106,12 +109,12 @@ def orthogonal_tensor(
     Parameters
     ----------
     T : ndarray, shape (n, n, n) or (n, n, n, n)
-        Symmetric up to rounding; it is copied, and symmetrized to the last bit.
+        Symmetric up to rounding in single precision; it is copied, and symmetrized to the last bit.
     factors : ndarray, shape (n, r), optional
         The true orthonormal factors, for the judge.
     weights : ndarray, shape (r,), optional
-        The true weights; the sum of their absolute values is the optimum. Of order 4 they must not
-        be negative.
+        The true weights. The sum of their absolute values is the optimum; of order 4 it is not
+        known if some are negative, as those of excess kurtosis may be.
 
     Returns
     -------
@@ -121,8 +124,8 @@ def orthogonal_tensor(
     Raises
     ------
     DataError
-        If T is not a finite, real tensor of equal sides, is zero, or is not symmetric; says by
-        how much, and where. If factors or weights are not real numbers, the factors are not
+        If T is not a finite, real tensor of equal sides, is zero, or is not symmetric; says by how
+        much, and where. If factors or weights are not real numbers, the factors are not
         orthonormal, or the weights do not match them.
 
     Notes
@@ -156,11 +159,16 @@ def orthogonal_tensor(
     optimum = None if weights is None else _optimum(weights, known, len(symmetric), odd=third)
     best: Mapping[str, float] = {} if optimum is None else {"objective_gap": 0.0}
     oracle = (TensorOracle if third else FourthOrderOracle)(symmetric)
-    return Instance(oracle, Judge(symmetric, known, optimum), best)
+    judge = Judge(symmetric, known, optimum)
+    return Instance(oracle, judge, best, result=partial(factorization, oracle))
 
 
-def _optimum(weights: Array, factors: Array | None, n: int, *, odd: bool) -> float:
-    """Return the sum of the absolute weights: of odd order -u has the negative weight of u."""
+def _optimum(weights: Array, factors: Array | None, n: int, *, odd: bool) -> float | None:
+    """Return the sum of the absolute weights: of odd order -u has the negative weight of u.
+
+    Of even order a negative weight lowers the objective, and other columns than the factors raise
+    it: then there is no closed form.
+    """
     known = real(weights, "the true weights")
     columns = f"at most {n}" if factors is None else str(factors.shape[1])
     fits = known.size <= n if factors is None else known.size == factors.shape[1]
@@ -169,6 +177,4 @@ def _optimum(weights: Array, factors: Array | None, n: int, *, odd: bool) -> flo
     optimum = float(np.abs(known).sum())
     if not 0 < optimum < np.inf:
         raise DataError("the true weights must be finite and not all zero")
-    if not odd and known.min() < 0:
-        raise DataError("of order 4 the true weights must not be negative: leave them out")
-    return optimum
+    return optimum if odd or known.min() >= 0 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,9 @@ class AnyOrderOracle(Oracle):
     """
 
     portable: ClassVar[bool] = True
+    shows: ClassVar[Mapping[str, str]] = {
+        "T": "the symmetric tensor (n, ..., n); its factors are the columns of the point",
+    }
 
     def __init__(self, T: Array) -> None:
         self.T = np.ascontiguousarray(T).view()

@@ -1,16 +1,31 @@
-"""What all methods of this plugin share: a basis, and what was read for it."""
+"""What all methods of this family share: a basis, and what was read for it."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from orthobench.contract import Array, Solver, State, Status, complete
-from orthobench_pca.judge import PCASolution
+from orthobench.contract import Array, Solution, Solver, State, Status, complete
 from orthobench_pca.oracle import PCAOracle
+
+
+@dataclass(frozen=True)
+class PCASolution(Solution):
+    """A point, with what it took.
+
+    Attributes
+    ----------
+    passes : float, optional
+        How often X was read; None where a library does not say.
+    products : int
+        Products of X or X' with one vector.
+    """
+
+    passes: float | None = None
+    products: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,12 +39,15 @@ class PCAState(State):
     rng : numpy.random.Generator
     passes, products
         As of `PCASolution`.
+    tolerance : float, optional
+        As of `Solution`; set when the method ends.
     """
 
     basis: Array
     rng: np.random.Generator
     passes: float | None = 0.0
     products: int = 0
+    tolerance: float | None = None
 
 
 PCAStateT = TypeVar("PCAStateT", bound=PCAState)
@@ -39,14 +57,33 @@ class PCASolver(Solver[PCAOracle, PCAStateT]):
     """Base of all methods."""
 
     converges: ClassVar[bool] = True
-    exact: ClassVar[bool] = False
-    """Whether it has all digits, as direct methods have."""
 
     def solution(self, state: PCAStateT) -> PCASolution:
         """Return the basis."""
         return PCASolution(
-            state.basis.copy(), passes=state.passes, products=state.products, exact=self.exact
-        )
+            state.basis.copy(), tolerance=state.tolerance, passes=state.passes,
+            products=state.products,
+        )  # fmt: skip
+
+
+class Found(NamedTuple):
+    """The result of a method that is one step.
+
+    Attributes
+    ----------
+    basis : array, shape (n, <= k), optional
+        Orthonormal columns, the leading component first; None if the method failed.
+    flops : int
+    tolerance : float, optional
+        As of `Solution`.
+    reason : str
+        Why it failed, or what it says of its end.
+    """
+
+    basis: Any
+    flops: int
+    tolerance: float | None = None
+    reason: str = ""
 
 
 class DirectSolver(PCASolver[PCAState]):
@@ -65,17 +102,22 @@ class DirectSolver(PCASolver[PCAState]):
 
     def step(self, oracle: PCAOracle, state: PCAState) -> None:
         """Do all of it, which ends the run."""
-        found, spent = self.components(oracle, state.rng)
-        state.basis = complete(np.asarray(found), oracle.start.astype(found.dtype), oracle.k)
+        found = self.components(oracle, state.rng)
+        state.status, state.reason = Status.COMPLETE, found.reason
+        if found.basis is None:
+            state.status = Status.FAILED
+        else:
+            basis = np.asarray(found.basis)
+            state.basis = complete(basis, oracle.start.astype(basis.dtype), oracle.k)
+        state.tolerance = found.tolerance
         state.work.steps += 1
-        state.work.flops += spent
+        state.work.flops += found.flops
         state.passes = oracle.passes if self.known_passes else None
         state.products = oracle.products
-        state.status = Status.COMPLETE
 
     def check(self, oracle: PCAOracle) -> None:
         """Raise a `UsageError` where the method cannot take a matrix."""
 
     @abstractmethod
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
-        """Return orthonormal columns (n, <= k), the leading component first, and the flops."""
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
+        """Return the components, or why there are none."""

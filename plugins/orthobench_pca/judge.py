@@ -5,19 +5,24 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from orthobench_kit.arpack import leading_eigenpairs
 
-from orthobench.contract import Array, DataError, Solution, orthonormalize
+from orthobench.contract import Array, DataError, Solution
 from orthobench_pca.matrices import Dense, Matrix
 from orthobench_pca.oracle import PCAOracle
-from orthobench_pca.own_optimum import own_optimum
-from orthobench_pca.reference import Reference
-from orthobench_pca.scatter import inner_products, leading, mirrored, scatter, shared_scatter
+from orthobench_pca.own_optimum import Reference, own_optimum
+from orthobench_pca.scatter import (
+    inner_products,
+    leading,
+    mirrored,
+    right_vectors,
+    scatter,
+    shared_scatter,
+)
 
 DENSE_SIDE = 5000
 """The smaller side of a dense matrix up to which its Gram matrix is decomposed."""
@@ -28,31 +33,14 @@ SPARSE_SIDE = 1000
 GAP = 1e-10
 """The relative eigengap from which on the subspace is determined."""
 
+SQUARED = 1e-6
+"""The least eigenvalue, relative to the first, whose digits squaring leaves: ten of them."""
 
 LOOKED_AT, CHANGED = 16, 1e-3
 """About how many rows are looked at again, and a relative difference beyond any rounding."""
 
 UNCHANGED = 1e-12
 """A probe that differs by more, relative to it, is of a matrix whose entries changed."""
-
-
-@dataclass(frozen=True)
-class PCASolution(Solution):
-    """A point, with what it took.
-
-    Attributes
-    ----------
-    passes : float, optional
-        How often X was read; None where a library does not say.
-    products : int
-        Products of X or X' with one vector.
-    exact : bool
-        Whether the method claims all digits, which is what `Judge.settle` tests first.
-    """
-
-    passes: float | None = None
-    products: int = 0
-    exact: bool = False
 
 
 _last: dict[tuple[Any, ...], tuple[Array, Reference]] = {}
@@ -92,9 +80,7 @@ class Judge:
         What other points are held to stays as it is.
         """
         points = [solution.point for solution in solutions]
-        if not getattr(solutions[-1], "exact", False) or all(
-            point.tobytes() in self._own for point in points
-        ):
+        if solutions[-1].tolerance != 0 or all(point.tobytes() in self._own for point in points):
             return
         self._own = {}
         if found := own_optimum(self.oracle, points):
@@ -107,8 +93,11 @@ class Judge:
 
         ``gap`` is 1 - tr V'Z'ZV over the sum of the k leading eigenvalues; ``residual`` is
         |Z'ZV - V (V'Z'ZV)| / |Z'ZV|; ``angle`` is the largest principal angle to the leading
-        eigenvectors, in radians, where the eigengap is above 1e-10; ``passes`` and ``products`` are
-        those of `PCASolution`.
+        eigenvectors, in radians, if the eigengap is above 1e-10; ``component_residual`` is the
+        largest error of a component relative to its own singular value: |Z'u - s v| / s for the
+        singular triplets (s, u, v) of Z on the span of V, without those that are zero by rounding;
+        ``rank``, their number if there are such; ``passes`` and ``products`` are those of
+        `PCASolution`.
         """
         self._refuse_changed()
         V = solution.point
@@ -124,10 +113,30 @@ class Judge:
             outside = V - known.vectors @ (known.vectors.T @ V)
             sine = float(np.linalg.norm(outside, 2)) + known.off
             found["angle"] = float(np.arcsin(min(1.0, sine)))
+        found |= self._of_components(V, W, ritz)
         passes = getattr(solution, "passes", 0.0)
         if passes is not None:
             found["passes"] = float(passes)
         return {**found, "products": float(getattr(solution, "products", 0))}
+
+    def _of_components(self, V: Array, W: Array, ritz: Array) -> dict[str, float]:
+        """Return what each component is by itself.
+
+        From Z'ZV, if no square of a singular value is near the rounding of the first; otherwise
+        by two passes.
+        """
+        values, Y = np.linalg.eigh(ritz)
+        if values[0] > SQUARED * values[-1]:
+            errors = np.linalg.norm((W - V @ ritz) @ Y, axis=0) / values
+            return {"component_residual": float(errors.max())}
+        left, sizes, rotation = np.linalg.svd(self.oracle.times(V), full_matrices=False)
+        eps, rows = float(np.finfo(np.float64).eps), self.oracle.rows
+        shift = np.sqrt(rows) * float(np.linalg.norm(self.oracle.mean()))
+        rank = int(np.count_nonzero(sizes > max(rows, len(V)) * eps * (sizes[0] + shift)))
+        left, sizes, right = left[:, :rank], sizes[:rank], V @ rotation[:rank].T
+        errors = np.linalg.norm(self.oracle.transposed_times(left) - sizes * right, axis=0) / sizes
+        found = {"component_residual": float(errors.max(initial=0.0))}
+        return found if rank == V.shape[1] else {**found, "rank": float(rank)}
 
     def _refuse_changed(self) -> None:
         """Raise where some rows are not those that the maker saw, which costs no pass."""
@@ -205,11 +214,6 @@ class Judge:
 def _identity(oracle: PCAOracle) -> tuple[Any, ...]:
     scale = None if oracle.scale is None else oracle.scale.tobytes()
     return id(oracle.X), oracle.k, oracle.center, scale
-
-
-def right_vectors(oracle: PCAOracle, left: Array) -> Array:
-    """Return an orthonormal basis of Z'U, for left singular vectors U."""
-    return orthonormalize(oracle.transposed_times(left))
 
 
 def _reference(values: Array, vectors: Array, k: int, moment: Array | None = None) -> Reference:

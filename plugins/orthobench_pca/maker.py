@@ -2,41 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from orthobench_kit.columns import warn_of_constant
 
-from orthobench.contract import Array, DataError, Instance
-from orthobench.tools.arrays import array_of, matrix, whole
-from orthobench.tools.rows import refuse_unknown_chunks
-from orthobench.tools.sparse import checked_sparse, is_sparse
+from orthobench.contract import Array, DataError, Instance, UsageError
+from orthobench.tools.arrays import matrix, whole
+from orthobench.tools.reading import read, real
+from orthobench.tools.rows import Rows
+from orthobench.tools.sparse import is_sparse
 from orthobench_pca.judge import Judge, probed
-from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse
+from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse, block_length
 from orthobench_pca.oracle import PCAOracle
+from orthobench_pca.result import principal_components
 
 RANGE = {"float32": (1e-12, 1e12), "float64": (1e-130, 1e130)}
 """The sizes of numbers whose squares, and sums of them, keep their digits."""
 
 
-def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PCAOracle]:
+FEW = 64
+"""Rows that are looked at first."""
+
+LARGE_MEAN = 1e4
+"""The ratio of squared means to variances from which on float32 is computed with in float64."""
+
+
+def pca(
+    X: Any,
+    k: int,
+    center: bool = True,
+    scale: bool = False,
+    *,
+    sample_weight: Any = None,
+    column_weight: Any = None,
+) -> Instance[PCAOracle]:
     """Make the principal components of your own matrix.
 
     Sought are the k leading eigenvectors of its covariance. X is neither copied nor made dense:
-    centring and scaling are done within products. Only where squares of its entries would be no
-    numbers of its precision it is copied, in another unit.
+    centring and scaling are done within products. It is copied only if squares of its entries would
+    be no numbers of its precision, in another unit, or to weigh the rows of an array.
 
     Parameters
     ----------
-    X : ndarray, sparse matrix, LinearOperator, Dask array, tensor or DataFrame, shape (rows, d)
-        Real numbers, samples in rows. An array may be mapped from a file. Of scipy.sparse CSR and
-        CSC stay as they are. A PyTorch tensor has to be on the CPU. Float32 is computed with in
-        float32, all else in float64.
+    X : what `orthobench.tools.reading.read` reads, or a LinearOperator, shape (rows, d)
+        Real numbers, samples in rows: arrays, tables, sparse matrices, and what is read by blocks
+        from disk or from Dask. Float32 is computed with in float32 unless means are more than 100
+        times the standard deviations, all else in float64.
     k : int
         Components, at most the smaller of rows and columns.
     center : bool
         Whether the means of columns are subtracted.
     scale : bool
-        Whether columns are divided by their standard deviations; constant ones are left.
+        Whether columns are divided by their standard deviations. A column that does not vary
+        carries no variance and has loading 0.
+    sample_weight : array_like, shape (rows,), optional
+        Not negative. A row of weight 2 counts as if it were there twice, in means too.
+    column_weight : array_like, shape (d,), optional
+        Not negative. The variance of a column of weight 2 counts twice: columns are multiplied by
+        the roots, such as of the cosine of the latitude, or of 1 / (2p(1 - p)) for genotypes with
+        allele frequency p. Scores are ``((X - mean) * sqrt(column_weight)) @ components``.
 
     Returns
     -------
@@ -47,14 +74,16 @@ def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PC
     Raises
     ------
     DataError
-        Where X is empty, no matrix, not real, or not finite.
+        If X is empty, no matrix, not real, not finite, or does not vary; if weights do not fit.
     UsageError
-        Where k does not fit.
+        If k does not fit, or rows are weighted and columns scaled.
 
     Notes
     -----
     What is mapped, chunked or an operator is not looked through for NaN here, and keeps its unit: a
-    run ends where it meets one. X has to stay as it is until all runs are over.
+    run ends where it meets one. X has to stay as it is until all runs are over. With weights of
+    rows a sparse matrix, a mapped one or one in chunks becomes an operator, which methods with
+    products take.
 
     Examples
     --------
@@ -69,11 +98,26 @@ def pca(X: Any, k: int, center: bool = True, scale: bool = False) -> Instance[PC
     given = matrix_of(X)
     k = whole(k, "k", 1, min(given.shape), f": X is of shape {given.shape}")
     given, probe = _in_range(*_checked(given))
-    scales = _deviations(given) if scale else None
+    given = _looked_at(given, center)
+    scales = _deviations(given, center) if scale else None
+    if column_weight is not None:
+        weights = _weights(column_weight, "column_weight", given.shape[1], "columns")
+        with np.errstate(divide="ignore"):
+            scales = (1.0 if scales is None else scales) / np.sqrt(weights)
+    if sample_weight is not None:
+        if scale:
+            raise UsageError("scale=True has no weights of rows: pass column_weight=1 / variances")
+        weights = _weights(sample_weight, "sample_weight", given.shape[0], "rows")
+        given, probe, center = _weighted(given, weights, center), None, False
     judge = Judge(PCAOracle(_in_double(given), k, center, scales), probe)
     best = {"gap": 0.0, "angle": 0.0, "residual": 0.0}
     oracle = PCAOracle(given, k, center, scales)
-    return Instance(oracle, judge, best, settle=judge.settle, conditional=("angle", "passes"))
+    result = partial(principal_components, judge.oracle, given.unit)
+    conditional = ("angle", "passes", "rank")
+    return Instance(
+        oracle, judge, best, settle=judge.settle, result=result, conditional=conditional,
+        residual="residual",
+    )  # fmt: skip
 
 
 def matrix_of(X: Any) -> Matrix:
@@ -86,19 +130,13 @@ def matrix_of(X: Any) -> Matrix:
     """
     from scipy.sparse.linalg import LinearOperator
 
-    what = "the rows of X"
-    kind: type[Matrix] = Dense
+    kind: type[Matrix] = Operator
     if isinstance(X, LinearOperator):
-        kind = Operator
-    elif is_sparse(X):
-        X, kind = checked_sparse(X, what), Sparse
-    elif getattr(X, "chunks", None) and hasattr(X, "compute"):
-        refuse_unknown_chunks(X)
-        kind = Chunked
+        matrix(X, "the rows of X")
     else:
-        X = array_of(X, what)
+        X = read(X, "the rows of X")
+        kind = Sparse if is_sparse(X) else Chunked if isinstance(X, Rows) else Dense
     given = np.dtype(X.dtype or np.float64)
-    matrix(X, what)
     work = np.dtype(np.float32) if given == np.float32 else np.dtype(np.float64)
     if kind is Sparse and given != work:
         X = X.astype(work)
@@ -111,6 +149,75 @@ def _in_double(given: Matrix) -> Matrix:
     return type(given)(given.X, np.float64)
 
 
+def _looked_at(given: Matrix, center: bool) -> Matrix:
+    """Refuse a matrix that does not vary; return it in the precision that its means need.
+
+    Reads as many rows as it takes to find two that differ, mostly one block.
+    """
+    first = None
+    for rows in _first_rows(given):
+        if first is None:
+            first = rows[0] if center else np.zeros_like(rows[0])
+            if center and _cancels(given, rows):
+                given = _in_double(given)
+        if (rows != first).any():
+            return given
+    if first is None:
+        return given
+    how = "rows are equal" if center else "entries are 0"
+    raise DataError(f"X {given.shape} does not vary: all its {how}, so it has no components")
+
+
+def _first_rows(given: Matrix) -> Iterator[Array]:
+    """Yield the rows of a matrix, few at first; of an operator none."""
+    if isinstance(given, Chunked):
+        yield from (block for _, block in given.blocks())
+    elif not isinstance(given, Operator):
+        begin, step = 0, FEW
+        while begin < given.shape[0]:
+            yield given.rows(begin, begin + step)
+            begin, step = begin + step, block_length(given.shape[1], given.dtype)
+
+
+def _cancels(given: Matrix, rows: Array) -> bool:
+    """Return whether products in float32 lose the digits of centred rows."""
+    mean = rows.mean(axis=0, dtype=np.float64)
+    variance = float(rows.var(axis=0, dtype=np.float64).sum())
+    single = given.dtype == np.float32 and not isinstance(given, Sparse)
+    return single and float(mean @ mean) > LARGE_MEAN * variance
+
+
+def _weights(weights: Any, name: str, count: int, what: str) -> Array:
+    """Return weights as float64; refuse those that do not fit."""
+    found = real(weights, f"the numbers of {name}")
+    if found.shape != (count,):
+        raise DataError(
+            f"{name} has shape {found.shape}: pass one number for each of {count} {what}"
+        )
+    if not np.isfinite(found).all() or found.min() < 0 or not found.any():
+        raise DataError(f"{name} must be finite and not negative, and some of it positive")
+    return found
+
+
+def _weighted(given: Matrix, weights: Array, center: bool) -> Matrix:
+    """Return S(X - 1m'), m the weighted mean and S² the weights over their mean.
+
+    An array is copied; of anything else an operator is made.
+    """
+    from scipy.sparse import diags_array
+    from scipy.sparse.linalg import aslinearoperator
+
+    root = np.sqrt(weights / weights.mean())
+    sums = _in_double(given).transposed_times(root[:, None] ** 2)[:, 0]
+    mean = sums / len(root) if center else np.zeros_like(sums)
+    if isinstance(given, Dense) and not isinstance(given.X, np.memmap):
+        copy = (given.rows(0, len(root)) - mean) * root[:, None]
+        return Dense(copy.astype(given.dtype, copy=False), given.dtype)
+    plain = PCAOracle(given, 1, center=False).operator()
+    shift = aslinearoperator(root[:, None]) @ aslinearoperator(mean[None])
+    return Operator(aslinearoperator(diags_array(root)) @ plain - shift, given.dtype)
+
+
 def _checked(given: Matrix) -> tuple[Matrix, Array | None]:
     """Refuse NaN; return the matrix, with the probe if NaN was looked for."""
     if not isinstance(given, (Dense, Sparse)) or isinstance(given.X, np.memmap):
@@ -118,8 +225,18 @@ def _checked(given: Matrix) -> tuple[Matrix, Array | None]:
     with np.errstate(over="ignore", invalid="ignore"):
         probe = probed(given)
     if not np.isfinite(_largest(probe)) and not np.isfinite(_size(given)):
-        raise DataError("X has entries that are NaN or infinite: remove or fill them")
+        _refuse_not_finite(given)
     return given, probe
+
+
+def _refuse_not_finite(given: Matrix) -> None:
+    """Name the first entry that is not finite."""
+    for begin, block in given.blocks():
+        for row, column in np.argwhere(~np.isfinite(block)):
+            raise DataError(
+                f"row {begin + row}, column {column} of X (counted from 0) is "
+                f"{block[row, column]}: fill it, or leave the row or the column out"
+            )
 
 
 def _in_range(given: Matrix, probe: Array | None) -> tuple[Matrix, Array | None]:
@@ -135,6 +252,8 @@ def _in_range(given: Matrix, probe: Array | None) -> tuple[Matrix, Array | None]
     if isinstance(given, Sparse):
         X.data = np.ldexp(X.data, exponent)
     other = type(given)(X, given.dtype)
+    with np.errstate(over="ignore"):  # no number is the unit of entries above half of the largest
+        other.unit = float(np.ldexp(1.0, -exponent))
     return other, probed(other)
 
 
@@ -151,7 +270,7 @@ def _largest(A: Array) -> float:
     return found if np.isfinite(found) else np.inf
 
 
-def _deviations(given: Matrix) -> Array:
+def _deviations(given: Matrix, center: bool) -> Array:
     """Return the standard deviations of columns, 1 for constant ones; two passes."""
     rows = given.shape[0]
     mean = given.column_sums() / rows
@@ -161,5 +280,7 @@ def _deviations(given: Matrix) -> Array:
     else:
         variance = sum(((b - mean) ** 2).sum(axis=0, dtype=np.float64) for _, b in given.blocks())
         variance = variance / rows
-    floor = rows * np.finfo(np.float64).eps * (mean * mean + variance)
-    return np.sqrt(np.where(variance > floor, variance, 1.0))
+    constant = variance <= rows * np.finfo(np.float64).eps * (mean * mean + variance)
+    if center:
+        warn_of_constant(constant, "X")
+    return np.sqrt(np.where(constant, 1.0, variance))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from orthobench.contract import Array, UsageError
-from orthobench.tools.arrays import array_of
+from orthobench.tools.rows import OpenRows
 
 BLOCK_BYTES = 8 * 2**20
 """The most bytes of rows that are converted or centred at once."""
@@ -37,7 +38,11 @@ class Matrix(ABC):
     X, dtype
         As given.
     shape : (int, int)
+    unit : float
+        What the entries that the user gave were divided by, a power of two.
     """
+
+    unit: float = 1.0
 
     def __init__(self, X: Any, dtype: Any) -> None:
         self.X, self.dtype = X, np.dtype(dtype)
@@ -199,13 +204,11 @@ class Sparse(Matrix):
 
 
 class Chunked(Matrix):
-    """A Dask array, computed chunk by chunk, again in each pass."""
+    """Rows that are on disk or computed: `X` is `Rows`, read block by block in each pass."""
 
     def like(self, values: Array) -> Chunked:
-        """Return a Dask array of one chunk."""
-        from dask.array import from_array
-
-        return Chunked(from_array(values, chunks=values.shape), self.dtype)
+        """Return rows in memory."""
+        return Chunked(OpenRows(values.astype(self.dtype)), self.dtype)
 
     def times(self, V: Any) -> Any:
         """Return XV."""
@@ -218,27 +221,21 @@ class Chunked(Matrix):
         return sum(block.T @ U[begin : begin + len(block)] for begin, block in self.blocks())
 
     def normal_times(self, V: Any, shift: Any) -> tuple[Any, Any, int]:
-        """Multiply twice by each chunk, which is computed once."""
+        """Multiply twice by each block, which is read once."""
         return _by_rows((block for _, block in self.blocks()), np.asarray(V, self.dtype), shift)
 
     def rows(self, begin: int, end: int) -> Any:
-        """Return rows, computed."""
-        return self._computed(self.X[begin:end])
+        """Return rows."""
+        return np.asarray(self.X.read(begin, end), self.dtype)
 
     def columns(self, begin: int, end: int) -> Any:
-        """Return columns, computed."""
-        return self._computed(self.X[:, begin:end])
-
-    def _computed(self, part: Any) -> Any:
-        found = array_of(part.compute(scheduler="synchronous"), "the rows of X")
-        return np.asarray(found, self.dtype)
+        """Return columns."""
+        return np.asarray(self.X.columns(begin, end), self.dtype)
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield the chunks."""
-        begin = 0
-        for length in self.X.chunks[0]:
-            yield begin, self.rows(begin, begin + length)
-            begin += length
+        """Yield the blocks of the rows."""
+        for begin, end in pairwise(self.X.borders.tolist()):
+            yield begin, self.rows(begin, end)
 
 
 class Operator(Matrix):

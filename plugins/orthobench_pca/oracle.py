@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, DataError, Oracle
+from orthobench.contract import Array, DataError, Oracle, flops
 from orthobench_pca.matrices import Matrix, Sparse
 
 SMALL = 64
@@ -38,6 +39,12 @@ class PCAOracle(Oracle):
         Products of X or X' with one vector.
     """
 
+    shows: ClassVar[Mapping[str, str]] = {
+        "X": "the matrix (rows, n), samples in rows, as it was given",
+        "center": "whether the means of columns are to be subtracted",
+        "scale": "standard deviations (n,) that columns are to be divided by, or None",
+    }
+
     def __init__(self, matrix: Matrix, k: int, center: bool, scale: Array | None = None) -> None:
         self.matrix, self.k, self.center, self.scale = matrix, k, center, scale
         self.rows, self.n = matrix.shape
@@ -58,6 +65,16 @@ class PCAOracle(Oracle):
     def sizes(self) -> tuple[int, ...]:
         """Rows, columns and components."""
         return (self.rows, self.n, self.k)
+
+    @property
+    def dense_bytes(self) -> int:
+        """The bytes of X as an array."""
+        return self.rows * self.n * int(self.matrix.dtype.itemsize)
+
+    @property
+    def product_flops(self) -> int:
+        """The flops of the products so far."""
+        return flops.gemm(self.rows, self.products, self.n)
 
     def rewind(self, rng: np.random.Generator) -> None:
         """Forget the mean, and count from zero."""

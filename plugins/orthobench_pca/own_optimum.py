@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench_pca.matrices import Dense
 from orthobench_pca.oracle import PCAOracle
-from orthobench_pca.reference import Reference
 from orthobench_pca.scatter import leading, rank_update
 
 LEAST = 5e9
@@ -20,6 +20,31 @@ SAMPLED, PROBES = 20, 3
 
 INVARIANT = 1e-12
 """The largest error of the optimum, relative, that a residual may allow."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What points are held to.
+
+    Attributes
+    ----------
+    optimal : float
+        The sum of the k leading eigenvalues of Z'Z.
+    gap : float
+        Eigenvalue k less the next, over the first.
+    vectors : ndarray, shape (n, k)
+        The leading eigenvectors.
+    moment : ndarray, shape (n, n), optional
+        Z'Z, where it was formed.
+    off : float
+        The sine of the largest angle by which the vectors may be off.
+    """
+
+    optimal: float
+    gap: float
+    vectors: Array
+    moment: Array | None = None
+    off: float = 0.0
 
 
 def own_optimum(oracle: PCAOracle, points: list[Array]) -> tuple[Reference, list[Array]] | None:

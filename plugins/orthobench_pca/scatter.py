@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from orthobench_kit.arpack import leading_eigenpairs
 
-from orthobench.contract import Array, UsageError
+from orthobench.contract import Array, UsageError, orthonormalize
 from orthobench.tools.environment import cores, limited
 from orthobench_pca.matrices import Matrix, Operator, Sparse, block_length
 from orthobench_pca.oracle import PCAOracle, finite
@@ -44,7 +44,7 @@ def scatter(oracle: PCAOracle) -> Array:
     else:
         C, sums = _uncentred(matrix)
         if oracle.center:
-            C = _centred(oracle, C, sums / rows)
+            C = centred(oracle, C, sums / rows)
     return _divided(C, oracle.scale)
 
 
@@ -69,7 +69,7 @@ def shared_scatter(oracle: PCAOracle) -> Array:
             C = product if C is None else np.add(C, product, out=C)
             total += sums
     if oracle.center:
-        C = _centred(oracle, C, total / rows)
+        C = centred(oracle, C, total / rows)
     return mirrored(_divided(C, oracle.scale))
 
 
@@ -155,6 +155,17 @@ def _proved_leading(C: Array, k: int) -> tuple[Array, Array] | None:
     return values, np.ascontiguousarray(vectors)
 
 
+def right_vectors(oracle: PCAOracle, left: Array) -> Array:
+    """Return an orthonormal basis of Z'U, for left singular vectors U."""
+    return orthonormalize(oracle.transposed_times(left))
+
+
+def from_smaller(oracle: PCAOracle, found: Array) -> Array:
+    """Return right singular vectors for eigenvectors of the smaller Gram matrix."""
+    left = oracle.rows < oracle.n
+    return right_vectors(oracle, found) if left else np.linalg.qr(found)[0]
+
+
 def refuse_large(oracle: PCAOracle) -> None:
     """Refuse a Gram matrix that takes more than `MOST_BYTES`.
 
@@ -191,7 +202,7 @@ def _uncentred(matrix: Matrix) -> tuple[Any, Array]:
     return C, sums
 
 
-def _centred(oracle: PCAOracle, C: Any, mean: Array) -> Any:
+def centred(oracle: PCAOracle, C: Any, mean: Array) -> Any:
     """Return X'X - rows mm', or the sum over centred rows where that cancels."""
     shift = oracle.rows * float(mean @ mean)
     left = float(np.trace(C)) - shift

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from orthobench_kit.stacks import sizes, stacked
+import numpy as np
+from orthobench_kit.stacks import lengths, sizes, stacked, transposed
 
 from orthobench.contract import ArraySolver, Solver, State, copied, flops, namespace
+from orthobench.tools.arrays import like
 from orthobench.tools.places import Place
 from orthobench_polar.oracle import PolarOracle, PolarSolution
 
@@ -54,6 +56,44 @@ class Factorizing(PolarSolver[PolarStateT]):
     def computes_on(cls, place: Place) -> bool:
         """Return whether there are factorizations."""
         return super().computes_on(place) and place.dtype in ("float64", "float32")
+
+
+def lost(X: Any) -> int:
+    """Return the number of singular values that are zero of matrices whose others are one."""
+    return round(float(namespace(X).sum(X.shape[-1] - lengths(X) ** 2)))
+
+
+def completed(X: Any, A: Any) -> Any:
+    """Return X with orthonormal columns in the directions that it has lost.
+
+    They are the polar factor of what A has there, up to rounding, and arbitrary if that is nothing.
+
+    Parameters
+    ----------
+    X : array, shape (n, p) or (b, n, p)
+        Its singular values are near one, or zero.
+    A : array, of the shape of X
+
+    Notes
+    -----
+    2np² + 9p³ flops for each matrix, and 8npm + 2(6nm² + 20m³) of m directions.
+    """
+    xp = namespace(X)
+    if X.ndim > 2:
+        return xp.stack([completed(x, a) for x, a in zip(X, A, strict=True)])
+    n = X.shape[0]
+    values, V = xp.linalg.eigh(transposed(X) @ X)
+    m = int(xp.sum(values < 0.5))
+    if not m:
+        return X
+    N, V = V[:, :m], V[:, m:]
+    X = X @ (V / xp.sqrt(values[m:])) @ transposed(V)
+    random = like(np.random.default_rng(0).standard_normal((n, m)), X)
+    W = A @ N + rounding_unit(X) * xp.max(xp.abs(A)) * random
+    for _ in range(2):  # once more, for what the projection left of rounding
+        U, _, Vt = xp.linalg.svd(W - X @ (transposed(X) @ W), full_matrices=False)
+        W = U @ Vt
+    return X + W @ transposed(N)
 
 
 def counted(

@@ -89,6 +89,17 @@ SCHEDULES: Mapping[str, Schedule] = {
     "deepseek-v4": Schedule((JORDAN,) * 8 + ((2.0, -1.5, 0.5),), 10),
     # Björck and Bowie 1971
     "cubic": Schedule((NEWTON_SCHULZ,), 30),
+    # Huang 2026, arXiv:2606.00371, as in NVIDIA-NeMo/Emerging-Optimizers pull request 217
+    "cubic5": Schedule(
+        (
+            (3.3656576, -3.3420992, 0.0),
+            (2.5744352, -1.4957376, 0.0),
+            (2.5368962, -1.4312570, 0.0),
+            (2.4418906, -1.2764040, 0.0),
+            (2.2230472, -0.9630650, 0.0),
+        ),
+        5,
+    ),
     # Kovarik 1970
     "quintic": Schedule(((1.875, -1.25, 0.375),), 20),
 }

@@ -1,8 +1,8 @@
-"""The judge of polar factors: five residuals, and the products of matrices that they took."""
+"""The judge of spectral powers: five residuals, and the products of matrices that they took."""
 
 from __future__ import annotations
 
-from math import sqrt
+from math import hypot, sqrt
 
 import numpy as np
 
@@ -21,26 +21,37 @@ class Judge:
     Parameters
     ----------
     A : ndarray, shape (n, p) or (b, n, p)
+    exponent : float
+        That of the power F = U S^exponent V'; 0 is the polar factor.
     """
 
-    def __init__(self, A: Array) -> None:
+    def __init__(self, A: Array, exponent: float = 0.0) -> None:
         self.A = A if A.ndim == 3 else A[None]
         U, self.values, self.Vt = np.linalg.svd(self.A, full_matrices=False)
         floor = self.values[:, :1] * max(A.shape[-2:]) * np.finfo(np.float64).eps
-        # where A has no range, any orthonormal columns are polar factors
         self.range = (self.values > floor).astype(np.float64)
-        self.factor = (U * self.range[:, None, :]) @ self.Vt
-        self.nuclear = float(self.values.sum())
+        bounded = np.maximum(self.values, floor)
+        self.squares = bounded ** (2 * exponent)
+        sought = bounded**exponent * self.range
+        self.U = U * self.range[:, None, :]
+        self.factor = (U * sought[:, None, :]) @ self.Vt
+        self.completes = exponent == 0  # a polar factor has columns in lost directions too
+        self.length = sqrt(self.range.size if self.completes else (sought**2).sum())
+        self.largest, self.inner = float(sought.max()), float((self.values * sought).sum())
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``distance``, the primary one, first.
 
-        ``distance`` is |(X - U) P| / |U|, with the polar factor U of A in float64 and the projector
-        P on the range of A'; ``orthogonality`` is |X'X - I|, of a batch the largest; ``smallest``
-        and ``largest`` are singular values of X; ``asymmetry`` is |A'X - X'A| / |A|;
-        ``indefiniteness`` is minus the least eigenvalue of the symmetric part of A'X over |A|_2,
-        or 0 where it is positive; ``gain`` is <A, X> over the nuclear norm of A, which is 1 for the
-        polar factor; ``products`` counts products of matrices (`PolarSolution`).
+        With the power F of A in float64, ``distance`` is |X - F| over |F|, in the range of A' for
+        an exponent other than 0. If A has lost directions there are many polar factors, and the
+        nearest counts: they agree on the range of A', and map its complement to any orthonormal
+        columns outside of the range of A. ``orthogonality`` is the norm of the differences of the
+        eigenvalues of X'X and of (A'A)^exponent, over the largest of the latter, of a batch the
+        largest: |X'X - I| for polar factors; ``smallest`` and ``largest`` are singular values of
+        X; ``asymmetry`` is |A'X - X'A| / (|A| |F|_2); ``indefiniteness`` is minus the least
+        eigenvalue of the symmetric part of A'X over |A|_2 |F|_2, or 0 if it is positive; ``gain``
+        is <A, X> / <A, F>, the latter the nuclear norm of A for polar factors; ``products`` counts
+        products of matrices (`PolarSolution`).
         """
         X = solution.point.reshape(self.A.shape)
         inside = X
@@ -51,15 +62,33 @@ class Judge:
         least = _least((H + H.swapaxes(1, 2)) / 2)
         found = self._singular_values(X)
         return {
-            "distance": float(np.linalg.norm(inside - self.factor)) / sqrt(self.range.sum()),
-            "orthogonality": float(np.linalg.norm(found**2 - 1, axis=1).max()),
+            "distance": hypot(float(np.linalg.norm(inside - self.factor)), self._missing(X))
+            / self.length,
+            "orthogonality": self._spectral_error(found),
             "smallest": float(found.min()),
             "largest": float(found.max()),
-            "asymmetry": float(np.linalg.norm(skew) / np.linalg.norm(self.A)),
-            "indefiniteness": float(max(0.0, (-least / self.values[:, 0]).max())),
-            "gain": float(np.vdot(self.A, X)) / self.nuclear,
+            "asymmetry": float(np.linalg.norm(skew) / np.linalg.norm(self.A)) / self.largest,
+            "indefiniteness": float(max(0.0, (-least / self.values[:, 0]).max())) / self.largest,
+            "gain": float(np.vdot(self.A, X)) / self.inner,
             "products": getattr(solution, "products", 0.0),
         }
+
+    def _spectral_error(self, found: Array) -> float:
+        """Return the norm of the errors of squared singular values, in units of the largest."""
+        ranks = found.argsort(axis=1).argsort(axis=1)
+        squares = np.take_along_axis(np.sort(self.squares, axis=1), ranks, axis=1)
+        largest = squares.max(axis=1, keepdims=True)
+        return float(np.linalg.norm((found**2 - squares) / largest, axis=1).max())
+
+    def _missing(self, X: Array) -> float:
+        """Return the distance of X from orthonormal columns in the directions that A has lost."""
+        if not self.completes or self.range.all():
+            return 0.0
+        lost = X @ self.Vt.swapaxes(1, 2) * (1 - self.range)[:, None, :]
+        inside = self.U.swapaxes(1, 2) @ lost
+        outside = np.linalg.svd(lost - self.U @ inside, compute_uv=False)
+        wanted = np.sort(1 - self.range, axis=1)[:, ::-1]
+        return hypot(float(np.linalg.norm(inside)), float(np.linalg.norm(outside - wanted)))
 
     def _singular_values(self, X: Array) -> Array:
         """Return those of matrices (b, n, p), the quickest way that loses no digits.

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias, TypeVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.contract import Array, DataError, Instance
+from orthobench.contract import Array, DataError, Instance, Solution, UsageError
 from orthobench.contract.problem import unchanged
-from orthobench.tools.arrays import array_of
+from orthobench.tools.arrays import is_number
+from orthobench.tools.reading import array_of
 from orthobench_polar.judge import Judge, no_violation
-from orthobench_polar.oracle import PolarOracle, read_only
+from orthobench_polar.oracle import PolarOracle, SpectralOracle, read_only
+from orthobench_polar.result import PolarResult, polar_factor
+
+UNITS = 1e100
+"""Maximum entry of a matrix whose power is sought, and one over the minimum."""
 
 
 def polar(A: ArrayLike) -> Instance[PolarOracle]:
@@ -21,7 +31,8 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
     Parameters
     ----------
     A : array_like, shape (n, p) or (b, n, p)
-        Where p > n, each matrix is transposed: its factor is the transpose of what is found.
+        If p > n, each matrix is transposed: its factor is the transpose of what is found. The
+        factor of a matrix of zeros in a batch is zero, as Muon has it.
 
     Each is divided by a power of two near its largest entry, which changes no digit of its factor,
     so that neither 1e-200 nor float16 underflow.
@@ -29,13 +40,18 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
     Returns
     -------
     Instance
-        Its points are the factors one below another, shape (bn, p); its metrics those of
-        `orthobench_polar.judge.Judge`.
+        Its points are the factors one below another, shape (bn, p), without those of matrices of
+        zeros; its metrics those of `orthobench_polar.judge.Judge`.
 
     Raises
     ------
     DataError
-        Where A is not real and finite, is empty, or has a matrix of zeros.
+        If A is not real and finite, is empty or zero, or not of two or three axes.
+
+    Warns
+    -----
+    UserWarning
+        If matrices of a batch are zero.
 
     Examples
     --------
@@ -47,18 +63,92 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
     >>> outcome.trace[-1].metrics["distance"] < 1e-13
     True
     """
+    tall, result = _tall(A)
+    return _instance(PolarOracle(read_only(scaled(tall))), result)
+
+
+def spectral_power(A: ArrayLike, exponent: float) -> Instance[SpectralOracle]:
+    """Make a spectral power of your own matrix, or of each matrix of a batch.
+
+    Sought is U S^exponent V' for A = U S V': A itself for exponent 1, the polar factor for 0,
+    which is the problem that `polar` makes, and the transposed pseudoinverse for -1. Directions
+    without range have no part in it.
+
+    Parameters
+    ----------
+    A : array_like, shape (n, p) or (b, n, p)
+        If p > n, each matrix is transposed: its power is the transpose of what is found.
+    exponent : float
+        From -1 to 1.
+
+    Returns
+    -------
+    Instance
+        Its points are the powers one below another, shape (bn, p); its metrics those of
+        `orthobench_polar.judge.Judge`.
+
+    Raises
+    ------
+    DataError
+        If A is not real and finite, is empty, has a matrix of zeros, or needs another unit.
+    UsageError
+        If the exponent is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> A = np.diag([4.0, 1.0])
+    >>> ob.solve("polar-svd", ob.spectral_power(A, 0.5)).solution
+    array([[2., 0.],
+           [0., 1.]])
+    """
+    if not is_number(exponent) or not -1 <= exponent <= 1:
+        raise UsageError(f"exponent must be a number from -1 to 1, not {exponent}")
+    if exponent == 0:
+        return polar(A)
+    tall, result = _tall(A)
+    largest = np.abs(tall).max(axis=(-2, -1))
+    if largest.min() < 1 / UNITS or largest.max() > UNITS:
+        raise DataError(f"A has a matrix of entries beyond 1/{UNITS:g} and {UNITS:g}: rescale it")
+    return _instance(SpectralOracle(read_only(tall), float(exponent)), result)
+
+
+OracleT = TypeVar("OracleT", bound=SpectralOracle)
+
+Meaning: TypeAlias = Callable[[Solution], PolarResult]
+"""Maps a solution to its factors, in the shape of A."""
+
+
+def _instance(oracle: OracleT, result: Meaning) -> Instance[OracleT]:
+    """Return the instance, with its judge."""
+    best = {"distance": 0.0, "gain": 1.0, "asymmetry": 0.0, "indefiniteness": 0.0}
+    judge = Judge(oracle.A, oracle.exponent)
+    return Instance(oracle, judge, best, no_violation, nearest=unchanged, result=result)
+
+
+def _tall(A: ArrayLike) -> tuple[Array, Meaning]:
+    """Return the matrices with no more columns than rows, those of zeros left out; and a result."""
     given = array_of(A, "the entries of A")
     if given.ndim not in (2, 3) or not given.size:
-        raise DataError(f"A must be a matrix or a batch of them, not of shape {given.shape}")
-    tall = read_only(given if given.shape[-2] >= given.shape[-1] else given.swapaxes(-1, -2))
+        remedy = ": pass A.reshape(len(A), -1)" if given.ndim > 3 else ""
+        raise DataError(
+            f"A must be a matrix or a batch of them, not of shape {given.shape}{remedy}"
+        )
+    swapped = given if given.shape[-2] >= given.shape[-1] else given.swapaxes(-1, -2)
+    tall = swapped.astype(np.float64)
     if not np.isfinite(tall).all():
         raise DataError("A has entries that are NaN or infinite: remove them")
-    if not np.abs(tall).max(axis=(-2, -1)).all():
-        raise DataError("A has a matrix of zeros, which has no polar factor: leave it out")
-    tall = read_only(scaled(tall))
-    judge = Judge(tall)
-    best = {"distance": 0.0, "gain": 1.0, "asymmetry": 0.0, "indefiniteness": 0.0}
-    return Instance(PolarOracle(tall), judge, best, violation=no_violation, nearest=unchanged)
+    there = np.asarray(np.abs(tall).max(axis=(-2, -1)) > 0)
+    if not there.any():
+        raise DataError("A is zero: it has no polar factor")
+    if not there.all():
+        warnings.warn(
+            f"{np.count_nonzero(~there)} of {len(there)} matrices of A are zero, and so are their "
+            "factors",
+            stacklevel=3,
+        )
+        tall = tall[there]
+    return tall, partial(polar_factor, given.shape, there)
 
 
 def scaled(A: Array) -> Array:

@@ -1,9 +1,10 @@
-"""The oracle of polar factors: the matrix, or a batch of them."""
+"""The oracles of spectral powers and of polar factors: the matrix, or a batch of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,21 +26,27 @@ class PolarSolution(Solution):
     products: float = 0.0
 
 
-class PolarOracle(Oracle):
-    """A matrix A (n, p), n >= p, or a batch of them (b, n, p), whose polar factors are sought.
+class SpectralOracle(Oracle):
+    """A matrix A (n, p), n >= p, or a batch of them (b, n, p), and the exponent of its power.
 
-    The factor of A = U S V' is UV'. A point has those of a batch one below another, (bn, p).
+    The power of A = U S V' is U S^exponent V'. A point has those of a batch one below another,
+    (bn, p).
 
     Parameters
     ----------
     A : ndarray, shape (n, p) or (b, n, p)
         Read-only.
+    exponent : float
     """
 
     portable = True
+    shows: ClassVar[Mapping[str, str]] = {
+        "A": "the matrix (n, k), or a batch (b, n / b, k), whose polar factor is sought",
+    }
 
-    def __init__(self, A: Array) -> None:
+    def __init__(self, A: Array, exponent: float) -> None:
         self.A: Any = A
+        self.exponent = exponent
         count, rows, self.k = sizes(A)
         self.n = count * rows
 
@@ -47,6 +54,21 @@ class PolarOracle(Oracle):
     def sizes(self) -> tuple[int, ...]:
         """The shape of A."""
         return tuple(self.A.shape)
+
+
+class PolarOracle(SpectralOracle):
+    """A matrix A (n, p), n >= p, or a batch of them (b, n, p), whose polar factors are sought.
+
+    The factor of A = U S V' is UV', its power with exponent 0.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, p) or (b, n, p)
+        Read-only.
+    """
+
+    def __init__(self, A: Array) -> None:
+        super().__init__(A, 0.0)
 
 
 def read_only(A: NDArray[np.generic]) -> Array:

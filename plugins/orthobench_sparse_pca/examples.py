@@ -15,7 +15,8 @@ def _centred(samples: int, m: int) -> AnyInstance:
     rng = np.random.default_rng(10)
     axes = random_point(10, 10, rng)
     A = axes @ (np.linspace(2, 0.2, 10)[:, None] * rng.exponential(size=(10, samples)))
-    return sparse_pca(A - A.mean(axis=1, keepdims=True), m=m)
+    A -= A.mean(axis=1, keepdims=True)
+    return sparse_pca(A.T, m=m, center=False)
 
 
 EXAMPLES = (partial(_centred, 60, 3), partial(_centred, 6, 6))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.columns import warn_of_constant
 
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.problem import Instance, Solution
-from orthobench.errors import DataError
-from orthobench.tools.arrays import Array, array_of, check_rows, matrix, whole
+from orthobench.errors import DataError, UsageError
+from orthobench.tools.arrays import Array, check_rows, matrix, whole
 from orthobench.tools.geometry import polar, unit_columns
+from orthobench.tools.reading import array_of
 from orthobench_sparse_pca.bounds import MOST, VarianceBounds
 from orthobench_sparse_pca.oracle import UNDELIVERED, SparsePCAOracle, SparseSolution
+from orthobench_sparse_pca.result import sparse_components
 
 DEPENDENT = 1e-10
 """Scores closer to the span of those before them than this, relative to their length, lie in it."""
@@ -239,68 +244,85 @@ def _total_variance(A: Array, what: str) -> float:
 
 
 def sparse_pca(
-    A: NDArray[np.generic],
-    m: int,
-    test: NDArray[np.generic] | None = None,
+    X: Any = None,
+    m: int = 1,
+    test: Any = None,
     *,
+    center: bool = True,
     passes: int = 1,
     order: NDArray[np.intp] | None = None,
     cardinality: int | None = None,
     each: bool = True,
+    samples: None = None,
 ) -> Instance[SparsePCAOracle]:
     """Make a sparse PCA instance of your own data.
 
     Parameters
     ----------
-    A : ndarray, shape (d, N)
-        Features by samples, already centred and scaled: columns are samples.
+    X : ndarray, table or anything else that `orthobench.tools.reading.array_of` reads, shape (N, d)
+        Samples in rows. A copy in float64 is made. A column that does not vary has loading 0.
     m : int
         Components, 1 <= m <= min(d, N).
-    test : ndarray, shape (d, M), optional
-        Samples that the judge measures on; by default `A`.
+    test : ndarray, shape (M, d), optional
+        Samples that the judge measures on; by default `X`.
+    center : bool
+        Whether the means of the columns of X are subtracted, from the test part too. Sparse PCA is
+        about covariances (Zou, Hastie and Tibshirani 2006; Journee et al. 2010, section 1): pass
+        False if the data are centred already, or if second moments are meant.
     passes : int
         How often streaming solvers may go through the samples.
     order : ndarray of int, shape (N,), optional
         The order in which streaming solvers see the samples.
     cardinality : int, optional
-        The most non-zero loadings: solvers are compared where ``undelivered`` is zero, with no more
-        of them and no empty component. Those with a penalty search for the one that delivers as
-        many. Without it their own parameters say how many loadings there are.
+        The maximum number of non-zero loadings: solvers are compared if ``undelivered`` is zero,
+        with no more of them and no empty component. Those with a penalty search for the one that
+        delivers as many. Without it their own parameters say how many loadings there are.
     each : bool
         Whether that is the number of each component, or in all.
+    samples : None
+        Not a parameter any more: refused.
 
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench_sparse_pca.maker.Judge`.
+        Its points are loadings (d, m); its metrics are those of
+        `orthobench_sparse_pca.maker.Judge`.
 
     Raises
     ------
     UsageError
-        Where m is not a whole number from 1 to min(d, N), or the cardinality none from 1 to d, in
-        all from m to dm.
+        If m is not a whole number from 1 to min(d, N), or the cardinality none from 1 to d, in
+        all from m to dm; if samples are passed by keyword.
     DataError
-        Where data are not a finite real matrix, where a feature does not vary, or where the sum
-        of squares underflows or overflows; says which. Where the order does not name all N
-        samples.
+        If data are not a finite real matrix; if X does not vary; if the sum of squares underflows
+        or overflows; says which. If the order does not name all N samples.
+
+    Notes
+    -----
+    Memory: N d numbers of float64. Columns are not scaled: divide X by its standard deviations for
+    loadings of correlations.
 
     Examples
     --------
     >>> import numpy as np, orthobench as ob
-    >>> A = np.random.default_rng(0).standard_normal((200, 40))
-    >>> instance = ob.sparse_pca(A - A.mean(axis=1, keepdims=True), m=3)
+    >>> X = np.random.default_rng(0).standard_normal((40, 200)) + 3
+    >>> instance = ob.sparse_pca(X, m=3)
     >>> instance.oracle.n, instance.oracle.samples
     (200, 40)
     """
-    train = _checked(A, "the data")
-    d, samples = train.shape
-    m = whole(m, "m", 1, min(d, samples), f": there are {d} features and {samples} samples")
+    if samples is not None:
+        raise UsageError("samples are rows now: pass X.T")
+    rows = _checked(X, "the data")
+    n, d = rows.shape
+    m = whole(m, "m", 1, min(d, n), f": there are {d} features and {n} samples")
     if cardinality is not None:
         cardinality = whole(cardinality, "cardinality", *((1, d) if each else (m, m * d)))
-    _refuse_constant(train)
     held_out = None if test is None else _checked(test, "the test part")
-    if held_out is not None and len(held_out) != d:
-        raise DataError(f"the test part has {len(held_out)} features, the data {d}")
+    if held_out is not None and held_out.shape[1] != d:
+        raise DataError(f"the test part has {held_out.shape[1]} features, the data {d}")
+    if center:
+        _centre(rows, held_out)
+    train, held_out = rows.T, None if held_out is None else held_out.T
     oracle = SparsePCAOracle(train, m, passes, order)
     oracle.cardinality, oracle.each = cardinality, each
     return Instance(
@@ -309,28 +331,26 @@ def sparse_pca(
         violation=violation,
         nearest=nearest,
         exhibits=delivered,
+        result=partial(sparse_components, oracle),
         conditional=PENALIZED_METRICS,
     )
 
 
-def _checked(A: NDArray[np.generic], what: str) -> Array:
-    """Return a float64 copy in Fortran order; refuse what is not a finite real matrix."""
-    A = array_of(A, what)
-    if A.ndim != 2:
-        raise DataError(f"{what} must be a matrix (features, samples), not of shape {A.shape}")
-    converted: Array = matrix(A, what).astype(np.float64, order="F")
-    check_rows(converted.T, what=f"{what}: sample")
+def _checked(X: Any, what: str) -> Array:
+    """Return a copy in float64, samples in rows; refuse what is not a finite real matrix."""
+    converted: Array = np.array(matrix(array_of(X, what), what), dtype=np.float64, order="C")
+    check_rows(converted, what=f"{what}: sample")
     return converted
 
 
-def _refuse_constant(A: Array) -> None:
-    """Refuse features that do not vary: they are zero, or were not centred by mistake."""
-    constant = np.flatnonzero(A.min(axis=1) == A.max(axis=1))
-    if not len(constant):
-        return
-    value = float(A[constant[0], 0])
-    more = f" and {len(constant) - 1} more" if len(constant) > 1 else ""
-    raise DataError(
-        f"feature {constant[0]} (counted from 0){more} has the same value {value:g} in all "
-        "samples; drop what does not vary: A[A.min(axis=1) < A.max(axis=1)]"
-    )
+def _centre(rows: Array, held_out: Array | None) -> None:
+    """Subtract the means of columns, in place; those that do not vary become zero exactly."""
+    mean = rows.mean(axis=0)
+    constant = (rows == rows[0]).all(axis=0)
+    mean[constant] = rows[0, constant]
+    if constant.all():
+        raise DataError(f"X does not vary: its {len(rows)} samples are equal")
+    warn_of_constant(constant, "X")
+    rows -= mean
+    if held_out is not None:
+        held_out -= mean

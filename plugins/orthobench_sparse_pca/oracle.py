@@ -74,6 +74,11 @@ class SparsePCAOracle(Oracle):
     """
 
     portable: ClassVar[bool] = True
+    shows: ClassVar[Mapping[str, str]] = {
+        "X": "the samples (N, n) in rows; the k columns of the point have unit length, or are zero",
+        "cardinality": "the non-zero loadings asked for, or None",
+        "each": "whether they are asked for of each column, or in all",
+    }
     cardinality: int | None = None
     each: bool = True
 
@@ -91,6 +96,11 @@ class SparsePCAOracle(Oracle):
             )
         self.stream = SampleOracle(source, m)
         self.window = self.stream.window
+
+    @property
+    def X(self) -> Array:
+        """The samples in rows, a view."""
+        return self.A.T
 
     @property
     def samples(self) -> int:

@@ -270,10 +270,19 @@ def check_functions(
         probe.check_hessian(gradient, hessian)
 
 
+DEGENERATE = (
+    "; at every matrix with orthonormal columns all singular values are 1, where vectors of an SVD "
+    "of it, or of eigh, have no derivative, and the values alone have one"
+)
+"""What to look for in a cost whose automatic gradient is wrong."""
+
+
 class _Probe:
     """Calls functions near a point, and says what is wrong with what they return."""
 
     def __init__(self, cost: Cost, X: Array, letter: str, where: str) -> None:
+        automatic = isinstance(cost, Differentiated) and cost.partials is None
+        self.hint = DEGENERATE if automatic else ""
         self.cost, self.X, self.letter, self.where = cost, X, letter, where
         self.D = projected(X, np.random.default_rng(1).standard_normal(X.shape))
         self.D /= max(float(np.linalg.norm(self.D)), 1e-12)
@@ -288,7 +297,7 @@ class _Probe:
         name = f"{what}({self.letter}{', V' if what == 'hessian' else ''})"
         G = checked_matrix(self._called(function, X, what), X.shape, name, UsageError)
         if not np.isfinite(G).all():
-            raise UsageError(f"{name} is not finite at {self.where}")
+            raise UsageError(f"{name} is not finite at {self.where}{self.hint}")
         return G
 
     def check_gradient(self, gradient: Gradient, value: float) -> None:
@@ -302,7 +311,7 @@ class _Probe:
                 f"the gradient is not that of the cost: along a random direction it gives "
                 f"{derivative:.6g}, differences of the cost give {float(differences.shown):.6g}; "
                 f"it must be the matrix of partial derivatives with respect to the entries of "
-                f"{self.letter}"
+                f"{self.letter}{self.hint}"
             )
 
     def check_hessian(self, gradient: Gradient, hessian: Hessian) -> None:

@@ -14,6 +14,7 @@ from orthobench.contract.problem import Instance, Solution, unchanged
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import polar, random_point
 from orthobench_stiefel.oracle import Cost, Gradient, ProductOracle
+from orthobench_stiefel.result import point
 
 ROUNDING = 1e-12
 """The largest |X'X - I|_F that is taken for rounding, and left as it is."""
@@ -177,7 +178,7 @@ def instance(
     judge = Judge(oracle.value, gap or difference, oracle.gradient, unit(oracle), further, stack)
     best = {"objective_gap": 0.0, "objective": float(least)}
     leaves, nearest = partial(violation, stack=stack), partial(feasible, stack=stack)
-    return Instance(oracle, judge, best, leaves, unchanged, finish=nearest)
+    return Instance(oracle, judge, best, leaves, unchanged, finish=nearest, result=point)
 
 
 def unit(oracle: ProductOracle) -> float:

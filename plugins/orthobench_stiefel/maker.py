@@ -6,8 +6,9 @@ import numpy as np
 
 from orthobench.contract.problem import Instance, unchanged
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, array_of, real, whole
+from orthobench.tools.arrays import Array, whole
 from orthobench.tools.geometry import drift, random_point
+from orthobench.tools.reading import array_of, real
 from orthobench_stiefel.autodiff import differentiated
 from orthobench_stiefel.functions import FunctionOracle, check_functions
 from orthobench_stiefel.judge import (
@@ -18,6 +19,7 @@ from orthobench_stiefel.judge import (
     with_determinant,
 )
 from orthobench_stiefel.oracle import Cost, Gradient, Hessian, StiefelOracle
+from orthobench_stiefel.result import point
 
 START_DEFECT = 1e-8
 """The largest |X'X - I|_F of a start."""
@@ -111,7 +113,7 @@ def stiefel(
     further = with_determinant if square else None
     judge = Judge(cost, gap, gradient, 1.0 if gradient is None else unit(oracle), further)
     known = {} if best is None else {"objective_gap": 0.0, "objective": float(best)}
-    return Instance(oracle, judge, known, violation, unchanged, finish=feasible)
+    return Instance(oracle, judge, known, violation, unchanged, finish=feasible, result=point)
 
 
 def _sizes(n: object, p: object) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -59,6 +59,10 @@ class ProductOracle(Oracle, ABC):
     terms: int = 1
     cost_flops: int = 0
     gradient_flops: int = 0
+    shows: ClassVar[Mapping[str, str]] = {
+        "cost": "a function of X (n, k) that returns a number, to be minimized",
+        "gradient": "a function of X that returns the partial derivatives (n, k), not projected",
+    }
 
     @property
     def start(self) -> Any:
@@ -69,6 +73,11 @@ class ProductOracle(Oracle, ABC):
     def start(self, drawn: Any) -> None:
         stacked = self.stack and drawn.ndim == 2
         vars(self)["start"] = polar(unstacked(drawn, self.stack)) if stacked else drawn
+
+    @cached_property
+    def cost(self) -> Cost:
+        """The cost, as a function of X."""
+        return self.value
 
     @cached_property
     def both_flops(self) -> int:

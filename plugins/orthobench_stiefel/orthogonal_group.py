@@ -22,6 +22,7 @@ from orthobench_stiefel import judge
 from orthobench_stiefel.functions import FunctionOracle, check_functions
 from orthobench_stiefel.judge import feasible, violation, with_determinant
 from orthobench_stiefel.oracle import Cost, Gradient, StiefelOracle
+from orthobench_stiefel.result import point
 
 
 class OrthogonalGroupOracle(FunctionOracle):
@@ -191,7 +192,7 @@ def instance(
         judge = Judge(cost, gap or (lambda U: cost(U) - least), oracle.partials, further=further)
         known = {"objective_gap": 0.0, "objective": float(least)}
     left = partial(_violation, determinant=oracle.determinant or 0)
-    return Instance(oracle, judge, known, left, unchanged, finish=feasible)
+    return Instance(oracle, judge, known, left, unchanged, finish=feasible, result=point)
 
 
 COMPONENTS = {"both": 0, "+1": 1, "-1": -1}

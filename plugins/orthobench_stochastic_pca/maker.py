@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,10 +17,12 @@ from orthobench_kit.streams import Sampler, source_of
 from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, array_of, matrix, real, whole
+from orthobench.tools.arrays import Array, matrix, whole
 from orthobench.tools.geometry import subspace_error
-from orthobench.tools.rows import Rows, rows_of
+from orthobench.tools.reading import array_of, real, rows_of
+from orthobench.tools.rows import Rows
 from orthobench_stochastic_pca.oracle import RelaxedSolution
+from orthobench_stochastic_pca.result import components
 
 RELAXED_METRICS = ("relaxed_suboptimality", "rank")
 """Metrics of a `RelaxedSolution` only."""
@@ -40,12 +43,15 @@ class Optimum:
         The largest tr(U'CU), the sum of the k largest eigenvalues of C.
     subspace : ndarray, shape (d, k)
         Their eigenvectors.
+    tied : bool
+        Whether another subspace is as good, since the next eigenvalue is as large.
     """
 
     def __init__(self, moment: SecondMoment, k: int) -> None:
         self.moment = moment
         self.values, self.subspace = moment.leading(k)
         self.value = float(self.values.sum())
+        self.tied = moment.tied(self.values, self.subspace)
 
     def gap(self, U: Array) -> float:
         """Return the suboptimality of an orthonormal `U`, without cancellation.
@@ -102,7 +108,8 @@ class Judge:
         """Return the metrics; ``suboptimality``, the primary one, first.
 
         ``suboptimality`` is the largest tr(U'CU) minus that of the solution;
-        ``explained_variance_ratio`` is tr(U'CU) / tr C; ``subspace_error`` is |(I - UU')U*|_F.
+        ``explained_variance_ratio`` is tr(U'CU) / tr C; ``subspace_error`` is |(I - UU')U*|_F, if
+        the subspace U* is the only one that is best.
         A `RelaxedSolution` also has ``relaxed_suboptimality``, the same for tr(MC), and ``rank``,
         that of M; with validation data there is ``validation_suboptimality``.
         """
@@ -111,8 +118,9 @@ class Judge:
         metrics = {
             "suboptimality": gap,
             "explained_variance_ratio": achieved / self.test.trace if self.test.trace else 0.0,
-            "subspace_error": subspace_error(solution.point, self.optimum.subspace),
         }
+        if not self.optimum.tied:
+            metrics["subspace_error"] = subspace_error(solution.point, self.optimum.subspace)
         if isinstance(solution, RelaxedSolution):
             metrics["relaxed_suboptimality"] = self.optimum.value - self._relaxed_value(solution)
             metrics["rank"] = float(solution.rank)
@@ -136,11 +144,9 @@ JUDGE_BYTES = 256 * 2**20
 """Most bytes of training rows that the judge measures on if it has no data of its own."""
 
 
-MOST_OF_MEAN = 0.8
-"""The share of the second moment from which the mean is warned of."""
-
-FEWEST_ROWS = 20
-"""Fewer samples do not tell a mean from their noise."""
+NOISE, MUCH = 9, 0.5
+"""Squares of the standard error of a mean that are no sign of one; the share of the variance of a
+component from which on a mean is warned of."""
 
 
 def stochastic_pca(
@@ -151,6 +157,7 @@ def stochastic_pca(
     *,
     covariance: Array | SecondMoment | None = None,
     passes: int = 1,
+    center: bool = False,
 ) -> Instance[SampleOracle]:
     """Make a stochastic PCA instance of your own data.
 
@@ -173,6 +180,9 @@ def stochastic_pca(
     passes : int
         How often solvers go through an array; one pass is the stochastic setting. An
         `ArraySource` has its own number of passes.
+    center : bool
+        Whether the mean of an array is subtracted from it, and from the other parts; `covariance`
+        is then about the mean. It takes one more pass beforehand, of which solvers see nothing.
 
     Returns
     -------
@@ -182,16 +192,18 @@ def stochastic_pca(
     Raises
     ------
     UsageError
-        If k is not a whole number from 1 to d, if several passes are asked for over data
-        that can be read only once, or where there is nothing to judge by.
+        If k is not a whole number from 1 to d, if several passes are asked for over data that can
+        be read only once, or centring of such, or if there is nothing to judge by.
     DataError
         If data are not a finite real matrix; names the row. Training rows are checked
         when they are read.
 
     Notes
     -----
-    Samples are not centred: it warns if their mean carries most of their second moment, by the
-    first block of an array. Take `ob.pca` for the principal components of a matrix.
+    Samples are not centred by default: it warns if their mean m, in the rows that the judge sees,
+    carries more than half of the smallest component asked for, as |U'm|² bounds the variance that
+    is lost to it. No solver of the family estimates the mean while samples come; `incremental-pca`
+    of `ob.pca` does, in one pass.
 
     If the largest entry of the first block of an array is beyond 1e50, or below 1e-50, solvers
     and the judge see the samples divided by a power of two, and variances are reported in the unit
@@ -212,19 +224,23 @@ def stochastic_pca(
     unit = 1.0
     if source is not train and not isinstance(covariance, SecondMoment):
         unit = _unit(source)
-        source = _divided(source, unit)
-    if isinstance(source, ArraySource) and source is not train:
-        _warn_of_mean(source)
+        source = _moved(source, unit)
+    centre = _centre(source, train) if center else 0.0
+    source = _moved(source, 1.0, centre)
     population = _population(covariance, unit)
     k = whole(k, "k", 1, source.d)
-    judge = Judge(
-        _test_moment(source, test, population, unit),
-        k,
-        None if validation is None else _moment(validation, source.d, "validation part", unit),
-        unit,
-    )
+    held_out = None
+    if validation is not None:
+        held_out = _moment(validation, source.d, "validation part", unit, centre)
+    judge = Judge(_test_moment(source, test, population, unit, centre), k, held_out, unit)
+    if source is not train:
+        _warn_of_mean(judge.optimum)
     best = {"suboptimality": 0.0, "subspace_error": 0.0}
-    return Instance(SampleOracle(source, k), judge, best, conditional=RELAXED_METRICS)
+    if judge.optimum.tied:
+        del best["subspace_error"]
+    result = partial(components, judge.test, unit)
+    conditional = (*RELAXED_METRICS, "subspace_error")
+    return Instance(SampleOracle(source, k), judge, best, result=result, conditional=conditional)
 
 
 def _population(covariance: Array | SecondMoment | None, unit: float) -> SecondMoment | None:
@@ -252,21 +268,38 @@ def _unit(source: SampleSource) -> float:
     return math.ldexp(1.0, math.frexp(largest)[1])
 
 
-def _divided(source: Any, unit: float) -> Any:
-    """Return a source whose samples are divided by a power of two, itself for 1."""
-    if unit == 1 or not isinstance(source, ArraySource):
+def _moved(source: Any, unit: float, centre: float | Array = 0.0) -> Any:
+    """Return a source of samples over a power of two, less a centre; itself if nothing is moved."""
+    if not isinstance(source, ArraySource) or (unit == 1 and np.ndim(centre) == 0):
         return source
-    return ArraySource(source.rows, source.order, source.passes, source.scale / unit, source.centre)
+    scale = source.scale / unit
+    moved = source.centre + centre / scale
+    return ArraySource(source.rows, source.order, source.passes, scale, moved)
 
 
-def _warn_of_mean(source: ArraySource) -> None:
-    block = next(source.one_pass())
-    mean = block.mean(axis=0)
-    share = float(mean @ mean) / (float(np.vdot(block, block)) / len(block) or 1.0)
-    if len(block) >= FEWEST_ROWS and share > MOST_OF_MEAN:
+def _centre(source: SampleSource, train: object) -> Array:
+    """Return the mean of an array's samples; a pass."""
+    if not isinstance(source, ArraySource) or source is train:
+        raise UsageError(
+            "center=True needs an array, which is read twice: subtract the mean of the samples, or "
+            "take incremental-pca of ob.pca, which estimates it"
+        )
+    total: Array = sum(block.sum(axis=0) for block in source.checked_pass())
+    return total / source.length
+
+
+def _warn_of_mean(optimum: Optimum) -> None:
+    """Warn if the mean is more than the smallest component, in the span of those asked for."""
+    mean, rows = optimum.moment.mean, optimum.moment.rows
+    if mean is None:
+        return
+    along = (mean @ optimum.subspace) ** 2
+    beyond = np.maximum(along - NOISE * optimum.values / rows, 0.0)
+    if beyond.sum() > MUCH * (optimum.values - along).min():
+        share = float(along.sum()) / optimum.value
         warnings.warn(
-            f"the mean carries {100 * share:.0f} % of the samples' second moment, so the first "
-            "column will be about the mean: subtract it, or use ob.pca(X, k), which centres",
+            f"the mean carries {100 * share:.0f} % of the second moment of the components, more "
+            "than half of the smallest: pass center=True, or use ob.pca(X, k), which centres",
             stacklevel=3,
         )
 
@@ -283,12 +316,17 @@ def _width(test: Data | None, covariance: Array | SecondMoment | None) -> int | 
 
 
 def _test_moment(
-    source: SampleSource, test: Data | None, population: SecondMoment | None, unit: float
+    source: SampleSource,
+    test: Data | None,
+    population: SecondMoment | None,
+    unit: float,
+    centre: float | Array,
 ) -> SecondMoment:
     if test is not None:
-        return _moment(test, source.d, "test part", unit)
+        return _moment(test, source.d, "test part", unit, centre)
     if population is not None:
-        return _of_width(population, source.d, "covariance")
+        _refuse_width(population.d, source.d, "covariance")
+        return population
     if not isinstance(source, ArraySource):
         raise UsageError("an iterator of samples needs a test part or a covariance to be judged by")
     return second_moment(_evenly_spaced(source))
@@ -309,10 +347,11 @@ def _evenly_spaced(source: ArraySource) -> ArraySource:
     return ArraySource(source.rows, at, scale=source.scale, centre=source.centre)
 
 
-def _moment(data: Data, d: int, part: str, unit: float) -> SecondMoment:
-    source = _divided(_held_out(data, f"the rows of the {part}"), unit)
+def _moment(data: Data, d: int, part: str, unit: float, centre: float | Array) -> SecondMoment:
+    source = _held_out(data, f"the rows of the {part}")
     try:
-        return _of_width(second_moment(source), d, part)
+        _refuse_width(source.d, d, part)
+        return second_moment(_moved(_moved(source, unit), 1.0, centre))
     except DataError as error:
         raise DataError(f"{part}: {error}") from None
 
@@ -321,10 +360,9 @@ def _held_out(data: Data, what: str) -> ArraySource:
     if isinstance(data, ArraySource):
         return data
     rows = rows_of(data, what)
-    return ArraySource(rows if isinstance(rows, Rows) else matrix(rows, what))
+    return ArraySource(rows)
 
 
-def _of_width(moment: SecondMoment, d: int, what: str) -> SecondMoment:
-    if moment.d != d:
-        raise DataError(f"the {what} has {moment.d} features, the training part {d}")
-    return moment
+def _refuse_width(found: int, d: int, what: str) -> None:
+    if found != d:
+        raise DataError(f"the {what} has {found} features, the training part {d}")

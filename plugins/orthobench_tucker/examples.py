@@ -13,7 +13,7 @@ def _moment() -> AnyInstance:
     rng = np.random.default_rng(6)
     axes = random_point(6, 6, rng)
     skewed = rng.exponential(size=(2000, 6)) * np.linspace(2, 0.2, 6)
-    return symmetric_tucker(samples=axes @ skewed.T, order=3, rank=2)
+    return symmetric_tucker((axes @ skewed.T).T, order=3, rank=2)
 
 
 EXAMPLES = (_moment,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from functools import cached_property, partial
 from math import inf, sqrt
@@ -15,16 +16,9 @@ from orthobench_kit.symmetric_tensors import checked_orthonormal, checked_tensor
 from orthobench.contract.problem import Instance, Solution, unchanged
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import (
-    Array,
-    array_of,
-    check_rows,
-    is_array_like,
-    matrix,
-    unshared,
-    whole,
-)
-from orthobench.tools.rows import Rows, is_lazy
+from orthobench.tools.arrays import Array, check_rows, matrix, unshared, whole
+from orthobench.tools.reading import array_of, is_data, is_lazy
+from orthobench.tools.rows import Rows
 from orthobench_tucker.judge import DataTensor, FullTensor, Judge, SampleMoment, nearest, violation
 from orthobench_tucker.oracle import (
     ComponentSolution,
@@ -33,50 +27,50 @@ from orthobench_tucker.oracle import (
     MomentStream,
     TuckerOracle,
 )
+from orthobench_tucker.result import LARGEST_CORE, decomposition
 from orthobench_tucker.sample_moments import vanishes
 
 Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Rows | Sampler | Iterable[Array]"
 
-
-LARGEST_CORE = 2**24
-"""Most entries of a core that a run may return."""
+NEGLIGIBLE = 1e-13
+"""The singular value of combined data, relative to the largest, that is taken for rounding."""
 
 LARGEST = 1e300
 """Bound on |x|^(4d) of the longest sample or on |T|⁴, and on its inverse: |∇F|² is within it."""
 
 
 def symmetric_tucker(
+    X: Samples | None = None,
     *,
     rank: int,
-    tensor: NDArray[np.generic] | None = None,
-    samples: Samples | None = None,
     order: int | None = None,
+    tensor: NDArray[np.generic] | None = None,
     test: NDArray[np.generic] | None = None,
     validation: NDArray[np.generic] | None = None,
     basis: Array | None = None,
     core: bool = False,
     passes: int = 1,
+    samples: object = None,
 ) -> Instance[TuckerOracle]:
     """Make a symmetric Tucker instance of your own tensor, or of your own samples.
 
     Parameters
     ----------
+    X : array_like, shape (p, n), or a stream
+        Samples in rows, whose moment of order `order` is decomposed. A read-only array of float64
+        in C order is not copied. A stream need not fit in memory: an iterable of samples (n,) or
+        blocks (rows, n), a `SampleSource`, a Dask array, an HDF5 data set, a Zarr array or a
+        scipy.sparse matrix, or a sampler ``sampler(rng, count) -> (count, n)``, which never ends.
+        Only streaming solvers take streams.
     rank : int
         Columns of the basis sought, 1 <= r <= n.
-    tensor : ndarray, shape (n,) * d, d >= 2
-        Symmetric up to rounding; it is copied.
-    samples : ndarray, shape (n, p), or a stream
-        Samples in *columns*, in place of a tensor: their moment of order `order` is decomposed.
-        A read-only array of float64 in Fortran order is not copied. A stream need not fit in
-        memory, and its samples are *rows*: an iterable of samples (n,) or blocks (rows, n), a
-        `SampleSource`, a Dask array, an HDF5 data set, a Zarr array or a scipy.sparse matrix, or a
-        sampler ``sampler(rng, count) -> (count, n)``, which never ends. Only streaming solvers
-        take streams.
     order : int
         Order d >= 2 of the moment; with samples only.
-    test : ndarray, shape (n, p_test), optional
-        Fresh samples that the judge measures on; by default `samples`. Needed for a stream.
-    validation : ndarray, shape (n, p_validation), optional
+    tensor : array_like, shape (n,) * d, d >= 2
+        In place of samples: symmetric up to rounding in single precision; it is copied.
+    test : array_like, shape (p_test, n), optional
+        Fresh samples that the judge measures on; by default X. Needed for a stream.
+    validation : array_like, shape (p_validation, n), optional
         Fresh samples that parameters are tuned on.
     basis : ndarray, shape (n, r*), optional
         The true basis, if it is known; orthonormal.
@@ -84,6 +78,8 @@ def symmetric_tucker(
         Whether the solution of a run gets its core, r^d numbers, from the judge's samples.
     passes : int
         How often a stream goes through an array of samples.
+    samples : object
+        Refused: its samples were columns.
 
     Returns
     -------
@@ -93,35 +89,45 @@ def symmetric_tucker(
     Raises
     ------
     UsageError
-        If the rank is not a whole number from 1 to n, or the order not one from 2 on; on a
-        tensor and samples together, or neither.
+        If the rank is not a whole number from 1 to n, or the order not one from 2 on; on a tensor
+        and samples together, or neither.
     DataError
         If data are not finite real numbers, not symmetric, all zero, or so large or small that
-        their moments overflow or underflow; says where. If the moment of the samples is zero,
-        as odd moments of symmetric data are. Streams are checked when they are read.
+        their moments overflow or underflow; says where. If the moment of the samples is zero, as
+        odd moments of symmetric data are. Streams are checked when they are read.
+
+    Warns
+    -----
+    UserWarning
+        If the rank asked for is above that of the data, so that columns are arbitrary.
 
     Notes
     -----
-    Checking p samples takes about 10pn flops; symmetrizing a tensor about dn^d, and a copy of it.
+    Checking p samples takes about (10 + 2r)pn flops; symmetrizing a tensor about dn^d, and a copy
+    of it, and its rank 2rn^d.
 
     Examples
     --------
     >>> import numpy as np, orthobench as ob
-    >>> X = np.random.default_rng(0).exponential(size=(8, 500)) * np.arange(1, 9)[:, None]
-    >>> instance = ob.symmetric_tucker(samples=X, order=3, rank=2)
+    >>> X = np.random.default_rng(0).exponential(size=(500, 8)) * np.arange(1, 9)
+    >>> instance = ob.symmetric_tucker(X, order=3, rank=2)
     >>> list(instance.measure(ob.Solution(np.eye(8)[:, -2:])))
     ['relative_error', 'objective', 'relative_gradient']
     """
-    if (tensor is None) == (samples is None):
+    if samples is not None:
+        raise UsageError("samples are rows now: pass X.T")
+    if (tensor is None) == (X is None):
         raise UsageError("pass a tensor, or samples with an order: one of the two")
-    if samples is None:
+    if X is None:
         if order is not None or test is not None or validation is not None or passes != 1:
             raise UsageError("order, test, validation and passes go with samples, not a tensor")
         T = checked_tensor(tensor, 2, inf, "of shape (n,) * d with d >= 2")
         _check_scale(float(np.abs(T).max()), 4, sqrt(T.size), "the tensor")
         T, parts = symmetrized(T), {}
+        rank = whole(rank, "rank", 1, len(T))
+        _warn_of_rank(rank, T.reshape(len(T), -1), "the tensor")
         train: DataTensor | None = FullTensor(T)
-        oracle: TuckerOracle = GivenTensorOracle(T, whole(rank, "rank", 1, len(T)))
+        oracle: TuckerOracle = GivenTensorOracle(T, rank)
     else:
         order = whole(order, "the order of the moment of samples", 2)
         given = {"test": test, "validation": validation}
@@ -131,7 +137,7 @@ def symmetric_tucker(
             if data is not None
         }
         width = parts["test"].shape[1] if "test" in parts else None
-        oracle, train = _of_samples(samples, order, rank, width, passes)
+        oracle, train = _of_samples(X, order, rank, width, passes)
     held = {
         part: SampleMoment(_of_width(rows, oracle.n, part), oracle.order)
         for part, rows in parts.items()
@@ -151,21 +157,34 @@ def _of_samples(
     if isinstance(samples, np.ndarray) or not _streams(samples):
         X = _rows(samples, order, "sample")
         rank = whole(rank, "rank", 1, X.shape[1])
+        _warn_of_rank(rank, X.T, "the samples")
         return MomentOracle(X, order, rank, passes), SampleMoment(X, order)
     source = source_of(samples, passes, width)
     return MomentStream(source, order, whole(rank, "rank", 1, source.d)), None
 
 
 def _streams(samples: object) -> bool:
-    """Whether samples come one after another; nested lists are refused as ambiguous."""
+    """Whether samples come one after another."""
     if isinstance(samples, (list, tuple)):
-        if any(isinstance(sample, (list, tuple)) for sample in samples):
-            raise DataError(
-                "the samples are lists: pass an array (n, p), whose columns are samples"
-            )
-        return True
+        return not any(isinstance(sample, (list, tuple)) for sample in samples)
     stream = callable(samples) or isinstance(samples, (Iterable, SampleSource))
-    return is_lazy(samples) or (stream and not is_array_like(samples))
+    return is_lazy(samples) or (stream and not is_data(samples))
+
+
+def _warn_of_rank(rank: int, columns: Array, what: str) -> None:
+    """Say if a basis is to have more columns than the span of some vectors has dimensions.
+
+    Random combinations of them, as many as the rank, have the rank of the span, or that one.
+    """
+    combined = columns @ np.random.default_rng(0).standard_normal((columns.shape[1], rank))
+    values = np.linalg.svd(combined, compute_uv=False)
+    there = int(np.count_nonzero(values > NEGLIGIBLE * values[0]))
+    if there < rank:
+        warnings.warn(
+            f"rank = {rank} is above the rank of {what}, which is {there}: {rank - there} columns "
+            "of the basis are arbitrary",
+            stacklevel=3 if what == "the tensor" else 4,
+        )
 
 
 def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> Instance[TuckerOracle]:
@@ -176,7 +195,10 @@ def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> Instance[Tucker
             f"a core of {oracle.k}^{oracle.order} entries is more than {LARGEST_CORE}: leave it out"
         )
     finish = partial(_with_core, judge.test) if core else unchanged
-    return Instance(oracle, judge, violation=violation, nearest=nearest, finish=finish)
+    result = partial(decomposition, judge.test)
+    return Instance(
+        oracle, judge, violation=violation, nearest=nearest, finish=finish, result=result
+    )
 
 
 class _WithCore(Solution):
@@ -207,12 +229,10 @@ def _with_core(data: DataTensor, solution: Solution) -> Solution:
 
 
 def _rows(samples: object, order: int, what: str) -> Array:
-    """Return samples (n, p) as rows (p, n), C order; refuse those whose moment is unusable."""
-    columns = array_of(samples, f"the {what}s")
-    if columns.ndim != 2:
-        raise DataError(f"the {what}s must be a matrix (n, p), not of shape {columns.shape}")
-    X = np.ascontiguousarray(matrix(columns, f"the {what}s").T, dtype=np.float64)
-    if np.may_share_memory(X, columns):
+    """Return samples (p, n) in C order; refuse those whose moment is unusable."""
+    given = matrix(array_of(samples, f"the {what}s"), f"the {what}s")
+    X = np.ascontiguousarray(given, dtype=np.float64)
+    if np.may_share_memory(X, given):
         X = unshared(X)
     check_rows(X, what=what)
     largest = max(float(X.max()), -float(X.min()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from copy import copy
 from math import comb
 from typing import Any, ClassVar
@@ -59,6 +60,10 @@ class SymmetricTensorOracle(TuckerOracle):
     """
 
     forming_flops: int = 0
+    shows: ClassVar[Mapping[str, str]] = {
+        "T": "the symmetric tensor (n, ..., n)",
+        "order": "its number of axes",
+    }
 
     @property
     @abstractmethod
@@ -138,6 +143,12 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
     -----
     The tensor is formed at its first use in a run, on the clock of the solver that uses it.
     """
+
+    shows: ClassVar[Mapping[str, str]] = {
+        "X": "the samples (p, n) in rows, whose moment the tensor is",
+        "T": "the tensor (n, ..., n), formed at its first use",
+        "order": "its number of axes",
+    }
 
     def __init__(self, X: Array, order: int, rank: int, passes: int = 1) -> None:
         self.X = np.ascontiguousarray(X).view()

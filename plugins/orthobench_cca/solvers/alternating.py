@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from orthobench_kit.polar import inverse_root
+from orthobench_kit.polar import inverse_root_on_range
 
 from orthobench.contract import Array, Solution, Solver, State, Status, flops, parameter
 from orthobench_cca.covariances import SINGULAR, normalized, normalized_flops, units_of
@@ -141,7 +141,7 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
 
 
 def _solved(S: Array, M: Array) -> Array:
-    """Return S^-1 M of a covariance, whose columns are given unit variance for it."""
+    """Return the pseudo-inverse of a covariance times M; columns are given unit variance for it."""
     units = units_of(np.diag(S))[:, None]
-    root = inverse_root(S * units * units.T, SINGULAR)
+    root = inverse_root_on_range(S * units * units.T, SINGULAR)
     return np.asarray(units * (root @ (root @ (units * M))))

@@ -65,7 +65,7 @@ class GeneralizedExact(PencilSolver):
     def step(self, oracle: PencilOracle, state: PencilState) -> None:
         """Compute the eigenvectors, which ends the run."""
         n, k = oracle.n, oracle.k
-        state.X = leading(oracle.A, oracle.B, k)[1]
+        state.X = leading(oracle.A, oracle.B, k)
         state.work.steps += 1
         state.work.flops += 2 * flops.eigh(n) + 3 * flops.gemm(n, n, n) + n * n + n
         state.work.flops += flops.gemm(n, k, n)

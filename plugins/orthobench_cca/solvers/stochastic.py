@@ -45,6 +45,8 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
     ----------------
     entrywise : int
         Operations of a step for each entry of Z, beside products.
+    products : int
+        Products of a step with a matrix (k, k).
     """
 
     step_size: float = parameter(
@@ -57,6 +59,7 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
     batch: int = parameter(100, help="pairs a step", low=1)
 
     entrywise: ClassVar[int] = 5
+    products: ClassVar[int] = 3
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> StochasticState:
         """Begin at the common start."""
@@ -80,7 +83,8 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
             state.Z = self.moved(state, AZ, BZ)
         state.work.steps += 1
         state.work.samples += count
-        state.work.flops += 3 * flops.gemm(count, k, p + q) + 3 * flops.gemm(p + q, k, k)
+        state.work.flops += 3 * flops.gemm(count, k, p + q)
+        state.work.flops += self.products * flops.gemm(p + q, k, k)
         state.work.flops += self.entrywise * (p + q) * k
         if not np.abs(state.Z).max() < HUGE:
             state.status, state.reason = Status.FAILED, "the weights diverge: lower `step`"

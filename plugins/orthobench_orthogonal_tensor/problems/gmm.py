@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +29,7 @@ from orthobench_orthogonal_tensor.problems.mixtures import (
     sample_moments,
     whitened_moments,
 )
+from orthobench_orthogonal_tensor.result import factorization
 
 Labels = NDArray[np.intp]
 
@@ -286,7 +288,9 @@ def mixture_instance(
         raise UsageError(f"the true centres must be {shape}, not {truth.centres.shape}")
     judge = MixtureJudge(moments, X, labels, truth)
     best = {} if judge.optimal_nmi is None else {"nmi_gap": 0.0}
-    return MixtureInstance(TensorOracle(moments.tensor), judge, best, moments=moments)
+    oracle = TensorOracle(moments.tensor)
+    result = partial(factorization, oracle)
+    return MixtureInstance(oracle, judge, best, result=result, moments=moments)
 
 
 def strided(source: SampleSource, count: int, stride: int) -> Array:

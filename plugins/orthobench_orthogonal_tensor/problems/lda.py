@@ -35,6 +35,7 @@ from orthobench_orthogonal_tensor.problems.whitening import (
     unpacked,
     whitening,
 )
+from orthobench_orthogonal_tensor.result import factorization
 
 BLOCK = 256
 """Documents whose words are counted at once."""
@@ -307,7 +308,8 @@ class LDAMoments(OrthogonalTensor):
             words = population_moments(model)
         moments = whitened_topics(words, self.topics, self.alpha0)
         judge = partial(_with_topics, Judge(moments.tensor), moments, topics)
-        return Instance(TensorOracle(moments.tensor), judge, {"topic_error": 0.0})
+        oracle = TensorOracle(moments.tensor)
+        return Instance(oracle, judge, {"topic_error": 0.0}, result=partial(factorization, oracle))
 
 
 def _with_topics(

@@ -24,7 +24,8 @@ from orthobench_kit.symmetric_tensors import contracted
 
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, check_rows, real
+from orthobench.tools.arrays import Array, check_rows
+from orthobench.tools.reading import real
 from orthobench_orthogonal_tensor.problems.whitening import (
     SINGULAR,
     Whitening,

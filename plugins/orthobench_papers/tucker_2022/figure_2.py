@@ -162,7 +162,7 @@ def paired(evidence: Evidence) -> Iterator[tuple[Array, Array, DrivenRun]]:
         X += 0.1 * rng.standard_normal(X.shape)
         Q = random_point(15, 3, rng)
         for order in (3, 4):
-            instance = ob.symmetric_tucker(samples=X, order=order, rank=3, passes=10)
+            instance = ob.symmetric_tucker(X.T, order=order, rank=3, passes=10)
             run = begin("spgd", instance, seed, Q, batch=60, hoevd_steps=0, step=1.0)
             yield dense.moment(X, order), Q, run
 
@@ -205,7 +205,7 @@ def power_iteration(evidence: Evidence) -> Measurement:
         rng = np.random.default_rng(seed)
         X = dense.skewed(rng, 15, 15, 60)
         Q = random_point(15, 3, rng)
-        instance = ob.symmetric_tucker(samples=X, order=3, rank=3)
+        instance = ob.symmetric_tucker(X.T, order=3, rank=3)
         run = begin("spgd", instance, seed, Q, batch=60, hoevd_steps=0, step=1000.0)
         moved = run.advance().point
         power = orthonormalize(dense.gradient(dense.moment(X, 3), Q))

@@ -111,7 +111,7 @@ def hoevd_attracts(evidence: Evidence) -> Measurement:
     hits, others = [], []
     for seed in evidence.seeds[: evidence.sized(30, 10)]:
         rng = np.random.default_rng([seed, 2])
-        instance = ob.symmetric_tucker(samples=_noisy(rng), order=3, rank=3)
+        instance = ob.symmetric_tucker(_noisy(rng).T, order=3, rank=3)
         values = ascents(instance, seed, "objective")
         most = max(values) * (1 - 1e-8)
         hits.append(values[0] >= most)

@@ -36,7 +36,7 @@ def first_step(
     """
     found = []
     for seed, X, order, Q in batches(evidence):
-        instance = ob.symmetric_tucker(samples=X, order=order, rank=3)
+        instance = ob.symmetric_tucker(X.T, order=order, rank=3)
         options = {"hoevd_steps": 0} if name == "spgd" else {}
         run = begin(name, instance, seed, Q, batch=BATCH, step=STEP, **options)
         G = dense.differences(partial(cost, X, order), Q)
@@ -54,7 +54,7 @@ def equation_11(evidence: Evidence) -> Measurement:
     """Compare F of samples with F of the tensor that explicit methods form of them."""
     found = []
     for _, X, order, Q in batches(evidence):
-        implicit = ob.symmetric_tucker(samples=X, order=order, rank=3)
+        implicit = ob.symmetric_tucker(X.T, order=order, rank=3)
         formed = implicit.oracle.T
         explicit = ob.symmetric_tucker(tensor=formed, rank=3)
         values = [made.measure(ob.Solution(Q))["objective"] for made in (explicit, implicit)]
@@ -93,7 +93,7 @@ def equation_17(evidence: Evidence) -> Measurement:
         rng = np.random.default_rng(seed)
         X = dense.skewed(rng, 10, 10, 200)
         for order in (3, 4):
-            instance = ob.symmetric_tucker(samples=X, order=order, rank=3)
+            instance = ob.symmetric_tucker(X.T, order=order, rank=3)
             gram = X @ (X.T @ X) ** (order - 1) @ X.T
             leading = np.linalg.eigh(gram)[1][:, -3:]
             for form in ("implicit", "explicit"):
@@ -128,7 +128,7 @@ def core_of_samples(evidence: Evidence) -> Measurement:
     """Compare the core of a solution with the mean of the powers of Q'x."""
     found = []
     for _, X, order, Q in batches(evidence):
-        instance = ob.symmetric_tucker(samples=X, order=order, rank=3, test=X[:, ::2])
+        instance = ob.symmetric_tucker(X.T, order=order, rank=3, test=X.T[::2])
         core = instance.measure.test.core(Q)
         found.append(dense.deviation(core, dense.moment(Q.T @ X[:, ::2], order)))
     return always_within(found, high=EXACT, text="largest relative deviation")

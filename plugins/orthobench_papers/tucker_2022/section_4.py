@@ -38,7 +38,7 @@ def objective_is(evidence: Evidence, statistic: Callable[..., Any], name: str) -
     found = []
     for _, X, order, Q in batches(evidence):
         powers = (X.T @ Q @ Q.T @ X) ** order
-        made = ob.symmetric_tucker(samples=X, order=order, rank=3)
+        made = ob.symmetric_tucker(X.T, order=order, rank=3)
         objective = made.measure(ob.Solution(Q))["objective"]
         found.append(statistic(powers) / X.shape[1] ** 2 / objective)
     return always_within(found, 1 - EXACT, 1 + EXACT, f"{name} / p² over F(Q)")

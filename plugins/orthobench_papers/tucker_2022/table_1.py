@@ -30,8 +30,8 @@ def skewed(rng: np.random.Generator, count: int, n: int = 50) -> Array:
 
 def overhead(n: int, p: int, form: str) -> int:
     """Return the flops that Algorithm 1 counts before its first step, less those of a gradient."""
-    samples = np.asfortranarray(skewed(np.random.default_rng(0), p, n).T)
-    made = ob.symmetric_tucker(samples=samples, order=3, rank=RANK)
+    samples = skewed(np.random.default_rng(0), p, n)
+    made = ob.symmetric_tucker(samples, order=3, rank=RANK)
     before, after = (
         state.work.flops for state in begin("pgd", made, 0, form=form, **FULL).states(1)
     )
@@ -40,7 +40,7 @@ def overhead(n: int, p: int, form: str) -> int:
 
 def streaming_overhead(n: int) -> int:
     """Return the flops that Algorithm 2 counts before its first batch."""
-    instance = ob.symmetric_tucker(samples=skewed, order=3, rank=RANK, test=np.eye(n))
+    instance = ob.symmetric_tucker(skewed, order=3, rank=RANK, test=np.eye(n))
     return int(begin("spgd", instance, 0, batch=BATCH).state.work.flops)
 
 
@@ -76,15 +76,15 @@ def storage(evidence: Evidence) -> Measurement:
     """Check the memory of solvers, with their batch, samples or tensor, against the table."""
     n, p, long = evidence.sized((80, 40_000, 20_000), (50, 10_000, 5000), (20, 500, 500))
     rng = np.random.default_rng(evidence.seeds[0])
-    drawn = skewed(rng, 20 * BATCH, long).T
-    samples = np.asfortranarray(skewed(rng, p, n).T)
+    drawn = skewed(rng, 20 * BATCH, long)
+    samples = skewed(rng, p, n)
     cases: dict[str, tuple[int, int, AnyInstance, str, dict[str, Any]]] = {
         "streaming": (
-            long, long * BATCH, ob.symmetric_tucker(samples=drawn, order=3, rank=RANK),
+            long, long * BATCH, ob.symmetric_tucker(drawn, order=3, rank=RANK),
             "spgd", {"batch": BATCH, "hoevd_steps": 0},
         ),
         "full and implicit": (
-            n, n * p, ob.symmetric_tucker(samples=samples, order=3, rank=RANK),
+            n, n * p, ob.symmetric_tucker(samples, order=3, rank=RANK),
             "pgd", {"form": "implicit", **FULL},
         ),
         "full and explicit": (

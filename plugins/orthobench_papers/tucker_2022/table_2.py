@@ -162,7 +162,7 @@ def components_suffice(evidence: Evidence) -> Measurement:
             B = rng.standard_normal((n, r))
             noise = 0.05 * np.sqrt(r) * rng.standard_normal((n, p))
             X = B @ rng.standard_normal((r, p)) + noise
-            instance = ob.symmetric_tucker(samples=X, order=ORDER, rank=r)
+            instance = ob.symmetric_tucker(X.T, order=ORDER, rank=r)
             Q = np.linalg.qr(B)[0]
             components = as_components(instance, Q, rng)
             errors = [instance.measure(s)["relative_error"] for s in (ob.Solution(Q), components)]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from orthobench.contract import Array, flops
-from orthobench_pca.base import DirectSolver
-from orthobench_pca.judge import right_vectors
+from orthobench_pca.base import DirectSolver, Found
 from orthobench_pca.oracle import PCAOracle
-from orthobench_pca.scatter import inner_products, leading, refuse_large, scatter
+from orthobench_pca.scatter import (
+    inner_products,
+    leading,
+    refuse_large,
+    right_vectors,
+    scatter,
+)
 
 
 @dataclass(frozen=True)
@@ -29,21 +34,21 @@ class GramPCA(DirectSolver):
 
     name: ClassVar[str] = "gram-pca"
     source: ClassVar[str] = "Golub and Van Loan 2013, section 8.6"
-    exact: ClassVar[bool] = True
 
     def check(self, oracle: PCAOracle) -> None:
         """Refuse a Gram matrix that takes too much memory."""
         refuse_large(oracle)
 
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
         """Return the eigenvectors."""
         del rng
         rows, d, k = oracle.rows, oracle.n, oracle.k
         if d <= rows:
-            return leading(scatter(oracle), k)[1], rows * d * d + flops.eigh(d)
+            return Found(leading(scatter(oracle), k)[1], rows * d * d + flops.eigh(d), 0.0)
         values, left = leading(inner_products(oracle), k)
         found = right_vectors(oracle, left[:, : _rank(values, rows)])
-        return found, rows * rows * d + flops.eigh(rows) + flops.gemm(d, k, rows)
+        spent = rows * rows * d + flops.eigh(rows) + flops.gemm(d, k, rows)
+        return Found(found, spent, 0.0)
 
 
 def _rank(values: Array, rows: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orthobench.contract import AnyProblem, UsageError, flops, parameter
-from orthobench_pca.base import DirectSolver
+from orthobench_pca.base import DirectSolver, Found
 from orthobench_pca.matrices import Dense, Sparse
 from orthobench_pca.oracle import PCAOracle
 
@@ -39,10 +39,10 @@ class LibrarySolver(DirectSolver):
         if oracle.scale is not None:
             raise UsageError(f"{self.name} does not scale: divide the columns beforehand")
         if not isinstance(oracle.matrix, (Dense, Sparse)):
-            size = oracle.rows * oracle.n * oracle.matrix.dtype.itemsize
+            kind, size = type(oracle.X).__name__, oracle.dense_bytes
             raise UsageError(
-                f"{self.name} needs an array, and a {type(oracle.X).__name__} would take {size:,} "
-                "bytes as one: take block-krylov"
+                f"{self.name} needs an array, and a {kind} would take {size:,} bytes as one: take "
+                "block-krylov"
             )
 
     def _uncentred(self, center: bool | None) -> str | None:
@@ -55,10 +55,9 @@ class LibrarySolver(DirectSolver):
 def refuse_sparse(oracle: PCAOracle, how: str) -> None:
     """Refuse a sparse matrix that would be made dense; say the bytes."""
     if oracle.sparse:
-        size = oracle.rows * oracle.n * oracle.matrix.dtype.itemsize
         raise UsageError(
-            f"{how} would make the sparse matrix dense, which takes {size:,} bytes: take "
-            "another setting, or block-krylov"
+            f"{how} would make the sparse matrix dense, which takes {oracle.dense_bytes:,} bytes: "
+            "take another setting, or block-krylov"
         )
 
 
@@ -103,7 +102,6 @@ class SklearnPCA(LibrarySolver):
     """
 
     name: ClassVar[str] = "sklearn-pca"
-    exact: ClassVar[bool] = True
     source: ClassVar[str] = "sklearn.decomposition.PCA"
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     centers: ClassVar[bool | None] = True
@@ -124,7 +122,7 @@ class SklearnPCA(LibrarySolver):
         if self.svd_solver in ("full", "randomized"):
             refuse_sparse(oracle, f'svd_solver="{self.svd_solver}"')
 
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
         """Call it."""
         from sklearn.decomposition import PCA
 
@@ -134,11 +132,13 @@ class SklearnPCA(LibrarySolver):
             n_oversamples=self.oversampling,
         )  # fmt: skip
         fitted(method, oracle)
-        return method.components_.T, self._flops(oracle)
+        claims = {"randomized": None, "arpack": self.tolerance}
+        tolerance = claims.get(self._method(oracle), 0.0)
+        return Found(method.components_.T, self._flops(oracle), tolerance)
 
     def _flops(self, oracle: PCAOracle) -> int:
         rows, d, k = oracle.rows, oracle.n, oracle.k
-        method = self._chosen(oracle) if self.svd_solver == "auto" else self.svd_solver
+        method = self._method(oracle)
         if method == "covariance_eigh":
             return flops.gemm(d, d, rows) + flops.eigh(d)
         if method == "full":
@@ -147,9 +147,11 @@ class SklearnPCA(LibrarySolver):
             return 2 * flops.gemm(rows, max(2 * k + 1, 20), d)
         return randomized_flops(oracle, 4 if self.n_iter < 0 else self.n_iter, self.oversampling)
 
-    def _chosen(self, oracle: PCAOracle) -> str:
-        """Return what scikit-learn chooses by shape."""
+    def _method(self, oracle: PCAOracle) -> str:
+        """Return the method, which scikit-learn chooses by shape if it is told "auto"."""
         rows, d = oracle.rows, oracle.n
+        if self.svd_solver != "auto":
+            return self.svd_solver
         if oracle.sparse:
             return "arpack"
         if d <= 1000 and rows >= 10 * d:
@@ -196,7 +198,7 @@ class SklearnTruncatedSVD(LibrarySolver):
         if oracle.k >= side and self.algorithm == "arpack":
             raise UsageError(f"{self.name} with ARPACK takes k below min(rows, columns) = {side}")
 
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
         """Call it."""
         from sklearn.decomposition import TruncatedSVD
 
@@ -205,7 +207,8 @@ class SklearnTruncatedSVD(LibrarySolver):
             random_state=int(rng.integers(SEEDS)),
         )  # fmt: skip
         fitted(method, oracle)
-        return method.components_.T, randomized_flops(oracle, self.n_iter, self.oversampling)
+        spent = randomized_flops(oracle, self.n_iter, self.oversampling)
+        return Found(method.components_.T, spent, 0.0 if self.algorithm == "arpack" else None)
 
 
 @dataclass(frozen=True)
@@ -228,6 +231,7 @@ class TorchPCALowrank(LibrarySolver):
 
     name: ClassVar[str] = "torch-pca-lowrank"
     source: ClassVar[str] = "torch.pca_lowrank"
+    doi: ClassVar[str] = "10.1145/3620665.3640366"
     packages: ClassVar[tuple[str, ...]] = ("torch",)
     known_passes: ClassVar[bool] = False
 
@@ -239,7 +243,7 @@ class TorchPCALowrank(LibrarySolver):
         super().check(oracle)
         refuse_sparse(oracle, "a tensor of it")
 
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
         """Call it."""
         import torch
 
@@ -254,4 +258,4 @@ class TorchPCALowrank(LibrarySolver):
             except torch.linalg.LinAlgError as error:  # data that are not finite
                 raise UsageError(f"torch: {error}") from error
         found = np.linalg.qr(V[:, : oracle.k].numpy())[0]
-        return found, randomized_flops(oracle, self.n_iter, self.oversampling)
+        return Found(found, randomized_flops(oracle, self.n_iter, self.oversampling))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from orthobench.contract import Array, Status, complete, flops, parameter
-from orthobench_pca.base import DirectSolver, PCASolver, PCAState
-from orthobench_pca.judge import PCASolution
+from orthobench_pca.base import DirectSolver, Found, PCASolution, PCASolver, PCAState
 from orthobench_pca.oracle import PCAOracle
 
 BLOCKS = 12
@@ -49,7 +48,7 @@ class RandomizedPCA(DirectSolver):
     n_iter: int = parameter(4, help="power iterations", low=0)
     oversampling: int = parameter(10, help="columns beyond those sought", low=0)
 
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
         """Iterate, and project."""
         rows, d, k = oracle.rows, oracle.n, oracle.k
         b = min(k + self.oversampling, rows, d)
@@ -57,12 +56,12 @@ class RandomizedPCA(DirectSolver):
         if rows < d:
             found = self._from_the_left(oracle, Q)[:, :k]
             each = 2 * flops.gemm(rows, b, d) + flops.qr(rows, b)
-            return found, (self.n_iter + 1) * each + flops.svd(d, b)
+            return Found(found, (self.n_iter + 1) * each + flops.svd(d, b))
         for _ in range(self.n_iter):
             Q = np.linalg.qr(oracle.normal_times(Q))[0]
         found = _nystrom(Q, oracle.normal_times(Q))[:, :k]
         products = (self.n_iter + 1) * 2 * flops.gemm(rows, b, d)
-        return found, products + self.n_iter * flops.qr(d, b) + flops.svd(d, b)
+        return Found(found, products + self.n_iter * flops.qr(d, b) + flops.svd(d, b))
 
     def _from_the_left(self, oracle: PCAOracle, Q: Array) -> Array:
         """Return the left singular vectors of Z'U, U from iterations with ZZ' on ZQ."""
@@ -121,8 +120,9 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
 
     A step multiplies a block by Z'Z, or by ZZ' where rows are fewer, and continues with the
     residuals of the leading Ritz vectors, which span the same Krylov space; at 12 blocks the basis
-    is compressed to these vectors. It ends where the residuals of the k leading ones are below the
-    tolerance.
+    is compressed to these vectors. It ends when the residuals of the k leading ones are below the
+    tolerance: converged, if their eigenvalues are all above it, and complete otherwise, since
+    components of singular values below the root of it may be anything.
 
     Parameters
     ----------
@@ -192,7 +192,10 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         floor = max(self.tolerance, 8 * float(np.finfo(V.dtype).eps))
         state.fresh = _expansion(Q, residuals, floor * float(values[0]) * 1e-3)
         if worst <= floor * float(values[0]) or not state.fresh.shape[1]:
-            state.status = Status.CONVERGED
+            # the residual says nothing of a component that is no larger than it may be
+            resolved = len(values) >= k and values[k - 1] > floor * values[0]
+            state.status = Status.CONVERGED if resolved else Status.COMPLETE
+            state.tolerance = floor
         elif Q.shape[1] > BLOCKS * kept:
             state.Q, state.W, state.T = V, W @ Y, np.diag(values)
             state.H = None if state.H is None else state.H @ Y
@@ -204,7 +207,7 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
             return super().solution(state)
         right = np.linalg.qr(state.H @ state.Y)[0]
         found = complete(right, state.basis.astype(right.dtype), state.basis.shape[1])
-        return PCASolution(found, passes=state.passes, products=state.products)
+        return replace(super().solution(state), point=found)
 
     def _count(self, oracle: PCAOracle, state: KrylovState, b: int) -> None:
         rows, d, (side, m) = oracle.rows, oracle.n, state.Q.shape

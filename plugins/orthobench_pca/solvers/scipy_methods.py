@@ -5,74 +5,122 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
 from orthobench_kit.arpack import leading_eigenpairs, restarting_with
 
-from orthobench.contract import Array, UsageError, flops, parameter
-from orthobench_pca.base import DirectSolver
-from orthobench_pca.judge import right_vectors
+from orthobench.contract import Array, UsageError, parameter
+from orthobench.errors import OrthobenchError
+from orthobench_pca.base import DirectSolver, Found
 from orthobench_pca.oracle import PCAOracle
+from orthobench_pca.scatter import from_smaller
+
+UNREACHED = "LOBPCG warns that it did not reach its tolerance"
+"""What a run says that ends with such a warning."""
 
 
-@dataclass(frozen=True)
-class Arpack(DirectSolver):
-    """Base of the methods of ARPACK, which finds fewer vectors than the smaller side has.
+class ScipySolver(DirectSolver):
+    """Base of scipy's iterations; a call that raises is a run that failed, for that reason.
 
     Subclasses write `vectors`.
     """
 
-    tolerance: float = parameter(0.0, help="tol of ARPACK; 0: full accuracy", low=0.0)
+    tolerance: float
 
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
-    exact: ClassVar[bool] = True
+    all_but: ClassVar[int] = 1
+    """How many components of the smaller side cannot be sought."""
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse as many components as the smaller side has."""
+        """Refuse more components than are found."""
         side = min(oracle.rows, oracle.n)
-        if oracle.k >= side:
+        if oracle.k > side - self.all_but:
             raise UsageError(f"{self.name} takes k below min(rows, columns) = {side}")
 
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
-        """Call it from a random vector."""
-        first = rng.standard_normal(min(oracle.rows, oracle.n)).astype(oracle.matrix.dtype)
-        return self.vectors(oracle, first, rng), _product_flops(oracle)
+    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
+        """Call it, and listen to its warnings."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                found = self.vectors(oracle, rng)
+            except OrthobenchError:
+                raise
+            except (RuntimeError, ValueError) as error:  # of ARPACK, or of linear algebra
+                said = " ".join(str(error).split())
+                return Found(None, oracle.product_flops, reason=f"{self.source}: {said}")
+        if any("not reaching the requested" in str(one.message) for one in caught):
+            return Found(found, oracle.product_flops, reason=UNREACHED)
+        return Found(found, oracle.product_flops, self.tolerance)
 
     @abstractmethod
-    def vectors(self, oracle: PCAOracle, first: Array, rng: np.random.Generator) -> Array:
+    def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
         """Return orthonormal right singular vectors, the leading one first."""
 
 
+def start_of(oracle: PCAOracle, rng: np.random.Generator) -> Array:
+    """Return a Gaussian vector of the length of the smaller side."""
+    return rng.standard_normal(min(oracle.rows, oracle.n)).astype(oracle.matrix.dtype)
+
+
 @dataclass(frozen=True)
-class ScipySVDS(Arpack):
-    """`scipy.sparse.linalg.svds` of the centred matrix as an operator: ARPACK on its Gram matrix.
+class ScipySVDS(ScipySolver):
+    """`scipy.sparse.linalg.svds` of the centred matrix as an operator.
 
     Parameters
     ----------
     tolerance : float
-        ``tol``: of singular values; 0 is full accuracy.
+        ``tol``: of singular values. 0 is full accuracy for ARPACK and PROPACK. scipy hands its
+        square on; LOBPCG takes it as the norm of a residual of Z'Z, and 0 as 1.5e-8 times the
+        smaller side, so that with LOBPCG the answer depends on the unit of X.
+    solver : str
+        ``"arpack"``: implicitly restarted Lanczos iterations on the smaller Gram matrix.
+        ``"propack"``: Lanczos bidiagonalization with partial reorthogonalization and no restart.
+        ``"lobpcg"``: on the smaller Gram matrix, from a Gaussian block.
+    iterations : int
+        ``maxiter``; 0 is scipy's own: 10 times the smaller side for ARPACK, 20 for LOBPCG, and 10k
+        vectors for PROPACK.
 
     Notes
     -----
-    Flops, of the products alone: 2rd for each vector. Memory: 2k + 1 vectors of the smaller side.
+    Flops, of the products alone: 2rd for each vector. Memory: with ARPACK 2k + 1 vectors of the
+    smaller side, with PROPACK 10k of both sides, with LOBPCG 9k of the smaller side.
+
+    References
+    ----------
+    Lehoucq, Sorensen and Yang 1998, "ARPACK users' guide"; Larsen 1998, "Lanczos bidiagonalization
+    with partial reorthogonalization"; Knyazev 2001, "Toward the optimal preconditioned
+    eigensolver".
     """
 
     name: ClassVar[str] = "scipy-svds"
     source: ClassVar[str] = "scipy.sparse.linalg.svds"
+    doi: ClassVar[str] = "10.1038/s41592-019-0686-2"
 
-    def vectors(self, oracle: PCAOracle, first: Array, rng: np.random.Generator) -> Array:
+    tolerance: float = parameter(0.0, help="tol: of singular values", low=0.0)
+    solver: str = parameter(
+        "arpack", help="scipy's solver", choices=("arpack", "propack", "lobpcg")
+    )
+    iterations: int = parameter(0, help="maxiter; 0: scipy's own", low=0)
+
+    def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
         """Call svds."""
         from scipy.sparse.linalg import svds
 
-        A, options = oracle.operator(), {"tol": self.tolerance, "v0": first}
+        arpack = self.solver == "arpack"
+        options: dict[str, Any] = {"v0": start_of(oracle, rng)} if arpack else {}
+        options["rng" if "rng" in signature(svds).parameters else "random_state"] = rng
         with restarting_with(rng):
-            _, _, Vt = svds(A, oracle.k, return_singular_vectors="vh", **options)
+            _, _, Vt = svds(
+                oracle.operator(), oracle.k, tol=self.tolerance, solver=self.solver,
+                maxiter=self.iterations or None, return_singular_vectors="vh", **options,
+            )  # fmt: skip
         return np.asarray(np.linalg.qr(Vt[::-1].T)[0])
 
 
 @dataclass(frozen=True)
-class ScipyEigsh(Arpack):
+class ScipyEigsh(ScipySolver):
     """`scipy.sparse.linalg.eigsh` of the smaller Gram matrix as an operator: ARPACK.
 
     Parameters
@@ -87,15 +135,18 @@ class ScipyEigsh(Arpack):
 
     name: ClassVar[str] = "scipy-eigsh"
     source: ClassVar[str] = "scipy.sparse.linalg.eigsh"
+    doi: ClassVar[str] = "10.1038/s41592-019-0686-2"
 
-    def vectors(self, oracle: PCAOracle, first: Array, rng: np.random.Generator) -> Array:
-        """Call eigsh."""
-        A = oracle.normal_operator()
-        return _right(oracle, leading_eigenpairs(A, oracle.k, rng, tol=self.tolerance, v0=first)[1])
+    tolerance: float = parameter(0.0, help="tol of ARPACK; 0: full accuracy", low=0.0)
+
+    def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
+        """Call eigsh from a random vector."""
+        A, options = oracle.normal_operator(), {"tol": self.tolerance, "v0": start_of(oracle, rng)}
+        return from_smaller(oracle, leading_eigenpairs(A, oracle.k, rng, **options)[1])
 
 
 @dataclass(frozen=True)
-class ScipyLOBPCG(DirectSolver):
+class ScipyLOBPCG(ScipySolver):
     """`scipy.sparse.linalg.lobpcg` of the smaller Gram matrix as an operator.
 
     Parameters
@@ -116,33 +167,21 @@ class ScipyLOBPCG(DirectSolver):
 
     name: ClassVar[str] = "scipy-lobpcg"
     source: ClassVar[str] = "scipy.sparse.linalg.lobpcg"
-    packages: ClassVar[tuple[str, ...]] = ("scipy",)
+    doi: ClassVar[str] = "10.1038/s41592-019-0686-2"
+    all_but: ClassVar[int] = 0
 
     tolerance: float = parameter(1e-5, help="residual, over the largest eigenvalue", above=0.0)
     iterations: int = parameter(200, help="most iterations", low=1)
 
-    def components(self, oracle: PCAOracle, rng: np.random.Generator) -> tuple[Any, int]:
-        """Call it."""
+    def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
+        """Call lobpcg from a Gaussian block."""
         from scipy.sparse.linalg import lobpcg
 
         side = min(oracle.rows, oracle.n)
         start = np.linalg.qr(rng.standard_normal((side, oracle.k)).astype(oracle.matrix.dtype))[0]
         A = oracle.normal_operator()
         largest = float(np.linalg.norm(A.matmat(start), 2))
-        with warnings.catch_warnings():
-            # that it did not converge, that k is large, or that its small matrices are singular
-            warnings.simplefilter("ignore")
-            values, found = lobpcg(
-                A, start, tol=self.tolerance * largest, maxiter=self.iterations, largest=True
-            )
-        return _right(oracle, found[:, np.argsort(values)[::-1]]), _product_flops(oracle)
-
-
-def _right(oracle: PCAOracle, found: Array) -> Array:
-    """Return right singular vectors for eigenvectors of the smaller Gram matrix."""
-    left = oracle.rows < oracle.n
-    return right_vectors(oracle, found) if left else np.linalg.qr(found)[0]
-
-
-def _product_flops(oracle: PCAOracle) -> int:
-    return flops.gemm(oracle.rows, oracle.products, oracle.n)
+        values, found = lobpcg(
+            A, start, tol=self.tolerance * largest, maxiter=self.iterations, largest=True
+        )
+        return from_smaller(oracle, found[:, np.argsort(values)[::-1]])

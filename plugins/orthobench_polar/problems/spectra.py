@@ -1,4 +1,4 @@
-"""Problems of polar factors: spectra, heavy tails, scaled columns, and gradients of a network."""
+"""Spectral powers and polar factors: spectra, heavy tails, scaled columns, and gradients."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, Instance, Problem, parameter
-from orthobench_polar.maker import polar
-from orthobench_polar.oracle import PolarOracle
+from orthobench_polar.maker import polar, spectral_power
+from orthobench_polar.oracle import PolarOracle, SpectralOracle
 
 RECORDED = Path(__file__).parent / "recorded.npz"
 """Gradients, momenta and weights that `orthobench_polar.problems.recording` recorded."""
 
 
 @dataclass(frozen=True)
-class PolarFactor(Problem[PolarOracle]):
+class PolarFactor(Problem[SpectralOracle]):
     """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
 
     family: ClassVar[str] = "polar factor"
-    offers: ClassVar[type[PolarOracle]] = PolarOracle
+    offers: ClassVar[type[SpectralOracle]] = PolarOracle
     primary: ClassVar[str] = "distance"
     tuned_by: ClassVar[str] = "distance"
 
@@ -46,7 +46,7 @@ class GaussianPolar(Shaped):
 
     name = "gaussian-polar"
 
-    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
+    def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
         """Return the instance; `rng` draws the entries."""
         return polar(rng.standard_normal(self.shape()))
 
@@ -57,7 +57,7 @@ class CauchyPolar(Shaped):
 
     name = "cauchy-polar"
 
-    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
+    def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
         """Return the instance; `rng` draws the entries."""
         return polar(rng.standard_cauchy(self.shape()))
 
@@ -70,7 +70,7 @@ class ScaledColumns(Shaped):
 
     scale: float = parameter(100.0, help="largest over smallest scale of a column", low=1.0)
 
-    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
+    def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
         """Return the instance; `rng` draws the entries."""
         return polar(rng.standard_normal(self.shape()) / np.geomspace(1, self.scale, self.p))
 
@@ -107,12 +107,30 @@ class PrescribedSpectrum(Shaped):
             found[self.p - self.p // 4 :] = 0.0
         return found
 
-    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
-        """Return the instance; `rng` draws the singular vectors."""
+    def matrix(self, rng: np.random.Generator) -> Array:
+        """Return A; `rng` draws the singular vectors."""
         *stack, n, p = self.shape()
         U = np.linalg.qr(rng.standard_normal((*stack, n, p)))[0]
         V = np.linalg.qr(rng.standard_normal((*stack, p, p)))[0]
-        return polar((U * self.values()) @ V.swapaxes(-1, -2))
+        return np.asarray((U * self.values()) @ V.swapaxes(-1, -2))
+
+    def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
+        """Return the instance; `rng` draws the singular vectors."""
+        return polar(self.matrix(rng))
+
+
+@dataclass(frozen=True)
+class SpectralPower(PrescribedSpectrum):
+    """The power U S^exponent V' of a matrix with random singular vectors and a given spectrum."""
+
+    name = "spectral-power"
+    offers: ClassVar[type[SpectralOracle]] = SpectralOracle
+
+    exponent: float = parameter(0.5, help="exponent of singular values", low=-1.0, high=1.0)
+
+    def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
+        """Return the instance; `rng` draws the singular vectors."""
+        return spectral_power(self.matrix(rng), self.exponent)
 
 
 @dataclass(frozen=True)
@@ -135,7 +153,7 @@ class NetworkPolar(PolarFactor):
         "attention", choices=("attention", "expand", "contract"), help="which matrix"
     )
 
-    def build(self, rng: np.random.Generator) -> Instance[PolarOracle]:
+    def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
         """Return the instance; `rng` draws the training step."""
         with np.load(RECORDED) as recorded:
             steps = recorded[f"{self.kind}_{self.layer}"]

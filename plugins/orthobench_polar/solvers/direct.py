@@ -1,4 +1,4 @@
-"""Polar factors by one decomposition, and as scipy and PyTorch compute them."""
+"""Spectral powers by one decomposition, and polar factors as scipy and PyTorch compute them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,33 @@ import numpy as np
 from orthobench_kit.polar import gram
 from orthobench_kit.stacks import sizes, transposed
 
-from orthobench.contract import AnyProblem, Status, UsageError, copied, flops, namespace, parameter
-from orthobench_polar.base import Factorizing, PolarMethod, PolarState, counted, rounding_unit
+from orthobench.contract import (
+    AnyProblem,
+    Oracle,
+    Status,
+    UsageError,
+    copied,
+    flops,
+    namespace,
+    parameter,
+)
+from orthobench_polar.base import (
+    Factorizing,
+    PolarMethod,
+    PolarState,
+    completed,
+    counted,
+    rounding_unit,
+)
 from orthobench_polar.coefficients import SCHEDULES
-from orthobench_polar.oracle import PolarOracle
+from orthobench_polar.oracle import PolarOracle, SpectralOracle
 
 WITHOUT_MUON = "PyTorch with torch.optim.Muon is not installed: pip install 'torch>=2.9'"
+
+
+def begun(oracle: SpectralOracle) -> PolarState:
+    """Return the state whose point is A."""
+    return PolarState(X=copied(oracle.A), rows=oracle.A.shape[-2])
 
 
 class OneStep(PolarMethod[PolarState]):
@@ -23,16 +44,25 @@ class OneStep(PolarMethod[PolarState]):
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
         """Begin with A itself."""
         del rng
-        return PolarState(X=copied(oracle.A), rows=oracle.A.shape[-2])
+        return begun(oracle)
 
 
 class DirectSolver(OneStep, Factorizing[PolarState]):
-    """Base of those that take arrays of any library."""
+    """Base of those that take arrays of any library, and any exponent."""
+
+    needs: ClassVar[type[Oracle]] = SpectralOracle
+
+    def init(self, oracle: SpectralOracle, rng: np.random.Generator) -> PolarState:
+        """Begin with A itself."""
+        del rng
+        return begun(oracle)
 
 
 @dataclass(frozen=True)
 class PolarSVD(DirectSolver):
-    """UV' of the singular value decomposition A = U S V'.
+    """U S^exponent V' of the singular value decomposition A = U S V'.
+
+    If the exponent is negative, singular values below rounding have no part in it.
 
     Notes
     -----
@@ -46,22 +76,25 @@ class PolarSVD(DirectSolver):
     name: ClassVar[str] = "polar-svd"
     source: ClassVar[str] = "Autonne 1902"
 
-    def step(self, oracle: PolarOracle, state: PolarState) -> None:
+    def step(self, oracle: SpectralOracle, state: PolarState) -> None:
         """Decompose, which ends the run."""
         state.work.steps += 1
-        U, _, Vt = namespace(oracle.A).linalg.svd(oracle.A, full_matrices=False)
-        state.X = U @ Vt
+        xp = namespace(oracle.A)
+        U, values, Vt = xp.linalg.svd(oracle.A, full_matrices=False)
         _, n, p = sizes(state.X)
-        counted(state, tall=1, other=flops.svd(n, p))
+        state.X = (U * xp.expand_dims(powers(values, oracle.exponent, n), axis=-2)) @ Vt
+        scaling = n * p + p if oracle.exponent else 0
+        counted(state, tall=1, other=flops.svd(n, p) + scaling)
         state.status = Status.CONVERGED
 
 
 @dataclass(frozen=True)
 class PolarEigh(DirectSolver):
-    """A V D^-1/2 V' with the eigendecomposition A'A = V D V'.
+    """A V D^((exponent - 1)/2) V' with the eigendecomposition A'A = V D V'.
 
     A'A has the square of the condition of A: singular values below 1e-8 of the largest are lost,
-    and half of the digits of those above. Directions that are lost get no column.
+    and half of the digits of those above. Directions that are lost are found apart, by a singular
+    value decomposition of what A has there.
 
     Notes
     -----
@@ -71,7 +104,7 @@ class PolarEigh(DirectSolver):
     name: ClassVar[str] = "polar-eigh"
     source: ClassVar[str] = "Björck and Bowie 1971, section 1"
 
-    def step(self, oracle: PolarOracle, state: PolarState) -> None:
+    def step(self, oracle: SpectralOracle, state: PolarState) -> None:
         """Decompose, which ends the run."""
         state.work.steps += 1
         xp = namespace(oracle.A)
@@ -80,10 +113,32 @@ class PolarEigh(DirectSolver):
         floor = p * rounding_unit(oracle.A) * xp.max(values, axis=-1, keepdims=True)
         there = values > floor
         one = xp.ones_like(values)
-        roots = xp.where(there, 1 / xp.sqrt(xp.where(there, values, one)), 0 * one)
+        kept = xp.where(there, values, one)
+        roots = xp.where(there, kept ** (oracle.exponent / 2) / xp.sqrt(kept), 0 * one)
         state.X = oracle.A @ ((V * xp.expand_dims(roots, axis=-2)) @ transposed(V))
-        counted(state, tall=2, small=1, other=flops.eigh(p) + p * p)
+        powered = p if oracle.exponent else 0
+        counted(state, tall=2, small=1, other=flops.eigh(p) + p * p + powered)
+        if not oracle.exponent and not bool(xp.all(there)):
+            state.X = completed(state.X, oracle.A)
         state.status = Status.CONVERGED
+
+
+def powers(values: Any, exponent: float, rows: int) -> Any:
+    """Return powers of descending singular values; 0 below rounding if the exponent is negative.
+
+    Parameters
+    ----------
+    values : array, shape (..., p)
+    exponent : float
+    rows : int
+        Those of the matrix, for the bound of rounding errors.
+    """
+    if exponent >= 0:
+        return values**exponent
+    xp = namespace(values)
+    there = values > rows * rounding_unit(values) * values[..., :1]
+    one = xp.ones_like(values)
+    return xp.where(there, xp.where(there, values, one) ** exponent, 0 * one)
 
 
 @dataclass(frozen=True)
@@ -97,6 +152,7 @@ class ScipyPolar(OneStep):
 
     name: ClassVar[str] = "scipy-polar"
     source: ClassVar[str] = "scipy.linalg.polar"
+    doi: ClassVar[str] = "10.1038/s41592-019-0686-2"
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
@@ -132,6 +188,7 @@ class TorchMuon(OneStep):
 
     name: ClassVar[str] = "torch-muon"
     source: ClassVar[str] = "torch.optim.Muon"
+    doi: ClassVar[str] = "10.1145/3620665.3640366"
     packages: ClassVar[tuple[str, ...]] = ("torch",)
 
     count: int = parameter(5, name="steps", low=1, help="polynomials")

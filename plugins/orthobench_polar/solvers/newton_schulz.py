@@ -10,6 +10,7 @@ from orthobench_kit.polar import Coefficients, gram, polynomial
 from orthobench_kit.stacks import each, lengths, sizes, stacked, transposed
 
 from orthobench.contract import Status, namespace, parameter
+from orthobench.tools.arrays import sqrt
 from orthobench_polar.base import PolarSolver, PolarState, PolarStateT, counted
 from orthobench_polar.coefficients import SCHEDULES, Schedule
 from orthobench_polar.oracle import PolarOracle, PolarSolution
@@ -56,9 +57,51 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
         return state
 
 
+@dataclass(slots=True, kw_only=True)
+class StartedState(PolarState):
+    """The point, and its Gram matrix if that is known.
+
+    Attributes
+    ----------
+    S : array, shape (p, p), optional
+    """
+
+    S: Any = None
+
+
 @dataclass(frozen=True)
-class NewtonSchulz(ScheduledSolver[PolarState]):
-    """X <- X (a I + b X'X + c (X'X)²), from X = A / |A|.
+class Polynomials(ScheduledSolver[StartedState]):
+    """Base of the methods X <- X (a I + b X'X + c (X'X)²), which differ in how X begins."""
+
+    state_type: ClassVar[type[PolarState]] = StartedState
+
+    def step(self, oracle: PolarOracle, state: StartedState) -> None:
+        """Apply one polynomial."""
+        del oracle
+        state.work.steps += 1
+        S, known = (gram(state.X), 0) if state.S is None else (state.S, 1)
+        P, small = polynomial(S, self.at(state.work.steps))
+        state.X, state.S = state.X @ P, None
+        counted(state, tall=2 - known, small=small, other=(1 + 4 * small) * P.shape[-1] ** 2)
+        if state.work.steps >= self.total:
+            state.status = Status.COMPLETE
+
+
+def by_schatten_norm(A: Any) -> tuple[Any, Any]:
+    """Return X = A / |A'A|_F^½ and X'X, so that |X|_2 <= 1; 2np² + 4np + 3p² flops.
+
+    |A'A|_F^½ is the Schatten 4-norm of A, which is at most p^¼ times |A|_2, while the Frobenius
+    norm may be p^½ times as large (Grishina et al. 2025, section 3.4).
+    """
+    X = A / each(lengths(A))  # against overflow
+    S = gram(X)
+    squared = lengths(S)
+    return X / each(sqrt(squared)), S / each(squared)
+
+
+@dataclass(frozen=True)
+class NewtonSchulz(Polynomials):
+    """X <- X (a I + b X'X + c (X'X)²), from A divided by a bound of its largest singular value.
 
     Each singular value s becomes a s + b s³ + c s⁵, and singular vectors stay as they are.
     ``coefficients`` are those of `orthobench_polar.coefficients`. ``jordan``, five times the same
@@ -71,10 +114,13 @@ class NewtonSchulz(ScheduledSolver[PolarState]):
     coefficients : str
     steps : int
     safety : float
+    start : {"frobenius", "schatten-4"}
+        The bound: |A|_F, or |A'A|_F^½, which is smaller and takes no product more, since the
+        first Gram matrix follows from A'A.
 
     Notes
     -----
-    Flops of a step: 4np² + 2p³, without the latter where c = 0. Memory: 2np + 2p².
+    Flops of a step: 4np² + 2p³, without the latter if c = 0. Memory: 2np + 2p².
 
     References
     ----------
@@ -85,15 +131,19 @@ class NewtonSchulz(ScheduledSolver[PolarState]):
     name: ClassVar[str] = "newton-schulz"
     source: ClassVar[str] = "Björck and Bowie 1971; Amsel et al. 2025"
 
-    def step(self, oracle: PolarOracle, state: PolarState) -> None:
-        """Apply one polynomial."""
-        del oracle
-        state.work.steps += 1
-        P, small = polynomial(gram(state.X), self.at(state.work.steps))
-        state.X = state.X @ P
-        counted(state, tall=2, small=small, other=(1 + 4 * small) * P.shape[-1] ** 2)
-        if state.work.steps >= self.total:
-            state.status = Status.COMPLETE
+    start: str = parameter(
+        "frobenius", choices=("frobenius", "schatten-4"), help="bound that A is divided by"
+    )
+
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> Any:
+        """Divide each matrix of a batch by its bound."""
+        if self.start == "frobenius":
+            return super().init(oracle, rng)
+        X, S = by_schatten_norm(oracle.A)
+        state = StartedState(X=X, rows=X.shape[-2], S=S)
+        _, n, p = sizes(X)
+        counted(state, tall=1, other=4 * n * p + 3 * p * p)
+        return state
 
 
 @dataclass(slots=True, kw_only=True)
@@ -176,20 +226,8 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
         return PolarSolution(stacked(state.X @ state.Q), products=state.products + 1)
 
 
-@dataclass(slots=True, kw_only=True)
-class TurboState(PolarState):
-    """The point, and its Gram matrix where that is known.
-
-    Attributes
-    ----------
-    S : array, shape (p, p), optional
-    """
-
-    S: Any = None
-
-
 @dataclass(frozen=True)
-class TurboNewtonSchulz(ScheduledSolver[TurboState]):
+class TurboNewtonSchulz(Polynomials):
     """Newton-Schulz after columns are scaled to nearly orthogonal ones, with one step fewer.
 
     X <- A D with D = diag((sum_i |A'A|_ij)^-1/2), after which |X|_2 <= 1 and singular values are
@@ -217,25 +255,14 @@ class TurboNewtonSchulz(ScheduledSolver[TurboState]):
     source: ClassVar[str] = "Boissin et al. 2025"
     fewer: ClassVar[int] = 1
 
-    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> TurboState:
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> StartedState:
         """Scale the columns."""
         del rng
         X = oracle.A / each(lengths(oracle.A))  # against overflow; the scales make up for it
         xp, S = namespace(X), gram(X)
         sums = xp.sum(xp.abs(S), axis=-2, keepdims=True)
         scales = 1 / xp.sqrt(xp.where(sums > 0, sums, 1.0 + 0 * sums))  # columns of zeros stay
-        state = TurboState(X=X * scales, rows=X.shape[-2], S=S * scales * transposed(scales))
+        state = StartedState(X=X * scales, rows=X.shape[-2], S=S * scales * transposed(scales))
         _, n, p = sizes(X)
         counted(state, tall=1, other=4 * n * p + 4 * p * p)
         return state
-
-    def step(self, oracle: PolarOracle, state: TurboState) -> None:
-        """Apply one polynomial."""
-        del oracle
-        state.work.steps += 1
-        S, known = (gram(state.X), 0) if state.S is None else (state.S, 1)
-        P, small = polynomial(S, self.at(state.work.steps))
-        state.X, state.S = state.X @ P, None
-        counted(state, tall=2 - known, small=small, other=(1 + 4 * small) * P.shape[-1] ** 2)
-        if state.work.steps >= self.total:
-            state.status = Status.COMPLETE

@@ -12,7 +12,14 @@ from orthobench_kit.polar import gram
 from orthobench_kit.stacks import lengths, most, sizes, stacked, transposed
 
 from orthobench.contract import Status, copied, flops, identity, namespace, parameter
-from orthobench_polar.base import Factorizing, PolarState, counted, rounding_unit
+from orthobench_polar.base import (
+    Factorizing,
+    PolarState,
+    completed,
+    counted,
+    lost,
+    rounding_unit,
+)
 from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 SAFE = 100.0
@@ -71,6 +78,13 @@ class SquareSolver(Factorizing[SquareState]):
         return PolarSolution(stacked(state.Q @ state.X), products=state.products + 1)
 
 
+def _end(state: SquareState) -> None:
+    """End the run, with orthonormal columns where singular values were zero and stayed so."""
+    if lost(state.X):
+        state.X = completed(state.X, state.X)
+    state.status = Status.CONVERGED
+
+
 def inverse_norm(R: Any) -> float:
     """Return the largest |R⁻¹|_F of a batch, infinite where a matrix is singular."""
     try:
@@ -114,7 +128,7 @@ class QDWH(SquareSolver):
     The weights are the best for singular values in [l, 1]: six steps from condition 1e16 to
     1e-16, three from 10. While c > 100 a step factorizes [sqrt(c) X; I], which is stable; then it
     solves with I + cX'X. A matrix that is not square is reduced to its triangular factor first.
-    Singular values that are zero stay zero.
+    Singular values that are zero stay zero: they get arbitrary orthonormal columns at the end.
 
     Notes
     -----
@@ -143,7 +157,7 @@ class QDWH(SquareSolver):
         square = state.low**2
         state.low = min(1.0, state.low * (a + b * square) / (1 + c * square))
         if 1 - state.low <= 4 * rounding_unit(state.X):
-            state.status = Status.CONVERGED
+            _end(state)
 
 
 def halley_weights(low: float) -> tuple[float, float, float]:
@@ -197,7 +211,7 @@ class Zolotarev(SquareSolver):
         counted(state, other=total + p * p)
         state.low = min(1.0, function(state.low))
         if 1 - state.low <= 16 * rounding_unit(X):
-            state.status = Status.CONVERGED
+            _end(state)
 
 
 @dataclass(frozen=True)

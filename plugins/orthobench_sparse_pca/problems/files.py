@@ -1,13 +1,16 @@
-"""Your own data: a matrix in a .npy file."""
+"""Your own data: a matrix in a file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from orthobench_kit.data import npy
+from orthobench_kit.columns import warn_of_constant
+from orthobench_kit.data import row_files
+from orthobench_kit.data.row_files import PATH_HELP, rows_at
 
-from orthobench.contract import DataError, Instance, UsageError, parameter
+from orthobench.contract import Array, DataError, Instance, UsageError, parameter
+from orthobench.tools.rows import Rows
 from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.problems.parts import (
     SCALING_HELP,
@@ -18,22 +21,18 @@ from orthobench_sparse_pca.problems.parts import (
     split_parts,
 )
 
-NAMED = 5
-"""Most features that a message names."""
-
 
 @dataclass(frozen=True)
 class NpySparse(SplitProblem):
-    """Your own matrix in a .npy file, with samples in rows as for `npy-stochastic-pca`.
+    """Your own matrix in files, with samples in rows as for `npy-stochastic-pca`.
 
-    Its transpose is the family's A, features by samples. It is read into memory as a whole, split
-    at random where a test part is asked for, and scaled by the training part. Features that do
-    not vary there are refused: dropping them would renumber the others.
+    It is read into memory as a whole, split at random if a test part is asked for, and scaled by
+    the training part. A feature that does not vary there has loading 0.
     """
 
     name = "npy-sparse"
 
-    path: str = parameter(help="the .npy file: a matrix (samples, features) of real numbers")
+    path: str = parameter(help=PATH_HELP)
     m: int = parameter(5, help="components sought", low=1)
     scaling: str = parameter(
         "standardized", help=f"{SCALING_HELP}, or none", choices=(*SCALINGS, "none")
@@ -46,8 +45,8 @@ class NpySparse(SplitProblem):
     def samples(self) -> int | None:
         """The number of training samples, from the file's header; None where it cannot be read."""
         try:
-            n = len(npy.mapped(self.path))
-        except DataError:
+            n = len(rows_at(self.path, in_order=False))
+        except (DataError, UsageError):
             return None
         return n - self._held_out(n)
 
@@ -57,12 +56,13 @@ class NpySparse(SplitProblem):
         Raises
         ------
         DataError
-            Where the file is missing, or holds no matrix of finite real numbers; where a feature
-            does not vary in the training part; names it.
+            If the file is missing, or holds no matrix of finite real numbers; if no feature varies
+            in the training part.
         UsageError
             On more components than features or training samples.
         """
-        rows = npy.mapped(self.path)
+        found = rows_at(self.path, in_order=False)
+        rows = found.read(0, len(found)) if isinstance(found, Rows) else found
         n, d = rows.shape
         held_out = self._held_out(n)
         if self.test and not held_out:
@@ -72,24 +72,26 @@ class NpySparse(SplitProblem):
             parts = split_parts(rows, held_out, self.scaling, rng)
         except DataError as error:
             raise DataError(f"{self.path}: {error}") from None
-        _refuse_dropped(parts, d, self.path)
-        return self.instance(parts, rng)
+        constant = np.ones(d, dtype=bool)
+        constant[parts.features] = False
+        warn_of_constant(constant, self.path)
+        return self.instance(_in_place(parts, d), rng)
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.npy.checksum` of the file, which does not read every byte."""
-        return npy.checksum(self.path)
+        """Return `orthobench_kit.data.row_files.checksum` of the files."""
+        return row_files.checksum(self.path)
 
     def _held_out(self, n: int) -> int:
         return round(n * self.test)
 
 
-def _refuse_dropped(parts: Parts, d: int, path: str) -> None:
-    dropped = np.setdiff1d(np.arange(d), parts.features)
-    if not len(dropped):
-        return
-    names = ", ".join(map(str, dropped[:NAMED]))
-    more = f" and {len(dropped) - NAMED} more" if len(dropped) > NAMED else ""
-    raise DataError(
-        f"{path}: features {names}{more} (columns counted from 0) have the same value in all "
-        f"{len(parts.train)} training samples; save the matrix without these columns"
-    )
+def _in_place(parts: Parts, d: int) -> Parts:
+    """Return parts with all features in their places, those that were dropped as zeros."""
+
+    def whole(part: Array) -> Array:
+        found = np.zeros((len(part), d))
+        found[:, parts.features] = part
+        return found
+
+    test = None if parts.test is None else whole(parts.test)
+    return Parts(whole(parts.train), test, np.arange(d))

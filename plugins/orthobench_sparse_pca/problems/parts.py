@@ -51,7 +51,7 @@ class SplitProblem(SparsePCA):
     def instance(self, parts: Parts, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
         """Return the instance; `rng` draws the order in which streaming solvers see samples."""
         return sparse_pca(
-            parts.train.T, self.m, None if parts.test is None else parts.test.T,
+            parts.train, self.m, parts.test, center=False,
             passes=self.passes, order=rng.permutation(len(parts.train)),
             cardinality=self.cardinality, each=self.each,
         )  # fmt: skip

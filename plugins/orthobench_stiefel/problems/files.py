@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from orthobench_kit.data import npy
-from orthobench_kit.stacks import transposed
+from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter
-from orthobench.tools.arrays import real
+from orthobench.tools.reading import real
 from orthobench_stiefel import Stiefel, StiefelOracle, instance
 from orthobench_stiefel.problems.brockett import Gap as BrockettGap
 from orthobench_stiefel.problems.brockett import WeightedTraceOracle
@@ -24,9 +24,6 @@ STARTS = 3
 
 LARGEST = 1e70
 """Bound on the largest entry, and on its inverse, within which fourth powers are finite."""
-
-SYMMETRIC = 1e-10
-"""How far a symmetric matrix may be from its transpose, relative to its largest entry."""
 
 
 class NpyStiefel(Stiefel):
@@ -77,7 +74,7 @@ class NpyBrockett(NpyStiefel):
             If k > n.
         """
         del rng
-        A = symmetric(numbers(self.path, "A", ("n", "n")), self.path)
+        A = symmetric_matrices(numbers(self.path, "A", ("n", "n")), self.path)
         if self.k > len(A):
             raise UsageError(f"k = {self.k} columns are more than the {len(A)} rows of {self.path}")
         values, Q = np.linalg.eigh(A)
@@ -175,7 +172,7 @@ class NpyJointDiagonalization(NpyStiefel):
             If the file is missing, or holds no symmetric matrices of finite real numbers; if
             the reference does not settle.
         """
-        C = symmetric(numbers(self.path, "the matrices", ("K", "n", "n")), self.path)
+        C = symmetric_matrices(numbers(self.path, "the matrices", ("K", "n", "n")), self.path)
         combined = np.tensordot(rng.standard_normal((STARTS, len(C))), C, axes=1)
         try:
             least = min(least_off_diagonal(C, Q) for Q in np.linalg.eigh(combined)[1])
@@ -249,28 +246,6 @@ def numbers(path: str, what: str, axes: tuple[str, ...]) -> Array:
             "neither overflow nor vanish"
         )
     return A
-
-
-def symmetric(A: Array, path: str) -> Array:
-    """Return a matrix or a stack of them, symmetric to the last bit.
-
-    Raises
-    ------
-    DataError
-        If a matrix is not square, or further from its transpose than `SYMMETRIC` allows.
-    """
-    if A.shape[-1] != A.shape[-2]:
-        raise DataError(f"{path}: a symmetric matrix is square, not of shape {A.shape[-2:]}")
-    mirrored = transposed(A)
-    largest = np.abs(A).max(axis=(-2, -1), keepdims=True)
-    off = np.abs(A - mirrored) > SYMMETRIC * largest
-    if off.any():
-        at = _where(off)
-        raise DataError(
-            f"{path} is not symmetric: entry {at} is {A[at]:.6g}, its mirror image "
-            f"{mirrored[at]:.6g}; save (A + A') / 2 if that is what you mean"
-        )
-    return np.asarray((A + mirrored) / 2)
 
 
 def _where(mask: Array) -> tuple[int, ...]:

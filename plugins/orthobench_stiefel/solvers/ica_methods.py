@@ -128,6 +128,7 @@ class PicardO(Components):
 
     name: ClassVar[str] = "picard-o"
     source: ClassVar[str] = "python-picard: picard.picard, ortho=True"
+    doi: ClassVar[str] = "10.1109/ICASSP.2018.8461662"
     packages: ClassVar[tuple[str, ...]] = ("python-picard",)
 
     def unmixed(self, Z: Array, start: Array, iterations: int) -> Unmixing:

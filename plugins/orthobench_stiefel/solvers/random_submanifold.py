@@ -21,6 +21,7 @@ from orthobench.contract import (
 )
 from orthobench.contract.placed_solvers import finish_if, unless_ended
 from orthobench.tools.arrays import like, not_finite, where
+from orthobench.tools.machine import refusal_of
 from orthobench_stiefel import ProductOracle
 from orthobench_stiefel.descent import (
     ArrayDescent,
@@ -116,14 +117,17 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         Raises
         ------
         UsageError
-            If the size is more than n.
+            If the size is more than n, or its rotations do not fit into memory.
         """
         begun = self.begun(oracle)
-        _, n, _ = sizes(begun["X"])
+        _, n, p = sizes(begun["X"])
         size = max(2, n // 2) if self.size is None else self.size
         if size > n and self.size is not None:
             raise UsageError(f"size = {size} coordinates are more than the {n} rows of X")
-        return SubmanifoldState(**begun, rng=rng, size=min(size, n))
+        size = min(size, n)
+        if too_large := refusal_of(3 * 8 * size**2, f"a rotation of {size} coordinates"):
+            raise UsageError(f"{too_large}; pass a smaller size, such as {2 * p}")
+        return SubmanifoldState(**begun, rng=rng, size=size)
 
     def step(self, oracle: ProductOracle, state: SubmanifoldState) -> None:
         """Rotate the coordinates of one draw."""

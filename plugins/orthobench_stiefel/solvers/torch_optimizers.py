@@ -129,6 +129,7 @@ class TorchOrthogonal(TorchPeer):
 
     name: ClassVar[str] = "torch-orthogonal"
     source: ClassVar[str] = "torch: torch.nn.utils.parametrizations.orthogonal"
+    doi: ClassVar[str] = "10.1145/3620665.3640366"
     extra: ClassVar[str] = "torch"
     packages: ClassVar[tuple[str, ...]] = ("torch",)
 
@@ -209,6 +210,7 @@ class GeooptSGD(Geoopt):
 
     name: ClassVar[str] = "geoopt-sgd"
     source: ClassVar[str] = "geoopt: geoopt.optim.RiemannianSGD"
+    doi: ClassVar[str] = "10.48550/arXiv.2005.02819"
     products: ClassVar[int] = 4
 
     step_size: float = step_parameter()
@@ -243,6 +245,7 @@ class GeooptAdam(Geoopt):
 
     name: ClassVar[str] = "geoopt-adam"
     source: ClassVar[str] = "geoopt: geoopt.optim.RiemannianAdam"
+    doi: ClassVar[str] = "10.48550/arXiv.2005.02819"
     products: ClassVar[int] = 6
 
     step_size: float = step_parameter()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from orthobench_kit.second_moments import SecondMoment
+from orthobench_kit.second_moments import TIED, SecondMoment
 
 from orthobench.contract import Array
 
@@ -36,6 +36,12 @@ class DiagonalMoment(SecondMoment):
         vectors[which, np.arange(k)] = 1.0
         return self.values[which], vectors
 
+    def tied(self, values: Array, vectors: Array) -> bool:
+        """Return whether the next value is as large."""
+        del vectors
+        others = np.sort(self.values)[: self.d - len(values)]
+        return bool(np.any(others >= values[-1] - TIED * values[0]))
+
 
 class SpikedMoment(SecondMoment):
     """The second moment C = gap VV' + noise I of a spiked covariance model.
@@ -66,3 +72,8 @@ class SpikedMoment(SecondMoment):
     def leading(self, k: int) -> tuple[Array, Array]:
         """Return the first k spikes; there must be that many."""
         return np.full(k, self.gap + self.noise), self.V[:, :k]
+
+    def tied(self, values: Array, vectors: Array) -> bool:
+        """Return whether there are more spikes, or none that differ from noise."""
+        del vectors
+        return bool(len(values) < self.V.shape[1] or self.gap <= TIED * values[0])

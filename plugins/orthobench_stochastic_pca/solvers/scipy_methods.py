@@ -36,6 +36,7 @@ class ScipySVDS(Batch):
 
     name: ClassVar[str] = "scipy-svds"
     source: ClassVar[str] = "scipy: scipy.sparse.linalg.svds"
+    doi: ClassVar[str] = "10.1038/s41592-019-0686-2"
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
@@ -88,6 +89,7 @@ class ScipyLOBPCG(Batch):
 
     name: ClassVar[str] = "scipy-lobpcg"
     source: ClassVar[str] = "scipy: scipy.sparse.linalg.lobpcg"
+    doi: ClassVar[str] = "10.1038/s41592-019-0686-2"
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:

@@ -66,6 +66,7 @@ class TorchEigh(TorchBatch):
 
     name: ClassVar[str] = "torch-eigh"
     source: ClassVar[str] = "torch: torch.linalg.eigh"
+    doi: ClassVar[str] = "10.1145/3620665.3640366"
 
     def decomposed(self, X: Any, k: int, seed: int) -> Any:
         """Return the leading eigenvectors of X'X, or X' times those of XX', orthonormalized."""
@@ -114,6 +115,7 @@ class TorchSVDLowrank(TorchBatch):
 
     name: ClassVar[str] = "torch-svd-lowrank"
     source: ClassVar[str] = "torch: torch.svd_lowrank"
+    doi: ClassVar[str] = "10.1145/3620665.3640366"
 
     def decomposed(self, X: Any, k: int, seed: int) -> Any:
         """Return the leading right singular vectors found, from random vectors of a seed."""
@@ -161,6 +163,7 @@ class TorchPCALowrank(TorchSVDLowrank):
 
     name: ClassVar[str] = "torch-pca-lowrank"
     source: ClassVar[str] = "torch: torch.pca_lowrank"
+    doi: ClassVar[str] = "10.1145/3620665.3640366"
 
     def right(self, X: Any, rank: int) -> Any:
         """Return `rank` right singular vectors."""

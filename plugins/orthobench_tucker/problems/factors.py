@@ -164,11 +164,11 @@ class FactorModel(SymmetricTucker):
         """
         B = rng.standard_normal((self.n, self.true_rank))
         draw = self._sampler(B, self.inverse_snr * float(np.linalg.norm(B)) / sqrt(self.n))
-        test = draw(rng, self.test).T if self.test else None
-        validation = draw(rng, self.validation).T
+        test = draw(rng, self.test) if self.test else None
+        validation = draw(rng, self.validation)
         samples, passes = self._seen(draw, rng)
         return symmetric_tucker(
-            samples=samples,
+            samples,
             order=self.order,
             rank=self.rank,
             test=test,
@@ -190,7 +190,7 @@ class FactorModel(SymmetricTucker):
 
     def _seen(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, int]:
         """Return what solvers see, as `symmetric_tucker` takes it, and the passes through it."""
-        return (draw(rng, self.samples).T if self.samples else draw), self.passes
+        return (draw(rng, self.samples) if self.samples else draw), self.passes
 
 
 @dataclass(frozen=True)

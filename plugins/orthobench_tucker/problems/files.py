@@ -28,8 +28,8 @@ Rows: TypeAlias = "NDArray[np.intp] | range"
 class NpyMoment(SymmetricTucker):
     """The moments of your own samples, a matrix (samples, features) in files.
 
-    Samples are rows: save ``X.T`` of the paper's X (n, p). They are centred over
-    all rows, so that the moments are those about the mean (``centre=false``: about the origin).
+    Samples are rows. They are centred over all rows, so that the moments are those about the mean
+    (``centre=false``: about the origin).
     They are scaled by one factor that makes the mean variance of a feature 1: this changes no
     basis, but lets step sizes that suit one data set suit others. Or each feature is scaled to
     variance 1 (``normalization="per-feature"``: coskewness, cokurtosis), or none
@@ -126,15 +126,15 @@ class NpyMoment(SymmetricTucker):
             return ArraySource(rows, which, passes, scale, centre)
 
         validation = round(len(rows) * self.validation)
-        test = _columns(part(held[validation:])) if self.test else None
+        test = _in_memory(part(held[validation:])) if self.test else None
         seen = part(train, self.passes)
         seen.timed = self.io == "timed"
         return symmetric_tucker(
-            samples=seen if self.stream else _columns(seen),
+            seen if self.stream else _in_memory(seen),
             order=self.order,
             rank=self.rank,
             test=test,
-            validation=_columns(part(held[:validation])),
+            validation=_in_memory(part(held[:validation])),
             passes=1 if self.stream else self.passes,
         )
 
@@ -147,14 +147,14 @@ def _rows(path: str) -> AnyRows:
     return np.ascontiguousarray(rows)
 
 
-def _columns(source: ArraySource) -> Array:
-    """Return the rows of a source as columns of an array in Fortran order."""
+def _in_memory(source: ArraySource) -> Array:
+    """Return the rows of a source as an array."""
     X = np.empty((source.length, source.d))
     begin = 0
     for block in source.one_pass():
         X[begin : begin + len(block)] = block
         begin += len(block)
-    return X.T
+    return X
 
 
 @lru_cache(maxsize=4)

@@ -111,10 +111,8 @@ class HyperspectralAnomaly(SymmetricTucker):
         """
         scene, moment = _whitened_scene(*data_files.located(self.path, GULFPORT), self.order)
         order = pixel_order(self.pixels, scene.shape, rng)
-        samples = np.ascontiguousarray(moment.X[order]).T
-        instance = symmetric_tucker(
-            samples=samples, order=self.order, rank=self.rank, passes=self.passes
-        )
+        samples = np.ascontiguousarray(moment.X[order])
+        instance = symmetric_tucker(samples, order=self.order, rank=self.rank, passes=self.passes)
         judge = SceneJudge(scene, moment, self.rank)
         return replace(instance, measure=judge.measure, exhibits=judge.exhibits)
 

@@ -128,9 +128,7 @@ class Portfolio(SymmetricTucker):
             raise DataError(f"{path}: {error}") from None
         X = inside - inside.mean(axis=0)
         order = rng.permutation(len(X))
-        instance = symmetric_tucker(
-            samples=X[order].T, order=self.order, rank=self.rank, passes=self.passes
-        )
+        instance = symmetric_tucker(X[order], order=self.order, rank=self.rank, passes=self.passes)
         years = ((end - split).days + 1) / YEAR
         judge = PortfolioJudge(SampleMoment(X, self.order), outside, years)
         return replace(instance, measure=judge.measure, exhibits=judge.exhibits)

@@ -1,0 +1,27 @@
+"""Columns that do not vary: the one policy of all families."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def warn_of_constant(constant: NDArray[np.bool_], what: str) -> None:
+    """Warn that columns do not vary, if there are any: they carry no variance, and weigh nothing.
+
+    Parameters
+    ----------
+    constant : ndarray of bool, shape (d,)
+    what : str
+        The name of the matrix in the message: ``"X"``.
+    """
+    numbers = np.flatnonzero(constant)
+    if len(numbers):
+        others = f", nor do {len(numbers) - 1} others" if len(numbers) > 1 else ""
+        warnings.warn(
+            f"column {numbers[0]} (counted from 0) of {what} does not vary{others}: a column "
+            "without variance has loadings 0",
+            stacklevel=4,
+        )

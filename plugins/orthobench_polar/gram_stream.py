@@ -1,0 +1,135 @@
+"""A stream of eigenproblems: a Gram matrix that each gradient changes a little, and its basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from orthobench.contract import Array, DataError, Instance, Oracle, Solution, UsageError
+from orthobench.tools.arrays import is_number
+from orthobench.tools.reading import array_of
+
+
+class GramStreamOracle(Oracle):
+    """Gradients G_t (n, m), which come one after another: S <- decay S + (1 - decay) G_t G_t'.
+
+    An orthogonal basis (n, n) of eigenvectors of S is sought, at each step again, as the
+    preconditioners of Shampoo and SOAP need it.
+
+    Parameters
+    ----------
+    gradients : ndarray, shape (steps, n, m)
+        Read-only.
+    decay : float
+    """
+
+    def __init__(self, gradients: Array, decay: float) -> None:
+        self.gradients, self.decay = gradients, decay
+        self.n = self.k = gradients.shape[1]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of the gradients."""
+        return tuple(self.gradients.shape)
+
+
+@dataclass(frozen=True)
+class BasisSolution(Solution):
+    """A basis, with the steps that it serves.
+
+    Attributes
+    ----------
+    since : int
+        The step, from 0, whose matrix it was made of.
+    every : int
+        For how many steps it is kept, that one included.
+    """
+
+    since: int = 0
+    every: int = 1
+
+
+class BasisJudge:
+    """Measures how far bases are from diagonalizing the matrices of the steps that they serve.
+
+    Parameters
+    ----------
+    oracle : GramStreamOracle
+    """
+
+    def __init__(self, oracle: GramStreamOracle) -> None:
+        self.oracle = oracle
+
+    @cached_property
+    def matrices(self) -> Array:
+        """S after each step, shape (steps, n, n)."""
+        found, S = [], np.zeros((self.oracle.n, self.oracle.n))
+        for G in self.oracle.gradients:
+            S = self.oracle.decay * S + (1 - self.oracle.decay) * G @ G.T
+            found.append(S)
+        return np.stack(found)
+
+    def __call__(self, solution: Solution) -> dict[str, float]:
+        """Return the metrics; ``off_diagonal``, the primary one, first.
+
+        ``off_diagonal`` is the mean over the steps that the basis Q serves of |D| / |S|, with D
+        the part of Q'SQ off the diagonal; ``fresh`` is that of the first of these steps and
+        ``stale`` that of the last.
+        """
+        since, every = getattr(solution, "since", 0), getattr(solution, "every", 1)
+        served = self.matrices[since : since + every]
+        turned = solution.point.T @ served @ solution.point
+        squares = np.sum(turned**2, axis=(1, 2))
+        inner = np.einsum("tii->ti", turned)
+        off = np.sqrt(np.maximum(squares - np.sum(inner**2, axis=1), 0.0) / squares)
+        return {
+            "off_diagonal": float(off.mean()),
+            "fresh": float(off[0]),
+            "stale": float(off[-1]),
+        }
+
+
+def gram_stream(gradients: ArrayLike, decay: float = 0.95) -> Instance[GramStreamOracle]:
+    """Make a stream of eigenproblems of your own gradients.
+
+    Sought are the eigenvectors of S <- decay S + (1 - decay) G_t G_t', after each step t.
+
+    Parameters
+    ----------
+    gradients : array_like, shape (steps, n, m)
+    decay : float
+        At least 0 and below 1; .95 in SOAP.
+
+    Returns
+    -------
+    Instance
+        Its points are bases (n, n); its metrics those of `orthobench_polar.gram_stream.BasisJudge`.
+
+    Raises
+    ------
+    DataError
+        If gradients are not real and finite, or not of three axes, or the first is zero.
+    UsageError
+        If the decay is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np, orthobench as ob
+    >>> G = np.random.default_rng(0).standard_normal((50, 8, 4))
+    >>> outcome = ob.solve("basis-eigh", ob.gram_stream(G), every=1)
+    >>> outcome.trace[-1].metrics["off_diagonal"] < 1e-13
+    True
+    """
+    if not is_number(decay) or not 0 <= decay < 1:
+        raise UsageError(f"decay must be a number from 0 to below 1, not {decay}")
+    given = array_of(gradients, "the entries of the gradients").astype(np.float64)
+    if given.ndim != 3 or not given.size:
+        raise DataError(f"gradients must be of shape (steps, n, m), not {given.shape}")
+    if not np.isfinite(given).all() or not given[0].any():
+        raise DataError("gradients must be finite, and the first must not be zero")
+    given.flags.writeable = False
+    oracle = GramStreamOracle(given, float(decay))
+    return Instance(oracle, BasisJudge(oracle), {"off_diagonal": 0.0})

@@ -1,0 +1,142 @@
+"""Approximations of powers: polynomials by linear programs, and fractions by the AAA algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from orthobench.contract import Array
+
+GRID = 4000
+"""Points of a grid, in even steps of the logarithm."""
+
+COARSE = 400
+"""Points of each half of the grid of a linear program, one dense at its low end, one at 1."""
+
+
+@lru_cache(maxsize=64)
+def power_polynomial(exponent: float, degree: int, low: float) -> tuple[float, ...]:
+    """Return the coefficients of the best polynomial for t^exponent on [low, 1], lowest first.
+
+    Best is the least largest error relative to t^exponent, on a grid: a linear program. The error
+    then has its largest size at degree + 2 points, with alternating signs.
+
+    Parameters
+    ----------
+    exponent : float
+    degree : int
+    low : float
+
+    Notes
+    -----
+    A hundredth of a second, once for each set of arguments. Memory: 1,600 by degree + 2.
+
+    References
+    ----------
+    Cheney 1966, "Introduction to approximation theory", chapters 2 and 3.
+    """
+    from scipy.optimize import linprog
+
+    t = np.union1d(np.geomspace(low, 1, COARSE), 1 - np.geomspace(1e-5, 0.5, COARSE))[:, None]
+    basis = np.polynomial.chebyshev.chebvander(2 * t[:, 0] - 1, degree) / t**exponent
+    units = np.abs(basis).max(axis=0)
+    basis, error = basis / units, np.ones_like(t)
+    above, below = np.hstack([basis, -error]), np.hstack([-basis, -error])
+    bounds = np.concatenate([error[:, 0], -error[:, 0]])
+    least = [*np.zeros(degree + 1), 1.0]
+    solved = linprog(least, np.vstack([above, below]), bounds, bounds=(None, None))
+    series = np.polynomial.Chebyshev(solved.x[:-1] / units, domain=[0, 1])
+    return tuple(series.convert(kind=np.polynomial.Polynomial, domain=[-1, 1]).coef.tolist())
+
+
+@dataclass(frozen=True)
+class Fractions:
+    """m + sum_j a_j / (t + c_j).
+
+    Attributes
+    ----------
+    constant : float
+        m.
+    weights, poles : tuple of float
+        a_j and c_j.
+    error : float
+        The largest relative error on the grid.
+    """
+
+    constant: float
+    weights: tuple[float, ...]
+    poles: tuple[float, ...]
+    error: float
+
+
+@lru_cache(maxsize=64)
+def power_fractions(exponent: float, low: float, terms: int, target: float) -> Fractions:
+    """Return fractions near t^exponent on [low, 1], with poles that the AAA algorithm finds.
+
+    They are nearly the best of their number: on the negative axis, where t^exponent has its cut.
+    Weights are those of least squares of relative errors.
+
+    Parameters
+    ----------
+    exponent : float
+        Between -1 and 1.
+    low : float
+    terms : int
+        Their largest number.
+    target : float
+        The relative error that ends the search.
+
+    Notes
+    -----
+    Flops: some terms² of 4,000 points, for each number of terms. Memory: 4,000 by terms.
+
+    References
+    ----------
+    Nakatsukasa, Sete and Trefethen 2018, "The AAA algorithm for rational approximation".
+    """
+    t = np.geomspace(low, 1, GRID)
+    f = t**exponent
+    found = Fractions(float(np.sqrt(f[0] * f[-1])), (), (), np.inf)
+    near, support = np.full(GRID, found.constant), np.zeros(GRID, dtype=bool)
+    for r in range(terms + 1):
+        support[np.abs(np.where(support, 0.0, near / f - 1)).argmax()] = True
+        z, rest = t[support], ~support
+        cauchy = 1 / (t[rest][:, None] - z)
+        loewner = (f[rest][:, None] - f[support]) * cauchy / f[rest][:, None]
+        w = np.linalg.svd(loewner, full_matrices=False)[2][-1]
+        near = f.copy()
+        near[rest] = cauchy @ (w * f[support]) / (cauchy @ w)
+        if r:
+            better = _fractions(f, t, _poles(z, w))
+            if better is None or better.error > found.error:
+                break
+            found = better
+            if found.error <= target:
+                break
+    return found
+
+
+def _poles(z: Array, w: Array) -> Array:
+    """Return the zeros of sum_j w_j / (t - z_j), negated."""
+    from scipy.linalg import eigvals
+
+    m = len(z)
+    left, right = np.diag(np.append(z, 0.0)), np.eye(m + 1)
+    left[m, :m], left[:m, m], right[m, m] = w, 1.0, 0.0
+    values = eigvals(left, right)
+    return np.asarray(-values[np.isfinite(values)])
+
+
+def _fractions(f: Array, t: Array, poles: Array) -> Fractions | None:
+    """Return the fractions nearest to f in relative error; None if a pole is not on the axis."""
+    if np.abs(poles.imag).max() > 0 or poles.real.min() <= 0:
+        return None
+    c = np.sort(poles.real)
+    basis = np.column_stack([np.ones_like(t), c / (t[:, None] + c)]) / f[:, None]
+    units = np.linalg.norm(basis, axis=0)
+    solved = np.linalg.lstsq(basis / units, np.ones_like(t), rcond=1e-15)[0] / units
+    error = float(np.abs(basis @ solved - 1).max())
+    weights = tuple((solved[1:] * c).tolist())
+    return Fractions(float(solved[0]), weights, tuple(c.tolist()), error)

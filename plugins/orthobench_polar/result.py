@@ -1,0 +1,44 @@
+"""The polar factor in the shape of the matrix, from a judged point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthobench.contract import Array, Result, Solution
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PolarResult(Result):
+    """The polar factor of a matrix, or of a batch.
+
+    Attributes
+    ----------
+    factor : ndarray, of the shape of A
+        UV' for A = U S V': orthonormal columns, or orthonormal rows if A has more columns than
+        rows. Zero for a matrix of zeros in a batch.
+    """
+
+    factor: Annotated[Array, "of the shape of A, orthonormal columns (rows if A is wide)"]
+
+
+def polar_factor(
+    shape: tuple[int, ...], there: NDArray[np.bool_], solution: Solution
+) -> PolarResult:
+    """Return the factor of a point.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of A.
+    there : ndarray of bool, shape (b,) or ()
+        Which matrices of a batch are not zero: the point has the factors of these.
+    solution : Solution
+    """
+    *batch, rows, columns = shape
+    factor = np.zeros((*batch, max(rows, columns), min(rows, columns)))
+    factor[there] = solution.point.reshape(-1, *factor.shape[-2:])
+    return PolarResult(factor if rows >= columns else factor.swapaxes(-1, -2))

@@ -1,0 +1,91 @@
+"""Any spectral power by one rational function, whose terms are independent of each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, log2, sqrt
+from typing import ClassVar
+
+import numpy as np
+from orthobench_kit.stacks import each, lengths
+
+from orthobench.contract import AnyProblem, Oracle, Status, UsageError, parameter
+from orthobench_polar.base import counted, rounding_unit
+from orthobench_polar.minimax import power_fractions
+from orthobench_polar.oracle import PolarOracle, SpectralOracle
+from orthobench_polar.solvers.rational import SAFE, SquareSolver, SquareState, resolvent
+
+TERMS = 32
+"""The largest number of terms that are chosen."""
+
+WIDEST = 0.5
+"""The largest lower bound of an interval: a narrower one would have no room for an error."""
+
+
+@dataclass(frozen=True)
+class RationalPower(SquareSolver):
+    """X (m I + sum_j a_j (X'X + c_j I)⁻¹), nearly the best rational function for its degree.
+
+    m + sum_j a_j / (t + c_j) is near t^((exponent - 1)/2) on [l², 1], l a lower bound of the
+    singular values of X: its poles are those that the AAA algorithm finds, its weights those of
+    least squares. All terms are independent, and make one step. The relative error falls by a
+    factor of about exp(2π² / log(16 / l²)) with each term: 5 at condition 1e2, 2.2 at 1e5.
+    The weights have rounding errors of 1e-12 at condition 1e2 and 1e-10 at 1e3. Zolotarev's
+    function is composed with itself for exponent 0; powers have no such rule.
+
+    Parameters
+    ----------
+    terms : int
+        r; 0: as many as the error falls to rounding with, at most 32.
+
+    Notes
+    -----
+    Flops: as `QDWH` at the beginning and the end, and r times 5p³, 9p³ with small poles, by QR.
+    Memory: np + 7p².
+
+    References
+    ----------
+    Nakatsukasa, Sete and Trefethen 2018, "The AAA algorithm for rational approximation"; Higham
+    2008, "Functions of matrices", section 4.4.
+    """
+
+    name: ClassVar[str] = "rational-power"
+    source: ClassVar[str] = "Nakatsukasa, Sete and Trefethen 2018"
+    needs: ClassVar[type[Oracle]] = SpectralOracle
+
+    terms: int = parameter(0, low=0, high=TERMS, help="poles; 0: for rounding errors, at most 32")
+
+    def refuses(self, problem: AnyProblem) -> str | None:
+        """Return why it cannot take a problem: the exponent -1."""
+        return super().refuses(problem) or _refusal(getattr(problem, "exponent", 0.0))
+
+    def init(self, oracle: PolarOracle, rng: np.random.Generator) -> SquareState:
+        """Begin at R / a of A = QR with a bound a of |A|_2."""
+        if why := _refusal(oracle.exponent):
+            raise UsageError(why)
+        return super().init(oracle, rng)
+
+    def step(self, oracle: PolarOracle, state: SquareState) -> None:
+        """Sum the terms, which ends the run."""
+        state.work.steps += 1
+        X, p, unit = state.X, state.X.shape[-1], rounding_unit(state.X)
+        # a power of two, so that rounding errors of the bound do not choose another function
+        low = min(2.0 ** floor(log2(max(state.low, unit))), WIDEST)
+        function = power_fractions(
+            (oracle.exponent - 1) / 2, low**2, self.terms or TERMS, 0.0 if self.terms else 16 * unit
+        )
+        found, total = function.constant * X, p * p
+        for weight, pole in zip(function.weights, function.poles, strict=True):
+            term, done = resolvent(X, sqrt(pole), by_qr=pole < 1 / SAFE)
+            found, total = found + weight * term, total + done + 2 * p * p
+        scale = lengths(oracle.A) / lengths(X)
+        state.X = each(scale**oracle.exponent) * found
+        counted(state, other=total + p * p)
+        state.status = Status.COMPLETE
+
+
+def _refusal(exponent: float) -> str | None:
+    """Return why an exponent cannot be taken."""
+    if exponent > -1:
+        return None
+    return "the exponent must be above -1: the function 1 / t has its pole at 0"

@@ -1,0 +1,26 @@
+"""The minimizer of a function of orthonormal columns, from a judged point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from orthobench.contract import Array, Result, Solution
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PointResult(Result):
+    """A point at which a function of orthonormal columns is small.
+
+    Attributes
+    ----------
+    point : ndarray, shape (n, p), or (m, n, p) of a product of m manifolds
+        X with X'X = I; signs and order of its columns are part of it.
+    """
+
+    point: Annotated[Array, "orthonormal columns; their signs and order count"]
+
+
+def point(solution: Solution) -> PointResult:
+    """Return the finished point."""
+    return PointResult(solution.point)
