@@ -206,9 +206,7 @@ def sparse(X: Array, m: int, cardinality: int, file: Path | None = None) -> Pose
     def make(ob: Any) -> Any:
         if file is not None:
             return f"npy-sparse path={file} m={m} cardinality={cardinality}"
-        made = ob.sparse_pca(Z.T, m, cardinality=cardinality)  # features are rows until issue 58
-        rows = made.oracle.n == Z.shape[1]
-        return made if rows else ob.sparse_pca(Z, m, cardinality=cardinality)
+        return ob.sparse_pca(Z, m, cardinality=cardinality)
 
     def value(U: Array, weights: Array | None) -> float:
         counts = np.count_nonzero(U, axis=0)
@@ -331,10 +329,7 @@ def tucker(T: Array, rank: int, samples: Array | None = None) -> Posed:
     def make(ob: Any) -> Any:
         if samples is None:
             return ob.symmetric_tucker(tensor=T, rank=rank)
-        try:
-            return ob.symmetric_tucker(samples, order=order, rank=rank)
-        except TypeError:  # samples are columns until issue 58
-            return ob.symmetric_tucker(samples=samples.T, order=order, rank=rank)
+        return ob.symmetric_tucker(samples, order=order, rank=rank)
 
     return Posed(make, value, start_of(value, len(T), rank))
 

@@ -246,7 +246,7 @@ def sparse(features: int, samples: int, m: int) -> Data:
     A = np.random.default_rng(0).standard_normal((features, samples))
     A -= A.mean(axis=1, keepdims=True)
     A /= np.linalg.norm(A, axis=1).max()
-    return ob.sparse_pca(A, m), A.T, m
+    return ob.sparse_pca(A.T, m, center=False), A.T, m
 
 
 def sklearn_sparse(X: Any, m: int) -> int:

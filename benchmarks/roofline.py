@@ -183,7 +183,7 @@ def matrix(n: int, d: int, k: int) -> Any:
 
 
 def features(d: int, n: int, m: int) -> Any:
-    return ob.sparse_pca(rows_of(n, d).T, m)
+    return ob.sparse_pca(rows_of(n, d), m, center=False)
 
 
 def square_features(d: int, n: int) -> Any:
@@ -192,7 +192,7 @@ def square_features(d: int, n: int) -> Any:
 
 def moment(p: int, n: int, r: int, order: int) -> Any:
     X = np.random.default_rng(0).exponential(size=(n, p)) - 1
-    return ob.symmetric_tucker(samples=X, order=order, rank=r)
+    return ob.symmetric_tucker(X.T, order=order, rank=r)
 
 
 def built(name: str, *names: str) -> Callable[..., Any]:

@@ -45,11 +45,11 @@ def stochastic_pca(p: int, d: int, order: int) -> Any:
 
 
 def sparse_pca(p: int, d: int, order: int) -> Any:
-    return ob.sparse_pca(rows(p, d).T, RANK)
+    return ob.sparse_pca(rows(p, d), RANK, center=False)
 
 
 def symmetric_tucker(p: int, d: int, order: int) -> Any:
-    return ob.symmetric_tucker(samples=rows(p, d).T, order=order, rank=RANK)
+    return ob.symmetric_tucker(rows(p, d), order=order, rank=RANK)
 
 
 def mixture(p: int, d: int, order: int) -> Any:

@@ -54,7 +54,7 @@ def tensor(n):
 
 @cache
 def oracle(n, implicit):
-    given = {"samples": samples(n).T, "order": 3} if implicit else {"tensor": tensor(n)}
+    given = {"X": samples(n), "order": 3} if implicit else {"tensor": tensor(n)}
     made = symmetric_tucker(rank=RANK, **given).oracle
     made.start = random_point(n, RANK, np.random.default_rng(1))
     return made

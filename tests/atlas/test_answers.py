@@ -113,6 +113,9 @@ def test_families_and_problems_are_found_as_people_type_them(rows):
     atlas = Atlas(tuple(rows(family="stochastic PCA")))
     assert find(atlas, "Stochastic-PCA") == (["stochastic PCA"], "")
     assert find(atlas, "p1") == (["stochastic PCA"], "p1")
+    for named in ("polar factor", "polar-factor", "gaussian-polar"):  # installed, and not mapped
+        with pytest.raises(UsageError, match=r"'polar factor'.*: orthobench map 'polar factor';"):
+            find(atlas, named)
     with pytest.raises(UsageError, match="did you mean 'stochastic PCA'"):
         find(atlas, "stochastic-pcb")
 

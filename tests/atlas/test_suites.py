@@ -12,4 +12,5 @@ def test_there_is_a_grid_for_each_family_with_problems_of_several_sizes(tmp_path
         assert len(problems) >= 5
         assert len({point.store for point in some}) == len(some)
         families |= {problem.family for problem in problems}
-    assert families == {problem.item.family for problem in catalogue().problems.values()}
+    others = {problem.item.family for problem in catalogue().problems.values()} - families
+    assert others == {"training", "eigenbasis stream"}  # no calls on data of one's own

@@ -52,6 +52,12 @@ def test_reading_and_writing_again_changes_no_bit(rows, tmp_path):
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
+def test_counts_beyond_24_bits_are_written_if_all_are_whole(rows, tmp_path):
+    given = [replace(row, flops=2**40 + i, samples=2**30) for i, row in enumerate(rows())]
+    found = written(given, tmp_path / "a.parquet")
+    assert [row.flops for row in found.rows] == pytest.approx([row.flops for row in given], 1e-6)
+
+
 @pytest.mark.parametrize("problems", [17, pytest.param(167, marks=pytest.mark.slow)])
 def test_50000_rows_take_2_megabytes_at_most(rows, tmp_path, problems):
     many = rows(problems, solvers=30, seeds=10)

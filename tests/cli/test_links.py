@@ -53,13 +53,13 @@ def untouched(folder):
 
 
 DRAWN = {
-    "report/figures/.toys-targets-reached.csv.part", "report/index.html", "report/figures",
+    "report/figures/.toys-performance-profiles.csv.part", "report/index.html", "report/figures",
     "orthobench-results/command-line/figures",
 }  # fmt: skip
 
 OLD_NAMES = {
     "report/.index.html.part": ("report", "."),
-    "report/figures/.toys-targets-reached.csv.part":
+    "report/figures/.toys-performance-profiles.csv.part":
         ("report", ".", "--style", "one-column", "--format", "png"),
     ".out.csv.part": ("export", ".", "--out", "out.csv"),
 }  # fmt: skip

@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
-from orthobench.testing import cases
-from orthobench.testing.cases import Case
+from orthobench.testing.cases import Case, facts
 from orthobench.testing.check import CheckStatus, Result
 
 
@@ -89,12 +88,13 @@ def check(monkeypatch):
     asked = []
 
     def called(*words, results=CASES):
-        def found(package, registry, all_parameters):
-            asked.append((package, all_parameters))
+        def found(given, limit):
+            asked.append((given.item, given.all_parameters))
             for kind, name, check, status, message in results:
-                yield Case(kind, name, Says(check, status, message), lambda: ())
+                case = Case(kind, name, Says(check, status, message), lambda: ())
+                yield facts(case, case.result())
 
-        monkeypatch.setattr(cases, "cases", found)
+        monkeypatch.setattr("orthobench.testing.in_child.checked", found)
         return CliRunner().invoke(main, ["plugin", "check", *words])
 
     called.asked = asked

@@ -120,7 +120,7 @@ def test_a_problem_alone_is_run_with_all_solvers(run, monkeypatch):
 
 
 def test_each_command_is_in_the_module_of_its_name():
-    moved = {"compare": "comparing", "history": "history", "reproduce": "reproducing"}
+    moved = {"compare": "comparing", "import": "importing", "reproduce": "reproducing"}
     for name, command in main.commands.items():
         callback = command.callback
         assert callback.__module__ == f"orthobench.cli.{moved.get(name, name)}"

@@ -136,7 +136,9 @@ def test_a_module_that_cannot_be_imported_breaks_only_itself(package, tmp_path):
         "found_plugin.problems": f"SyntaxError: invalid syntax ({folder / 'problems.py'}, line 1)",
     }
     broken = {
-        case.name: case.result() for case in cases.cases("found", registry) if case.kind == "module"
+        case.name: case.result()
+        for case in cases.cases(cases.Asked("found"), registry)
+        if case.kind == "module"
     }
     assert broken.keys() == registry.broken.keys()
     assert {result.status for result in broken.values()} == {CheckStatus.FAILED}

@@ -78,6 +78,7 @@ SHAPES = {
     "A": np.cov(np.random.default_rng(2).standard_normal((60, 8)).T),
     "B": np.eye(8),
     "T": np.einsum("ka,kb,kc->abc", *[np.linalg.qr(np.eye(4) + 0.1)[0]] * 3),
+    "gradients": np.random.default_rng(3).standard_normal((5, 6, 4)),
     "cost": lambda X: float(np.sum(X**4)),
     "gradient": lambda X: 4 * X**3,
 }

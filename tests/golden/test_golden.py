@@ -15,6 +15,10 @@ import orthobench as ob
 CHANGED = {
     "block-krylov": "62084b9a mended runs on blocks, which ended in an error",
     "subspace-iteration": "62084b9a mended runs on blocks, which ended in an error",
+    "newton-schulz": "takes cubic5 and a start by the Schatten norm",
+    "scipy-eigsh": "has a residual, which bounds the tolerance that it claims",
+    "scipy-svds": "takes other solvers, and has a residual as scipy-eigsh does",
+    "spectrum-polar": "measures the distance to the nearest of all polar factors",
     "nig-factor": "19850edd computes the norm in more directions; errors are at least its error",
 }
 """Solvers and problems with values of another commit than the others, and why."""
@@ -28,7 +32,10 @@ WITHOUT = {
         "needs torch",
     ),
     "pogo-torch": "needs pogo-torch",
-    **dict.fromkeys(("hsi-anomaly", "mnist", "portfolio", "prostate"), "needs a download"),
+    **dict.fromkeys(("primme-eigsh", "primme-svds"), "needs primme"),
+    **dict.fromkeys(
+        ("hsi-anomaly", "mnist", "portfolio", "prostate", "train-mnist"), "needs a download"
+    ),
 }
 """Solvers and problems without golden values, and why."""
 
@@ -74,9 +81,12 @@ def test_all_that_is_built_in_has_golden_values():
 def test_values_that_were_written_again_have_a_reason():
     cells = golden.read()["cells"]
     (base, _), *_ = Counter(cell["commit"] for cell in cells).most_common(1)
+    known = {cell[kind] for kind in golden.KINDS for cell in cells if cell["commit"] == base}
     again = {
         golden.name_of(cell)
         for cell in cells
-        if cell["commit"] != base and not CHANGED.keys() & {cell["solver"], cell["problem"]}
+        if cell["commit"] != base
+        and {cell["solver"], cell["problem"]} <= known
+        and not CHANGED.keys() & {cell["solver"], cell["problem"]}
     }
     assert again == set()

@@ -94,6 +94,29 @@ def test_a_known_optimum_may_be_where_it_began():
     assert least.status is RunStatus.DONE
 
 
+@pytest.mark.parametrize(
+    ("claimed", "residual", "dtype", "status"),
+    [
+        (None, 1.0, float, RunStatus.DONE),
+        (1e-6, 0.9e-4, float, RunStatus.DONE),
+        (1e-6, 1.1e-4, float, RunStatus.NOT_CONVERGED),
+        (0.0, 2.0**-26, float, RunStatus.DONE),
+        (0.0, 1.1 * 2.0**-26, float, RunStatus.NOT_CONVERGED),
+        (0.0, 2.0**-12, np.float32, RunStatus.DONE),
+    ],
+)
+def test_a_claimed_tolerance_holds_up_to_a_hundredfold(claimed, residual, dtype, status):
+    recording = recorded(HERE, THERE)
+    recording.solutions[-1] = Solution(THERE.astype(dtype), tolerance=claimed)
+    judge = instance({"gap": 1.0, "residual": residual}, residual="residual")
+    for stop in (CONVERGED, Termination(RunStatus.DONE, "complete after 1 step")):
+        found = judged(judge, recording, stop).stop
+        assert found.status is status
+        assert found.status.failed is (status is RunStatus.NOT_CONVERGED)
+    undeclared = judged(instance({"residual": residual}), recording, CONVERGED).stop
+    assert undeclared == CONVERGED
+
+
 def test_a_run_without_points_ends_as_it_says():
     outcome = judged(instance(), Recording(), CONVERGED)
     assert (outcome.stop, outcome.trace, outcome.final) == (CONVERGED, (), None)

@@ -149,7 +149,7 @@ def test_exhibits_are_made_when_they_are_read_and_kept(toys):
 
 def test_the_core_of_a_basis_is_computed_when_it_is_read(monkeypatch):
     X = np.random.default_rng(0).standard_normal((40, 6)) ** 3
-    instance = ob.symmetric_tucker(samples=X.T, order=3, rank=2, core=True)
+    instance = ob.symmetric_tucker(X, order=3, rank=2, core=True)
     data, calls = instance.measure.test, []
     core = type(data).core
     monkeypatch.setattr(type(data), "core", lambda self, Q: calls.append(1) or core(self, Q))
@@ -169,9 +169,9 @@ def test_printing_judges_nothing_and_shows_what_was_read_in_twelve_lines(toys, j
     instance = replace(instance, measure=lambda solution: {**measure(solution), **many})
     outcome = solve(toys, instance)
     for known in (False, True):
-        for text in (repr(outcome), str(outcome), outcome._repr_html_().replace("<tr>", "\n")):
+        for text in (repr(outcome), str(outcome)):
             assert len(text.splitlines()) <= 12, text
-            assert ("gap  " in text or "gap<" in text) == known, text
+            assert ("gap  " in text) == known, text
             assert "20" in text
         assert bool(points) == known
         assert ("'gap'" in repr(outcome.trace[-1])) == known

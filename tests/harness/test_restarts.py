@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from features import of_features
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
@@ -102,7 +103,7 @@ CASES = [
     ("givens-tensor", lambda: ob.orthogonal_tensor(TENSOR)),
     ("hoqri", lambda: ob.symmetric_tucker(tensor=TENSOR, rank=2)),
     ("pymanopt-conjugate-gradient", lambda: ob.symmetric_tucker(tensor=TENSOR, rank=2)),
-    ("gpower", lambda: ob.sparse_pca(np.random.default_rng(1).standard_normal((30, 6)), 2)),
+    ("gpower", lambda: of_features(np.random.default_rng(1).standard_normal((30, 6)), 2)),
     ("riemannian-gradient", lambda: linear(component="+1")),
 ]
 

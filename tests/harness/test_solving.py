@@ -136,5 +136,6 @@ def test_what_cannot_be_imported_or_made_ready_ends_before_the_run(start, quiet,
     wire = Wire(start)
     solving.main(wire, None)
     ((stop, _),) = wire.sent
-    assert (stop.status, stop.reason) == (RunStatus.ERROR, "power: ZeroDivisionError('toy')")
+    assert stop.status is RunStatus.ERROR
+    assert stop.reason.startswith("power: ZeroDivisionError('toy') (test_solving.py, line")
     assert gc.isenabled()

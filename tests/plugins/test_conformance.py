@@ -19,6 +19,9 @@ from orthobench_orthogonal_tensor import STARTS
 from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
     RandomizedJointDiagonalization,
 )
+from orthobench_pca.solvers.scipy_methods import ScipySVDS
+from orthobench_polar.solvers.corrected_newton_schulz import CorrectedNewtonSchulz
+from orthobench_polar.solvers.newton_schulz import NewtonSchulz
 from orthobench_sparse_pca.solvers.aman_pg import AManPG
 from orthobench_sparse_pca.solvers.tpower import TPower
 from orthobench_stiefel.solvers.landing import Landing
@@ -49,7 +52,7 @@ from orthobench_tucker.solvers.trust_region import TrustRegion
 
 from orthobench.contract.parameters import parameters_of
 from orthobench.registry.plugins import catalogue
-from orthobench.testing.cases import cases, cases_of
+from orthobench.testing.cases import Asked, cases, cases_of
 
 PLUGINS = (
     "cca",
@@ -63,6 +66,7 @@ PLUGINS = (
     "stiefel",
     "stochastic-pca",
     "tensor-power",
+    "training",
     "tucker",
 )
 
@@ -73,6 +77,8 @@ VARIANTS = (
     GPower(block=True, gamma=0.01),
     GPower(penalty="l0", block=True, mu="distinct"),
     TPower(cardinality=3, start="largest"),
+    NewtonSchulz(coefficients="cubic5", start="schatten-4"),
+    CorrectedNewtonSchulz(correction="taylor", coefficients="you"),
     AManPG(ridge=0.1, loadings="thresholded"),
     MSG(start="random", average=True, schedule="constant", step_size=0.1),
     MSG(rounding="sampled", average=True),
@@ -86,6 +92,7 @@ VARIANTS = (
     CCIPCA(amnesic=2.0),
     FrequentDirections(size=5),
     VRPCA(epoch=33, batch=5),
+    *(ScipySVDS(solver=name) for name in ("propack", "lobpcg")),
     *(cls(start=start) for cls in (TensorPower, PolarPower) for start in STARTS[1:]),
     TensorPower(restarts=4, iterations=6, tolerance=0.0),
     RandomizedJointDiagonalization(trials=1, refinements=0),
@@ -115,6 +122,9 @@ VARIANTS = (
 )
 
 SIZES = {
+    "train-digits": {"width": 8, "passes": 1},
+    "train-text": {"characters": 1000, "width": 8, "passes": 1},
+    "rotating-gradients": {"n": 8, "m": 5, "steps": 40},
     "odeco-4": {"d": 5},
     "missing-entries": {"n": 12, "k": 2},
     "gmm-moments": {"d": 8, "components": 3, "samples": 400},
@@ -138,7 +148,7 @@ SIZES = {
 NEED_FILES = {
     "mnist", "prostate", "hsi-anomaly", "portfolio", "npy-stochastic-pca", "npy-sparse",
     "npy-tensor", "npy-moment", "npy-brockett", "npy-procrustes", "npy-joint-diagonalization",
-    "npy-weight-rotation",
+    "npy-weight-rotation", "train-mnist",
 }  # fmt: skip
 
 PROBLEMS = [
@@ -158,7 +168,10 @@ LONG = {"manifold-muon", "tpower-orthogonal"}
 """Solvers whose steps take milliseconds: the default tests make the first check alone."""
 
 SOLVER_CASES = [
-    case for plugin in PLUGINS for case in cases(plugin, catalogue()) if case.kind == "solver"
+    case
+    for plugin in PLUGINS
+    for case in cases(Asked(plugin), catalogue())
+    if case.kind == "solver"
 ]
 CASES = [
     *(case for case in SOLVER_CASES if case.name not in PEERS),

@@ -9,6 +9,7 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
+from features import of_features
 from scipy.linalg import block_diag
 from small_instances import (
     CASES,
@@ -62,11 +63,11 @@ FAMILIES = {
     "pca": (8, lambda R: ob.pca(SAMPLES @ R, 2)),
     "pca, as it is": (8, lambda R: ob.pca(SAMPLES @ R, 2, center=False)),
     "stochastic-pca": (8, lambda R: ob.stochastic_pca(SAMPLES @ R, 2)),
-    "sparse-pca": (230, lambda R: ob.sparse_pca(R[:20, :20].T @ SAMPLES[:20], 2)),
+    "sparse-pca": (230, lambda R: of_features(R[:20, :20].T @ SAMPLES[:20], 2)),
     "orthogonal-tensor": (6, lambda R: ob.orthogonal_tensor(turned(TENSOR, R))),
     "tucker": (6, lambda R: ob.symmetric_tucker(tensor=turned(TENSOR, R), rank=2)),
     "tucker-of-samples": (
-        5, lambda R: ob.symmetric_tucker(samples=R.T @ SAMPLES[:, :5].T, rank=2, order=3),
+        5, lambda R: ob.symmetric_tucker(SAMPLES[:, :5] @ R, rank=2, order=3),
     ),
     "cca": (12, pairs),
     "pencil": (

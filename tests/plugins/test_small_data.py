@@ -25,8 +25,8 @@ def test_the_last_samples_are_taken_where_they_fill_no_batch(name, batch):
 @pytest.mark.parametrize("name", ["shoevd", "spgd", "cp-adam", "khatri-rao-sketch"])
 @pytest.mark.parametrize("count", [7, 50, 120])
 def test_the_last_samples_count_in_moments(name, count):
-    samples = RNG.standard_normal((5, count))
-    instance = ob.symmetric_tucker(samples=samples, rank=2, order=3)
+    samples = RNG.standard_normal((5, count)).T
+    instance = ob.symmetric_tucker(samples, rank=2, order=3)
     outcome = ob.solve(name, instance, seed=0)
     assert outcome.work.samples == count
     assert np.isfinite(outcome.solution).all()

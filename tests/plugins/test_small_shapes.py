@@ -59,8 +59,8 @@ MAKERS = {
     "components": lambda X, k, rng: contrast(
         np.linalg.svd(X, full_matrices=False)[0] * len(X) ** 0.5
     ),
-    "sparse-pca": lambda X, k, rng: ob.sparse_pca(X.T, k),
-    "tucker-of-samples": lambda X, k, rng: ob.symmetric_tucker(samples=X.T + 0.5, rank=k, order=3),
+    "sparse-pca": lambda X, k, rng: ob.sparse_pca(X, k, center=False),
+    "tucker-of-samples": lambda X, k, rng: ob.symmetric_tucker(X + 0.5, rank=k, order=3),
     "cca": lambda X, k, rng: ob.cca(X, X[:, ::-1] + rng.standard_normal(X.shape), k, ridge=0.1),
     "pencil": lambda X, k, rng: ob.generalized_eigenvectors(
         X.T @ X, np.eye(X.shape[1]) + np.ones((X.shape[1], X.shape[1])), k

@@ -7,6 +7,7 @@ slow -rP tests/plugins/test_wrong_answers.py` prints the table.
 import numpy as np
 import pandas as pd
 import pytest
+from features import of_features
 from small_instances import CASES, MATRIX, SAMPLES
 
 import orthobench as ob
@@ -42,7 +43,7 @@ def cost(solver, scales):
 
 def nonzeros(solver, scales):
     found = [
-        np.count_nonzero(ob.solve(solver, ob.sparse_pca(c * SPARSE, 3), seed=0).solution, axis=0)
+        np.count_nonzero(ob.solve(solver, of_features(c * SPARSE, 3), seed=0).solution, axis=0)
         for c in (1.0, *scales)
     ]
     same = all(np.array_equal(found[0], other) for other in found)
@@ -80,8 +81,8 @@ def late(solver, batch):
 
 
 def few(solver, count):
-    samples = RNG.standard_normal((5, count)) + 0.5
-    work = ob.solve(solver, ob.symmetric_tucker(samples=samples, rank=2, order=3), seed=0).work
+    samples = RNG.standard_normal((5, count)).T + 0.5
+    work = ob.solve(solver, ob.symmetric_tucker(samples, rank=2, order=3), seed=0).work
     return ("right" if work.samples == count and work.steps else "wrong"), work.steps
 
 
@@ -146,7 +147,7 @@ def changed():
 
 
 def delivered():
-    instance = ob.sparse_pca(SPARSE, 3, cardinality=12, each=False)
+    instance = of_features(SPARSE, 3, cardinality=12, each=False)
     counts = np.count_nonzero(ob.solve("aman-pg", instance, seed=0).solution, axis=0)
     return ("right" if counts.min() and counts.sum() <= 12 else "wrong"), list(map(int, counts))
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from features import of_features
 
 import orthobench as ob
 from orthobench.atlas.answers import expected_order
@@ -246,5 +247,5 @@ def test_a_map_is_measured_once_and_again_where_code_changed(
 
 def test_given_data_race_at_the_level_that_was_asked_for():
     A = np.random.default_rng(0).standard_normal((12, 40))
-    (level,) = entry(ob.sparse_pca(A, m=2, cardinality=3)).suite.problems[0].levels
+    (level,) = entry(of_features(A, m=2, cardinality=3)).suite.problems[0].levels
     assert (level.metric, level.value) == ("undelivered", 0.0)

@@ -146,7 +146,7 @@ def test_a_file_that_cannot_be_imported_is_named_with_its_line(file, line):
 
 
 def test_files_and_classes_that_are_not_there_are_said(file):
-    with pytest.raises(UsageError, match=rf"unknown class in {file.name}: .*'One'"):
+    with pytest.raises(UsageError, match=rf"unknown class or function in {file.name}: .*'One'"):
         class_in(f"{file}:Onee")
     with pytest.raises(UsageError, match=r"there is no file .*nowhere\.py"):
         class_in("nowhere.py:One", file.parent)

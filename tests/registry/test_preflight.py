@@ -10,6 +10,7 @@ import pytest
 import orthobench as ob
 from orthobench.contract import Oracle
 from orthobench.harness.cell import Cell, instance_of
+from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.registry.preflight import check_cells, check_ending, check_instance
 from orthobench.tools.places import place_of
@@ -130,15 +131,18 @@ def made(name):
     return instance_of(ob.catalogue().problem(name), seed=0)
 
 
-def test_a_budget_in_samples_does_not_end_a_solver_that_takes_none(tmp_path, toys):
+def test_a_solver_that_no_budget_ends_gets_seconds(tmp_path, toys, monkeypatch):
+    monkeypatch.setattr("orthobench.harness.stopping.PATIENCE", 0.05)
     problem = SuiteProblem(toys.Problem(), "toy", ob.Budget(samples=10), ("toys", "1"))
     solver = SuiteSolver(toys.Solver(), "power", {}, ("toys", "1"))
     suite_of_one = Suite("toys", (problem,), (solver,), (0,))
-    with pytest.raises(ob.UsageError, match="nothing ends power on toy: it takes no samples"):
-        ob.run(suite_of_one, tmp_path / "s.sqlite", executor="inline", quiet=True)
+    results = ob.run(suite_of_one, tmp_path / "s.sqlite", executor="inline", quiet=True)
+    assert results.records[0].stop.status is RunStatus.BUDGET
+    assert results.records[0].budget == {"samples": 10, "seconds": 0.05}
+    (cell,) = replace(suite_of_one, target=ob.Target("gap", 0.0)).cells()
+    assert cell.budget == problem.budget
     with pytest.raises(ob.UsageError, match=r"nothing limits this run.*Budget\(steps=1000\)"):
         ob.solve(toys.Solver(), toys.Problem(), ob.Budget(samples=10))
-    assert not (tmp_path / "s.sqlite").exists()
     budgets = (ob.Budget(steps=3), ob.Budget(flops=1e3), ob.Budget(seconds=1e-3))
     assert all(budget.binds(0) for budget in budgets)
     assert ob.Budget(samples=3).binds(1)
@@ -218,18 +222,6 @@ def test_a_suite_in_which_nobody_takes_anything_is_refused_with_each_reason_once
     assert str(caught.value) == (
         "no solver can take these problems (power on leading-subspace: too large)"
     )
-
-
-def test_a_cell_without_an_end_is_refused_unless_its_solver_refuses(toys, monkeypatch):
-    endless = Cell(toys.Problem(), toys.Solver(), 0, ob.Budget(), solver_label="s")
-    limited = replace(endless, budget=ob.Budget(steps=3))
-    with pytest.raises(ob.UsageError, match="nothing ends s on "):
-        check_cells([limited, endless])
-    check_cells([replace(endless, until=ob.Target("gap", 1.0))])
-    monkeypatch.setattr(
-        toys.Solver, "refuses", lambda self, problem: "slow" if self.step_size == 2 else None
-    )
-    check_cells([limited, replace(endless, solver=toys.Solver(step_size=2.0))])
 
 
 def test_what_cannot_be_measured_is_refused_with_the_reason(toys, monkeypatch):

@@ -35,6 +35,7 @@ NAMES = names_of("orthobench-toy-method")
 LONG = "long-" + "a" * (LONGEST - 5)
 FAMILIES = {
     "canonical-correlation": 1e-12,
+    "eigenbasis-stream": 0.1,
     "generalized-eigenvectors": 1e-9,
     "orthogonal-group": 1e-12,
     "orthogonal-tensor": 1e-12,
@@ -45,6 +46,7 @@ FAMILIES = {
     "stiefel-manifold": 0.3,
     "stochastic-pca": 0.02,
     "symmetric-tucker": 0.02,
+    "training": 1.0,
 }
 """How near to the optimum the method that is written for a family gets, with its defaults."""
 

@@ -10,9 +10,8 @@ MOMENT = X.T @ X
 NONSENSE = [-1, 1.5, True, "2", float("nan"), [1], None]
 
 
-def solve(**settings):
-    given = {"solver": "oja", "problem": ob.stochastic_pca(X, 2)} | settings
-    ob.solve(**given)
+def solve(solver="oja", **settings):
+    ob.solve(solver, **{"problem": ob.stochastic_pca(X, 2)} | settings)
 
 
 CALLS = {
@@ -28,9 +27,9 @@ CALLS = {
     "budget of steps": lambda value: ob.Budget(steps=value),
     "k": lambda value: ob.stochastic_pca(X, value),
     "passes": lambda value: ob.stochastic_pca(X, 2, passes=value),
-    "m": lambda value: ob.sparse_pca(X.T, value),
-    "rank": lambda value: ob.symmetric_tucker(samples=X.T, order=3, rank=value),
-    "order": lambda value: ob.symmetric_tucker(samples=X.T, order=value, rank=2),
+    "m": lambda value: ob.sparse_pca(X, value),
+    "rank": lambda value: ob.symmetric_tucker(X, order=3, rank=value),
+    "order": lambda value: ob.symmetric_tucker(X, order=value, rank=2),
     "components": lambda value: ob.gmm_tensor(X, value),
     "k of cca": lambda value: ob.cca(X, X[:, :2] * X[:, 1:3], value),
     "ridge": lambda value: ob.cca(X, X[:, :2] * X[:, 1:3], 1, ridge=value),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from features import of_features
 from orthobench_kit.sources import ArraySource
 from orthobench_stiefel.orthogonal_group import ComponentsOracle
 from orthobench_stochastic_pca import EntryOracle
@@ -55,7 +56,7 @@ def entries(X, k):
 
 
 def tucker_of_samples(c):
-    return ob.symmetric_tucker(samples=c * SAMPLES[:, :5].T, rank=2, order=3)
+    return ob.symmetric_tucker(c * SAMPLES[:, :5], rank=2, order=3)
 
 
 FAMILIES = {
@@ -66,7 +67,7 @@ FAMILIES = {
     "pca, as it is": lambda c: ob.pca(c * SAMPLES, 2, center=False),
     "stochastic-pca": lambda c: ob.stochastic_pca(c * SAMPLES, 2),
     "entries": lambda c: entries(c * SAMPLES, 2),
-    "sparse-pca": lambda c: ob.sparse_pca(c * SAMPLES[:20], 2),
+    "sparse-pca": lambda c: of_features(c * SAMPLES[:20], 2),
     "orthogonal-tensor": lambda c: ob.orthogonal_tensor(c * TENSOR),
     "tucker": lambda c: ob.symmetric_tucker(tensor=c * TENSOR, rank=2),
     "tucker-of-samples": tucker_of_samples,

@@ -41,7 +41,11 @@ def test_a_fault_is_what_was_seen_and_what_to_do():
         (None, CheckStatus.PASSED, ""),
         (NotConforming("seen", "Do"), CheckStatus.FAILED, "seen. Do."),
         (NotCheckable("no data"), CheckStatus.NOT_CHECKABLE, "no data"),
-        (KeyError("x"), CheckStatus.FAILED, "it raised an error in the check 'it': KeyError('x')."),
+        (
+            KeyError("x"),
+            CheckStatus.FAILED,
+            "it raised an error in the check 'it': KeyError('x') (test_check.py, line ",
+        ),
         (UsageError("n is 3"), CheckStatus.FAILED, "it raised an error in the check 'it': n is 3."),
     ],
 )
@@ -55,7 +59,7 @@ def test_the_result_of_a_check_is_that_of_its_function(error, status, message):
 def test_a_read_only_array_has_a_remedy_of_its_own():
     read_only = raising(ValueError("assignment destination is read-only")).result().message
     assert "copy them before you write into them" in read_only
-    assert "See the traceback" in raising(ValueError("other")).result().message
+    assert "copy" not in raising(ValueError("other")).result().message
 
 
 def test_where_a_prerequisite_fails_too_the_check_says_nothing():
@@ -120,7 +124,7 @@ def test_a_check_without_an_end_is_cut_and_others_of_the_class_are_not_made(monk
     first, second = Check("first", "ends", cycle), Check("second", "ends", cycle)
     result = first.result(Endless())
     assert result.status is CheckStatus.FAILED
-    assert "'first' was cut by the limit of 0.05 s" in result.message
+    assert "it was cut by the limit of 0.05 s, in the check 'first'" in result.message
     other = second.result(Endless())
     assert other.status is CheckStatus.NOT_CHECKABLE
     assert "'first'" in other.message

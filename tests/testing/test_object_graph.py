@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from orthobench.testing import NotCheckable
-from orthobench.testing.object_graph import Snapshot, arrays, nan_data
+from orthobench.testing.nan_data import nan_data
+from orthobench.tools.object_graph import Snapshot, arrays
 
 
 class Holder:

@@ -1,7 +1,6 @@
 """Data of users: what is taken for an array, what is refused, and which numbers are whole."""
 
 import math
-from pathlib import Path
 
 import array_api_strict as strict
 import numpy as np
@@ -10,79 +9,14 @@ import pytest
 from orthobench.errors import DataError, UsageError
 from orthobench.tools import arrays
 from orthobench.tools.arrays import (
-    array_of,
     check_rows,
-    is_array_like,
     is_number,
     matrix,
-    real,
     unshared,
     whole,
 )
 
 X = np.random.default_rng(0).standard_normal((4, 3))
-
-
-class Table:
-    def to_numpy(self):
-        return X
-
-
-class Elsewhere:
-    def __init__(self, kind=TypeError):
-        self.kind = kind
-
-    def __array__(self, *_, **__):
-        raise self.kind("it is on a device\nand more")
-
-
-class Sparse:
-    nnz = 3
-
-
-def test_arrays_tables_and_lists_are_arrays():
-    for data in (X, X.tolist(), tuple(X), Table(), X[::2, ::-1]):
-        expected = X[::2, ::-1] if isinstance(data, np.ndarray) and data.shape != X.shape else X
-        np.testing.assert_array_equal(array_of(data, "the data"), expected)
-        assert is_array_like(data)
-
-
-def test_an_array_and_a_memory_map_are_taken_as_they_are(tmp_path):
-    np.save(tmp_path / "x.npy", X)
-    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-    for data in (X, mapped):
-        assert array_of(data, "") is data
-        assert unshared(mapped) is mapped
-    assert type(array_of(X.view(np.recarray), "")) is np.ndarray
-
-
-def test_what_is_no_array_is_refused_by_what_it_is():
-    for data, message in (
-        (np.ma.masked_array(X, X > 0), "the data are a masked array"),
-        ([*np.ma.masked_array(X, X > 0)], "the data are a masked array"),
-        ("x.npy", "the data are a path"),
-        (Path("x.npy"), "the data are a path"),
-        (b"x.npy", "the data are a path"),
-        (Sparse(), "the data are a sparse matrix"),
-        ([[1, 2], [3]], "the data are lists of different lengths"),
-        (Elsewhere(), "cannot be read as an array of numpy: it is on a device$"),
-        (Elsewhere(RuntimeError), "cannot be read as an array of numpy: it is on a device$"),
-        (3.0, "must be an array, not of type float"),
-        ({}, "must be an array, not of type dict"),
-    ):
-        with pytest.raises(DataError, match=message):
-            array_of(data, "the data")
-        assert is_array_like(data) is not isinstance(data, float), message
-
-
-def test_lists_of_blocks_are_streams_and_lists_of_rows_are_not():
-    assert not is_array_like([X, X])
-    assert not is_array_like((X, X[:1]))
-    assert is_array_like([*X])
-    assert is_array_like([X[None]])
-    assert is_array_like([])
-    assert is_array_like([3.0])
-    assert not is_array_like(iter([X]))
 
 
 def test_what_nobody_can_write_into_is_shared_and_all_else_copied():
@@ -134,16 +68,6 @@ def test_what_is_no_real_matrix_is_refused():
     ):
         with pytest.raises(DataError, match=message):
             matrix(data, "the data")
-
-
-def test_real_matrices_are_those_of_every_real_type():
-    for kind in ("f4", "f8", "i2", "u1", "?"):
-        data = np.ones((1, 1), kind)
-        assert matrix(data, "") is data
-        assert real(data, "").dtype == np.float64
-    assert real(X, "") is X
-    with pytest.raises(DataError, match="the data must be real numbers, not of dtype complex128"):
-        real([1j], "the data")
 
 
 def test_the_first_bad_row_is_named_with_its_column_and_value():

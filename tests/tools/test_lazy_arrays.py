@@ -9,7 +9,8 @@ from orthobench_kit.sources import ArraySource
 from scipy import sparse
 
 import orthobench as ob
-from orthobench.tools.rows import DaskRows, OpenRows, SparseRows, rows_of
+from orthobench.tools.reading import rows_of
+from orthobench.tools.rows import DaskRows, OpenRows, SparseRows
 
 X = np.random.default_rng(0).exponential(size=(500, 6)) * np.arange(1, 7)
 
@@ -63,11 +64,11 @@ def test_streaming_solvers_find_on_each_kind_what_they_find_on_the_array(tmp_pat
 @pytest.mark.parametrize("kind", KINDS)
 def test_tensor_solvers_take_each_kind_as_a_stream_of_rows(tmp_path, kind):
     def error(samples, **options):
-        instance = ob.symmetric_tucker(samples=samples, order=3, rank=2, test=X.T, **options)
+        instance = ob.symmetric_tucker(samples, order=3, rank=2, test=X, **options)
         return ob.solve("khatri-rao-sketch", instance).trace[-1].metrics["relative_error"]
 
     assert error(lazy(kind, tmp_path)) == error(ArraySource(X))
-    twice = ob.symmetric_tucker(samples=rows_of(X, "x").T, order=3, rank=2, test=X.T)
+    twice = ob.symmetric_tucker(rows_of(X, "x"), order=3, rank=2, test=X)
     assert twice.oracle.n == 6
 
 
@@ -106,7 +107,6 @@ def test_chunks_of_nothing_are_passed_over():
 
 def test_dask_arrays_of_another_form_are_refused_with_the_call_that_helps():
     for broken, message in (
-        (lambda a: a.rechunk((100, 2)), r"3 chunks along its columns.*rechunk\({1: -1}\)"),
         (lambda a: a[a[:, 0] > 0.5], r"unknown length: call compute_chunk_sizes\(\)"),
         (lambda a: a.astype(complex), "real numbers, not of dtype complex"),
         (lambda a: a[:, 0], "must be a matrix"),

@@ -11,7 +11,8 @@ from scipy import sparse
 
 import orthobench as ob
 from orthobench.errors import DataError
-from orthobench.tools.rows import SparseRows, rows_of
+from orthobench.tools.reading import rows_of
+from orthobench.tools.rows import SparseRows
 from orthobench.tools.sparse import checked_sparse
 
 ROWS, COLUMNS = 12, 6
@@ -90,7 +91,7 @@ def test_every_maker_refuses_indices_that_are_out_of_range():
         "stochastic_pca": lambda X: ob.stochastic_pca(X, 2),
         "a test part": lambda X: ob.stochastic_pca(DENSE, 2, test=X),
         "a stream of symmetric_tucker": lambda X: ob.symmetric_tucker(
-            samples=X, order=3, rank=2, test=DENSE.T
+            X, order=3, rank=2, test=DENSE
         ),
         "rows": lambda X: rows_of(X, "the samples"), "blocks": SparseRows,
     }  # fmt: skip

@@ -180,8 +180,6 @@ def test_normalization_is_the_nearest_in_its_metric():
 def test_a_ridge_takes_singular_covariances():
     X, Y, _ = planted()
     X = np.hstack([X, X[:, :1]])
-    with pytest.raises(DataError, match="columns of X are linearly dependent: pass ridge"):
-        ob.cca(X, Y, k=2)
     instance = ob.cca(X, Y, k=2, ridge=0.1)
     assert (
         abs(instance.measure(Exact().solution(ended(Exact(), instance)))["suboptimality"]) < 1e-10
@@ -201,8 +199,11 @@ def test_what_the_maker_refuses():
         ({"passes": 0}, UsageError, "passes"),
         ({"Y": np.ones((3, 2))}, DataError, "X has 60 rows and Y 3"),
         ({"X": np.full((60, 2), np.nan)}, DataError, "X: sample 0 .* is not finite"),
-        ({"X": csr_matrix(np.full((60, 2), np.inf))}, DataError, "X: an entry is not finite"),
-        ({"X": np.ones(60)}, DataError, "X"),
+        (
+            {"X": csr_matrix(np.full((60, 2), np.inf))},
+            DataError,
+            "X: the entry in row 0 and column 0 .* is inf",
+        ),
     ):
         with pytest.raises(error, match=message):
             ob.cca(**{"X": X, "Y": Y, "k": 2, **arguments})

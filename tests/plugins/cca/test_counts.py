@@ -7,6 +7,7 @@ from orthobench_cca.solvers.alternating import AlternatingLeastSquares
 from orthobench_cca.solvers.app_grad import AppGrad
 from orthobench_cca.solvers.exact import Exact
 from orthobench_cca.solvers.generalized import GenELinK, GeneralizedExact
+from orthobench_cca.solvers.generalized_landing import PairsLanding
 from orthobench_cca.solvers.krylov import BlockKrylov
 from orthobench_cca.solvers.sklearn_methods import SklearnCCA, SklearnPLSSVD
 from orthobench_cca.solvers.stochastic import CCAEY, SGHA, GammaEigengame
@@ -65,11 +66,14 @@ def test_of_batches_and_of_the_rest_which_is_used_if_it_has_as_many_pairs_as_var
     assert found.flops == whole * of_a_batch(batch) + (of_a_batch(rest) if rest >= K else 0)
 
 
-@pytest.mark.parametrize(("cls", "own"), [(CCAEY, 5), (SGHA, 5), (GammaEigengame, 36)])
-def test_of_a_batch_of_the_pencil(cls, own):
+@pytest.mark.parametrize(
+    ("cls", "own", "small"),
+    [(CCAEY, 5, 3), (SGHA, 5, 3), (GammaEigengame, 36, 3), (PairsLanding, 8, 5)],
+)
+def test_of_a_batch_of_the_pencil(cls, own, small):
     found = work(cls(batch=20))
     assert (found.steps, found.samples) == (3, N)
-    assert found.flops == 3 * ((P + Q) * K * (6 * 20 + 6 * K + own))
+    assert found.flops == 3 * ((P + Q) * K * (6 * 20 + 2 * small * K + own))
 
 
 def test_of_whitening_by_each_way():

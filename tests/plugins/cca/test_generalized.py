@@ -111,9 +111,7 @@ def test_what_the_maker_refuses():
         ({"k": 0}, UsageError, "between 1 and 3, not 0"),
         ({"k": 4}, UsageError, "between 1 and 3, not 4"),
         ({"B": np.eye(2)}, DataError, "must be the same"),
-        ({"B": np.diag([1.0, 1.0, 0.0])}, DataError, "not positive definite"),
-        ({"B": -np.eye(3)}, DataError, "not positive definite"),
-        ({"A": np.triu(np.ones((3, 3)))}, DataError, "A must be a symmetric matrix"),
+        ({"B": -np.eye(3)}, DataError, "must be positive semidefinite"),
         ({"A": np.full((3, 3), np.nan)}, DataError, "row of A 0 .* is not finite"),
         ({"A": -np.eye(3)}, DataError, "only 0 eigenvalues are positive"),
     ):

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from orthobench_cca.solvers.app_grad import AppGrad, _size
+from orthobench_cca.solvers.generalized_landing import PairsLanding
 from orthobench_cca.solvers.stochastic import CCAEY, SGHA, GammaEigengame
 
 from orthobench.errors import UsageError
@@ -23,7 +24,7 @@ def oracle_of(*batches, ridge=0.0):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame])
+@pytest.mark.parametrize("solver", [CCAEY, SGHA, GammaEigengame, PairsLanding])
 @pytest.mark.parametrize("ridge", [0.0, 0.7])
 def test_the_first_batch_sets_the_units_of_all(solver, ridge):
     """The ridge is that of data in their own units."""
@@ -51,6 +52,9 @@ def test_the_first_batch_sets_the_units_of_all(solver, ridge):
             direction[:, 1] -= (z @ A @ y[:, 0]) * (own_b[1] * By[:, 0] - (z @ By[:, 0]) * BZ[:, 1])
             moved = Z + 0.1 * direction
             expected = moved / np.linalg.norm(moved, axis=0)
+        elif solver is PairsLanding:
+            W = (AZ @ BZ.T - BZ @ AZ.T) / 2
+            expected = Z + 0.1 * (W @ BZ - BZ @ (Z.T @ BZ - np.eye(K)))
         else:
             held = BZ if solver is CCAEY else AZ
             expected = Z + 0.1 * (AZ - BZ @ (Z.T @ held))

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from features import of_features
 from orthobench_gpower.solvers.gpower import GPower
 from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.solvers.tpower import TPower
 
-import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State, Status
 
@@ -94,7 +94,7 @@ VARIANTS = {
 def test_flops_are_those_of_the_plain_method(name, flops_agree):
     A = np.random.default_rng(0).standard_normal((FEATURES, SAMPLES))
     A = A * np.linspace(1, 3, SAMPLES) * np.linspace(1, 2, FEATURES)[:, None]
-    instance = ob.sparse_pca(A - A.mean(axis=1, keepdims=True), m=M)
+    instance = of_features(A - A.mean(axis=1, keepdims=True), m=M)
     points = (lambda run: run.state.ascent.X.T, lambda run: run.state.X)
     flops_agree(*VARIANTS[name], instance, seen=points)
 
@@ -145,7 +145,7 @@ class PlainTPower(Solver[SparsePCAOracle, PlainState]):
 
 def test_flops_of_tpower_are_those_of_the_plain_method(flops_agree):
     A = np.random.default_rng(0).standard_normal((FEATURES, SAMPLES)) * np.linspace(1, 3, SAMPLES)
-    instance = ob.sparse_pca(A - A.mean(axis=1, keepdims=True), m=M)
+    instance = of_features(A - A.mean(axis=1, keepdims=True), m=M)
     solver = TPower(cardinality=5, start="largest", tolerance=0.3)
 
     def direction(run):

@@ -26,9 +26,9 @@ LABELLED = ROWS + 9 * np.eye(4)[np.arange(30) % 3]
 MAKERS = {
     "pca": (ROWS, lambda data: ob.pca(data, k=2)),
     "stochastic_pca": (ROWS, lambda data: ob.stochastic_pca(data, k=2)),
-    "sparse_pca": (ROWS.T, lambda data: ob.sparse_pca(data, m=2)),
+    "sparse_pca": (ROWS, lambda data: ob.sparse_pca(data, m=2)),
     "symmetric_tucker": (
-        ROWS.T, lambda data: ob.symmetric_tucker(samples=data, order=3, rank=2),
+        ROWS, lambda data: ob.symmetric_tucker(data, order=3, rank=2),
     ),
     "orthogonal_tensor": (TENSOR, ob.orthogonal_tensor),
     "symmetric_tucker of a tensor": (
@@ -47,7 +47,7 @@ MAKERS = {
     "test part": (ROWS, lambda data: ob.stochastic_pca(LABELLED, 2, test=data)),
     "validation part": (ROWS, lambda data: ob.stochastic_pca(LABELLED, 2, validation=data)),
     "covariance": (MOMENT, lambda data: ob.stochastic_pca(ROWS, 2, covariance=data)),
-    "sparse_pca of a test part": (ROWS.T, lambda data: ob.sparse_pca(LABELLED.T, 2, data)),
+    "sparse_pca of a test part": (ROWS, lambda data: ob.sparse_pca(LABELLED, 2, data)),
     "true factors": (np.eye(3), lambda data: ob.orthogonal_tensor(TENSOR, factors=data)),
     "true basis": (
         np.eye(3)[:, :2], lambda data: ob.symmetric_tucker(tensor=TENSOR, rank=2, basis=data),
@@ -183,17 +183,12 @@ def test_what_is_no_data_is_refused_by_its_type(broken, said):
 
 
 def test_lists_are_arrays():
-    for maker in ("stochastic_pca", "sparse_pca", "orthogonal_tensor"):
+    for maker in ("stochastic_pca", "sparse_pca", "orthogonal_tensor", "symmetric_tucker"):
         data, make = MAKERS[maker]
         with case(maker):
             assert metrics(make(data.tolist())) == metrics(make(data))
             with pytest.raises(ob.DataError, match="lists of different lengths"):
                 make([[1.0, 2.0], [3.0]])
-
-
-def test_lists_do_not_say_whether_samples_are_columns():
-    with pytest.raises(ob.DataError, match="lists: pass an array"):
-        ob.symmetric_tucker(samples=ROWS.T.tolist(), order=3, rank=2)
 
 
 @pytest.mark.parametrize("unit", [2.0**-400, 2.0**400])
@@ -285,14 +280,14 @@ def test_ten_thousand_arrays_are_taken_as_their_numbers_or_refused(maker, data):
 
 def test_one_rule_says_what_counts():
     def tucker(**more):
-        return ob.symmetric_tucker(samples=ROWS.T, **{"order": 3, "rank": 2, **more})
+        return ob.symmetric_tucker(ROWS, **{"order": 3, "rank": 2, **more})
 
     counted = {
         "k of pca": lambda n: ob.pca(ROWS, n),
         "k of stochastic_pca": lambda n: ob.stochastic_pca(ROWS, n),
         "passes": lambda n: ob.stochastic_pca(ROWS, 2, passes=n),
-        "m": lambda n: ob.sparse_pca(ROWS.T, n),
-        "cardinality": lambda n: ob.sparse_pca(ROWS.T, 2, cardinality=n),
+        "m": lambda n: ob.sparse_pca(ROWS, n),
+        "cardinality": lambda n: ob.sparse_pca(ROWS, 2, cardinality=n),
         "rank": lambda n: tucker(rank=n),
         "order": lambda n: tucker(order=n),
         "k of cca": lambda n: ob.cca(ROWS, PAIRS, n),

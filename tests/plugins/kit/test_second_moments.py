@@ -68,7 +68,7 @@ def test_beyond_the_rank_the_values_are_zero_and_the_vectors_orthonormal():
 @pytest.mark.parametrize(
     ("C", "message"),
     [
-        (np.ones((2, 3)), "square"),
+        (np.ones((2, 3)), "symmetric matrix, not of shape"),
         (np.ones(3), "matrix"),
         (np.array([[1.0, 2.0], [3.0, 4.0]]), "symmetric"),
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), "row of the covariance 0"),

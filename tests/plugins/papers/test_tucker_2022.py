@@ -72,7 +72,7 @@ class TestFormulae:
     def test_components_equal_the_tucker_decomposition(self):
         rng = np.random.default_rng(2)
         X = rng.standard_normal((8, 300))
-        instance, Q = ob.symmetric_tucker(samples=X, order=4, rank=3), random_point(8, 3, rng)
+        instance, Q = ob.symmetric_tucker(X.T, order=4, rank=3), random_point(8, 3, rng)
         made = table_2.as_components(instance, Q, rng)
         T = np.einsum("i,ai,bi,ci,di->abcd", made.weights, *[made.point] * 4)
         C = dense.core(dense.moment(X, 4), Q)
@@ -116,7 +116,7 @@ def test_memory_is_that_of_a_run_without_its_data():
     peaks = []
     for n in (400, 800):
         samples = np.random.default_rng(0).exponential(size=(n, 1000)) - 1
-        made = ob.symmetric_tucker(samples=samples, order=3, rank=5)
+        made = ob.symmetric_tucker(samples.T, order=3, rank=5)
         peaks.append(table_1.peak_memory(made, "spgd", batch=50, hoevd_steps=0))
     assert np.diff(peaks) == pytest.approx(2 * 400 * 5, rel=0.05)
     assert not tracemalloc.is_tracing()

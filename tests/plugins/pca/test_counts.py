@@ -36,7 +36,7 @@ def test_of_gram_matrices_of_the_smaller_side():
 
 def test_a_gram_matrix_of_rows_has_no_vectors_for_rounding():
     X = np.outer(np.arange(5.0), np.arange(1.0, 9))
-    found, _ = GramPCA().components(ob.pca(X, 3, center=False).oracle, None)
+    found, *_ = GramPCA().components(ob.pca(X, 3, center=False).oracle, None)
     assert found.shape == (8, 1)
 
 
@@ -129,7 +129,7 @@ def test_scikit_learn_chooses_by_shape_what_is_counted():
         ((500, 50), 2), ((499, 50), 2), ((10_000, 1000), 2), ((10_010, 1001), 2), ((400, 500), 2),
         ((400, 501), 2), ((501, 400), 2), ((501, 500), 400), ((501, 500), 399),
     ):  # fmt: skip
-        chosen = SklearnPCA()._chosen(SimpleNamespace(rows=shape[0], n=shape[1], k=k, sparse=False))
+        chosen = SklearnPCA()._method(SimpleNamespace(rows=shape[0], n=shape[1], k=k, sparse=False))
         method = PCA(k, svd_solver="auto")
         with suppress(TypeError):
             method._fit_full = method._fit_truncated = None  # only what it chooses is asked

@@ -103,7 +103,7 @@ def asked(monkeypatch):
 def test_scikit_learn_is_asked_for_what_the_parameters_say(asked):
     for n_iter, power in ((-1, "auto"), (0, 0), (3, 3)):
         solver = SklearnPCA(svd_solver="randomized", n_iter=n_iter, oversampling=4, tolerance=0.5)
-        _, spent = solver.components(ob.pca(X, 2).oracle, np.random.default_rng(0))
+        _, spent, *_ = solver.components(ob.pca(X, 2).oracle, np.random.default_rng(0))
         seed = asked.pop("random_state")
         assert seed == np.random.default_rng(0).integers(2**31)
         assert asked == {
@@ -115,7 +115,7 @@ def test_scikit_learn_is_asked_for_what_the_parameters_say(asked):
 
 def test_a_truncated_decomposition_is_asked_for_likewise(asked):
     solver = SklearnTruncatedSVD(n_iter=3, oversampling=1)
-    _, spent = solver.components(ob.pca(X, 2, False).oracle, np.random.default_rng(0))
+    _, spent, *_ = solver.components(ob.pca(X, 2, False).oracle, np.random.default_rng(0))
     asked.pop("random_state")
     assert asked == {"k": 2, "algorithm": "randomized", "n_iter": 3, "n_oversamples": 1}
     assert spent == 4 * 40 * 6 * 3 * 4
@@ -126,7 +126,7 @@ def test_torch_gets_no_more_columns_than_there_are():
     solver = TorchPCALowrank(n_iter=0, oversampling=40)
     before = torch.random.get_rng_state()
     oracle = ob.pca(X, 2).oracle
-    found, spent = solver.components(oracle, np.random.default_rng(0))
+    found, spent, *_ = solver.components(oracle, np.random.default_rng(0))
     right = np.linalg.svd(X - X.mean(axis=0))[2][:2]
     np.testing.assert_allclose(np.abs(right @ found), np.eye(2), atol=1e-10)
     assert spent == 4 * 40 * 6 * 6

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from orthobench_pca import judge, matrices, orthobench_solvers, own_optimum, scatter
-from orthobench_pca.judge import PCASolution
+from orthobench_pca.base import PCASolution
 from orthobench_pca.problems import matrices as problems
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
@@ -21,6 +21,7 @@ from orthobench.registry.plugins import catalogue
 
 ACCURATE = {
     "block-krylov": {"tolerance": 1e-12},
+    "irlba": {"tolerance": 1e-12},
     "randomized-pca": {"n_iter": 40},
     "scipy-lobpcg": {"tolerance": 1e-10, "iterations": 1000},
     "sklearn-truncated-svd": {"n_iter": 40},
@@ -31,7 +32,7 @@ ACCURATE = {
 
 SOLVERS = [cls.name for cls in orthobench_solvers() if cls().missing_packages() is None]
 
-PRODUCTS = ("block-krylov", "randomized-pca", "scipy-svds", "scipy-eigsh", "scipy-lobpcg")
+PRODUCTS = ("block-krylov", "irlba", "randomized-pca", "scipy-svds", "scipy-eigsh", "scipy-lobpcg")
 """Those that take anything with products, at any size."""
 
 SHAPES = {"tall": (90, 24), "wide": (24, 90), "square": (32, 32)}
@@ -228,14 +229,14 @@ def test_a_run_is_held_to_its_own_end_only_where_that_is_the_optimum(scale, monk
     judge = instance.measure
     # that across it is as far away as can be, whatever the vectors are off
     points = [ob.Solution(start), ob.Solution(vectors[:, 3:6])]
-    points += [PCASolution(vectors[:, :3], exact=True)]
+    points += [PCASolution(vectors[:, :3], tolerance=0.0)]
     plain = [judge(point) for point in points]
     judge.settle(points)
     assert len(judge._own) == (0 if scale else 3)  # scaled, its eigenvalues lie close together
     for point, before in zip(points, plain, strict=True):
         assert judge(point) == pytest.approx(before, abs=1e-9)
     assert judge(points[1])["angle"] == pytest.approx(np.pi / 2)
-    judge.settle([points[0], PCASolution(vectors[:, 1:4], exact=True)])
+    judge.settle([points[0], PCASolution(vectors[:, 1:4], tolerance=0.0)])
     assert not judge._own
 
 
@@ -335,16 +336,10 @@ def test_what_claims_all_digits_has_them():
     for solver in SOLVERS:
         instance = ob.pca(X, 3, solver != "sklearn-truncated-svd")
         end = ended(solver, instance)
-        assert end.exact is (instance.measure(end)["residual"] < 1e-10), solver
+        assert (end.tolerance == 0) is (instance.measure(end)["residual"] < 1e-10), solver
 
 
-def test_without_variance_the_basis_stays_where_it_began():
-    for shape in ((6, 4), (4, 6)):
-        instance = ob.pca(np.full(shape, 3.0), 2)
-        start = np.linalg.qr(np.random.default_rng(1).standard_normal((shape[1], 2)))[0]
-        end = ended("incremental-pca", instance, start).point
-        assert np.allclose(end @ end.T, start @ start.T)
-    # of one direction, that is found, and the other is in the start
+def test_of_one_direction_the_other_component_is_in_the_start():
     X = np.outer(np.arange(6.0), [1.0, 2.0, 0.0, 0.0]) * 1e-3
     found = ended("incremental-pca", ob.pca(X, 2), np.eye(4)[:, 2:]).point
     assert angle(np.array([[1.0, 2, 0, 0]]).T / np.sqrt(5), found[:, :1]) < 1e-7
@@ -376,8 +371,8 @@ def test_unfit_data_are_refused():
         (np.zeros((0, 3)), "empty"),
         (np.zeros((3, 3), complex), "must be real numbers, not of dtype complex128"),
         ([["a", "b"]], "must be real numbers"),
-        (np.array([[1.0, np.nan], [0.0, 1.0]]), "NaN or infinite"),
-        (sp.csr_matrix([[1.0, np.inf], [0.0, 1.0]]), "NaN or infinite"),
+        (np.array([[1.0, np.nan], [0.0, 1.0]]), "row 0, column 1 of X .* is nan: fill it"),
+        (sp.csr_matrix([[1.0, 0.0], [0.0, np.inf]]), "row 1, column 1 of X .* is inf"),
     ):
         with pytest.raises(DataError, match=said):
             ob.pca(X, 1)

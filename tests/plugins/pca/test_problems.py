@@ -17,6 +17,7 @@ from orthobench_pca.problems.matrices import (
     deviations,
     log_normalized,
 )
+from orthobench_pca.problems.spectra import SparseSVD, SpectrumSVD, singular_values
 
 import orthobench as ob
 
@@ -122,3 +123,27 @@ def test_constant_columns_and_those_of_rounding_are_not_scaled():
     X = np.random.default_rng(0).standard_normal((50, 3)) * [1.0, 2.0, 0.0] + [0, 1, 0.1]
     scale = pca(X, 1, scale=True).oracle.scale
     assert scale == pytest.approx([X[:, 0].std(), X[:, 1].std(), 1.0])
+
+
+@pytest.mark.parametrize("spectrum", ["power", "flat", "clustered", "low-rank"])
+@pytest.mark.parametrize("shape", [(40, 15), (15, 40)])
+def test_given_singular_values_are_those_of_the_matrix(spectrum, shape):
+    problem = SpectrumSVD(n=shape[0], d=shape[1], k=6, spectrum=spectrum, unit=1e-3)
+    found = np.linalg.svd(built(problem).X, compute_uv=False)
+    expected = 1e-3 * singular_values(spectrum, 15, 6)
+    np.testing.assert_allclose(found, expected, atol=1e-17)
+    assert np.count_nonzero(expected) == (3 if spectrum == "low-rank" else 15)
+
+
+def test_second_differences_have_known_singular_values():
+    X = built(SparseSVD(d=30, k=3, kind="difference")).X.toarray()
+    i = np.arange(30, 0, -1)
+    found = np.linalg.svd(X, compute_uv=False)
+    np.testing.assert_allclose(found, 2 - 2 * np.cos(i * np.pi / 31), atol=1e-13)
+
+
+def test_survey_rows_have_five_entries_in_columns_of_many_units():
+    X = built(SparseSVD(n=300, d=40, k=3, kind="survey")).X
+    assert set(np.diff(X.indptr)) == {5}
+    norms = np.sort(np.linalg.norm(X.toarray(), axis=0))
+    assert norms[-1] / norms[0] > 100

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from features import of_features
 from orthobench_kit.symmetric_tensors import composed
 
 import orthobench as ob
@@ -113,7 +114,7 @@ def test_a_peer_of_one_library_refuses_the_others():
 def test_tensorly_finds_the_same_with_torch(name):
     if environment.version("torch") is None:
         pytest.skip("torch is missing")
-    instance = ob.symmetric_tucker(samples=samples(d=6).T, order=3, rank=2)
+    instance = ob.symmetric_tucker(samples(d=6), order=3, rank=2)
     numpy, torch = (
         ob.solve(name, instance, Budget(steps=3), backend=backend)
         for backend in ("numpy", "torch:cpu")
@@ -209,7 +210,7 @@ def planted(seed=0):
 @pytest.mark.parametrize("name", ["sklearn-sparse-pca", "sklearn-minibatch-sparse-pca"])
 def test_sparse_peers_find_the_supports(name):
     A, V = planted()
-    Z = ob.solve(name, ob.sparse_pca(A, m=2), Budget(steps=30), gamma=0.2).solution
+    Z = ob.solve(name, of_features(A, m=2), Budget(steps=30), gamma=0.2).solution
     order = np.argsort(np.abs(Z[0]) < np.abs(Z[5]))
     np.testing.assert_array_equal(Z[:, order] != 0, V != 0)
     assert np.abs(np.abs(Z[:, order]) - V).max() < 0.1
@@ -217,7 +218,7 @@ def test_sparse_peers_find_the_supports(name):
 
 def test_sparse_pca_without_a_penalty_spans_the_leading_subspace():
     A, _ = planted()
-    Z = ob.solve("sklearn-sparse-pca", ob.sparse_pca(A, m=2), Budget(steps=20), gamma=0.0).solution
+    Z = ob.solve("sklearn-sparse-pca", of_features(A, m=2), Budget(steps=20), gamma=0.0).solution
     assert subspace_error(np.linalg.qr(Z)[0], leading(A @ A.T, 2)) < 1e-3
 
 
@@ -296,7 +297,7 @@ def test_where_there_is_nowhere_to_go_the_start_is_the_answer(name):
     if name == "pymanopt-pca":
         problem = ob.stochastic_pca(samples(d=4), k=4)
     else:
-        problem = ob.symmetric_tucker(samples=samples(n=30, d=4).T, order=3, rank=4)
+        problem = ob.symmetric_tucker(samples(n=30, d=4), order=3, rank=4)
     outcome = ob.solve(name, problem, Budget(steps=20))
     assert drift(outcome.solution) < 1e-12
     assert abs(outcome.trace[-1].metrics.get("suboptimality", 0.0)) < 1e-12

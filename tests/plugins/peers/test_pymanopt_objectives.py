@@ -28,7 +28,7 @@ def given(hessian=None):
 
 
 def of_tucker():
-    oracle = ob.symmetric_tucker(samples=X.T, order=3, rank=R).oracle
+    oracle = ob.symmetric_tucker(X, order=3, rank=R).oracle
     return TuckerObjective(oracle, random_point(N, R, np.random.default_rng(1)))
 
 

@@ -47,7 +47,7 @@ def test_it_does_as_many_iterations_as_are_allowed(cls, steps):
 @ALL
 def test_it_begins_at_the_unfolding_or_at_the_common_start(cls):
     X = np.random.default_rng(0).exponential(size=(N, D)) - 1
-    oracle = ob.symmetric_tucker(samples=X.T, order=3, rank=K).oracle
+    oracle = ob.symmetric_tucker(X, order=3, rank=K).oracle
     oracle.start = random_point(D, K, np.random.default_rng(0))
     for start, spent in (("hoevd", 4 * N**2 * D + 2 * N * D**2 + eigh(D)), ("random", 0)):
         _, first, flops = cls(start=start).prepare(oracle)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from features import of_features
 from orthobench_sparse_pca.solvers.sklearn_sparse_pca import (
     SklearnMiniBatchSparsePCA,
     SklearnSparsePCA,
@@ -23,7 +24,7 @@ def data():
 @pytest.mark.parametrize("scale", [1e-100, 1e100])
 def test_the_unit_of_the_data_does_not_matter(scale):
     one, other = (
-        ob.solve(SklearnSparsePCA(), ob.sparse_pca(unit * data(), m=M), Budget(steps=3)).solution
+        ob.solve(SklearnSparsePCA(), of_features(unit * data(), m=M), Budget(steps=3)).solution
         for unit in (1.0, scale)
     )
     np.testing.assert_allclose(other, one, atol=1e-9)
@@ -32,7 +33,7 @@ def test_the_unit_of_the_data_does_not_matter(scale):
 @BOTH
 def test_a_start_and_each_iteration_are_counted(cls):
     solver = cls(tolerance=0.0) if cls is SklearnSparsePCA else cls(features=D)
-    outcome = ob.solve(solver, ob.sparse_pca(data(), m=M), Budget(steps=3))
+    outcome = ob.solve(solver, of_features(data(), m=M), Budget(steps=3))
     assert outcome.work.steps == 3
     first, *_, last = (mark.work.flops for mark in outcome.trace)
     assert first == svd(D, N)
@@ -40,7 +41,7 @@ def test_a_start_and_each_iteration_are_counted(cls):
 
 
 def test_a_larger_penalty_leaves_fewer_loadings():
-    instance = ob.sparse_pca(data(), m=M)
+    instance = of_features(data(), m=M)
     many, few, fewest = (
         np.count_nonzero(ob.solve("sklearn-sparse-pca", instance, gamma=gamma).solution)
         for gamma in (0.0, 0.4, 0.99)
@@ -51,7 +52,7 @@ def test_a_larger_penalty_leaves_fewer_loadings():
 @pytest.mark.parametrize(("each", "asked", "width"), [(False, 13, M), (True, 5, 1)])
 def test_all_fits_of_a_bisection_are_counted(each, asked, width):
     fits = []
-    instance = ob.sparse_pca(data(), m=M, cardinality=asked, each=each)
+    instance = of_features(data(), m=M, cardinality=asked, each=each)
     solver = SklearnSparsePCA(tolerance=0.0)
     oracle = instance.oracle
     oracle.start = np.eye(D, M)

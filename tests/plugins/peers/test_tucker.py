@@ -38,7 +38,7 @@ def samples(count, n=N):
 def test_the_first_basis_is_that_of_the_unfolded_moment(order, count):
     X = samples(count)
     T = moment(X, order)
-    oracle = ob.symmetric_tucker(samples=X.T, order=order, rank=R).oracle
+    oracle = ob.symmetric_tucker(X, order=order, rank=R).oracle
     left = np.linalg.svd(T.reshape(N, -1))[0][:, :R]
     found, spent = hoevd(oracle)
     np.testing.assert_allclose(np.abs(left.T @ found), np.eye(R), atol=1e-9)
@@ -119,7 +119,7 @@ def test_whole_tensors_are_counted_before_and_in_each_step(cls, order):
 
 
 def test_a_moment_is_formed_before_its_tensor_is_used():
-    oracle = ob.symmetric_tucker(samples=samples(30).T, order=3, rank=R).oracle
+    oracle = ob.symmetric_tucker(samples(30), order=3, rank=R).oracle
     oracle.start = random_point(N, R, np.random.default_rng(0))
     state = TensorlyHOSVD().init(oracle, np.random.default_rng(0))
     assert state.work.flops == oracle.forming_flops > 0

@@ -209,18 +209,12 @@ def test_a_batch_is_its_matrices_one_by_one(solver):
         np.testing.assert_allclose(found, alone, atol=1e-7)
 
 
-def test_directions_without_range_count_for_nothing():
-    A = np.zeros((6, 3))
-    A[0, 0], A[1, 1] = 2.0, 1.0
-    assert final("polar-svd", A)["distance"] < 1e-14
-    assert final("polar-eigh", A)["distance"] < 1e-14
-    assert final("qdwh", A)["distance"] < 1e-14
-
-
-@pytest.mark.parametrize("solver", [*EXACT[:2], "polar-svd", "polar-eigh", *WITH_PRODUCTS])
-def test_a_column_of_zeros_is_left_out(solver):
+@pytest.mark.parametrize("solver", WITH_PRODUCTS)
+def test_products_leave_a_column_of_zeros_zero(solver):
     A = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 4)))[0] * [1, 0, 1, 1]
-    assert final(solver, A)["distance"] < 1e-13
+    metrics = final(solver, A)
+    assert metrics["smallest"] < 1e-15
+    assert metrics["distance"] == pytest.approx(np.sqrt(1 / 4))  # one of four columns is missing
 
 
 def test_the_smallest_numbers_have_factors():
@@ -238,7 +232,7 @@ def test_unfit_matrices_are_refused():
         (np.ones(3), "matrix or a batch"),
         (np.zeros((0, 2)), "matrix or a batch"),
         (np.full((2, 2), np.nan), "NaN"),
-        (np.zeros((3, 2)), "zeros"),
+        (np.zeros((3, 2)), "A is zero"),
         (np.array([["a"]]), "real numbers"),
         (np.ones((2, 2)) * 1j, "real numbers"),
     ]:

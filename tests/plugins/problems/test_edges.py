@@ -7,8 +7,10 @@ import pytest
 from cases import case
 from orthobench_kit.data.normalization import normalization_of
 from orthobench_kit.data.shares import check_shares, part_sizes
+from orthobench_kit.symmetric_tensors import SYMMETRIC
+from orthobench_kit.symmetric_tensors import symmetric_matrices as symmetric
 from orthobench_stiefel.problems.brockett import StiefelBrockett
-from orthobench_stiefel.problems.files import NpyBrockett, symmetric
+from orthobench_stiefel.problems.files import NpyBrockett
 from orthobench_stiefel.problems.ica import ICA
 from orthobench_stiefel.problems.network import OrthogonalNetwork
 from orthobench_stiefel.problems.procrustes import StiefelProcrustes
@@ -67,9 +69,10 @@ def test_five_rows_are_enough_for_three_parts():
 
 class TestMatrices:
     def test_symmetry_is_up_to_rounding_of_the_largest_entry(self):
-        A = np.array([[100.0, 0.9e-8], [0.0, 1.0]])
-        assert symmetric(A, "file").tolist() == [[100, 0.45e-8], [0.45e-8, 1]]
-        A[0, 1] = 1.1e-8
+        A = np.array([[100.0, 90 * SYMMETRIC], [0.0, 1.0]])
+        half = 45 * SYMMETRIC
+        assert symmetric(A, "file").tolist() == [[100, half], [half, 1]]
+        A[0, 1] = 110 * SYMMETRIC
         with pytest.raises(DataError, match=r"not symmetric: entry \(0, 1\)"):
             symmetric(A, "file")
 

@@ -330,7 +330,8 @@ class TestRandomSymmetric:
         assert subspace_error(flattened(instance.oracle, 3), instance.measure.basis) < 1e-7
 
     def test_the_best_is_known_only_without_noise_and_with_rank_enough(self):
-        assert built(RandomSymmetric(n=8, noise=0.0, rank=6)).best
+        with pytest.warns(UserWarning, match="rank = 6 is above the rank of the tensor"):
+            assert built(RandomSymmetric(n=8, noise=0.0, rank=6)).best
         assert not built(RandomSymmetric(n=8, noise=0.0, rank=4)).best
         assert not built(RandomSymmetric(n=8, noise=1e-3)).best
 

@@ -70,9 +70,9 @@ def test_the_judge_may_measure_on_the_training_part(path):
 
 def test_the_metrics_are_those_of_the_family(path, X):
     Q = Solution(random_point(6, 2, np.random.default_rng(1)))
-    train, validation, test = (X[i:j].T for i, j in ((0, 600), (600, 800), (800, 1000)))
+    train, validation, test = (X[i:j] for i, j in ((0, 600), (600, 800), (800, 1000)))
     expected = ob.symmetric_tucker(
-        samples=train, validation=validation, test=test, order=4, rank=2
+        train, validation=validation, test=test, order=4, rank=2
     ).measure(Q)
     assert raw(path, shuffle=False, order=4).measure(Q) == pytest.approx(expected, rel=1e-12)
     assert NpyMoment.tuned_by in expected

@@ -146,7 +146,7 @@ NAN[1, 2] = NAN[2, 1] = np.nan
     ("problem", "array", "said"),
     [
         (NpyBrockett, np.ones(3), r"A must be of shape \(n, n\), not \(3,\)"),
-        (NpyBrockett, np.ones((3, 4)), r"square, not of shape \(3, 4\)"),
+        (NpyBrockett, np.ones((3, 4)), r"symmetric matrix, not of shape \(3, 4\)"),
         (NpyBrockett, np.arange(4.0).reshape(2, 2), r"not symmetric: entry \(0, 1\) is 1, its mir"),
         (NpyBrockett, NAN, r"entry \(1, 2\) of A is nan"),
         (NpyBrockett, SYMMETRIC * 1j, "must be real numbers"),
@@ -154,7 +154,7 @@ NAN[1, 2] = NAN[2, 1] = np.nan
         (NpyBrockett, 0 * SYMMETRIC, "the largest entry of A is 0"),
         (NpyBrockett, 1e80 * SYMMETRIC, r"the largest entry of A is 3e\+80: rescale"),
         (NpyJointDiagonalization, SYMMETRIC, r"must be of shape \(K, n, n\), not \(3, 3\)"),
-        (NpyJointDiagonalization, np.ones((2, 3, 4)), r"square, not of shape \(3, 4\)"),
+        (NpyJointDiagonalization, np.ones((2, 3, 4)), r"symmetric matrix, not of shape \(3, 4\)"),
         (NpyJointDiagonalization, np.stack([SYMMETRIC, NAN]), r"entry \(1, 1, 2\) of"),
         (NpyWeightRotation, np.ones((2, 3, 4)), r"W must be of shape \(rows, n\)"),
         (NpyWeightRotation, np.ones((0, 3)), r"W must be of shape \(rows, n\), not \(0, 3\)"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from features import of_features
 from orthobench_sparse_pca.solvers import aman_pg
 from orthobench_sparse_pca.solvers.aman_pg import AManPG
 
@@ -68,7 +69,7 @@ def plain(S, mu, ridge, steps):
 
 
 def stepped(solver, A, steps):
-    oracle = ob.sparse_pca(A, m=M).oracle
+    oracle = of_features(A, m=M).oracle
     state = solver.init(oracle, np.random.default_rng(0))
     values = [state.value]
     for _ in range(steps):
@@ -95,7 +96,7 @@ def test_no_step_raises_the_objective_and_the_first_small_one_is_the_last(A):
         assert np.diff(values).max() <= 1e-12
         tolerance = 1.001 * abs(values[5] - values[4])
         last = next(t for t in range(1, 41) if abs(values[t] - values[t - 1]) <= tolerance)
-        outcome = ob.solve(AManPG(**settings, tolerance=tolerance), ob.sparse_pca(A, m=M))
+        outcome = ob.solve(AManPG(**settings, tolerance=tolerance), of_features(A, m=M))
         assert outcome.work.steps == last
 
 
@@ -103,7 +104,7 @@ def test_no_step_raises_the_objective_and_the_first_small_one_is_the_last(A):
 def test_a_step_is_halved_until_it_gains_a_share_of_what_its_length_promises(A, monkeypatch, ridge):
     S, mu = scaled(A, 0.2)
     solver = AManPG(penalties="common", gamma=0.2, ridge=ridge, tolerance=0.0)
-    oracle = ob.sparse_pca(A, m=M).oracle
+    oracle = of_features(A, m=M).oracle
     for share in (1e-3, 0.4, 0.45):
         monkeypatch.setattr(aman_pg, "DECREASE", share)
         state = solver.init(oracle, np.random.default_rng(0))
@@ -137,7 +138,7 @@ def test_without_a_penalty_the_loadings_are_principal_components(A):
     solver = AManPG(
         penalties="common", gamma=0.0, ridge=0.0, loadings="thresholded", tolerance=1e-15
     )
-    Z = ob.solve(solver, ob.sparse_pca(A, m=M)).solution
+    Z = ob.solve(solver, of_features(A, m=M)).solution
     left = np.linalg.svd(A)[0][:, :M]
     np.testing.assert_allclose(np.abs(Z), np.abs(left), atol=1e-10)
 
@@ -150,7 +151,7 @@ def test_more_features_than_samples_start_at_the_same_vectors(A):
 
 def test_the_planted_support_is_found_and_the_largest_penalty_leaves_nothing(A):
     def solve(gamma):
-        instance = ob.sparse_pca(A, m=M)
+        instance = of_features(A, m=M)
         return ob.solve("aman-pg", instance, gamma=gamma, penalties="common").solution
 
     expected = np.kron(np.eye(M), np.ones((5, 1)))
@@ -168,7 +169,7 @@ def test_no_component_is_empty_where_one_has_much_more_variance():
     A += 0.05 * rng.standard_normal((D, N))
     counts = {}
     for penalties in ("own", "common"):
-        outcome = ob.solve("aman-pg", ob.sparse_pca(A, M), gamma=0.15, penalties=penalties)
+        outcome = ob.solve("aman-pg", of_features(A, M), gamma=0.15, penalties=penalties)
         counts[penalties] = np.count_nonzero(outcome.solution, axis=0).tolist()
     assert counts["own"] == [5, 5, 5]
     assert 0 in counts["common"]

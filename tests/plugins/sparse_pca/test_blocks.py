@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from features import of_features
 from orthobench_sparse_pca.solvers.blocks import SparsePCABlocks, blocks
 
 import orthobench as ob
@@ -44,7 +45,7 @@ def test_a_block_diagonal_covariance_is_solved_exactly():
             S[own, own] = part @ part.T
         turned = rng.permutation(12)
         S = S[np.ix_(turned, turned)]
-        problem = ob.sparse_pca(factor(S), 1, cardinality=count)
+        problem = of_features(factor(S), 1, cardinality=count)
         outcome = ob.solve("sparse-pca-blocks", problem, block=4)
         assert variance(outcome, S) == pytest.approx(optimum(S, count), rel=1e-9)
 
@@ -53,39 +54,39 @@ def test_what_is_missed_is_no_more_than_the_threshold_says():
     for seed in range(5):
         A = np.random.default_rng(seed).standard_normal((10, 30))
         S, count = A @ A.T, 3
-        outcome = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1, cardinality=count), block=4)
+        outcome = ob.solve("sparse-pca-blocks", of_features(A, 1, cardinality=count), block=4)
         inside = np.zeros_like(S, dtype=bool)
         for own in blocks(S, 4):
             inside[np.ix_(own, own)] = True
         threshold = np.abs(S[~inside]).max()
         best = optimum(S, count)
         assert best - 2 * count * threshold <= variance(outcome, S) <= best * (1 + 1e-12)
-        whole = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1, cardinality=count), block=10)
+        whole = ob.solve("sparse-pca-blocks", of_features(A, 1, cardinality=count), block=10)
         assert variance(whole, S) == pytest.approx(best, rel=1e-9)
 
 
 def test_it_refuses_more_features_than_a_covariance_should_have():
     A = np.arange(10002.0).reshape(5001, 2)
     with pytest.raises(UsageError, match="block diagonalization takes 5000"):
-        ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1))
-    oracle = ob.sparse_pca(A[:5000], 1, cardinality=2).oracle
+        ob.solve("sparse-pca-blocks", of_features(A, 1))
+    oracle = of_features(A[:5000], 1, cardinality=2).oracle
     assert SparsePCABlocks().init(oracle, np.random.default_rng(0)).A.shape == (5000, 2)
 
 
 def test_components_beyond_the_rank_stay_empty():
     A = np.outer([3.0, 2.0], [1.0, -1.0])
-    outcome = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 2, cardinality=2))
+    outcome = ob.solve("sparse-pca-blocks", of_features(A, 2, cardinality=2))
     assert np.count_nonzero(outcome.solution, axis=0).tolist() == [2, 0]
     assert outcome.work.steps == 2
     # one that is far smaller than the first is within it
     A = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1e-9, -1e-9]])
-    Z = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 2, cardinality=1)).solution
+    Z = ob.solve("sparse-pca-blocks", of_features(A, 2, cardinality=1)).solution
     np.testing.assert_array_equal(np.abs(Z), np.eye(2))
 
 
 def test_as_many_loadings_as_features_and_no_more():
     A = np.random.default_rng(0).standard_normal((3, 5))
-    z = ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1), cardinality=3).solution[:, 0]
+    z = ob.solve("sparse-pca-blocks", of_features(A, 1), cardinality=3).solution[:, 0]
     assert z @ A @ A.T @ z == pytest.approx(np.linalg.eigvalsh(A @ A.T)[-1])
     with pytest.raises(UsageError, match="cardinality = 4 is more than the 3 features"):
-        ob.solve("sparse-pca-blocks", ob.sparse_pca(A, 1), cardinality=4)
+        ob.solve("sparse-pca-blocks", of_features(A, 1), cardinality=4)

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from features import of_features
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_sparse_pca import bounds
@@ -86,7 +87,7 @@ def test_components_together_explain_no_more_than_principal_components():
 def test_the_judge_reports_a_bound_that_no_loadings_are_below(count):
     rng = np.random.default_rng(1)
     A = rng.standard_normal((14, 3)) @ rng.standard_normal((3, 40)) + rng.standard_normal((14, 40))
-    instance = ob.sparse_pca(A, m=2, test=A[:, ::-1] * np.linspace(1, 2, 40))
+    instance = of_features(A, m=2, test=A[:, ::-1] * np.linspace(1, 2, 40))
     Z = np.zeros((14, 2))
     for z in Z.T:
         z[rng.permutation(14)[:count]] = rng.standard_normal(count)
@@ -96,16 +97,14 @@ def test_the_judge_reports_a_bound_that_no_loadings_are_below(count):
 
 def test_the_judge_of_many_features_has_no_bound():
     A = np.random.default_rng(0).standard_normal((501, 5))
-    assert "unexplained_variance_bound" not in ob.sparse_pca(A, m=1).measure(
-        Solution(np.eye(501, 1))
-    )
+    assert "unexplained_variance_bound" not in of_features(A, m=1).measure(Solution(np.eye(501, 1)))
 
 
 def test_tpower_reaches_the_bound_where_a_component_stands_out():
     rng = np.random.default_rng(2)
     v = np.r_[np.ones(5), np.zeros(15)] / np.sqrt(5)
     A = 2 * np.outer(v, rng.standard_normal(60)) + 0.3 * rng.standard_normal((20, 60))
-    outcome = ob.solve("tpower", ob.sparse_pca(A, m=1), cardinality=5)
+    outcome = ob.solve("tpower", of_features(A, m=1), cardinality=5)
     metrics = outcome.trace[-1].metrics
     gap = metrics["unexplained_variance"] - metrics["unexplained_variance_bound"]
     assert abs(gap) < 1e-7

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from features import of_features
 from orthobench_gpower.solvers.gpower import GPower
 from orthobench_sparse_pca.delivery import bisected
 from orthobench_sparse_pca.problems.classics import ClassicSparse
@@ -56,7 +57,7 @@ def test_every_run_of_the_search_is_counted():
     runs = []
 
     def run(gamma, own):
-        runs.append(ob.solve("aman-pg", ob.sparse_pca(own.A, 1), gamma=gamma))
+        runs.append(ob.solve("aman-pg", of_features(own.A, 1), gamma=gamma))
         return runs[-1].solution
 
     instance = built(m=1, cardinality=3)
@@ -94,7 +95,7 @@ def test_components_asked_for_one_by_one_are_those_of_the_deflated_data():
     Z = ob.solve("aman-pg", instance).solution
     A = instance.oracle.A
     rest = A - np.outer(Z[:, 0], Z[:, 0] @ A)
-    own = ob.solve("aman-pg", ob.sparse_pca(rest, 1, cardinality=4)).solution
+    own = ob.solve("aman-pg", of_features(rest, 1, cardinality=4)).solution
     np.testing.assert_allclose(own[:, 0], Z[:, 1], atol=1e-9)
 
 
@@ -111,13 +112,13 @@ def test_branch_and_bound_finds_the_best_of_all_supports():
         S = A @ A.T
         supports = map(list, combinations(range(9), 3))
         best = max(np.linalg.eigvalsh(S[np.ix_(own, own)])[-1] for own in supports)
-        outcome = ob.solve("sparse-pca-exact", ob.sparse_pca(A, 2, cardinality=3))
+        outcome = ob.solve("sparse-pca-exact", of_features(A, 2, cardinality=3))
         z = outcome.solution[:, 0]
         assert z @ S @ z == pytest.approx(best, rel=1e-10)
         rest = A - np.outer(z, z @ A)
-        own = ob.solve("sparse-pca-exact", ob.sparse_pca(rest, 1), cardinality=3).solution
+        own = ob.solve("sparse-pca-exact", of_features(rest, 1), cardinality=3).solution
         np.testing.assert_allclose(abs(own[:, 0] @ outcome.solution[:, 1]), 1, atol=1e-9)
-    wide = ob.sparse_pca(np.random.default_rng(0).standard_normal((120, 12)), 1)
+    wide = of_features(np.random.default_rng(0).standard_normal((120, 12)), 1)
     with pytest.raises(UsageError, match="of 120 features, and branch and bound takes 100"):
         ob.solve("sparse-pca-exact", wide, cardinality=20)
 
@@ -142,7 +143,7 @@ def test_the_best_pair_of_many_features_is_found():
     )
     values = mean + np.hypot(half, S)
     np.fill_diagonal(values, 0.0)
-    outcome = ob.solve("sparse-pca-exact", ob.sparse_pca(A, 1, cardinality=2))
+    outcome = ob.solve("sparse-pca-exact", of_features(A, 1, cardinality=2))
     z = outcome.solution[:, 0]
     assert counts(outcome) == [2]
     assert z @ S @ z == pytest.approx(values.max(), rel=1e-10)
@@ -169,7 +170,7 @@ def test_iterations_on_a_component_end_where_they_gain_nothing():
     A = np.random.default_rng(0).standard_normal((300, 50))
 
     def found(inner):
-        instance = ob.sparse_pca(A, 1, cardinality=150)
+        instance = of_features(A, 1, cardinality=150)
         outcome = ob.solve("tpower-orthogonal", instance, inner=inner, rounds=1)
         return float(np.sum((A.T @ outcome.solution) ** 2)), outcome.trace[-1].work.flops
 

@@ -4,6 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from features import of_features
 from orthobench_sparse_pca.solvers.exact import SparsePCAExact, left
 from orthobench_sparse_pca.solvers.geospca import GeoSPCA
 
@@ -18,7 +19,7 @@ def data(d=D, seed=0):
 
 
 def begun(solver, A, m=1):
-    oracle = ob.sparse_pca(A, m).oracle
+    oracle = of_features(A, m).oracle
     return oracle, solver.init(oracle, np.random.default_rng(0))
 
 

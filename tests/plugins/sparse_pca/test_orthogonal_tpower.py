@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from features import of_features
 from orthobench_sparse_pca.solvers.orthogonal_tpower import (
     FAST,
     SLOW,
@@ -9,7 +10,6 @@ from orthobench_sparse_pca.solvers.orthogonal_tpower import (
     _penalized,
 )
 
-import orthobench as ob
 from orthobench.contract.solver import Status
 
 D, N, M = 8, 30, 2
@@ -30,7 +30,7 @@ def data():
 
 def begun(**settings):
     solver = OrthogonalTPower(cardinality=3, **settings)
-    oracle = ob.sparse_pca(data(), m=M).oracle
+    oracle = of_features(data(), m=M).oracle
     return solver, oracle, solver.init(oracle, None)
 
 

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from features import of_features
 from orthobench_sparse_pca.cardinality import largest
 from orthobench_sparse_pca.reference import truncated_power
 from orthobench_sparse_pca.solvers.tpower import TPower
@@ -32,7 +33,7 @@ def test_follows_the_plain_method(start, phases):
     for seed in range(4):
         A = spiked(40, 60, seed)
         solver = TPower(cardinality=4, start=start, tolerance=0.0)
-        z = ob.solve(solver, ob.sparse_pca(A, m=1)).solution[:, 0]
+        z = ob.solve(solver, of_features(A, m=1)).solution[:, 0]
         x = truncated_power(A @ A.T, 4, phases)
         np.testing.assert_allclose(z * np.sign(z @ x), x, atol=1e-7)
 
@@ -43,7 +44,7 @@ def test_finds_the_best_of_all_supports_mostly_and_more_often_from_a_warm_start(
         A = spiked(12, 100, seed)
         optimum = best(A @ A.T, 4)
         for start in found:
-            z = ob.solve(TPower(cardinality=4, start=start), ob.sparse_pca(A, m=1)).solution
+            z = ob.solve(TPower(cardinality=4, start=start), of_features(A, m=1)).solution
             variance = float(np.sum((A.T @ z) ** 2))
             assert variance <= optimum * (1 + 1e-12)
             found[start] += variance >= optimum * (1 - 1e-6)
@@ -52,10 +53,10 @@ def test_finds_the_best_of_all_supports_mostly_and_more_often_from_a_warm_start(
 
 def test_components_are_those_of_the_deflated_data():
     A = spiked(30, 50, 0) + 2 * spiked(30, 50, 1, nonzeros=5)
-    Z = ob.solve(TPower(cardinality=5), ob.sparse_pca(A, m=3)).solution
+    Z = ob.solve(TPower(cardinality=5), of_features(A, m=3)).solution
     left = A
     for z in Z.T:
-        own = ob.solve(TPower(cardinality=5), ob.sparse_pca(left, m=1)).solution[:, 0]
+        own = ob.solve(TPower(cardinality=5), of_features(left, m=1)).solution[:, 0]
         np.testing.assert_allclose(np.abs(own), np.abs(z), atol=1e-6)
         left = left - np.outer(z, z @ left)
     assert np.array_equal(np.count_nonzero(Z, axis=0), [5, 5, 5])
@@ -63,12 +64,12 @@ def test_components_are_those_of_the_deflated_data():
 
 def test_all_loadings_give_the_leading_singular_vector():
     A = spiked(12, 30, 0)
-    z = ob.solve(TPower(cardinality=12, tolerance=0.0), ob.sparse_pca(A, m=1)).solution[:, 0]
+    z = ob.solve(TPower(cardinality=12, tolerance=0.0), of_features(A, m=1)).solution[:, 0]
     assert abs(z @ np.linalg.svd(A)[0][:, 0]) == pytest.approx(1, abs=1e-10)
 
 
 def test_a_step_within_a_phase_lowers_no_variance():
-    instance = ob.sparse_pca(spiked(60, 30, 3), m=1)
+    instance = of_features(spiked(60, 30, 3), m=1)
     solver = TPower(cardinality=5, start="largest", tolerance=0.0)
     state = solver.init(instance.oracle, np.random.default_rng(0))
     values = []
@@ -85,15 +86,15 @@ def test_equal_values_are_kept_by_index():
 
 def test_data_of_low_rank_leave_columns_empty_and_too_many_loadings_are_refused():
     A = np.outer([1.0, 2.0, 3.0], [1.0, -1.0, 2.0, -2.0])
-    Z = ob.solve(TPower(cardinality=3), ob.sparse_pca(A, m=2)).solution
+    Z = ob.solve(TPower(cardinality=3), of_features(A, m=2)).solution
     assert np.array_equal(Z.any(axis=0), [True, False])
     with pytest.raises(UsageError, match="cardinality = 10 is more than the 3 features"):
-        ob.solve("tpower", ob.sparse_pca(A, m=2))
+        ob.solve("tpower", of_features(A, m=2))
 
 
 def run(solver, A, m):
     """Return the state at the end, and the numbers of loadings on the way."""
-    oracle = ob.sparse_pca(A, m=m).oracle
+    oracle = of_features(A, m=m).oracle
     state, sizes = solver.init(oracle, np.random.default_rng(0)), []
     while state.status is Status.RUNNING:
         solver.step(oracle, state)

@@ -312,18 +312,17 @@ def test_metrics_have_the_unit_of_the_data(scale):
 
 
 @pytest.mark.parametrize(
-    ("count", "share", "warned"),
-    [(20, 0.81, True), (20, 0.79, False), (19, 0.99, False), (300, 0.81, True)],
+    ("count", "square", "warned"),
+    [(400, 0.7, True), (400, 0.5, False), (20, 0.6, False), (20, 2, True)],
 )
-def test_a_mean_is_warned_of_by_its_share_of_enough_samples(count, share, warned):
+def test_a_mean_is_warned_of_beyond_its_error_and_half_a_component(count, square, warned):
     signs = np.where(np.arange(count) % 2, 1.0, -1.0)
-    signs -= signs.mean()
-    signs /= np.sqrt(np.mean(signs**2))
-    X = np.column_stack([np.full(count, np.sqrt(share)), signs * np.sqrt(1 - share)])
+    X = np.column_stack([signs + np.sqrt(square), np.zeros(count)])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ob.stochastic_pca(X, 1)
-    assert [f"{100 * share:.0f} %" in str(one.message) for one in caught] == [True] * warned
+    share = f"carries {100 * square / (1 + square):.0f} %"
+    assert [share in str(one.message) for one in caught] == [True] * warned
 
 
 def test_a_source_of_ones_own_is_taken_as_it_is():

@@ -109,7 +109,7 @@ def started(made, seed=0):
 
 
 def of_samples(X, order, rank, seed=0, **more):
-    return started(symmetric_tucker(samples=X.T, order=order, rank=rank, **more), seed)
+    return started(symmetric_tucker(X, order=order, rank=rank, **more), seed)
 
 
 def of_tensor(T, rank, seed=0, **more):
@@ -118,7 +118,7 @@ def of_tensor(T, rank, seed=0, **more):
 
 def mirrored(X, order, rank):
     """An instance of samples and their negatives, which the maker refuses for an odd order."""
-    made = symmetric_tucker(samples=X.T, order=order, rank=rank)
+    made = symmetric_tucker(X, order=order, rank=rank)
     return started(replace(made, oracle=MomentOracle(np.vstack([X, -X]), order, rank)))
 
 

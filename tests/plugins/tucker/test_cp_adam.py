@@ -309,7 +309,7 @@ def test_an_overflow_fails_with_its_reason():
 
 
 def test_a_finite_pool_several_times_and_the_data_used_up():
-    made = symmetric_tucker(samples=skewed().T, order=3, rank=2, passes=3)
+    made = symmetric_tucker(skewed(), order=3, rank=2, passes=3)
     outcome = run(made, SMALL, Budget(), Streams.of("problem", "cp-adam", 0))
     assert outcome.stop.status is RunStatus.DONE
     assert outcome.work.steps == 60
@@ -324,8 +324,8 @@ def test_a_stream_without_end():
     def sampler(rng, count):
         return rng.exponential(size=(count, 3)) @ np.eye(3, 5) * [1, 2, 3, 0, 0]
 
-    test = sampler(np.random.default_rng(7), 2000).T
-    made = symmetric_tucker(samples=sampler, order=3, rank=3, test=test)
+    test = sampler(np.random.default_rng(7), 2000)
+    made = symmetric_tucker(sampler, order=3, rank=3, test=test)
     solver = CPAdam(epoch=100, judged=5000)
     outcome = run(made, solver, Budget(steps=2000), Streams.of("problem", "cp-adam", 0))
     assert outcome.solution.shape == (5, 3)

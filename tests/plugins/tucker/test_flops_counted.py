@@ -220,12 +220,12 @@ def samples(count):
 
 @pytest.fixture(scope="module")
 def few():
-    return ob.symmetric_tucker(samples=samples(200).T, order=D, rank=R)
+    return ob.symmetric_tucker(samples(200), order=D, rank=R)
 
 
 @pytest.fixture(scope="module")
 def stream():
-    return ob.symmetric_tucker(samples=samples(2000).T, order=D, rank=R)
+    return ob.symmetric_tucker(samples(2000), order=D, rank=R)
 
 
 @pytest.fixture(scope="module")
@@ -302,6 +302,6 @@ class PlainCores:
     ],
 )
 def test_second_order_methods_but_for_the_compiled_cores(module, solver, monkeypatch):
-    instance = ob.symmetric_tucker(samples=samples(100).T, order=D, rank=WIDE)
+    instance = ob.symmetric_tucker(samples(100), order=D, rank=WIDE)
     monkeypatch.setattr(module, "partial_cores", PlainCores)
     check_flops(solver, instance)

@@ -96,6 +96,7 @@ def test_it_is_within_the_root_of_d_of_the_best(tucker, order, seed):
 
 @pytest.mark.parametrize("p", [1, 2, 4])
 @pytest.mark.parametrize("form", ["implicit", "explicit"])
+@pytest.mark.filterwarnings("ignore:rank = .* is above the rank")
 def test_fewer_samples_than_columns(tucker, p, form):
     X, _ = tucker.factors(8, p)
     made = tucker.of_samples(X, 3, 5)
@@ -107,6 +108,7 @@ def test_fewer_samples_than_columns(tucker, p, form):
     assert subspace_error(np.linalg.qr(span)[0], rest) < 1e-10
 
 
+@pytest.mark.filterwarnings("ignore:rank = .* is above the rank")
 def test_samples_without_a_third_moment_leave_the_random_start(tucker):
     X, _ = tucker.factors(6, 20)
     made = tucker.mirrored(X[:1], 3, 2)

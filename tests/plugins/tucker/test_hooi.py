@@ -145,6 +145,7 @@ def test_symmetric_samples_have_no_third_moment(tucker):
         assert "vanishes" in state.reason
 
 
+@pytest.mark.filterwarnings("ignore:rank = .* is above the rank")
 def test_a_rank_below_r_is_filled_up(tucker):
     """T has rank 1: any basis around its vector is optimal; none is NaN."""
     v = random_point(9, 1, np.random.default_rng(0))[:, 0]

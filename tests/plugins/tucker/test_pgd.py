@@ -166,6 +166,7 @@ def test_matrices_have_their_leading_eigenvectors(tucker):
     assert subspace_error(PGD().solution(state).point, leading) < 1e-9
 
 
+@pytest.mark.filterwarnings("ignore:rank = .* is above the rank")
 def test_more_columns_than_the_data_have(tucker):
     X, basis = tucker.factors(8, 100, rank=2, noise=0.0)
     state = tucker.ended(PGD(), tucker.of_samples(X, 3, 4))

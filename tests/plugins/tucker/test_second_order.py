@@ -143,7 +143,7 @@ def test_with_no_tolerance_it_goes_on_and_stays_where_it_is(second_order, kind):
 @pytest.mark.parametrize("solver", [QuasiNewton(), TrustRegion()], ids=lambda solver: solver.name)
 def test_through_the_harness_the_judge_agrees(second_order, solver):
     X = second_order.factors(n=20, r=3)
-    instance = symmetric_tucker(samples=X.T, order=3, rank=3)
+    instance = symmetric_tucker(X, order=3, rank=3)
     outcome = run(instance, solver, Budget(steps=100), Streams.of("p", solver.name, 0))
     assert outcome.stop.status is RunStatus.DONE
     assert outcome.trace[-1].metrics["relative_gradient"] <= 1.1e-12

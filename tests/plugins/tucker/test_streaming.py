@@ -156,7 +156,7 @@ def test_returns_as_fractions_are_learnt_from(streaming):
 @pytest.mark.parametrize("d", [3, 4])
 def test_a_run_on_samples_through_the_harness(streaming, solver, d):
     rows, basis = streaming.factor_model(40, 3, 50 * 100)
-    instance = symmetric_tucker(samples=rows.T, order=d, rank=3, basis=basis, core=True)
+    instance = symmetric_tucker(rows, order=d, rank=3, basis=basis, core=True)
     outcome = run(instance, solver, Budget(), Streams.of("factors", solver.name, 0))
     assert outcome.stop.status is RunStatus.DONE
     assert (outcome.work.steps, outcome.work.samples) == (100, 5000)
@@ -175,8 +175,8 @@ def test_a_run_on_a_sampler_through_the_harness(solver):
         noise = rng.standard_normal((count, 40)) / 20
         return (rng.exponential(size=(count, 3)) - 1) @ basis.T + noise
 
-    test = sampler(np.random.default_rng(1), 4000).T
-    instance = symmetric_tucker(samples=sampler, order=3, rank=3, test=test, basis=basis)
+    test = sampler(np.random.default_rng(1), 4000)
+    instance = symmetric_tucker(sampler, order=3, rank=3, test=test, basis=basis)
     streams = Streams.of("factors", solver.name, 0)
     outcome = run(instance, solver, Budget(samples=6000), streams)
     assert outcome.stop.status is RunStatus.BUDGET
@@ -190,8 +190,8 @@ def test_an_overflow_is_a_diverged_run_that_says_why():
     def sampler(rng, count):
         return 1e60 * rng.standard_normal((count, 10))
 
-    test = np.random.default_rng(1).standard_normal((10, 20))
-    instance = symmetric_tucker(samples=sampler, order=3, rank=2, test=test)
+    test = np.random.default_rng(1).standard_normal((20, 10))
+    instance = symmetric_tucker(sampler, order=3, rank=2, test=test)
     outcome = run(instance, SPGD(), Budget(steps=5), Streams.of("huge", "spgd", 0))
     assert outcome.stop.status is RunStatus.DIVERGED
     assert "rescale the samples" in outcome.stop.reason

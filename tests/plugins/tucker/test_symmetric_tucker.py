@@ -43,12 +43,12 @@ def rng(seed=0):
 
 
 def skewed(n, p, seed=0):
-    """Samples in columns."""
-    return rng(seed).exponential(size=(n, p)) - 0.5
+    """Samples in rows, (p, n)."""
+    return rng(seed).exponential(size=(n, p)).T - 0.5
 
 
 def moment(X, order):
-    return reference.moment(X.T, order)
+    return reference.moment(X, order)
 
 
 def draw(rng, count):
@@ -92,18 +92,18 @@ class TestTensor:
         for order in (2, 3, 4, 5):
             given = {"rank": 2, "basis": known}
             of_tensor = ob.symmetric_tucker(tensor=moment(X, order), **given).measure(Q)
-            of_samples = ob.symmetric_tucker(samples=X, order=order, **given).measure(Q)
+            of_samples = ob.symmetric_tucker(X, order=order, **given).measure(Q)
             assert of_tensor == pytest.approx(of_samples, rel=1e-9)
 
 
 class TestSamples:
     def test_the_oracle_has_all_capabilities(self):
         X = skewed(5, 60)
-        oracle = ob.symmetric_tucker(samples=X, order=3, rank=2).oracle
+        oracle = ob.symmetric_tucker(X, order=3, rank=2).oracle
         assert type(oracle) is MomentOracle
         for capability in (SymmetricTensorOracle, MomentStream, SampleOracle, TuckerOracle):
             assert isinstance(oracle, capability)
-        assert np.array_equal(oracle.X, X.T)
+        assert np.array_equal(oracle.X, X)
         assert oracle.X.flags.c_contiguous
         np.testing.assert_allclose(oracle.T, moment(X, 3), rtol=1e-12, atol=1e-15)
         assert oracle.forming_flops == 2 * 60 * (5 * 6 * 7 // 6)
@@ -112,44 +112,44 @@ class TestSamples:
 
     @pytest.mark.parametrize("order", [2, 3, 4, 5])
     def test_the_tensor_is_formed_once_in_a_run(self, order):
-        oracle = ob.symmetric_tucker(samples=skewed(4, 30), order=order, rank=2).oracle
+        oracle = ob.symmetric_tucker(skewed(4, 30), order=order, rank=2).oracle
         first = oracle.T
         assert oracle.T is first
         oracle.rewind(rng())
         assert oracle.T is not first
         assert np.array_equal(oracle.T, first)
 
-    def test_a_fortran_array_is_not_copied_where_nobody_can_change_it(self):
-        X = np.asfortranarray(skewed(5, 60))
-        oracle = ob.symmetric_tucker(samples=X, order=3, rank=2).oracle
+    def test_rows_are_not_copied_if_nobody_can_change_them(self):
+        X = np.ascontiguousarray(skewed(5, 60))
+        oracle = ob.symmetric_tucker(X, order=3, rank=2).oracle
         assert X.flags.writeable
         assert not np.shares_memory(oracle.X, X)
         X.flags.writeable = False
-        assert np.shares_memory(ob.symmetric_tucker(samples=X, order=3, rank=2).oracle.X, X)
+        assert np.shares_memory(ob.symmetric_tucker(X, order=3, rank=2).oracle.X, X)
 
-    def test_the_stream_goes_through_the_columns_in_their_order(self):
+    def test_the_stream_goes_through_the_rows_in_their_order(self):
         X = skewed(3, 700)
-        oracle = ob.symmetric_tucker(samples=X, order=3, rank=1, passes=2).oracle
+        oracle = ob.symmetric_tucker(X, order=3, rank=1, passes=2).oracle
         oracle.prepare(10**6)
-        assert np.array_equal(oracle.take(1400), np.tile(X.T, (2, 1)))
+        assert np.array_equal(oracle.take(1400), np.tile(X, (2, 1)))
         assert oracle.remaining() == 0
 
     @pytest.mark.parametrize("dtype", [np.float32, np.int8, bool])
     def test_every_real_dtype_is_taken(self, dtype):
-        X = (rng().uniform(size=(4, 50)) < 0.3).astype(dtype)
-        oracle = ob.symmetric_tucker(samples=X, order=2, rank=1).oracle
+        X = (rng().uniform(size=(50, 4)) < 0.3).astype(dtype)
+        oracle = ob.symmetric_tucker(X, order=2, rank=1).oracle
         assert oracle.X.dtype == np.float64
-        assert np.array_equal(oracle.X, X.T)
+        assert np.array_equal(oracle.X, X)
 
     def test_a_test_part_is_what_is_reported_on(self):
         X, test, held = skewed(5, 60), skewed(5, 90, 1), skewed(5, 40, 2)
         Q = Solution(random_point(5, 2, rng(3)))
-        both = ob.symmetric_tucker(samples=X, order=3, rank=2, test=test, validation=held)
+        both = ob.symmetric_tucker(X, order=3, rank=2, test=test, validation=held)
         metrics = both.measure(Q)
         alone, tuning = (
-            ob.symmetric_tucker(samples=part, order=3, rank=2).measure(Q) for part in (test, held)
+            ob.symmetric_tucker(part, order=3, rank=2).measure(Q) for part in (test, held)
         )
-        own = ob.symmetric_tucker(samples=X, order=3, rank=2).measure(Q)
+        own = ob.symmetric_tucker(X, order=3, rank=2).measure(Q)
         assert metrics["relative_error"] == alone["relative_error"]
         assert metrics["objective"] == alone["objective"]
         assert metrics["validation_relative_error"] == tuning["relative_error"]
@@ -158,20 +158,18 @@ class TestSamples:
 
 class TestStreams:
     def streamed(self, samples, **others):
-        return ob.symmetric_tucker(
-            samples=samples, order=3, rank=2, test=skewed(4, 50, 9), **others
-        )
+        return ob.symmetric_tucker(samples, order=3, rank=2, test=skewed(4, 50, 9), **others)
 
     @pytest.mark.parametrize("form", [list, iter, lambda X: iter(np.split(X, [100, 555]))])
     def test_an_iterable_gives_rows(self, form):
-        X = skewed(4, 700).T
+        X = skewed(4, 700)
         oracle = self.streamed(form(X)).oracle
         assert type(oracle) is MomentStream
         oracle.prepare(10**6)
         assert np.array_equal(oracle.take(700), X)
 
     def test_a_source_is_taken_as_it_is(self):
-        X = skewed(4, 700).T
+        X = skewed(4, 700)
         source = ArraySource(X, range(50, 60), passes=3, scale=2.0, centre=1.0)
         oracle = self.streamed(source).oracle
         oracle.prepare(10**6)
@@ -201,21 +199,21 @@ class TestStreams:
         ("arguments", "error", "message"),
         [
             ({"test": None}, UsageError, "a sampler needs its covariance or a test part"),
-            ({"samples": [np.ones(4)], "test": None}, UsageError, "stream needs a test part"),
+            ({"X": [np.ones(4)], "test": None}, UsageError, "stream needs a test part"),
             ({"passes": 2}, UsageError, "only an array can be gone through several times"),
             ({"rank": 5}, UsageError, "between 1 and 4, not 5"),
-            ({"samples": []}, DataError, "the samples must be a matrix"),
-            ({"samples": ["a"]}, DataError, "the samples must be real numbers"),
-            ({"samples": [np.ones(3)]}, DataError, "test part has 4 variables, .* have 3"),
+            ({"X": []}, DataError, "the samples must be a matrix"),
+            ({"X": ["a"]}, DataError, "the samples must be real numbers"),
+            ({"X": [np.ones(3)]}, DataError, "test part has 4 variables, .* have 3"),
         ],
     )
     def test_bad_arguments_are_refused(self, arguments, error, message):
-        good = {"samples": draw, "order": 3, "rank": 2, "test": skewed(4, 50)}
+        good = {"X": draw, "order": 3, "rank": 2, "test": skewed(4, 50)}
         with pytest.raises(error, match=message):
             ob.symmetric_tucker(**{**good, **arguments})
 
     def test_a_draw_of_a_wrong_width_is_refused_when_it_is_read(self):
-        oracle = ob.symmetric_tucker(samples=draw, order=3, rank=2, test=skewed(5, 9)).oracle
+        oracle = ob.symmetric_tucker(draw, order=3, rank=2, test=skewed(5, 9)).oracle
         with pytest.raises(DataError, match=r"returned shape .* where .*5\) was asked"):
             oracle.prepare(1)
 
@@ -225,49 +223,50 @@ X34, T3 = skewed(3, 40), moment(skewed(3, 40), 3)
 
 REFUSED = [
     ({}, UsageError, "one of the two"),
-    ({"tensor": T3, "samples": X34}, UsageError, "one of the two"),
+    ({"samples": X34.T, "order": 3}, UsageError, "samples are rows now: pass X.T"),
+    ({"tensor": T3, "X": X34}, UsageError, "one of the two"),
     ({"tensor": T3, "order": 3}, UsageError, "go with samples, not a tensor"),
     ({"tensor": T3, "test": X34}, UsageError, "go with samples"),
     ({"tensor": T3, "validation": X34}, UsageError, "go with samples"),
     ({"tensor": T3, "passes": 2}, UsageError, "go with samples"),
-    ({"samples": X34}, UsageError, "order of the moment .* >= 2, not None"),
-    ({"samples": X34, "order": 1}, UsageError, ">= 2, not 1"),
-    ({"samples": X34, "order": 2.5}, UsageError, ">= 2, not 2.5"),
-    ({"samples": X34, "order": 3, "rank": 4}, UsageError, "between 1 and 3, not 4"),
-    ({"samples": X34, "order": 3, "rank": 0}, UsageError, "between 1 and 3, not 0"),
-    ({"samples": X34, "order": 3, "rank": 1.5}, UsageError, "whole number .* not 1.5"),
+    ({"X": X34}, UsageError, "order of the moment .* >= 2, not None"),
+    ({"X": X34, "order": 1}, UsageError, ">= 2, not 1"),
+    ({"X": X34, "order": 2.5}, UsageError, ">= 2, not 2.5"),
+    ({"X": X34, "order": 3, "rank": 4}, UsageError, "between 1 and 3, not 4"),
+    ({"X": X34, "order": 3, "rank": 0}, UsageError, "between 1 and 3, not 0"),
+    ({"X": X34, "order": 3, "rank": 1.5}, UsageError, "whole number .* not 1.5"),
     ({"tensor": T3, "rank": 4}, UsageError, "between 1 and 3, not 4"),
-    ({"samples": X34, "order": 3, "passes": 0}, UsageError, "passes must be a whole number >="),
-    ({"samples": X34, "order": 3, "passes": 2.5}, UsageError, "passes .* not 2.5"),
-    ({"samples": X34[0], "order": 3}, DataError, r"matrix \(n, p\), not of shape \(40,\)"),
-    ({"samples": X34[:, :0], "order": 3}, DataError, r"empty: shape \(3, 0\)"),
-    ({"samples": X34 * 1j, "order": 3}, DataError, "real numbers, not of dtype complex128"),
+    ({"X": X34, "order": 3, "passes": 0}, UsageError, "passes must be a whole number >="),
+    ({"X": X34, "order": 3, "passes": 2.5}, UsageError, "passes .* not 2.5"),
+    ({"X": X34[:, 0], "order": 3}, DataError, r"matrix .*, not of shape \(40,\)"),
+    ({"X": X34[:0], "order": 3}, DataError, r"empty: shape \(0, 3\)"),
+    ({"X": X34 * 1j, "order": 3}, DataError, "real numbers, not of dtype complex128"),
     (
-        {"samples": with_entry(X34, (1, 7), np.nan), "order": 3},
+        {"X": with_entry(X34, (7, 1), np.nan), "order": 3},
         DataError,
         "sample 7 .* is not finite: feature 1 is nan",
     ),
     (
-        {"samples": X34, "order": 3, "test": with_entry(X34, (2, 9), np.inf)},
+        {"X": X34, "order": 3, "test": with_entry(X34, (9, 2), np.inf)},
         DataError,
         "^test sample 9 .* feature 2 is inf",
     ),
     (
-        {"samples": X34, "order": 3, "validation": with_entry(X34, (2, 9), np.inf)},
+        {"X": X34, "order": 3, "validation": with_entry(X34, (9, 2), np.inf)},
         DataError,
         "^validation sample 9 .* feature 2 is inf",
     ),
-    ({"samples": X34, "order": 3, "test": X34[:2]}, DataError, "test part has 2 variables"),
+    ({"X": X34, "order": 3, "test": X34[:, :2]}, DataError, "test part has 2 variables"),
     (
-        {"samples": X34, "order": 3, "validation": X34[:2]},
+        {"X": X34, "order": 3, "validation": X34[:, :2]},
         DataError,
         "validation part has 2 variables, the samples have 3",
     ),
-    ({"samples": 0 * X34, "order": 3}, DataError, "samples are all zero"),
-    ({"samples": X34, "order": 3, "test": 0 * X34}, DataError, "test samples are all zero"),
-    ({"samples": X34 * 1e80, "order": 3}, DataError, r"samples is 5\.56e\+80: .* rescale"),
-    ({"samples": X34 * 1e-200, "order": 3}, DataError, r"e-200: .* rescale it to lie between"),
-    ({"samples": np.hstack([X34, -X34]), "order": 3}, DataError, "order 3 .* is zero, as odd"),
+    ({"X": 0 * X34, "order": 3}, DataError, "samples are all zero"),
+    ({"X": X34, "order": 3, "test": 0 * X34}, DataError, "test samples are all zero"),
+    ({"X": X34 * 1e80, "order": 3}, DataError, r"samples is 5\.56e\+80: .* rescale"),
+    ({"X": X34 * 1e-200, "order": 3}, DataError, r"e-200: .* rescale it to lie between"),
+    ({"X": np.vstack([X34, -X34]), "order": 3}, DataError, "order 3 .* is zero, as odd"),
     ({"tensor": np.ones(3)}, DataError, r"shape \(n,\) \* d with d >= 2, not of shape \(3,\)"),
     ({"tensor": np.ones((3, 3, 2))}, DataError, r"not of shape \(3, 3, 2\)"),
     ({"tensor": np.empty((0, 0, 0))}, DataError, r"not of shape \(0, 0, 0\)"),
@@ -300,7 +299,11 @@ REFUSED = [
     ({"tensor": T3, "basis": np.eye(3) + 0j}, DataError, "basis must be real .* complex128"),
     ({"tensor": T3, "basis": np.full((3, 1), "1")}, DataError, "basis must be real .* <U1"),
     (
-        {"tensor": with_entry(np.zeros((3,) * 3), (0, 0, 0), 1), "basis": np.eye(3)[:, 1:]},
+        {
+            "tensor": with_entry(np.zeros((3,) * 3), (0, 0, 0), 1),
+            "rank": 1,
+            "basis": np.eye(3)[:, 1:],
+        },
         DataError,
         "core of the true basis is zero",
     ),
@@ -319,15 +322,15 @@ def test_data_as_large_and_as_small_as_is_allowed_have_finite_metrics():
     X /= np.abs(X).max()
     Q = Solution(random_point(5, 2, rng(1)))
     for order in (2, 3, 4, 5):
-        reference = ob.symmetric_tucker(samples=X, order=order, rank=2).measure(Q)
+        reference = ob.symmetric_tucker(X, order=order, rank=2).measure(Q)
         most = 1e300 ** (1 / (4 * order))
         for scale in (most / 2.3, 1.01 / most):
-            metrics = ob.symmetric_tucker(samples=X * scale, order=order, rank=2).measure(Q)
+            metrics = ob.symmetric_tucker(X * scale, order=order, rank=2).measure(Q)
             for metric in ("relative_error", "relative_gradient"):
                 assert metrics[metric] == pytest.approx(reference[metric])
         for scale in (1.01 * most / np.sqrt(5), 0.99 / most):
             with pytest.raises(DataError, match="rescale it to lie between"):
-                ob.symmetric_tucker(samples=X * scale, order=order, rank=2)
+                ob.symmetric_tucker(X * scale, order=order, rank=2)
     T = moment(X, 3)
     T /= np.abs(T).max()
     for scale in (8e73, 1.01e-75):
@@ -343,7 +346,7 @@ def test_the_instance_of_a_tensor_and_every_judge_pickle(core):
     again = pickle.loads(pickle.dumps(of_tensor))  # noqa: S301
     assert again.measure(Q) == of_tensor.measure(Q)
     assert np.array_equal(again.oracle.T, of_tensor.oracle.T)
-    of_samples = ob.symmetric_tucker(samples=X, order=3, **given)
+    of_samples = ob.symmetric_tucker(X, order=3, **given)
     judging = of_samples.measure, of_samples.finish
     measure, finish = pickle.loads(pickle.dumps(judging))  # noqa: S301
     assert measure(Q) == of_samples.measure(Q)
@@ -381,10 +384,10 @@ def test_a_run_gives_the_core_that_is_asked_for(order):
     X, test = skewed(6, 500), skewed(6, 300, 1)
     for judged in (X, test):
         part = {} if judged is X else {"test": test}
-        instance = ob.symmetric_tucker(samples=X, order=order, rank=2, core=True, **part)
+        instance = ob.symmetric_tucker(X, order=order, rank=2, core=True, **part)
         outcome = run(instance, Ascent(), ob.Budget(), STREAMS)
         assert outcome.stop.status is RunStatus.DONE
-        T, Q = moment_tensor(judged.T, order), outcome.solution
+        T, Q = moment_tensor(judged, order), outcome.solution
         core = reference.multiplied(T, *[Q] * order)
         np.testing.assert_allclose(outcome.core, core, rtol=1e-10, atol=1e-13)
         np.testing.assert_allclose(outcome.core, instance.measure.test.core(Q))
@@ -392,12 +395,12 @@ def test_a_run_gives_the_core_that_is_asked_for(order):
         back = reference.multiplied(outcome.core, *[Q.T] * order)
         error = np.sum((back - T) ** 2) / np.sum(T**2)
         assert outcome.trace[-1].metrics["relative_error"] == pytest.approx(error)
-        plain = ob.symmetric_tucker(samples=X, order=order, rank=2, **part)
+        plain = ob.symmetric_tucker(X, order=order, rank=2, **part)
         assert run(plain, Ascent(), ob.Budget(), STREAMS).core is None
 
 
 def test_components_are_finished_without_a_core():
-    instance = ob.symmetric_tucker(samples=skewed(4, 30), order=4, rank=2, core=True)
+    instance = ob.symmetric_tucker(skewed(4, 30), order=4, rank=2, core=True)
     V = rng().standard_normal((4, 300))
     solution = ComponentSolution(V / np.linalg.norm(V, axis=0), np.ones(300))
     assert instance.finish(solution) is solution
@@ -405,12 +408,12 @@ def test_components_are_finished_without_a_core():
 
 def test_too_large_a_core_is_refused():
     with pytest.raises(UsageError, match=r"core of 9\^8 entries .* leave it out"):
-        ob.symmetric_tucker(samples=skewed(9, 30), order=8, rank=9, core=True)
-    assert ob.symmetric_tucker(samples=skewed(9, 30), order=8, rank=9).oracle.k == 9
+        ob.symmetric_tucker(skewed(9, 30), order=8, rank=9, core=True)
+    assert ob.symmetric_tucker(skewed(9, 30), order=8, rank=9).oracle.k == 9
 
 
 def test_a_tensor_that_does_not_fit_is_refused_before_it_is_formed(monkeypatch):
-    oracle = ob.symmetric_tucker(samples=skewed(20, 30), order=4, rank=2).oracle
+    oracle = ob.symmetric_tucker(skewed(20, 30), order=4, rank=2).oracle
     monkeypatch.setattr(machine, "total", lambda: 2 * 8 * 20**4 - 1)
     with pytest.raises(UsageError, match=r"20\^4 entries, .* needs 2\.4 MiB .* implicit"):
         _ = oracle.T

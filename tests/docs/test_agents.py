@@ -1,0 +1,48 @@
+"""What coding agents read: the solver of AGENTS.md keeps the contract, commands and links exist."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from fences import texts
+
+import orthobench as ob
+from orthobench.cli.main import main
+from orthobench.testing import check_solver
+
+ROOT = Path(__file__).parents[2]
+AGENTS, LLMS = ROOT / "AGENTS.md", ROOT / "docs" / "llms.txt"
+LINES = re.findall(r"^orthobench .*", "".join(texts(AGENTS, "sh")), re.MULTILINE)
+
+
+def test_solver_of_the_page_keeps_the_contract_and_gets_better(tmp_path, monkeypatch):
+    (tmp_path / "agents_page.py").write_text("\n".join(texts(AGENTS, "python")))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    solver = import_module("agents_page").MyMethod(batch=5)
+    X = np.random.default_rng(0).standard_normal((600, 8)) * np.linspace(3, 1, 8)
+    instance = ob.stochastic_pca(X, k=2)
+    check_solver(solver, instance)
+    trace = ob.solve(solver, instance).trace
+    assert trace[-1].metrics["suboptimality"] < trace[0].metrics["suboptimality"] / 2
+
+
+@pytest.mark.parametrize(
+    "line", re.findall(r"^orthobench .*", "".join(texts(AGENTS, "sh")), re.MULTILINE)
+)
+def test_commands_and_options_of_the_page_exist(line):
+    words = line.partition("#")[0].split()[1:]
+    command = main
+    while isinstance(command, click.Group):
+        command = command.commands[words.pop(0)]
+    known = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
+    assert {word for word in words if re.match("-+[a-z]", word)} <= known
+
+
+def test_pages_that_are_listed_exist_and_both_texts_are_short():
+    listed = re.findall(r"\]\((.+?)\)", LLMS.read_text())
+    assert len(listed) > 10
+    assert [page for page in listed if not (LLMS.parent / page).is_file()] == []
+    assert all(len(file.read_text().splitlines()) < 60 for file in (AGENTS, LLMS))
