@@ -38,6 +38,7 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_title = f"orthobench {release}"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]
 html_css_files = ["formulas.css", "wide-tables.css"]
 html_math_renderer = "mathml"
 html_show_sphinx = False

@@ -22,6 +22,7 @@ from facts import (  # noqa: E402
     homes,
     markdown,
     namesakes,
+    oracle_rows,
     parameter_rows,
     references,
     solver_rows,
@@ -44,15 +45,17 @@ from orthobench.tools.formatting import clean  # noqa: E402
 PART = re.compile(r"(<!-- write: ([\w-]+)(?: ([^\n]+?))? -->\n).*?(<!-- end -->\n)", re.DOTALL)
 MAKERS = {
     "Stiefel manifold": "ob.stiefel(cost, gradient, n=50, p=4)  # functions of X (n, p)",
+    "eigenbasis stream": "ob.gram_stream(gradients)  # (steps, n, m)",
     "canonical correlation": "ob.cca(X, Y, k=2)  # samples in rows",
     "generalized eigenvectors": "ob.generalized_eigenvectors(A, B, k=2)  # symmetric, B > 0",
     "orthogonal group": "ob.orthogonal_group(cost, gradient, n=20)  # functions of U (n, n)",
     "orthogonal tensor": "ob.orthogonal_tensor(T)  # symmetric, of order 3",
     "pca": "ob.pca(X, k=8)  # samples in rows",
     "polar factor": "ob.polar(A)",
-    "sparse PCA": "ob.sparse_pca(X.T, m=3)  # samples in rows",
+    "sparse PCA": "ob.sparse_pca(X, m=3)  # samples in rows",
     "stochastic PCA": "ob.stochastic_pca(X, k=8)  # samples in rows",
-    "symmetric Tucker": "ob.symmetric_tucker(samples=X.T, order=3, rank=4)  # samples in rows",
+    "training": 'ob.instance("train-digits")  # or train-mnist, train-text',
+    "symmetric Tucker": "ob.symmetric_tucker(X, order=3, rank=4)  # samples in rows",
 }
 """How you make a problem of each family from your data."""
 
@@ -91,6 +94,11 @@ def source(name: str) -> str:
 def solvers(family: str) -> str:
     """Return the table of a family's solvers."""
     return "\n".join(solver_rows(family))
+
+
+def oracles(_: str) -> str:
+    """Return the table of all oracles, and what each shows a black box."""
+    return "\n".join(oracle_rows())
 
 
 def answers(_: str) -> str:
@@ -133,7 +141,8 @@ def papers(_: str) -> str:
 
 
 WRITERS: dict[str, Callable[[str], str]] = {
-    writer.__name__: writer for writer in (answers, call, details, papers, record, solvers, source)
+    writer.__name__: writer
+    for writer in (answers, call, details, oracles, papers, record, solvers, source)
 }
 
 

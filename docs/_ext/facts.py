@@ -11,6 +11,7 @@ from typing import Any
 from orthobench_stiefel import ProductOracle, StiefelOracle
 from plain import LITERAL
 
+from orthobench.contract import Oracle
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.places import place_of
@@ -127,6 +128,21 @@ def solver_rows(family: str) -> Iterator[str]:
         method = markdown(summary.rstrip("."))
         source = DOT.sub(".\u200b", markdown(cls.source))
         yield f"| [{name}]({name}.md) | {method} | {memory(name)} | {source} |"
+
+
+def oracle_rows() -> Iterator[str]:
+    """Yield the lines of the table of the oracles that problems offer, in Markdown."""
+    yield "| family | `needs` | methods and attributes | a black box sees |"
+    yield "|---|---|---|---|"
+    found = {p.offers: p.family for p in built_in("problems").values()}
+    for cls, family in sorted(found.items(), key=lambda one: (one[1], one[0].__name__)):
+        path = f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
+        if path.startswith("orthobench."):
+            path = f"orthobench.contract.{cls.__name__}"
+        own = {n for base in cls.__mro__[:-3] for n in vars(base) if n[0] != "_"}
+        offers = ", ".join(f"`{name}`" for name in sorted(own - {*vars(Oracle), "shows"}))
+        shown = "; ".join(f"`{name}`: {markdown(text)}" for name, text in cls.shows.items())
+        yield f"| {family} | `{path}` | {offers} | {shown or '`X`: the samples so far'} |"
 
 
 def default(parameter: Parameter) -> str:
