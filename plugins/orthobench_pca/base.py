@@ -8,24 +8,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from orthobench.contract import Array, Solution, Solver, State, Status, complete
+from orthobench.contract import Array, Solver, State, Status, complete
+from orthobench_pca.judge import PCASolution
 from orthobench_pca.oracle import PCAOracle
-
-
-@dataclass(frozen=True)
-class PCASolution(Solution):
-    """A point, with what it took.
-
-    Attributes
-    ----------
-    passes : float, optional
-        How often X was read; None where a library does not say.
-    products : int
-        Products of X or X' with one vector.
-    """
-
-    passes: float | None = None
-    products: int = 0
 
 
 @dataclass(slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -41,6 +42,22 @@ LOOKED_AT, CHANGED = 16, 1e-3
 
 UNCHANGED = 1e-12
 """A probe that differs by more, relative to it, is of a matrix whose entries changed."""
+
+
+@dataclass(frozen=True)
+class PCASolution(Solution):
+    """A point, with what it took.
+
+    Attributes
+    ----------
+    passes : float, optional
+        How often X was read; None where a library does not say.
+    products : int
+        Products of X or X' with one vector.
+    """
+
+    passes: float | None = None
+    products: int = 0
 
 
 _last: dict[tuple[Any, ...], tuple[Array, Reference]] = {}

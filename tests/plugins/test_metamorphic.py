@@ -150,6 +150,7 @@ EXCEPTIONS = {
     ("randomized-joint-diagonalization", "orthogonal-tensor"): "draws directions",
     ("subspace-power", "orthogonal-tensor"): "draws its own starts",
     ("khatri-rao-sketch", "tucker-of-samples"): "draws a sketch",
+    ("pencil-landing", "pencil"): "steps by sums of columns, which bound the norms of A and B",
     ("sklearn-cca", "cca"): "begins at the first column of y, and ends early",
     ("cp-adam", "tucker-of-samples"): "Adam scales each coordinate",
     ("torch-muon", "polar"): "rounds to bfloat16",

@@ -13,6 +13,8 @@ import orthobench as ob
 from orthobench.errors import OrthobenchError
 from orthobench.harness.stopping import USED_UP, RunStatus
 
+pytestmark = pytest.mark.filterwarnings("ignore:rank = ")
+
 CLOSE = 1e-6
 """The largest gap, relative to the optimum, of a solver that says it converged."""
 

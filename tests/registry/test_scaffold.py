@@ -28,7 +28,7 @@ from orthobench.registry.scaffold import (
 )
 from orthobench.registry.suite_file import load
 from orthobench.testing import CheckStatus
-from orthobench.testing.cases import cases
+from orthobench.testing.cases import Asked, cases
 from orthobench.tools.formatting import clean
 
 NAMES = names_of("orthobench-toy-method")
@@ -226,7 +226,7 @@ def test_what_is_written_for_a_family_keeps_the_contract_and_solves_it(
     registry.add(
         import_module(names["package"]), Plugin(names["plugin"], names["distribution"], "0.1.0")
     )
-    results = [case.result() for case in cases(names["plugin"], registry)]
+    results = [case.result() for case in cases(Asked(names["plugin"]), registry)]
     assert [result for result in results if result.status is CheckStatus.FAILED] == []
     assert sum(result.status is CheckStatus.PASSED for result in results) >= 14
 

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Array, Status, complete, flops, parameter
-from orthobench_pca.base import DirectSolver, Found, PCASolution, PCASolver, PCAState
+from orthobench_pca.base import DirectSolver, Found, PCASolver, PCAState
+from orthobench_pca.judge import PCASolution
 from orthobench_pca.oracle import PCAOracle
 
 BLOCKS = 12
