@@ -18,8 +18,8 @@ def _rows() -> Array:
     """Return samples with decreasing variances, and skewed: their odd moments are not zero."""
     rng = np.random.default_rng(10)
     axes = random_point(10, 10, rng)
-    rows: Array = (rng.exponential(size=(2000, 10)) * np.linspace(2, 0.2, 10)) @ axes.T
-    return rows
+    rows: Array = (rng.exponential(size=(2000, 10)) * np.geomspace(3, 0.2, 10)) @ axes.T
+    return rows - rows.mean(axis=0)
 
 
 def _samples() -> AnyInstance:
