@@ -3,8 +3,8 @@
 ``python docs/orthogonalization.py [FOLDER]`` runs solvers of polar factors, and draws error against
 products for four spectra, and flops and seconds of the plain and the Gram form against the aspect,
 into FOLDER (default: docs/pictures). Then it prints what methods on the Stiefel manifold reach in
-one pass over mini-batches. Takes five minutes. Seconds are CPU seconds of one thread, of which the
-least of some turns counts.
+one pass over mini-batches. Takes five minutes. Seconds are CPU seconds of one thread, the
+minimum of some turns.
 """
 
 from __future__ import annotations

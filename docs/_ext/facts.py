@@ -28,7 +28,7 @@ PLACES = {
     "blocks": "NumPy on blocks of samples",
     "dask:1": "Dask",
 }
-"""Where solvers may compute, with the words for it."""
+"""Places at which solvers may compute, with the words for them."""
 
 MARKUP = re.compile(r"[\\|*_<\[\]]")
 
@@ -65,7 +65,7 @@ def references(cls: type[Any]) -> str:
 
 
 def computes(cls: type[Any]) -> str:
-    """Return where a solver computes, a sentence; empty where only NumPy will do."""
+    """Return where a solver computes, a sentence; empty if only NumPy will do."""
     able = [words for name, words in PLACES.items() if cls.computes_on(place_of(name))]
     if len(able) < 2 or hasattr(cls, "library"):  # a peer of one library
         return ""

@@ -19,7 +19,7 @@ def escaped(line: str) -> str:
 
 
 def escape(lines: list[str]) -> list[str]:
-    """Return the lines of a docstring, escaped where they are not indented code."""
+    """Return the lines of a docstring, escaped if they are not indented code."""
     found, code = [], False
     for line in lines:
         code = line.lstrip().startswith(">>>") or (code and bool(line.strip()))

@@ -2,7 +2,7 @@
 
 The same tree and the same tasks as those of a run on Dask (`orthobench.harness.reducing`): each
 worker summarizes neighbouring blocks and merges what it can; then summaries move, two by two, until
-one is left. Who merges what is known beforehand, so that ten thousand workers take milliseconds.
+one is left. The tree is known beforehand, so that ten thousand workers take milliseconds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Costs:
-    """What the verbs of a solver and the machines between them take.
+    """The costs of the functions of a solver and of the machines between them.
 
     Attributes
     ----------
@@ -57,14 +57,14 @@ class Costs:
 
 @dataclass(frozen=True)
 class PassTime:
-    """What a pass takes.
+    """The cost of a pass.
 
     Attributes
     ----------
     blocks, workers : int
     wall_seconds : float
     bytes_moved : float
-        Of all summaries that one worker sends to another.
+        Bytes of all summaries that one worker sends to another.
     efficiency : float
         Wall time on one worker over `workers` times the wall time.
     """
@@ -118,8 +118,8 @@ def fitted(runs: Sequence[MeasuredPass], known: Costs) -> Costs:
     """Return costs that explain measured passes.
 
     The seconds of a block are what workers spent in the verbs, merges apart, in the runs in which
-    they share no core. What is left of the wall time of these runs is fitted by least squares, as
-    seconds that the scheduler takes for a task and seconds of each pass, neither of them negative.
+    they share no core. The rest of the wall time of these runs is fitted by least squares, as
+    seconds of the scheduler for a task and seconds of each pass, neither of them negative.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def fitted(runs: Sequence[MeasuredPass], known: Costs) -> Costs:
         At least one in which workers share no core; of several numbers of workers, to tell apart
         what depends on tasks.
     known : Costs
-        What is measured apart: `merge`, which the seconds of workers do not tell from `summarize`;
+        Costs that are measured apart: `merge`, which the seconds of workers do not tell from `summarize`;
         the size of a summary, latency and bandwidth. The other numbers are replaced.
 
     Raises
@@ -159,7 +159,7 @@ def _pass(costs: Costs, blocks: int, workers: int, cores: int | None) -> tuple[f
 
 
 def _crowded(costs: Costs, workers: int, cores: int | None) -> Costs:
-    """Return the costs where workers share cores."""
+    """Return the costs if workers share cores."""
     share = 1.0 if cores is None else max(1.0, workers / cores)
     return replace(costs, summarize=share * costs.summarize, merge=share * costs.merge)
 

@@ -51,7 +51,7 @@ BYTES = {
     "frequent-directions": 8 * 49 * FEATURES,
     "khatri-rao-sketch": 8 * (K + 10) * FEATURES,
 }
-"""Of a summary."""
+"""Bytes of a summary."""
 
 MERGES = {"batch-pca": 8.9e-5, "frequent-directions": 1.25e-3, "khatri-rao-sketch": 1.1e-5}
 """Measured: seconds of a merge."""
@@ -88,7 +88,7 @@ def costs(solver: str) -> Costs:
 
 
 def pass_over(solver: str, samples: int, workers: int) -> PassTime:
-    """Return what a pass over so many samples takes on a cluster."""
+    """Return the cost of a pass over a number of samples on a cluster."""
     elsewhere = replace(costs(solver), scheduler=SCHEDULER)
     return simulated(elsewhere, -(-samples // BLOCK), workers)
 
