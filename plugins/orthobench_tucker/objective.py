@@ -4,10 +4,13 @@ Points are subspaces, held as orthonormal bases Q (n, r). A tangent vector at Q 
 r) with Q'V = 0. With W = X ·(I, Q, ..., Q), a column for each distinct monomial of degree d - 1,
 their multiplicities c, C = diag(c), and S = Q'W::
 
-        F = tr(S C S')
-        ∇F = 2d W C S'
-        grad F = (I - QQ') ∇F = 2d (W - QS) C S'
-        Hess F[V] = 2d (I - QQ') (dW C S' + W C dS') - V (Q'∇F),    dS = V'W + Q'dW
+    F = tr(S C S')
+
+    ∇F = 2d W C S'
+
+    grad F = (I - QQ') ∇F = 2d (W - QS) C S'
+
+    Hess F[V] = 2d (I - QQ') (dW C S' + W C dS') - V (Q'∇F),    dS = V'W + Q'dW
 
 Here dW is the derivative of W in the direction V. All come from W - QS, so that nothing cancels if
 the gradient is small. Jin, Kileel, Kolda and Ward (2022) have ∇F as equation 6. Their equations 27

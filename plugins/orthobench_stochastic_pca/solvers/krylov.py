@@ -31,11 +31,11 @@ from orthobench_stochastic_pca._kernels.sums import Samples, block_product, mome
 from orthobench_stochastic_pca.blocks import ModeratedState, fail_unless_finite, moderated
 
 NULL = 450
-"""A singular value up to this times the rounding unit times the largest is rounding."""
+"""Singular value, relative to the rounding unit times the largest, below which it is rounding."""
 
 
 def null(A: Any) -> float:
-    """Return what a singular value of rounding is up to, relative to the largest."""
+    """Return the relative singular value below which it is rounding."""
     return NULL * float(namespace(A).finfo(A.dtype).eps)
 
 
@@ -49,7 +49,7 @@ class Space(NamedTuple):
     last : array, shape (s, width)
         The last of them, as an array of its own: products with it are faster.
     T : array, shape (m - width, m - width)
-        Q'AA'Q of those before.
+        Q'AA'Q of the earlier ones.
     """
 
     basis: Any
@@ -70,7 +70,7 @@ class Pairs(NamedTuple):
     T : array, shape (m, m)
         Q'AA'Q.
     rest : array, shape (s, width)
-        The product less its part in a subspace that grows; the product if it does not grow.
+        The product, less its part in the subspace if that grows.
     """
 
     values: Any
@@ -80,7 +80,7 @@ class Pairs(NamedTuple):
     rest: Any
 
     def done(self, tolerance: float) -> bool:
-        """Return whether all residuals are at most so much of the largest eigenvalue."""
+        """Return whether all residuals are at most `tolerance` times the largest eigenvalue."""
         return bool(namespace(self.values).max(self.residuals) <= tolerance * self.values[0])
 
     @property
@@ -104,12 +104,7 @@ def _leading(T: Any, k: int) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class ProductSum(Summary):
-    """The product X'XQ of all samples X of some blocks.
-
-    Attributes
-    ----------
-    product : ndarray, shape (d, b)
-    """
+    """The product X'XQ (d, b) of all samples X of some blocks."""
 
     product: Array
 
@@ -123,7 +118,7 @@ class CollectedState(ModeratedState):
     start : array, shape (d, k)
         Completes the solution while the samples span fewer than k dimensions.
     seed : int
-        Of the random block that every decomposition begins with.
+        Seed of the random block at the beginning of every decomposition.
     X : array, shape (n, d)
     basis : array, shape (d, k)
     """
@@ -141,21 +136,19 @@ class Randomized(
 ):
     """Base of the methods that decompose all samples at each checkpoint, from a random block.
 
-    With blocks a pass is a product, and A has features in rows: AA'Q is the sum of the products of
-    all blocks, and Q begins as a random basis.
-
-    A (s, t) is the shorter way of the samples, s <= t: features or samples in rows. On a device
-    it waits once for each product, to see whether the residuals are small.
+    A (s, t) is the shorter way of the samples, s <= t: features or samples in rows. With blocks A
+    has features in rows and Q begins as a random basis; a pass is a product AA'Q. A device waits
+    once for each product.
 
     Parameters
     ----------
     oversampling : int
-        Columns of the block beyond k.
+        Number of columns of the block beyond k.
     tolerance : float
         Norm of the residual |AA'u - value u| of each of the k pairs to end at, relative to the
         largest eigenvalue.
     iterations : int
-        Most products with AA'.
+        Maximum number of products with AA'.
     """
 
     oversampling: int = parameter(6, help="columns of the block beyond k", low=0)
@@ -174,17 +167,17 @@ class Randomized(
     @staticmethod
     @abstractmethod
     def pairs(space: Space, W: Any, k: int) -> Pairs:
-        """Return k approximate eigenpairs of AA' from a subspace, of whose last part W is AA'."""
+        """Return k approximate eigenpairs of AA' from a subspace; W is AA' times its last part."""
 
     @staticmethod
     @abstractmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
-        """Return the next subspace, with at most so many new directions; None if none is new."""
+        """Return the next subspace, with at most `most` new directions; None if none is new."""
 
     @staticmethod
     @abstractmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs`, of m directions of which `width` are new."""
+        """Return the flops of `pairs` for m directions, `width` of them new."""
 
     @staticmethod
     @abstractmethod
@@ -214,18 +207,8 @@ class Randomized(
     def fit(self, X: Any, k: int, seed: int) -> tuple[Any, int]:
         """Return leading right singular vectors of the samples, and the flops.
 
-        Parameters
-        ----------
-        X : array, shape (n, d)
-            Not all zero.
-        k : int
-        seed : int
-
-        Returns
-        -------
-        basis : array, shape (d, <= k)
-            Those whose singular values are above rounding.
-        flops : int
+        X (n, d) is not all zero. The basis (d, <= k) has the vectors of singular values above
+        rounding.
         """
         wide = X.shape[0] < X.shape[1]
         A = X if wide else X.T
@@ -298,14 +281,12 @@ class Randomized(
 
 @dataclass(frozen=True)
 class BlockKrylov(Randomized):
-    """Randomized block Krylov iteration: the best of all that so many products can reach.
+    """Randomized block Krylov iteration: the best approximation from a number of products.
 
     Q = orth[Y, AA'Y, ..., (AA')^q Y] for Y = AG and a Gaussian G, built block by block; the result
-    is the leading eigenvectors of Q'AA'Q (Rayleigh-Ritz). The blocks are orthonormalized as they
-    come, since raw powers would lose all but the largest directions. It ends where the residuals,
-    which cost no further product, are below the tolerance.
-
-    It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
+    is the leading eigenvectors of Q'AA'Q (Rayleigh-Ritz). Each block is orthonormalized, since raw
+    powers would lose all but the largest directions. It ends once the residuals, which need no
+    further product, are below the tolerance.
 
     Notes
     -----
@@ -337,8 +318,7 @@ class BlockKrylov(Randomized):
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
         """Return the Krylov space with the directions that the last product adds.
 
-        The product, once orthogonalized, is orthogonalized again: in directions in which it is
-        small, little of the basis that is left in it is much. Directions of rounding are dropped.
+        The product is orthogonalized twice, against rounding. Directions of rounding are dropped.
         """
         xp, (s, m) = namespace(pairs.rest), space.basis.shape
         most = min(most, s - m)
@@ -354,7 +334,7 @@ class BlockKrylov(Randomized):
 
     @staticmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs`, of m directions of which `width` are new."""
+        """Return the flops of `pairs`."""
         return 2 * flops.gemm(s, width, m) + flops.eigh(m) + flops.gemm(s, k, width)
 
     @staticmethod
@@ -370,9 +350,7 @@ class SubspaceIteration(Randomized):
     """Randomized subspace iteration, with Rayleigh and Ritz at each step.
 
     Q <- orth(AA'Q), from orth(AG) for a Gaussian G; the result is the leading eigenvectors of
-    Q'AA'Q. It ends where the residuals are below the tolerance.
-
-    It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
+    Q'AA'Q. It ends once the residuals are below the tolerance.
 
     Notes
     -----

@@ -22,7 +22,7 @@ from orthobench.contract import (
 from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, taken
 
 ENDLESS = 1000
-"""Samples of a pass if the samples never repeat."""
+"""Number of samples of a pass if the samples never repeat."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,12 +39,12 @@ class VRState(ModeratedState):
     energy : float
         The sum of |x|² over the first pass.
     epoch : int
-        Samples of a pass.
+        Number of samples of a pass.
     at : int
-        Samples of the current pass that are taken.
+        Number of samples of the current pass so far.
     passes : int
-        Passes done. The first is a power iteration; then passes for the moment and stochastic ones
-        take turns.
+        Number of passes done. The first is a power iteration; then passes for the moment and
+        stochastic ones alternate.
     """
 
     W: Array
@@ -62,19 +62,18 @@ class VRPCA(Solver[SampleOracle, VRState]):
 
     The first pass is a power iteration. An epoch is two passes over the n samples. The first finds
     M = CA for the anchor A, the iterate so far, with C the mean of all xx'. The second takes blocks
-    X of b samples: W <- the polar factor of W + eta (X'X(W - AB)/b + MB), where B is the
-    orthogonal matrix nearest to A'W.
+    X of b samples: W <- the polar factor of W + eta (X'X(W - AB)/b + MB), where B is the orthogonal
+    matrix nearest to A'W.
 
-    A problem has to offer as many `passes`: with one, all that is done is the power iteration.
+    A problem has to offer enough `passes`: with one, only the power iteration is done.
 
     Parameters
     ----------
-    batch : int
     step : float
         eta, in units of b / (the mean of |x|² times the root of n): for b = 1 that of the paper.
     epoch : int or none
-        Samples of a pass. By default all that there are, or 1,000 if they never repeat; then the
-        variance is reduced only as far as these tell.
+        Number of samples of a pass. By default all, or 1,000 if they never repeat; that limits the
+        reduction of the variance.
 
     Notes
     -----
