@@ -121,7 +121,6 @@ class Judge:
         return metrics
 
     def _relaxed_value(self, solution: RelaxedSolution) -> float:
-        """Return tr(MC)."""
         variances = self.test.variances(solution.vectors)
         excess = float(variances @ (solution.values - solution.floor))
         return excess + solution.floor * self.test.trace
@@ -293,7 +292,6 @@ def _warn_of_mean(optimum: Optimum) -> None:
 
 
 def _width(test: Data | None, covariance: Array | SecondMoment | None) -> int | None:
-    """Return the number of features of the judge's data; None if it has none."""
     if isinstance(covariance, SecondMoment):
         return covariance.d
     if covariance is not None:
@@ -321,7 +319,6 @@ def _test_moment(
 
 
 def _evenly_spaced(source: ArraySource) -> ArraySource:
-    """Return rows spaced evenly over a source, at most `JUDGE_BYTES` of them."""
     rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
     if isinstance(source.rows, Rows):
         order = range(source.length) if source.order is None else source.order

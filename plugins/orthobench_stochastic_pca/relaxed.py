@@ -97,7 +97,6 @@ class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
         return values[::-1].copy(), np.ascontiguousarray(iterate.matrix.basis[::-1].T), floor
 
     def _sampled(self, state: SpectrumState, values: Array, vectors: Array, floor: float) -> Array:
-        """Return the subspace of a sampled corner, shape (d, k)."""
         vectors, values = fill_trace(vectors, values, floor, state.start)
         rng = np.random.default_rng([state.seed, state.work.steps])
         chosen = sampled(values, state.start.shape[1], rng)

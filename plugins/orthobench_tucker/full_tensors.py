@@ -62,7 +62,6 @@ def _moment_elsewhere(X: Any, order: int) -> Any:
 
 
 def _set_moment(T: Array, X: Array, w: Array, scratch: Array) -> None:
-    """Set T to the sum of w x ⊗ ... ⊗ x over the columns x of X."""
     if T.ndim == 2:
         _set_gram(T, X, w, scratch)
     else:

@@ -89,8 +89,8 @@ def symmetric_tucker(
     Raises
     ------
     UsageError
-        If the rank is not a whole number from 1 to n, the order is below 2, or the data are not
-        either samples or a tensor.
+        If the rank is not a whole number from 1 to n, the order is below 2, or both samples and
+        a tensor are given, or neither.
     DataError
         If data are not finite real numbers, not symmetric, all zero, or have moments that are zero,
         overflow or underflow. Streams are checked while they are read.
@@ -169,10 +169,6 @@ def _streams(samples: object) -> bool:
 
 
 def _warn_of_rank(rank: int, columns: Array, what: str) -> None:
-    """Warn if the rank is above the dimension of the span of some vectors.
-
-    Random combinations of them show it, one for each column of the basis.
-    """
     combined = columns @ np.random.default_rng(0).standard_normal((columns.shape[1], rank))
     values = np.linalg.svd(combined, compute_uv=False)
     there = int(np.count_nonzero(values > NEGLIGIBLE * values[0]))
@@ -215,7 +211,6 @@ class _WithCore(Solution):
 
 
 def _with_core(data: DataTensor, solution: Solution) -> Solution:
-    """Return the solution with the core of its basis; components have none."""
     return solution if isinstance(solution, ComponentSolution) else _WithCore(solution, data)
 
 

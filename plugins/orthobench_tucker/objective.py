@@ -193,7 +193,6 @@ def hessian_flops(cores: PartialCores, rank: int) -> int:
 
 
 def _weighted(S: Array, order: int) -> Array:
-    """Return 2d S C."""
     weighted: Array = S * (2 * order * monomials(len(S), order - 1).multiplicities)
     return weighted
 

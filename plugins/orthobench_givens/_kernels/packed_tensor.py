@@ -60,7 +60,6 @@ def rotate(T: Array, first: Indices, second: Indices, i: int, j: int, c: float, 
 def _rotate_below(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the pairs of entries (iab, jab) with a < i."""
     rest = len(first) - j - 1
     for a in range(i):
         aix, ajx = first[a] + second[i], first[a] + second[j]
@@ -76,7 +75,6 @@ def _rotate_below(
 def _rotate_between(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the pairs of entries (iab, jab) with i < a < j."""
     rest = len(first) - j - 1
     for a in range(i + 1, j):
         iax, ajx = first[i] + second[a], first[a] + second[j]
@@ -89,7 +87,6 @@ def _rotate_between(
 def _rotate_twice(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the triples of entries (iia, ija, jja)."""
     cc, cs, ss = c * c, c * s, s * s
     sin2, cos2 = 2.0 * cs, cc - ss
     for a in range(len(first)):
@@ -114,7 +111,6 @@ def _rotate_twice(
 def _rotate_thrice(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the entries (iii, iij, ijj, jjj)."""
     w, x = first[i] + second[i] + i, first[i] + second[i] + j
     y, z = first[i] + second[j] + j, first[j] + second[j] + j
     powers = c * c * c, c * c * s, c * s * s, s * s * s

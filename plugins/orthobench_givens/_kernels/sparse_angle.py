@@ -107,7 +107,6 @@ def _climb(
 
 @kernel
 def _higher(peak: _Peak, other: _Peak) -> _Peak:
-    """Return the higher of two maxima, with the evaluations of both."""
     slopes = peak.slopes + other.slopes
     if other.value > peak.value:
         return _Peak(other.cosine, other.sine, other.value, slopes)

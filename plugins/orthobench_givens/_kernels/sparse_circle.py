@@ -46,7 +46,6 @@ class Derivatives(NamedTuple):
 
 @kernel
 def _squared(u: Lanes, gamma: float) -> Lanes:
-    """Return [|u| - gamma]²_+ in each lane."""
     excess = magnitude(u) - gamma
     excess = where(excess > 0.0, excess, 0.0)
     return excess * excess
@@ -54,7 +53,6 @@ def _squared(u: Lanes, gamma: float) -> Lanes:
 
 @kernel
 def _soft(u: Lanes, gamma: float) -> Lanes:
-    """Return sign(u) [|u| - gamma]_+ in each lane."""
     at_least = where(u > -gamma, u, -gamma)
     return u - where(at_least < gamma, at_least, gamma)
 

@@ -93,7 +93,6 @@ def rotate_pairs(array: Array, pairs: Pairs, gamma: float, tally: Tally) -> Tall
 
 @summed
 def _square(x: Array) -> float:
-    """Return |x|²."""
     square = 0.0
     for k in range(len(x)):
         square += x[k] * x[k]

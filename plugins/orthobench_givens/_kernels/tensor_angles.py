@@ -92,7 +92,6 @@ def _cofunction(x: float) -> float:
 
 @kernel
 def _form(p0: float, p1: float, p2: float, p3: float, c: float, s: float) -> float:
-    """Return the cubic form at (c, s)."""
     return c * (c * (p0 * c + p1 * s) + p2 * s * s) + p3 * s * s * s
 
 

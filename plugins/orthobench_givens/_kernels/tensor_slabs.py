@@ -99,7 +99,6 @@ def stationary(twice: Array, slope_tolerance: float, gain_tolerance: float) -> b
 def _best(
     twice: Array, i: int, j: int, slope_tolerance: float, gain_tolerance: float
 ) -> tuple[float, float]:
-    """Return `best_rotation` of the entries (iii, iij, ijj, jjj)."""
     iii, iij, ijj, jjj = twice[i, i], twice[i, j], twice[j, i], twice[j, j]
     return best_rotation(iii, iij, ijj, jjj, slope_tolerance, gain_tolerance)
 

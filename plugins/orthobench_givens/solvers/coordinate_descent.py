@@ -101,14 +101,6 @@ class Givens(Solver[StiefelOracle, GivensState]):
     ``reflected`` starts there. If f does not change with the sign of a column, both components have
     the same minimum.
 
-    Parameters
-    ----------
-    sampling : {"uniform", "without-replacement"}
-        Pairs are drawn uniformly (Algorithm 1), or without replacement until one gains (Algorithm
-        4).
-    reflected : bool
-        Start with the last column of the start negated.
-
     Notes
     -----
     Flops: ``oracle.carry_flops`` at the start, ``oracle.restriction_flops`` a step, and for each
@@ -177,7 +169,6 @@ class Givens(Solver[StiefelOracle, GivensState]):
         return Solution(np.array(state.U, order="C"))
 
     def _draw(self, state: GivensState) -> int:
-        """Draw the number of a pair."""
         pairs = len(state.pool)
         if self.sampling == "uniform" and state.idle < pairs:
             return int(state.rng.random() * pairs)

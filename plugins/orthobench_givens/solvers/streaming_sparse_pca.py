@@ -44,11 +44,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     rotations before the replacement: that is the same sequence, but ends with a sample not yet
     rotated.
 
-    Parameters
-    ----------
-    gamma : float
-        Penalty, relative to the largest row norm of the first m samples.
-
     Notes
     -----
     A step costs the flops of givens-sparse-pca for each rotation and 2dm for the norms; a random
@@ -118,14 +113,12 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
             columns.rotate(self._pairs(1, state)[0])
 
     def _stream(self, samples: Array, state: StreamingState) -> None:
-        """Let samples replace columns, with rotations after each."""
         from orthobench_givens._kernels.sparse_rotations import stream
 
         columns, pairs = state.columns, self._pairs(len(samples), state)
         columns.tally = stream(columns.array, samples, pairs, columns.gamma, columns.tally)
 
     def _pairs(self, samples: int, state: StreamingState) -> Pairs:
-        """Draw the pairs to rotate after each sample, (samples, L, 2)."""
         m = len(state.columns.array)
         each = (m if self.rotations is None else self.rotations) if m > 1 else 0
         return uniform_pairs(m, samples * each, state.rng).reshape(samples, each, 2)

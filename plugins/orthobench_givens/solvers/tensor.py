@@ -267,13 +267,6 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     and no angle gains more than rounding; when this holds for all pairs, the method has converged.
     Rotations keep the sign of det U, which does not matter: the order of the columns is free.
 
-    Parameters
-    ----------
-    order : {"cyclic", "random"}
-        Each pair once a sweep, or pairs drawn uniformly as in Algorithm 3. Sweeps store T~, packed,
-        in rounds for large tensors; random order stores T(U, I, I). Up to rounding both rotate T~
-        by the same pairs.
-
     Notes
     -----
     Flops: 6d⁴ and those of the first U at the start, about 225 for each pair tried, and

@@ -143,7 +143,6 @@ def sample_moments(documents: NDArray[np.intp], vocabulary: int) -> TopicMoments
 
 
 def _word_counts(documents: NDArray[np.intp], vocabulary: int) -> Iterator[Array]:
-    """Yield the word counts of blocks of documents, ``(rows, V)``."""
     for begin in range(0, len(documents), BLOCK):
         part = documents[begin : begin + BLOCK]
         cells = part + vocabulary * np.arange(len(part))[:, None]

@@ -105,6 +105,5 @@ def symmetric_gaussian(d: int, rng: np.random.Generator, order: int = 3) -> Arra
 
 
 def _recovery_first(measure: Measure, solution: Solution) -> dict[str, float]:
-    """Return the family's metrics with ``recovery_error`` first."""
     metrics = measure(solution)
     return {"recovery_error": metrics["recovery_error"], **metrics}

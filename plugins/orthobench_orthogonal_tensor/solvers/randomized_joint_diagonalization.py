@@ -129,7 +129,6 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
         state.work.flops += random_matrix_flops(n, state.order) + flops.eigh(n) + 4 * n
 
     def _refine(self, T: Array, state: JointDiagonalizationState) -> None:
-        """Take the polar factor of the weighted contractions."""
         n = len(T)
         state.U = polar(state.images * state.weights)
         state.images = images(T, state.U)

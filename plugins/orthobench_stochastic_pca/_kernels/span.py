@@ -252,7 +252,6 @@ def _independent(left: float, square: float) -> bool:
 
 @kernel
 def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None:
-    """Replace the samples X by their residuals X - AU."""
     if m == 0:
         return
     A = matrix(work.flat, count, m)

@@ -179,7 +179,6 @@ def panel_width(entries: int, samples: int) -> int:
 
 
 def _summed(pairs: Iterator[tuple[Any, Any]]) -> Any:
-    """Return the sum of the products of pairs of matrices."""
     A, B = next(pairs)
     total = A @ B
     for A, B in pairs:

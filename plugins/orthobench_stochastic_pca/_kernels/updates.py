@@ -88,7 +88,6 @@ def update_blocks(
 
 @kernel
 def _basis(small: SmallEigenproblem, m: int, width: int) -> Array:
-    """Return the iterate's basis in coordinates of the block, shape (m, width)."""
     return rows_of(small.basis, 1, m + 1, width)
 
 
@@ -119,7 +118,6 @@ def _flops(d: int, m: int, added: int) -> int:
 
 @kernel
 def _add_to_moment(W: Array, values: Array, onto: Onto, moment: Array) -> None:
-    """Add M = W' diag(eigenvalues) W to the moment."""
     m, width = W.shape
     for j in range(m):
         weight = -np.expm1(-values[j]) if onto == Onto.COMPLEMENT else values[j]
@@ -129,7 +127,6 @@ def _add_to_moment(W: Array, values: Array, onto: Onto, moment: Array) -> None:
 
 @kernel
 def _factored(moment: Array, V: Array, span: Span, work: Workspace) -> Array:
-    """Return P with P'P = [U; Q]' moment [U; Q]."""
     width = span.m + span.q
     F = _cholesky(moment.reshape(width, width))
     P = np.empty((len(F), V.shape[1]))

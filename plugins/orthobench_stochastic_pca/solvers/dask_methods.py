@@ -143,7 +143,6 @@ def _qr_flops(n: int, d: int, chunk: int) -> int:
 
 
 def _compressed_flops(n: int, d: int, k: int, power: int, chunk: int) -> int:
-    """Return the flops of the right singular vectors by `svd_compressed`."""
     drawn = min(max(LEAST, k + OVERSAMPLED), n, d)
     products = (2 * power + 2) * flops.gemm(n, drawn, d)
     basis = _qr_flops(n, drawn, chunk) + flops.gemm(n, drawn, drawn)
@@ -158,14 +157,10 @@ class DaskMLPCA(Batch):
     dask-ml centres samples, but this family's second moment is not centred: the mean is put back,
     as in `sklearn-pca`.
 
-    Parameters
-    ----------
-    svd_solver : str
-        ``"tsqr"``: exact, as `dask-tsqr`. ``"randomized"``: as `dask-svd-compressed`.
-
     Notes
     -----
-    Those of `dask-tsqr` or `dask-svd-compressed`, 2nd for means, and those of `with_mean`.
+    The flops of `dask-tsqr` (exact) or `dask-svd-compressed` (randomized), 2nd for means, and those
+    of `with_mean`.
     """
 
     svd_solver: str = parameter(

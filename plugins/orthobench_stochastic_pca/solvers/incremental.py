@@ -94,6 +94,5 @@ class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
 
 
 def _ones(first: int, samples: Array, unit: Unit) -> tuple[Array, Unit]:
-    """Return the step sizes of a method that has none."""
     del first
     return np.ones(len(samples)), unit

@@ -139,16 +139,6 @@ class Randomized(
     A (s, t) is the shorter way of the samples, s <= t: features or samples in rows. With blocks A
     has features in rows and Q begins as a random basis; a pass is a product AA'Q. A device waits
     once for each product.
-
-    Parameters
-    ----------
-    oversampling : int
-        Number of columns of the block beyond k.
-    tolerance : float
-        Norm of the residual |AA'u - value u| of each of the k pairs to end at, relative to the
-        largest eigenvalue.
-    iterations : int
-        Maximum number of products with AA'.
     """
 
     oversampling: int = parameter(6, help="columns of the block beyond k", low=0)
@@ -272,7 +262,6 @@ class Randomized(
         return summary.flops + own + flops.gemm(s, k, m)
 
     def _space(self, oracle: BlockOracle) -> Space:
-        """Return the subspace of a pass."""
         if oracle.shared:
             return Space(**oracle.shared)
         columns = min(oracle.k + self.oversampling, oracle.n)

@@ -69,12 +69,6 @@ class CappedMSG(MSG):
     of directions that the sample did not touch. With K = k every M of trace k is a projection, and
     samples orthogonal to it do not move it if eta_t |x|² < 1.
 
-    Parameters
-    ----------
-    K : int, optional
-        The maximum rank, at least k; k + 1 by default, as the paper recommends. Other parameters as
-        for `MSG`.
-
     Notes
     -----
     The cost of `MSG` at a rank m <= K.

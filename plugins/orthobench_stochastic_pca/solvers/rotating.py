@@ -106,7 +106,6 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
         return Solution(copied(in_rows(state.iterate.rows.T)))
 
     def _rotated(self, basis: Basis, samples: Array, first: int) -> Basis:
-        """Return the basis after the samples."""
         from orthobench_stochastic_pca._kernels.rotations import rotate_blocks
 
         etas, unit = self.etas_along(first + 1, samples, basis.unit)
@@ -277,7 +276,6 @@ def rotated_elsewhere(U: Any, samples: Any, etas: Any, first: int, angle: Angle)
 
 
 def _angle(p: Any, r: Any, eta: Any, kind: Angle) -> Any:
-    """Return the angle of the step, from |w| and |r|."""
     xp = namespace(p)
     if kind is Angle.GEODESIC:
         return eta * p * r

@@ -63,13 +63,6 @@ class ScipyLOBPCG(Batch):
     The moment X'X is formed, or XX' if there are fewer samples than features, and scaled to trace
     one, since tolerances are absolute.
 
-    Parameters
-    ----------
-    tolerance : float
-        Norm of the residual to end at, relative to the trace of the moment.
-    iterations : int
-        Maximum number of iterations. scipy's own limit of 20 is too low if gaps are small.
-
     Notes
     -----
     2nd² flops for the moment; for an iteration 2d²k, and 36dk² + 9(3k)³ for Rayleigh-Ritz in 3k

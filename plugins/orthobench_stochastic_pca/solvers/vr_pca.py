@@ -133,7 +133,6 @@ class VRPCA(Solver[SampleOracle, VRState]):
             state.work.flops += 2 * X.size
 
     def _move(self, state: VRState, X: Array) -> None:
-        """Do a stochastic step."""
         (d, k), W = state.W.shape, state.W
         B = polar(state.anchor.T @ W)
         noise = X.T @ (X @ (W - state.anchor @ B)) / len(X)
@@ -142,14 +141,12 @@ class VRPCA(Solver[SampleOracle, VRState]):
         state.work.flops += products + 5 * d * k + flops.polar(k, k) + flops.polar(d, k)
 
     def _eta(self, state: VRState) -> float:
-        """Return the step size."""
         mean = state.energy / state.epoch
         unit = self.step_size * self.batch / math.sqrt(state.epoch)
         return unit / mean if mean else 0.0
 
 
 def _end_pass(state: VRState) -> None:
-    """Begin the next pass."""
     if state.passes == 0:
         state.W = orthonormalize(state.moment)
         state.work.flops += flops.qr(*state.W.shape)

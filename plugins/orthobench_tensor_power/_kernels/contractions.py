@@ -38,7 +38,6 @@ def weighted_slices(P: Array, w: Array) -> Array:
 
 
 def _diagonal_rows(n: int) -> Array:
-    """Return the numbers of the rows of the pairs (b, b)."""
     b = np.arange(n)
     rows: Array = b * n - b * (b - 1) // 2
     return rows

@@ -164,7 +164,6 @@ def _tensor(T: Any) -> tuple[Any, Any]:
 
 
 def _contracted(tensor: Any, U: Any) -> Any:
-    """Return T(I, u, u) for each column u of U."""
     if not is_plain(U):
         n = U.shape[0]
         return tensor @ namespace(U).reshape(U[:, None, :] * U[None, :, :], (n * n, n))

@@ -193,7 +193,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
             self._restart(state)
 
     def _restart(self, state: TensorPowerState) -> None:
-        """Begin the next factor."""
         state.thetas = self._starts(state)
         state.iterations, state.refining, state.best_value = 0, False, -np.inf
 

@@ -88,7 +88,6 @@ class ArrayCores:
         return sample_core_flops(self.samples.shape[0], self.n, rank, self.order)
 
     def _monomials(self, Z: Any) -> Any:
-        """Return the monomials of degree d - 1 of each row of Z, shape (p, N)."""
         take, found, rank = namespace(Z).take, Z, Z.shape[1]
         if rank not in self._tables:
             tables = [monomials(rank, degree) for degree in range(2, self.order)]
@@ -173,7 +172,6 @@ def _stepped(rows: Any, gamma: Any, G: Any, step: float) -> tuple[Any, Any]:
 
 
 def _blocks(X: Any, width: int) -> Iterator[Any]:
-    """Yield blocks of samples; `width` numbers of each are computed."""
     rows = max(1, BLOCK // width)
     for begin in range(0, X.shape[0], rows):
         yield X[begin : min(begin + rows, X.shape[0]), :]

@@ -215,7 +215,6 @@ def _core_weights(
 
 @kernel
 def _gram_weights(Y: Array, order: int) -> Array:
-    """Return R = Y (Y'Y)^[d-1], an entrywise power."""
     gram = np.dot(Y.T, Y)
     power = gram.copy()
     for _ in range(order - 2):
@@ -257,7 +256,6 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
 
 @summed
 def _square(x: Array) -> float:
-    """Return |x|², in an order of summation that vectorizes."""
     total = 0.0
     for i in range(len(x)):
         total += x[i] * x[i]
@@ -266,7 +264,6 @@ def _square(x: Array) -> float:
 
 @summed
 def _sum(x: Array) -> float:
-    """Return the sum of the entries, in an order of summation that vectorizes."""
     total = 0.0
     for i in range(len(x)):
         total += x[i]

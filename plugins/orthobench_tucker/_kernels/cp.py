@@ -116,7 +116,6 @@ def adam(
 
 @kernel
 def _power(A: Array, exponent: int, out: Array) -> None:
-    """Set `out` to the entrywise power of `A`; the exponent is at least one."""
     for i in range(len(A)):
         out[i] = A[i]
     for _ in range(exponent - 1):

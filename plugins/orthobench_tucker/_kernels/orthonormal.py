@@ -108,7 +108,6 @@ def _inverse_cholesky(gram: Array, inverse: Array) -> bool:
 
 @kernel
 def _householder(A: Array, out: Array) -> bool:
-    """Orthonormalize by LAPACK's geqrf and orgqr; return False if `A` is not finite."""
     if not np.isfinite(A).all():
         return False
     Q, R = np.linalg.qr(A.T)
@@ -174,7 +173,6 @@ def _leading(theta: Array, Y: Array, values: Array, top: Array) -> None:
 
 @kernel
 def _subtract(residual: Array, values: Array, vectors: Array) -> None:
-    """Subtract from each row its value times its vector."""
     for i in range(vectors.shape[0]):
         for j in range(vectors.shape[1]):
             residual[i, j] -= values[i] * vectors[i, j]
@@ -182,7 +180,6 @@ def _subtract(residual: Array, values: Array, vectors: Array) -> None:
 
 @kernel
 def _square(A: Array) -> float:
-    """Return the squared Frobenius norm, summed in the order of entries."""
     total = 0.0
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):

@@ -330,7 +330,6 @@ def unpacking(n: int, length: int) -> Indices:
 
 @lru_cache(maxsize=32)
 def _positions(n: int, length: int) -> Indices:
-    """Return the position of each ascending tuple in a flattened (n,) * length array."""
     return np.asarray(np.ravel_multi_index(tuple(ascending(n, length).T), (n,) * length))
 
 

@@ -32,7 +32,6 @@ def fill_products(values: Array, parents: Indices, last: Indices, begin: int) ->
 def _fill_derivatives(
     changes: Array, values: Array, parents: Indices, last: Indices, begin: int
 ) -> None:
-    """Set the derivatives of the rows from `begin` on, by the product rule."""
     count = values.shape[1]
     for row in range(begin, len(parents)):
         du, v = changes[parents[row]], values[last[row]]

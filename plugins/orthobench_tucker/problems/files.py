@@ -143,7 +143,6 @@ def _rows(path: str) -> AnyRows:
 
 
 def _in_memory(source: ArraySource) -> Array:
-    """Return the rows of a source as an array."""
     X = np.empty((source.length, source.d))
     begin = 0
     for block in source.one_pass():

@@ -175,7 +175,6 @@ class SceneJudge:
         return anomaly_scores(self.moment.X @ V), self.scene.anomalies.ravel()
 
     def _sparse_image(self, Q: Array, reference: bool = False) -> Image:
-        """Return the sparsest linear combination of the columns of XQ."""
         Z = self.moment.X @ Q
         image = (Z @ sparsest(Z)).reshape(self.scene.shape)
         return Image(image, signed=True, reference=reference)

@@ -136,7 +136,6 @@ class Portfolio(SymmetricTucker):
 
     @property
     def _days(self) -> tuple[date, date, date]:
-        """The first day in-sample, and the first and the last out-of-sample."""
         return (
             _day("first", str(self.first), "01-01"),
             _day("split", str(self.split), "01-01"),

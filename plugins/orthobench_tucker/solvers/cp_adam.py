@@ -112,29 +112,17 @@ class CPAdam(Solver[MomentStream, CPState]):
 
     - The start combines samples of the first batch.
     - Batches are taken in the order of the stream, not drawn with replacement. In a fixed order the
-      objective may fall for ever by less and less.
-      So an epoch must lower it by `improvement` (0 in the Tensor Toolbox).
+      objective may fall for ever by less and less. So an epoch must lower it by `improvement` (0 in
+      the Tensor Toolbox).
     - Adam's steps are absolute, so data are divided by the root mean square of the entries of the
-      first batch.
-      The model is the mean (1/r') sum_i w_i v_i ⊗ ... ⊗ v_i. So components and weights are of order
-      one for all n, r' and units of the data.
+      first batch. The model is the mean (1/r') sum_i w_i v_i ⊗ ... ⊗ v_i. So components and weights
+      are of order one for all n, r' and units of the data.
     - The number `fails` decides how low the rate gets (1 in the Tensor Toolbox).
-
-    The estimate of the objective is biased towards the moment of its samples: a small number
-    `judged` limits the accuracy.
-
-    Parameters
-    ----------
-    step_size : float
-        Adam's learning rate (the parameter ``step``), relative to the entries of the data and the
-        mean weight.
-    judged : int
-        Number of samples E for the estimate; at most those of the first epoch.
 
     Notes
     -----
     4(b + r')r'n + (d + 2)(b + r')r' + 14r'(n + 1) flops for a step, and (2n + d)(E + r')r' at the
-    end of an epoch for the estimate. Memory: that of E + b + 8r' samples.
+    end of an epoch, E = `judged`. Memory: that of E + b + 8r' samples.
 
     References
     ----------
@@ -199,7 +187,6 @@ class CPAdam(Solver[MomentStream, CPState]):
         return solution(state.iterate, state.n, state.order, state.scale)
 
     def _descend(self, state: CPState, samples: Array, batch: int) -> None:
-        """Do a step along the gradient of each batch of `batch` samples."""
         from orthobench_tucker._kernels.cp import Settings, descend
 
         self._hold(state, samples)
@@ -220,7 +207,6 @@ class CPAdam(Solver[MomentStream, CPState]):
             state.reason = f"the gradient of step {state.work.steps} overflows: rescale the data"
 
     def _hold(self, state: CPState, samples: Array) -> None:
-        """Keep the first samples of the stream, which judge iterates."""
         few = samples[: len(state.judged) - state.held]
         state.judged[state.held : state.held + len(few)] = few
         state.held += len(few)
@@ -256,14 +242,12 @@ class CPAdam(Solver[MomentStream, CPState]):
             state.status = Status.CONVERGED
 
     def _estimate(self, state: CPState, iterate: CPIterate) -> float:
-        """Return the objective on the samples that are kept."""
         held = state.judged[: state.held]
         state.work.flops += objective_flops(state.n, self._count(state), state.held, state.order)
         return objective(iterate, held, state.order, 1 / state.scale)
 
     @staticmethod
     def _count(state: CPState) -> int:
-        """Return the number of components, r'."""
         return len(state.iterate.point) // (state.n + 1)
 
 

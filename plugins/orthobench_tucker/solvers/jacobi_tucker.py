@@ -58,10 +58,9 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
     Before each sweep Q and Q_perp are rotated, each within its span, to the principal axes of X
     ·(I, Q, ..., Q). F stays the same, and far fewer sweeps are enough.
 
-    The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J. The
-    planes of a block need only the small tensor X ·(V, ..., V) with V = [Q, U_J], which is rotated.
-    One product then gives Q and U_J, and another X ·(I, ..., I, Q) for the next block. Planes are
-    ordered by j, then by i, so that the result is the same up to rounding.
+    The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J, whose
+    planes need only the small tensor X ·(V, ..., V) with V = [Q, U_J]. Planes are ordered by j,
+    then by i, so that the result is the same up to rounding.
 
     It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
     run), and fails if X ·(I, Q, ..., Q) vanishes at the first basis.

@@ -157,7 +157,6 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         return summary.flops + flops.svd(oracle.n, summary.total.shape[1])
 
     def _factors(self, sizes: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Return the Gaussian vectors, shape (d - 1, n, m)."""
         n, rank, order = sizes
         return rng.standard_normal((order - 1, n, min(n, rank + self.oversampling)))
 

@@ -183,7 +183,6 @@ class PGD(
         return super().start_flops(oracle) + norm
 
     def _ascending_step(self, evaluate: _Evaluation, state: PGDState) -> None:
-        """Try one step, and accept it if it raises F enough."""
         iterate = state.iterate
         moved = evaluate.kernels.stepped_by_length(*iterate[:3], state.squares, state.step_size)
         stuck = state.step_size <= SMALLEST
@@ -198,7 +197,6 @@ class PGD(
             stop_at_rounding(state, noise, slope, iterate.objective, stuck=stuck)
 
     def _plain_step(self, evaluate: _Evaluation, state: PGDState) -> None:
-        """Take one step, whether or not it raises F."""
         iterate, before, raised = state.iterate, state.before, state.raised
         kernels = evaluate.kernels
         if self.rule == "adagrad":
@@ -219,7 +217,6 @@ class PGD(
         fail_if_cycling(state, state.returns, "lower `step`, or take the rule ascending")
 
     def _stop_if_converged(self, state: PGDState) -> None:
-        """End the run if the gradient is small."""
         if 0 < self.tolerance >= state.relative_gradient:
             state.status = Status.CONVERGED
 
@@ -267,7 +264,6 @@ class PGD(
         return {"basis": moved, "state": state}
 
     def _sketches(self, oracle: BlockOracle) -> bool:
-        """Return whether a pass makes the start."""
         return oracle.number == 0 and self.start != "random"
 
     def _evaluated(self, oracle: BlockOracle, summary: BlockSum) -> tuple[PGDState, bool]:
@@ -315,6 +311,5 @@ def step_flops(n: int, rank: int, size: int) -> int:
 
 
 def _basis(oracle: BlockOracle) -> Array:
-    """Return Q' of a pass, shape (r, n)."""
     basis: Array = oracle.shared.get("basis", oracle.start.T)
     return np.ascontiguousarray(basis)

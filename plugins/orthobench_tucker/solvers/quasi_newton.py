@@ -206,7 +206,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
     def _arrive(
         self, cores: PartialCores, state: QuasiNewtonState, geodesic: Geodesic, end: Trial
     ) -> None:
-        """Move to the end of a geodesic, and update the approximation."""
         s = end.t * geodesic.velocity(end.t)
         y = geodesic.transport(state.point.gradient, end.t) - end.point.gradient
         state.inverse.move(geodesic, end.t, s, y)
@@ -220,7 +219,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
             check_stalled(cores, state, stuck=False)
 
     def _restart(self, cores: PartialCores, state: QuasiNewtonState) -> None:
-        """Reset the approximation; if it is blank already, end the run."""
         if not state.inverse.blank:
             state.inverse = self._blank(state.point)
         elif self.tolerance > 0:
@@ -241,19 +239,9 @@ def wolfe_search(
 ) -> tuple[Trial | None, int]:
     """Search for a point on a curve that meets the strong Wolfe conditions, for a rising F.
 
-    F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9 F'(0). A bracket contains such a point once its
-    lower end has risen enough but is still steep, and its upper end is too far. Further trials are
-    maximizers of the cubic through both ends, away from these. `gain` computes F(t) - F(0).
-
-    Parameters
-    ----------
-    probe : callable
-        Maps t to a trial.
-    start : Trial
-        At t = 0, with positive slope.
-    longest : float
-        Maximum t; a trial there that has risen enough is accepted. The first trial is at 1 or
-        there.
+    F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9 F'(0). Trials within a bracket are maximizers of
+    the cubic through both ends, away from these. The maximum t is `longest`: a trial there that has
+    risen enough is accepted. The first trial is at 1 or there. `probe` maps t to a trial.
 
     Returns
     -------
@@ -263,9 +251,7 @@ def wolfe_search(
     int
         Number of trials, each one evaluation of F and its slope.
 
-    References
-    ----------
-    Nocedal and Wright 2006, Algorithms 3.5 and 3.6 and equation 3.59, in one loop.
+
     """
     low, high = start, None
     t = min(1.0, longest)

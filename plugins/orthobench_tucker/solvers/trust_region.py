@@ -104,13 +104,6 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     run), or if the gradient is rounding (`stop_at_rounding`). That is tested once the radius is too
     small, and after steps with a gain near rounding that do not halve the gradient.
 
-    Parameters
-    ----------
-    radius : float
-        First radius, relative to sqrt(r), which is the maximum.
-    inner : int, optional
-        Maximum number of Hessian-vector products in a step; by default the dimension, (n - r) r.
-
     Notes
     -----
     A step costs one evaluation of F and its gradient, and a Hessian-vector product for each
