@@ -44,20 +44,16 @@ ROUNDING = 1e-14
 
 
 class Iterate(NamedTuple):
-    """A basis with F and its gradient, all transposed.
+    """A basis with F and its gradient ∇F = QP + V, all transposed.
 
     Attributes
     ----------
     basis : array, shape (r, n)
         Q'.
     inner : array, shape (r, r)
-        P of ∇F = QP + V.
+        P.
     tangent : array, shape (r, n)
         V', the Riemannian gradient.
-    objective : float
-        F(Q).
-    relative_gradient : float
-        |V| / F.
     """
 
     basis: Any
@@ -81,12 +77,8 @@ class PGDState(State):
         L (`PGD`) under the rule "constant"; else zero.
     step_size : float
         s of the rule "ascending".
-    accepted : int
-        Number of steps accepted in a row since s changed.
-    raised : bool
-        Whether the last step raised F.
-    returns : int
-        Number of steps in a row that led back to the subspace before the last.
+    accepted, returns : int
+        Number of steps in a row accepted since s changed, and that returned (`count_returns`).
     """
 
     iterate: Iterate

@@ -150,24 +150,11 @@ class LimitedMemory:
 class LocalMatrix:
     """BFGS in local coordinates: H is a matrix that acts on coordinates in a moving frame.
 
-    With an orthonormal basis Z (n, n - r) of the complement of Q, the coordinates of V are Z'V.
-    Parallel transport of Z leaves the coordinates and the matrix unchanged. The initial H is that
-    of `core_metric` if `preconditioned`, else a multiple of the identity. The matrix is reset if
-    the metric of the core has changed since by more than a factor of two in any direction.
-
-    Attributes
-    ----------
-    Z : ndarray, shape (n, n - r)
-        The frame.
-    H : ndarray, shape (k, k), k = (n - r) r
-    metric : ndarray, shape (r, r)
-        Inverse metric of the core, from which the initial H came.
-    blank : bool
-        Whether H is still the initial one.
-
-    Notes
-    -----
-    Memory 2k² doubles while it is updated.
+    With an orthonormal basis Z (n, n - r) of the complement of Q, the frame, the coordinates of V
+    are Z'V. Parallel transport of Z leaves the coordinates and the matrix H, (k, k) with k = (n -
+    r) r, unchanged. The initial H (`blank`) is that of `core_metric` if `preconditioned`, else a
+    multiple of the identity. The matrix is reset if the metric of the core has changed since by
+    more than a factor of two in any direction. Memory 2k² doubles during an update.
 
     References
     ----------

@@ -140,16 +140,9 @@ class FullTensor(DataTensor):
 class Judge:
     """Measures decompositions on the test data, and on the data that solvers see.
 
-    Parameters
-    ----------
-    test : DataTensor
-        For metrics: fresh samples, or the data themselves.
-    train : DataTensor, optional
-        The data that solvers see; None for an endless stream.
-    validation : DataTensor, optional
-        Fresh samples for tuning.
-    basis : ndarray, shape (n, r*), optional
-        The true basis Q*.
+    Metrics are computed on `test`: fresh samples, or the data themselves; `train` is the data that
+    solvers see, None for an endless stream. Tuning uses `validation`, and `basis` is the true basis
+    Q* (n, r*).
 
     Notes
     -----

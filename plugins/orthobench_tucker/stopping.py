@@ -50,21 +50,11 @@ def relative_gradient(slope: float, value: float) -> float:
 def fail_if_vanishing(
     state: State, oracle: SymmetricTensorOracle, Q: Any, size: float, inside: int
 ) -> None:
-    """Fail the run if a core at the first basis is not finite, or zero up to rounding.
+    """Fail the run if a core at the first basis Q (n, r) is not finite, or zero up to rounding.
 
-    For samples x, a core with m factors Q and d - m factors I is rounding if its norm is at most
-    1e-13 of the mean of |x|^(d - m) |Q'x|^m.
-
-    Parameters
-    ----------
-    state : State
-    oracle : SymmetricTensorOracle
-    Q : ndarray, shape (n, r)
-        The first basis.
-    size : float
-        Norm of the core.
-    inside : int
-        m: d for methods that follow the gradient of F, else d - 1.
+    For samples x, a core with m factors Q and d - m factors I is rounding if its norm `size` is at
+    most 1e-13 of the mean of |x|^(d - m) |Q'x|^m. Here m = `inside` is d for methods that follow
+    the gradient of F, else d - 1.
     """
     if not np.isfinite(size):
         state.status, state.reason = Status.FAILED, "the objective is not finite at the first basis"
@@ -124,18 +114,9 @@ def stop_at_rounding(
 def count_returns(returns: int, bases: tuple[Any, Any, Any], least: float) -> int:
     """Return the number of steps in a row that led back to the subspace before the last.
 
-    Parameters
-    ----------
-    returns : int
-        The number before this step.
-    bases : tuple of array, shape (n, r)
-        Before the last step, before this one, and now.
-    least : float
-        A step returns if it ends closer to the first of them than this times its length.
-
-    Notes
-    -----
-    8nr² flops, not counted as part of a method.
+    `bases` are those before the last step, before this one, and now, each (n, r). A step returns if
+    it ends closer to the first of them than `least` times its length. 8nr² flops, not counted as
+    part of a method.
     """
     before, last, now = bases
     step = subspace_error(last, now)

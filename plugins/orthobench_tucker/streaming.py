@@ -76,15 +76,7 @@ def in_double(block: NDArray[np.floating[Any]], size: int = CONVERTED) -> Iterat
 
 @dataclass(slots=True, kw_only=True)
 class StreamState(State):
-    """The basis, and AdaGrad's denominators.
-
-    Attributes
-    ----------
-    rows : array, shape (r, n)
-        Q', C order.
-    gamma : array, shape (r,)
-        AdaGrad's denominators, one a column of Q; zero before the first gradient that is not.
-    """
+    """The basis, as Q' `rows` (r, n), and AdaGrad's denominators `gamma` (r,), zero at first."""
 
     rows: Any
     gamma: Any

@@ -2,8 +2,8 @@
 
 A sweep of a tensor tries each pair of indices once. For large tensors the indices form an even
 number of blocks, and a sweep goes in rounds that pair the blocks (a round robin). Rotations within
-a pair of blocks need only the tensor entries with all indices in these two blocks, which fit into
-the cache. All other entries follow at the end of the round, in matrix products.
+a pair need only the entries with all indices in these two blocks, which fit into the cache. All
+other entries follow at the end of the round.
 """
 
 from __future__ import annotations

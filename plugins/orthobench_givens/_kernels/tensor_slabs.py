@@ -1,13 +1,12 @@
 """Kernels for a symmetric third-order tensor with one index rotated: slabs T(u_a, I, I).
 
 A plane rotation of u_i and u_j combines slabs i and j entry by entry, in the order of memory. In a
-packed tensor T(U, U, U) most of these entries are far apart. The best angle needs T~_iij = T(u_i,
-u_i, u_j) for all pairs. A rotation updates these from the fibre T(u_i, u_j, U), by one product with
-a slab and one with U'.
+packed tensor most of these entries are far apart. The best angle needs T~_iij = T(u_i, u_i, u_j)
+for all pairs. A rotation updates these from the fibre T(u_i, u_j, U), by one product with a slab
+and one with U'.
 
-A slab is a symmetric matrix. Its rows begin at the block of `orthobench.tools.simd.COUNT` columns
-that the diagonal is in, and end at a multiple of `COUNT`. An odd number of rows is padded with
-zeros.
+A row of a slab begins at the block of `orthobench.tools.simd.COUNT` columns with the diagonal, and
+ends at a multiple of `COUNT`; an odd number of rows is padded.
 """
 
 from __future__ import annotations

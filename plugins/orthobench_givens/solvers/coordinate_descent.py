@@ -44,17 +44,12 @@ class GivensState(State):
     Attributes
     ----------
     U : ndarray, shape (n, n), Fortran order
-        The iterate; rotations work on columns.
     carried : object
         Values that the oracle updates along rotations (`OrthogonalGroupOracle.carry`).
-    rng : numpy.random.Generator
-        Draws the pairs.
     pool : ndarray of int, shape (n(n-1)/2,)
         The numbers of all pairs (`pair`), those drawn without replacement first.
-    drawn : int
-        Number of pairs drawn without replacement since the last rotation.
-    idle : int
-        Number of pairs tried since the last rotation.
+    drawn, idle : int
+        Number of pairs drawn without replacement, and tried, since the last rotation.
     scale : float
         The maximum range of the objective over the circles tried so far.
     """
@@ -89,17 +84,16 @@ class Givens(Solver[StiefelOracle, GivensState]):
     over the whole circle: U <- U G(i, j, argmin f(U G(i, j, angle))). The objective never rises.
 
     A pair is rotated only if that gains more than ``tolerance * scale * |angle|``, with the maximum
-    range of the objective over a circle so far as scale. Near a minimum this bounds the derivative
-    along the plane, relative to the scale.
+    range of the objective over a circle so far as scale. Near a minimum this bounds the relative
+    derivative along the plane.
 
-    Random pairs without a gain do not show that no pair gains. So the uniform variant, after
-    n(n-1)/2 of them, draws without replacement too, until a pair gains. The method has converged
-    when all pairs have been tried without a gain: U is then a minimum in every plane, hence a
-    stationary point.
+    Random pairs without a gain do not show that no pair gains. So the uniform variant (Algorithm
+    1), after n(n-1)/2 of them, draws without replacement too, as Algorithm 4 does from the
+    beginning. The method has converged when all pairs have been tried without a gain: U is then a
+    minimum in every plane, hence a stationary point.
 
     Rotations keep the sign of det U, but the minimum may lie on the other component of O(n):
-    ``reflected`` starts there. If f does not change with the sign of a column, both components have
-    the same minimum.
+    ``reflected`` starts there, with the last column negated.
 
     Notes
     -----

@@ -32,12 +32,8 @@ class SparsePCAState(State):
     ----------
     columns : Columns
         AU. The gain in its tally is that of the current pass.
-    rng : numpy.random.Generator
-        Draws the pairs.
     pairs : ndarray of int32, shape (N(N-1)/2, 2)
-        The pairs of the current pass.
-    done : int
-        Number of these pairs already rotated.
+        The pairs of the current pass; `done` of them are rotated.
     cyclic : bool
         Whether the current pass has each pair once.
     value : float
@@ -57,18 +53,14 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
     """Riemannian coordinate maximization of sum_ij [|AU|_ij - gamma]²_+ over orthogonal U.
 
     A step picks a pair of columns of AU and rotates them by the angle, over the full circle, that
-    maximizes the objective (`orthobench_givens._kernels.sparse_angle`). U itself is not stored. A
-    pass is as many steps as there are pairs, N(N-1)/2. If a pass of random pairs gains at most
-    `tolerance` of the objective, a pass through all pairs in cyclic order follows; if that gains as
-    little, the method has converged. Rotations keep the sign of det U, which does not matter for
-    this objective.
+    maximizes the objective. U itself is not stored. A pass is as many steps as there are pairs,
+    N(N-1)/2. If a pass of random pairs gains at most `tolerance` of the objective, a pass through
+    all pairs in cyclic order follows; if that gains as little, the method has converged.
 
     Parameters
     ----------
     gamma : float
         Penalty, relative to the largest row norm of A.
-    order : {"random", "cyclic"}
-        Pairs drawn uniformly with replacement, as in Algorithm 2, or each pair once a pass.
     loadings : {"filled", "thresholded"}
         How Z follows from AU. The printed algorithm ends with ``solveForZ(AU, gamma)``, Algorithm 6
         of Journée et al. (2010), which needs A too: ``"filled"`` is that algorithm with AU as the

@@ -48,10 +48,8 @@ class TensorState(State, ABC):
         U'; in cyclic order that at the beginning of the round.
     norm : float
         |T|.
-    done : int
-        Number of pairs already tried, of the round or of those last drawn.
-    idle : int
-        Number of pairs in a row without a rotation.
+    done, idle : int
+        Number of pairs already tried of the round, and in a row without a rotation.
     """
 
     basis: Array
@@ -82,11 +80,9 @@ class RoundState(TensorState):
     blocks : ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
         T~ at the beginning of the round; empty if the tensor is kept whole.
     tensors : ndarray, shape (n, m(m + 1)(m + 2)/6)
-        T~ now, packed: for each pair of blocks the entries within them, or all entries.
+        T~ now, packed: for each pair of blocks, or all entries.
     rotations : ndarray, shape (n, m, m)
         The products of the rotations of the round, new basis vectors as rows.
-    round : int
-        Number of the round in the sweep.
     """
 
     blocks: Array
@@ -183,16 +179,9 @@ def begin_rounds(T: Array, U: Array) -> RoundState:
 
 @dataclass(slots=True, kw_only=True)
 class RandomState(TensorState):
-    """Random order: the slabs T(u_a, I, I), and the entries of T~ for the angles.
+    """Random order: the slabs T(u_a, I, I), and the entries of T~ for the angles (`slabs_of`).
 
-    Attributes
-    ----------
-    slabs, twice : ndarray
-        From `orthobench_givens._kernels.tensor_slabs.slabs_of`, for the present U.
-    rng : numpy.random.Generator
-        Draws pairs.
-    drawn : ndarray of int, shape (count, 2)
-        The pairs last drawn, i < j.
+    `drawn` are the pairs last drawn, i < j, shape (count, 2).
     """
 
     slabs: Array

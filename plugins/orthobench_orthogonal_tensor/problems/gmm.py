@@ -245,16 +245,8 @@ def mixture_instance(
 ) -> MixtureInstance:
     """Make an instance of known moments, such as exact ones.
 
-    Parameters
-    ----------
-    moments : WhitenedMoments
-        Such as ``whitened_moments(population_moments(mixture), k)``.
-    X : ndarray, shape (n, d)
-        Samples that the judge clusters.
-    labels : ndarray of int, shape (n,), optional
-        Their true components.
-    truth : Mixture, optional
-        The true mixture.
+    X (n, d) are the samples that the judge clusters, `labels` their true components, `truth` the
+    true mixture.
 
     Raises
     ------

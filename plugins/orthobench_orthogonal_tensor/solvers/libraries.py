@@ -29,11 +29,10 @@ class PyttbCPALS(Rerun[TensorOracle]):
     """pyttb's cp_als with as many components as dimensions, from the HOSVD.
 
     Alternating least squares does not use orthonormal or equal factors. The factors of the last
-    mode are replaced by the nearest orthonormal ones, the polar factor of U diag(w), with T(q, q,
-    q) as weights. For a tensor without noise and with distinct weights, its start,
-    ``init="nvecs"``, has the factors already. It is re-run with growing ``maxiters``, since it
-    rescales and sorts its components at the end; each point of the trace has the time of its own
-    run. The `tolerance` is for the change of the fit.
+    mode are replaced by the nearest orthonormal ones (`nearest_factors`). Without noise and with
+    distinct weights the start, ``init="nvecs"``, has the factors already. It is re-run with growing
+    ``maxiters``; each point of the trace has the time of its own run. The `tolerance` is for the
+    change of the fit.
 
     Notes
     -----
@@ -81,10 +80,9 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
     """TensorLy's symmetric power iteration: one factor after the other, with restarts, deflated.
 
     Algorithm 1 of Anandkumar et al. (2014), as `tensor-power`: for each factor s iterations from
-    each of `restarts` starts in the positive orthant, and s more from the best of them; s is the
-    number of steps. An iteration of TensorLy is three multiplications T(I, u, u). Factors become
-    orthonormal, with weights, as in `tensor-power`. It is re-run with growing ``n_iteration``; each
-    point of the trace has the time of its own run.
+    each of `restarts` starts in the positive orthant, and s more from the best; s is the number of
+    steps. Factors become orthonormal, with weights, as in `tensor-power`. It is re-run with growing
+    ``n_iteration``; each point of the trace has the time of its own run.
 
     Notes
     -----

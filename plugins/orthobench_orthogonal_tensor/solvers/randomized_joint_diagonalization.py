@@ -21,16 +21,12 @@ class JointDiagonalizationState(State):
 
     Attributes
     ----------
-    order : int
-        Order of the tensor.
     square : float
         |T|².
     trials, refinements : int
         Number of each that are left.
-    rng : numpy.random.Generator
-        Draws the contractions.
     U : ndarray, shape (n, n)
-        The best orthonormal factors so far; the oracle's start before the first trial.
+        The best orthonormal factors; the oracle's start before the first trial.
     images : ndarray, shape (n, n)
         The columns T(I, u_i, ..., u_i).
     weights : ndarray, shape (n,)
@@ -51,16 +47,15 @@ class JointDiagonalizationState(State):
 class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalizationState]):
     """Randomized joint diagonalization: eigenvectors of random contractions, and one refinement.
 
-    The slices of T = sum_i w_i u_i ⊗ ... ⊗ u_i are diagonal in the same basis, and so are their
-    linear combinations. So the factors are the eigenvectors of T(I, I, mu, ..., mu) for a random
-    vector mu, unless two of its eigenvalues w_i (u_i'mu)^(d - 2) are equal. A trial draws a
-    Gaussian mu. The best of `trials` trials has the largest sum of squared weights T(u_i, ...,
-    u_i)². That sum is |T|² for the true factors: then no other is tried.
+    The slices of T = sum_i w_i u_i ⊗ ... ⊗ u_i and their linear combinations are diagonal in the
+    same basis. So the factors are the eigenvectors of T(I, I, mu, ..., mu) for a random vector mu,
+    unless two of its eigenvalues w_i (u_i'mu)^(d - 2) are equal. The best of `trials` trials with
+    Gaussian mu has the largest sum of squared weights T(u_i, ..., u_i)². That sum is |T|² for the
+    true factors: then no other is tried.
 
     With noise the error is that of the noise over the gaps between the eigenvalues. So
-    `refinements` steps of the power iteration on all factors at once follow, U <- polar([w_i T(I,
-    u_i, ..., u_i)]_i): a small error is squared, up to that of the noise. Zero is the method as
-    published.
+    `refinements` power iterations on all factors follow, U <- polar([w_i T(I, u_i, ..., u_i)]_i): a
+    small error is squared, up to that of the noise. Zero is the method as published.
 
     A step is a trial, or a refinement; then the method has converged. For order 4 weights may be
     negative.

@@ -57,12 +57,8 @@ class SmallEigenproblem(NamedTuple):
         The part of a sample orthogonal to the iterate's basis.
     basis : ndarray, shape (n²,)
         The iterate's eigenvectors as rows.
-    rotated, gathered, vectors, picked : ndarray
-        Scratch.
-    order : ndarray of int, shape (n,)
-        The slots by ascending eigenvalue (`SecularWorkspace`).
-    rank : ndarray of int, shape (n,)
-        The number of each slot among the active ones, -1 for the others.
+    order, rank : ndarray of int, shape (n,)
+        The slots by ascending eigenvalue; the number of each slot among the active ones, or -1.
     """
 
     diagonal: Array

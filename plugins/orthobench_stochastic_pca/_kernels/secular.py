@@ -55,12 +55,10 @@ class SecularWorkspace(NamedTuple):
         Diagonal entry and squared entry of z in the active slots, divided by a power of two against
         overflow; padded with -1 and 0.
     origins, offsets : ndarray, shape (n + 32,)
-        Root j is their sum, divided by the same power of two. Its distance to pole i is (poles[i] -
-        origins[j]) - offsets[j], to full relative precision.
+        Root j is their sum, divided likewise. Its distance to pole i is (poles[i] - origins[j]) -
+        offsets[j], to full relative precision.
     weights : ndarray, shape (n + 32,)
-        The z of the nearby matrix, padded with zeros.
-    vector : ndarray, shape (n + 32,)
-        Scratch.
+        The z of the nearby matrix.
     """
 
     lam: Array

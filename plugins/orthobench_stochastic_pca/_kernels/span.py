@@ -125,11 +125,9 @@ class Workspace(NamedTuple):
     extent : ndarray of int, shape (b,)
         Number of rows of [U; Q] up to the direction that sample j adds.
     factor : ndarray, shape (b, capacity)
-        Row j: the coordinates of row m + j of V, a sample or its residual, in [U; Q].
+        Row j: the coordinates of row m + j of V in [U; Q].
     squares : ndarray, shape (b,)
         Squared norms of the samples.
-    flat, residuals : ndarray
-        Scratch.
     """
 
     coords: Array

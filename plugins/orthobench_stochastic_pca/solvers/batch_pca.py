@@ -40,8 +40,6 @@ class BatchState(State):
     ----------
     start : array, shape (d, k)
         Completes the solution while the samples span fewer than k dimensions.
-    recent : list of array, shapes (rows, d)
-        The samples not yet in `moment`.
     summed : int
         Number of samples in `moment`.
     moment : array, shape (d, d), or None

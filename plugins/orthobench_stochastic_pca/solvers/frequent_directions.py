@@ -36,11 +36,8 @@ class SketchState(State):
 
     Attributes
     ----------
-    start : ndarray, shape (d, k)
-        Completes the solution while the samples span fewer than k dimensions.
     rows : ndarray, shape (2 size, d)
-    filled : int
-        Number of rows in use: the sketch first, then samples.
+        The sketch, then samples: `filled` rows are in use.
     shrinking : int
         Number of flops of all shrinking so far.
     """

@@ -40,16 +40,9 @@ def null(A: Any) -> float:
 
 
 class Space(NamedTuple):
-    """A subspace whose last directions are to be multiplied by AA'.
+    """A subspace with orthonormal basis (s, m), whose last directions are to be multiplied by AA'.
 
-    Attributes
-    ----------
-    basis : array, shape (s, m)
-        Orthonormal columns.
-    last : array, shape (s, width)
-        The last of them, as an array of its own: products with it are faster.
-    T : array, shape (m - width, m - width)
-        Q'AA'Q of the earlier ones.
+    `last` has them as an array of its own, for faster products; `T` is Q'AA'Q of the earlier ones.
     """
 
     basis: Any
@@ -62,7 +55,6 @@ class Pairs(NamedTuple):
 
     Attributes
     ----------
-    values : array, shape (k,)
     vectors : array, shape (m, k)
         In the basis of the subspace.
     residuals : array, shape (k,)
@@ -111,16 +103,10 @@ class ProductSum(Summary):
 
 @dataclass(slots=True, kw_only=True)
 class CollectedState(ModeratedState):
-    """All samples so far, and the basis found from them.
+    """All samples X (n, d) so far, and the basis found from them.
 
-    Attributes
-    ----------
-    start : array, shape (d, k)
-        Completes the solution while the samples span fewer than k dimensions.
-    seed : int
-        Seed of the random block at the beginning of every decomposition.
-    X : array, shape (n, d)
-    basis : array, shape (d, k)
+    `start` completes it while the samples span fewer than k dimensions; `seed` is that of the first
+    random block.
     """
 
     start: Any

@@ -45,14 +45,8 @@ LEFT = 1e-10
 class Basis(NamedTuple):
     """The iterate of a method that rotates its basis.
 
-    Attributes
-    ----------
-    rows : array, shape (k, d)
-        U': orthonormal rows.
-    drift : float
-        Bound on the orthogonality defect of U, for NumPy's arrays.
-    unit : Unit
-        Unit of the steps.
+    `rows` are U' (k, d), `drift` bounds the orthogonality defect of NumPy's arrays, `unit` is that
+    of the steps.
     """
 
     rows: Any

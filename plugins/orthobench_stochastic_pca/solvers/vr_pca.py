@@ -27,24 +27,21 @@ ENDLESS = 1000
 
 @dataclass(slots=True, kw_only=True)
 class VRState(ModeratedState):
-    """The iterate, its anchor, and the place in the current pass.
+    """The iterate W, its anchor, and the place in the current pass.
 
     Attributes
     ----------
-    W : ndarray, shape (d, k)
     anchor : ndarray, shape (d, k)
         The iterate at the beginning of the epoch.
     moment : ndarray, shape (d, k)
         The sum, and after the pass the mean, of xx' anchor.
     energy : float
         The sum of |x|² over the first pass.
-    epoch : int
-        Number of samples of a pass.
-    at : int
-        Number of samples of the current pass so far.
+    epoch, at : int
+        Number of samples of a pass, and of the current pass so far.
     passes : int
-        Number of passes done. The first is a power iteration; then passes for the moment and
-        stochastic ones alternate.
+        Number of passes done: a power iteration, then passes for the moment and stochastic ones in
+        turn.
     """
 
     W: Array

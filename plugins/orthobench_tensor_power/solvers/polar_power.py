@@ -43,14 +43,10 @@ class PolarPowerState(EndingState):
     ----------
     tensor : array, shape (n(n+1)/2, n) or (n, n²)
         The packed T; in other libraries than NumPy T unfolded.
-    norm : number
-        |T|.
     U : array, shape (n, n)
         The factors: orthonormal columns of nonnegative weights.
     contracted : array, shape (n, n)
         The columns T(I, u_i, u_i).
-    weights : array, shape (n,)
-        T(u_i, u_i, u_i).
     failures : number
         Number of steps that did not raise the objective.
     shift : number
@@ -71,9 +67,9 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
     """Simultaneous power iteration: U <- polar([T(I, u_i, u_i)]_i), all factors at once.
 
     [T(I, u_i, u_i)]_i is a third of the gradient of the objective sum_i T(u_i, u_i, u_i), so a step
-    maximizes the linear model of the objective on the orthogonal group. Since T(I, u, u) is the
-    same for u and -u, signed permutations of the factors, which are local maxima, become the global
-    maximum in one step. Without noise convergence is quadratic, in about ten steps.
+    maximizes its linear model on the orthogonal group. Since T(I, u, u) = T(I, -u, -u), signed
+    permutations of the factors, which are local maxima, become the global maximum in one step.
+    Without noise convergence is quadratic, in about ten steps.
 
     With much noise the plain iteration may cycle. So the third step that fails to raise the
     objective turns on a shift, U <- polar([T(I, u_i, u_i)]_i + shift U). The shift is the mean

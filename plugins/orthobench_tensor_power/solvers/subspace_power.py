@@ -37,10 +37,6 @@ class SubspacePowerState(State):
 
     Attributes
     ----------
-    order : int
-        Order d of the tensor.
-    rng : numpy.random.Generator
-        Draws the starts.
     start : ndarray, shape (n, n)
         Orthonormal columns; the last ones complete solutions.
     left : ndarray, shape (n, n, r)
@@ -51,7 +47,6 @@ class SubspacePowerState(State):
         The inverse of the flattened tensor between these bases.
     components : ndarray, shape (n, found)
         Unit columns a_i.
-    weights : ndarray, shape (found,)
     """
 
     order: int

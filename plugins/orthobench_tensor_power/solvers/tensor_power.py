@@ -32,8 +32,6 @@ class TensorPowerState(State):
 
     Attributes
     ----------
-    rng : numpy.random.Generator
-        Draws the starts.
     start : ndarray, shape (n, n)
         Orthonormal columns; the last ones complete solutions.
     norm : float
@@ -42,17 +40,12 @@ class TensorPowerState(State):
         T less the components found, packed.
     factors : ndarray, shape (n, found)
         Unit columns, orthogonal up to noise.
-    weights : ndarray, shape (found,)
     thetas : ndarray, shape (n, m)
         The restarts still running, or the one being refined.
     iterations : int
         Number of iterations in the current phase.
-    refining : bool
-        Whether the phase is the refinement.
-    best : ndarray, shape (n,)
-        The restart of largest T(theta, theta, theta) among those that have ended.
-    best_value : float
-        T(theta, theta, theta) of the best.
+    best, best_value : ndarray, shape (n,), and float
+        The restart of largest T(theta, theta, theta) so far, and that value.
     """
 
     rng: np.random.Generator
@@ -77,15 +70,14 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
     T. One matrix product serves all restarts.
 
     A step is one contraction T(I, theta, theta), for all restarts still running or for the
-    refinement. So a factor takes at most 2N + 1 steps. The refinement ends early when an iteration
-    moves theta by at most `tolerance`, a restart at the square root of that, since then its weight
-    is known to `tolerance`; zero makes all N iterations, as in the paper. The run ends after n
-    factors, or when the norm of the deflated tensor is 1e-12 of that of T.
+    refinement; a factor takes at most 2N + 1 steps. The refinement ends early when an iteration
+    moves theta by at most `tolerance`, a restart at the square root of that. Zero makes all N
+    iterations, as in the paper. The run ends after n factors, or when the norm of the deflated
+    tensor is 1e-12 of that of T.
 
-    Solutions are orthogonal at any time: the factors found are replaced by the orthonormal q_i that
-    maximize sum_i w_i <q_i, u_i>, the polar factor of U diag(w). Columns not yet found are the
-    orthonormal complement nearest to the last columns of the common start. The weights of a
-    solution are T(q, q, q) of T itself.
+    Solutions are orthogonal at any time: the orthonormal q_i maximize sum_i w_i <q_i, u_i> for the
+    factors found (the polar factor of U diag(w)). The last columns of the common start complete
+    them. Weights are T(q, q, q) of T itself.
 
     Parameters
     ----------

@@ -160,13 +160,9 @@ class Plane(NamedTuple):
     Attributes
     ----------
     others : ndarray of int, shape (count, d - 1)
-        Ascending tuples of d - k of the r - 1 other leading indices, k = 1, ..., d, padded.
-    degrees : ndarray of int, shape (count,)
-        k of each tuple.
+        Ascending tuples of d - k of the r - 1 other leading indices, k = `degrees`, padded.
     multiplicities : ndarray, shape (count,)
         Number of entries for each tuple, times binom(d, k).
-    binomials : ndarray, shape (d + 1, d + 1)
-        binom(k, e).
     harmonics : ndarray, shape (d + 1, 2d + 1, 2, d + 1)
         Coefficients of cos(h x) and sin(h x) in c^(2k - q) s^q, x = 2t.
     """

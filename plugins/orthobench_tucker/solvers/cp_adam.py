@@ -20,15 +20,9 @@ JITTER = 1e-3
 class CPIterate(NamedTuple):
     """Components and weights, and Adam's running means, each of shape (r'(n + 1),).
 
-    Attributes
-    ----------
-    point : ndarray
-        The components, one after the other, then the weights: the model is the mean of w_i v_i ⊗
-        ... ⊗ v_i, in units in which the entries of the data have mean square one.
-    mean, square : ndarray
-        Running means of the gradient and of its square.
-    iterations : int
-        Number of gradients in these means.
+    The `point` has the components, one after the other, then the weights. The model is the mean of
+    w_i v_i ⊗ ... ⊗ v_i, in units in which the entries of the data have mean square one. Running
+    means of `iterations` gradients and their squares are `mean` and `square`.
     """
 
     point: Array
@@ -61,18 +55,12 @@ class CPState(State):
 
     Attributes
     ----------
-    rng : numpy.random.Generator
-        Draws the start from the first samples.
-    n, order : int
-    iterate, best : CPIterate
     value : float
         The objective of the best; NaN if it is not yet known.
     scale : float
         Root mean square of the entries of the first batch that is not zero; zero before that.
     judged : ndarray, shape (E, n)
-        The first samples of the stream.
-    held : int
-        Number of these so far.
+        The first samples of the stream, of which there are `held` so far.
     done : int
         Number of batches of the current epoch so far.
     fails : int

@@ -29,16 +29,9 @@ ADVICE = "symmetric HOOI may; take pgd, or jacobi-tucker"
 
 @dataclass(slots=True, kw_only=True)
 class HOOIState(State):
-    """The basis with its partial core, and the two bases before it.
+    """The basis Q with its partial core W = X ·(I, Q, ..., Q), and the two bases before it.
 
-    Attributes
-    ----------
-    Q, last, before : ndarray, shape (n, r)
-        The basis now, one iteration ago, and two iterations ago.
-    W : ndarray, shape (n, N)
-        X ·(I, Q, ..., Q).
-    returns : int
-        Number of iterations in a row that led back to the subspace before the last.
+    `returns` is the number of iterations in a row that led back to the subspace before the last.
     """
 
     Q: Array

@@ -48,10 +48,8 @@ class SketchState(State):
     factors : ndarray, shape (d - 1, n, m)
         The Gaussian vectors.
     sums : ndarray, shape (n, m)
-        The sum of x (x'w_1j) ... (x'w_(d-1)j) over samples; after power steps mat(M) mat(M)' times
-        the last basis.
-    powered : bool
-        Whether the power steps are done.
+        The sketch times the number of samples; after power steps mat(M) mat(M)' times the last
+        basis.
     """
 
     start: Array

@@ -65,13 +65,7 @@ MARGIN = 0.1
 class QuasiNewtonState(AscentState):
     """The point, and the approximation of the inverse Hessian.
 
-    Attributes
-    ----------
-    inverse : LimitedMemory or LocalMatrix
-    least : float
-        Last recorded norm of the gradient.
-    idle : int
-        Number of steps since then.
+    `least` is the last recorded norm of the gradient, `idle` the number of steps since then.
     """
 
     inverse: LimitedMemory | LocalMatrix

@@ -46,14 +46,9 @@ FELL = 0.5
 
 @dataclass(slots=True, kw_only=True)
 class TrustRegionState(AscentState):
-    """The point, and the radius of the trust region.
+    """The point, and the radius of the trust region in the metric of the subproblem.
 
-    Attributes
-    ----------
-    radius : float
-        In the metric of the subproblem.
-    products : int
-        Number of Hessian-vector products so far.
+    `products` is the number of Hessian-vector products so far.
     """
 
     radius: float
@@ -62,18 +57,10 @@ class TrustRegionState(AscentState):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The solution of a trust-region subproblem.
+    """The solution V (n, r) of a trust-region subproblem.
 
-    Attributes
-    ----------
-    V : ndarray, shape (n, r)
-        The tangent vector.
-    gain : float
-        Its predicted gain, <g, V> + <V, HV> / 2.
-    products : int
-        Number of Hessian-vector products.
-    bounded : bool
-        Whether V lies on the boundary.
+    `gain` is the predicted <g, V> + <V, HV> / 2, `products` the number of Hessian-vector products,
+    and `bounded` says whether V lies on the boundary.
     """
 
     V: Array
