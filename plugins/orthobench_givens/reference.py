@@ -13,7 +13,7 @@ from orthobench.contract import Array
 def rotate_columns(AU: Array, pairs: NDArray[np.int32], gamma: float, xatol: float = 1e-5) -> None:
     """Rotate pairs of columns of AU (d, N), Fortran order, in place (Algorithm 2).
 
-    `xatol` is what scipy's search is asked for in the angle, 1e-5 by default.
+    `xatol` is the accuracy of the angle in scipy's search.
     """
     from scipy.optimize import minimize_scalar
 
@@ -62,7 +62,7 @@ def rotated(T: Array, U: Array) -> Array:
 
 
 def run(T: Array, U: Array, pairs: Iterable[tuple[int, int]], target: float = np.inf) -> int:
-    """Rotate pair after pair, U in place, until the objective is `target`; return how many."""
+    """Rotate pair after pair, U in place, until the objective is `target`; return their number."""
     T = rotated(T, U)
     count = 0
     for i, j in pairs:

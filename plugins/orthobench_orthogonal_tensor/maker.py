@@ -35,11 +35,11 @@ class Judge:
     factors : ndarray, shape (n, r), optional
         The true factors, orthonormal columns.
     optimum : float, optional
-        The largest objective, if it is known; not zero.
+        The maximum of the objective; not zero.
 
     Notes
     -----
-    A call costs 2n⁴ flops, since only a third of the entries is read, and memory n².
+    2n⁴ flops a call; memory n².
     """
 
     def __init__(
@@ -52,12 +52,11 @@ class Judge:
         """Return the metrics; ``residual``, the primary one, first.
 
         ``residual`` is |T - sum_i T(u_i, u_i, u_i) u_i ⊗ u_i ⊗ u_i| / |T|, with the best weights
-        for these factors; ``objective`` is sum_i T(u_i, u_i, u_i). If the optimum is known
-        there is ``objective_gap``, relative to it; if the true factors are known,
-        ``recovery_error`` (`recovery_error`). ``relative_gradient`` is that of the objective on the
-        orthogonal group, |skew(U'[T(I, u_i, u_i)]_i)| / |T|: if it is not zero, a rotation
-        raises the objective. Methods that find one factor after the other end at such points,
-        unless T has orthogonal factors.
+        for these factors; ``objective`` is sum_i T(u_i, u_i, u_i). If the optimum is known,
+        ``objective_gap`` is relative to it. If the true factors are known, there is
+        ``recovery_error`` (`recovery_error`). The gradient of the objective on the orthogonal
+        group, |skew(U'[T(I, u_i, u_i)]_i)| / |T|, is ``relative_gradient``. It is not zero for
+        methods that find one factor after the other, unless T has orthogonal factors.
         """
         weights = contracted(self.T, solution.point)
         metrics = {
@@ -74,20 +73,10 @@ class Judge:
 
 
 def recovery_error(U: Array, factors: Array) -> float:
-    """Return the largest distance of a true factor from the column matched to it, up to sign.
+    """Return the maximum distance of a true factor (n, r) from its column of U (n, k), up to sign.
 
-    Columns are matched one to one so that the sum of the absolute inner products is largest.
-
-    Parameters
-    ----------
-    U : ndarray, shape (n, k)
-        The columns found.
-    factors : ndarray, shape (n, r), r <= k
-        The true factors.
-
-    Notes
-    -----
-    2nkr flops, and an assignment problem of size (r, k).
+    Columns are matched one to one so that the sum of the absolute inner products is largest. 2nkr
+    flops, and an assignment problem of size (r, k).
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -98,7 +87,7 @@ def recovery_error(U: Array, factors: Array) -> float:
 
 
 LARGEST = 1e140
-"""Bound on the largest entry of a tensor, and on its inverse, within which norms are finite."""
+"""Bound on the largest entry of a tensor, and on its inverse, for finite norms."""
 
 
 def orthogonal_tensor(
@@ -109,12 +98,12 @@ def orthogonal_tensor(
     Parameters
     ----------
     T : ndarray, shape (n, n, n) or (n, n, n, n)
-        Symmetric up to rounding in single precision; it is copied, and symmetrized to the last bit.
+        Symmetric up to rounding in single precision; it is copied, and symmetrized.
     factors : ndarray, shape (n, r), optional
         The true orthonormal factors, for the judge.
     weights : ndarray, shape (r,), optional
-        The true weights. The sum of their absolute values is the optimum; of order 4 it is not
-        known if some are negative, as those of excess kurtosis may be.
+        The true weights. The sum of their absolute values is the optimum, unless some are negative
+        and the order is 4.
 
     Returns
     -------
@@ -124,13 +113,9 @@ def orthogonal_tensor(
     Raises
     ------
     DataError
-        If T is not a finite, real tensor of equal sides, is zero, or is not symmetric; says by how
-        much, and where. If factors or weights are not real numbers, the factors are not
-        orthonormal, or the weights do not match them.
-
-    Notes
-    -----
-    Reads T three times; memory n^d for the copy.
+        If T is not a finite, real tensor of equal sides, is zero, or is not symmetric. If factors
+        or weights are not real numbers, the factors are not orthonormal, or the weights do not
+        match them.
 
     Examples
     --------
@@ -164,10 +149,10 @@ def orthogonal_tensor(
 
 
 def _optimum(weights: Array, factors: Array | None, n: int, *, odd: bool) -> float | None:
-    """Return the sum of the absolute weights: of odd order -u has the negative weight of u.
+    """Return the sum of the absolute weights; None if there is no closed form.
 
-    Of even order a negative weight lowers the objective, and other columns than the factors raise
-    it: then there is no closed form.
+    For odd order -u has the negative weight of u. For even order a negative weight lowers the
+    objective, and other columns than the factors raise it.
     """
     known = real(weights, "the true weights")
     columns = f"at most {n}" if factors is None else str(factors.shape[1])

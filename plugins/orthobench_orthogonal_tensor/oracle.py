@@ -1,4 +1,4 @@
-"""What orthogonal tensor decomposition poses: oracles, solutions, first points, the base class."""
+"""Orthogonal tensor decomposition: oracles, solutions, first points, the base class of problems."""
 
 from __future__ import annotations
 
@@ -14,19 +14,7 @@ from orthobench.tools.arrays import Array, copied, identity, in_rows, like, name
 
 
 class AnyOrderOracle(Oracle):
-    """A symmetric tensor, of which n orthonormal factors are sought: k = n.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-        Symmetric to the last bit, as `orthobench_kit.symmetric_tensors.symmetrized` makes
-        it.
-
-    Attributes
-    ----------
-    T : ndarray, shape (n,) * d
-        A read-only view.
-    """
+    """A symmetric tensor T (read-only) with n orthonormal factors to find: k = n."""
 
     portable: ClassVar[bool] = True
     shows: ClassVar[Mapping[str, str]] = {
@@ -53,16 +41,9 @@ class FourthOrderOracle(AnyOrderOracle):
 
 
 def decomposition(U: Any, weights: Any, order: int = 3) -> Solution:
-    """Return the solution with these factors and weights, of odd order made positive by flips.
+    """Return the solution with these factors (n, n) and weights (n,), flipped for odd order.
 
-    Parameters
-    ----------
-    U : array, shape (n, n)
-        Orthonormal columns u.
-    weights : array, shape (n,)
-        T(u, ..., u) of each; of odd order that of -u is the negative.
-    order : int
-        That of T.
+    For odd order no weight is negative then.
     """
     if order % 2 == 0:
         return Solution(copied(U), weights=copied(weights))
@@ -85,26 +66,11 @@ def start_parameter() -> Any:
 
 
 def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> Any:
-    """Return the orthogonal matrix that a solver starts from, a fresh array.
+    """Return the orthogonal matrix (n, n) that a solver starts from, a fresh array.
 
-    Parameters
-    ----------
-    oracle : TensorOracle
-    start : {"random", "identity", "contraction"}
-        ``"random"`` is the oracle's common start. ``"contraction"`` are the eigenvectors of
-        T(I, I, w) for a random unit vector w: the factors themselves where T = sum_i w_i u_i ⊗ u_i
-        ⊗ u_i and the eigenvalues w_i u_i'w differ.
-    rng : numpy.random.Generator
-        Draws w.
-
-    Returns
-    -------
-    array, shape (n, n)
-        Of the library of the oracle.
-
-    Notes
-    -----
-    `first_point_flops`; memory n².
+    ``"random"`` is the oracle's common start. ``"contraction"`` are the eigenvectors of T(I, I, w)
+    for a random unit vector w: the factors themselves if T = sum_i w_i u_i ⊗ u_i ⊗ u_i and the
+    eigenvalues w_i u_i'w differ. `first_point_flops`.
     """
     if start == "random":
         return copied(oracle.start)
@@ -121,7 +87,7 @@ def first_point_flops(n: int, start: str) -> int:
 
 
 class OrthogonalTensor(Problem[AnyOrderOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "orthogonal tensor"
     offers: ClassVar[type[AnyOrderOracle]] = TensorOracle

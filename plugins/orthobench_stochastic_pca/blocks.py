@@ -1,12 +1,10 @@
 """Blocks of samples: one a step, or at fixed places in the stream; and samples of extreme size.
 
-A solver that takes one sample a step may handle samples in blocks of a fixed size, counted from
-the first sample, wherever the chunks of a run begin and end. If a chunk ends within a block, the
-samples since the beginning of the block are kept, and so is the iterate from there: the result of
-the chunk is what the incomplete block makes of that iterate, and the next chunk starts at the
-beginning of the block again. So every iterate is a function of the samples alone, and
-``advance(a); advance(b)`` leaves the same bits as ``advance(a + b)``. The price: at most one block
-a chunk is handled twice.
+Blocks at fixed places are counted from the first sample, wherever the chunks of a run begin and
+end. If a chunk ends within a block, its samples and the iterate before it are kept. The result of
+the chunk then includes the incomplete block, which the next chunk repeats from its beginning. So
+every iterate depends on the samples alone, and ``advance(a); advance(b)`` leaves the same bits as
+``advance(a + b)``. At most one block a chunk is done twice.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ import numpy as np
 from orthobench.contract import Array, SampleOracle, State, Status, is_plain, namespace, parameter
 
 FEW = 10
-"""Samples of a block by default, as in the code of Henriksen and Ward."""
+"""Default number of samples in a block, as in the code of Henriksen and Ward."""
 
 EXTREME = 200
 """The binary exponent of samples, up or down, beyond which their fourth powers are not safe."""
@@ -32,20 +30,17 @@ I = TypeVar("I")  # noqa: E741 - the iterate, of whatever type a solver chooses
 class ModeratedState(State):
     """The state of a solver whose result does not depend on the unit of the samples.
 
-    Attributes
-    ----------
-    exponent : int, or None
-        That of the power of two which samples are divided by; None before one that is not zero.
+    `exponent` is that of the power of two by which samples are divided; None before the first
+    sample that is not zero.
     """
 
     exponent: int | None = None
 
 
 def moderated(state: ModeratedState, samples: Any) -> Any:
-    """Return samples divided by a power of two: by one, unless their size is extreme.
+    """Return samples divided by a power of two, if their size is extreme.
 
-    It is that of the first sample that is not zero. Nothing is rounded; other libraries' arrays are
-    left as they are.
+    It is that of the first sample that is not zero. Other libraries' arrays stay as they are.
     """
     if state.exponent is None and is_plain(samples) and samples.any():
         largest = np.abs(samples[samples.any(axis=1).argmax()]).max()
@@ -60,10 +55,7 @@ def batch_parameter() -> Any:
 
 
 def taken(oracle: SampleOracle, state: ModeratedState, count: int) -> Array:
-    """Take the samples of a step, or what is left, and count both.
-
-    The run fails on a sample that is not finite.
-    """
+    """Take the samples of a step, or the rest, and count both; fail if one is not finite."""
     samples: Array = moderated(state, oracle.take(count))
     state.work.steps += 1
     state.work.samples += len(samples)
@@ -72,7 +64,7 @@ def taken(oracle: SampleOracle, state: ModeratedState, count: int) -> Array:
 
 
 def fail_unless_finite(state: State, A: Any) -> None:
-    """Fail if samples, or what was made of them, are not finite."""
+    """Fail if an array is not finite."""
     xp = namespace(A)
     if not xp.all(xp.isfinite(A)):
         state.status, state.reason = Status.FAILED, "a sample is not finite"
@@ -100,21 +92,11 @@ class BlockState(ModeratedState, Generic[I]):
 def advance_blocks(
     state: BlockState[I], samples: Array, size: int, process: Callable[[I, Array, int], I]
 ) -> None:
-    """Update the state by samples, and count them as its steps and samples.
+    """Update the state by samples (count, d), and count them as its steps and samples.
 
-    Parameters
-    ----------
-    state : BlockState
-        Changed in place.
-    samples : ndarray, shape (count, d), C order
-        Copied where they are kept.
-    size : int
-        Samples in a block.
-    process : callable
-        ``process(iterate, samples, first)`` returns the iterate after some whole blocks, or the
-        beginning of one, before which there were `first` samples; it changes nothing. Called once
-        for the incomplete block, once for all whole blocks that follow, and once for the samples
-        that remain.
+    ``process(iterate, samples, first)`` returns the iterate after some whole blocks, or the
+    beginning of one, with `first` samples before it; it changes nothing. It is called for the
+    incomplete block, for all whole blocks that follow, and for the rest.
     """
     at = state.work.samples - len(state.pending)
     state.work.steps += len(samples)
@@ -134,7 +116,7 @@ def advance_blocks(
 
 
 def fail_on_nan(state: State, drift: float) -> None:
-    """Fail where a kernel says by a bound of NaN that samples were not finite, or too large."""
+    """Fail if a kernel's bound is NaN: samples were not finite, or too large."""
     if np.isnan(drift):
         state.status = Status.FAILED
         state.reason = "a sample is not finite, or too large to be squared"

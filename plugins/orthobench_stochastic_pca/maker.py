@@ -29,18 +29,12 @@ RELAXED_METRICS = ("relaxed_suboptimality", "rank")
 
 
 class Optimum:
-    """The k-dimensional subspace of largest variance.
-
-    Parameters
-    ----------
-    moment : SecondMoment
-        C.
-    k : int
+    """The k-dimensional subspace of largest variance of a second moment C.
 
     Attributes
     ----------
     value : float
-        The largest tr(U'CU), the sum of the k largest eigenvalues of C.
+        The maximum of tr(U'CU), the sum of the k largest eigenvalues of C.
     subspace : ndarray, shape (d, k)
         Their eigenvectors.
     tied : bool
@@ -56,10 +50,9 @@ class Optimum:
     def gap(self, U: Array) -> float:
         """Return the suboptimality of an orthonormal `U`, without cancellation.
 
-        With the leading eigenpairs (Λ, S) the difference tr Λ - tr(U'CU) is
-        ``sum_i λ_i |(I - UU')s_i|² - tr(W'CW)``, W = (I - SS')U. Both terms vanish with the
-        square of the angle to the optimum, so that a gap far below the rounding of tr Λ is still
-        computed to full relative accuracy. 8dk² flops and those of `variances`.
+        With the leading eigenpairs (Λ, S) it is ``sum_i λ_i |(I - UU')s_i|² - tr(W'CW)``, W = (I -
+        SS')U. Both terms vanish with the square of the angle to the optimum. 8dk² flops and those
+        of `variances`.
         """
         S = self.subspace
         missed = S - U @ (U.T @ S)
@@ -78,20 +71,17 @@ class Judge:
     Parameters
     ----------
     test : SecondMoment
-        Of the test data or of the population; metrics are reported on it.
+        Second moment of the test data or of the population.
     k : int
-        Dimension of the subspace.
     validation : SecondMoment, optional
-        Of the data that parameters are tuned on.
+        Second moment of the data for tuning.
     unit : float
-        What samples were divided by, a power of two: variances are reported times its square.
+        Divisor of the samples, a power of two; variances are multiplied by its square.
 
     Notes
     -----
-    The optima are computed once, by `SecondMoment.leading`, from second moments whose cost is
-    linear in the number of samples beyond d (`second_moment`). A call costs one `variances` and
-    about 12dk² flops for each second moment; beyond d samples, that does not depend on their
-    number.
+    Second moments cost time linear in the number of samples beyond d, once. A call then costs one
+    `variances` and about 12dk² flops for each.
     """
 
     def __init__(
@@ -107,11 +97,11 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``suboptimality``, the primary one, first.
 
-        ``suboptimality`` is the largest tr(U'CU) minus that of the solution;
+        ``suboptimality`` is the maximum of tr(U'CU) minus that of the solution;
         ``explained_variance_ratio`` is tr(U'CU) / tr C; ``subspace_error`` is |(I - UU')U*|_F, if
-        the subspace U* is the only one that is best.
-        A `RelaxedSolution` also has ``relaxed_suboptimality``, the same for tr(MC), and ``rank``,
-        that of M; with validation data there is ``validation_suboptimality``.
+        the best subspace U* is unique. A `RelaxedSolution` also has ``relaxed_suboptimality``, the
+        same for tr(MC), and ``rank``, that of M. With validation data there is
+        ``validation_suboptimality``.
         """
         gap = self.optimum.gap(solution.point)
         achieved = self.optimum.value - gap
@@ -131,7 +121,6 @@ class Judge:
         return metrics
 
     def _relaxed_value(self, solution: RelaxedSolution) -> float:
-        """Return tr(MC)."""
         variances = self.test.variances(solution.vectors)
         excess = float(variances @ (solution.values - solution.floor))
         return excess + solution.floor * self.test.trace
@@ -141,12 +130,13 @@ Data: TypeAlias = "NDArray[np.generic] | Rows | ArraySource"
 """Samples in rows, as an array or what is read by blocks."""
 
 JUDGE_BYTES = 256 * 2**20
-"""Most bytes of training rows that the judge measures on if it has no data of its own."""
+"""Maximum size of the training rows for the judge if it has no data of its own, in bytes."""
 
 
 NOISE, MUCH = 9, 0.5
-"""Squares of the standard error of a mean that are no sign of one; the share of the variance of a
-component from which on a mean is warned of."""
+"""Squared standard error below which a mean is noise; share of a component's variance for a
+warning.
+"""
 
 
 def stochastic_pca(
@@ -164,25 +154,23 @@ def stochastic_pca(
     Parameters
     ----------
     train : ndarray (n, d), memory map, table, iterable of rows or blocks, or sampler
-        The samples that solvers see, row by row in this order. A table is a DataFrame of numbers.
-        A sampler is a function ``sampler(rng, count) -> (count, d)``. A Dask array, an HDF5 data
-        set, a Zarr array and a scipy.sparse matrix are read by blocks, never as a whole. An array
-        or a sparse matrix is copied, unless it is read-only; what lies on disk, is computed, or
-        comes one after another is not: leave it as it is until all runs are over.
+        The samples that solvers see, row by row in this order. A table is a DataFrame of numbers. A
+        sampler is a function ``sampler(rng, count) -> (count, d)``. A Dask array, an HDF5 data set,
+        a Zarr array and a scipy.sparse matrix are read by blocks. An array or a sparse matrix is
+        copied unless it is read-only; do not change other data before all runs are over.
     k : int
         Dimension of the subspace, 1 <= k <= d.
     validation, test : ndarray, shape (n, d), optional
         Data for tuning and for the judge. Without a test part the judge uses `covariance`; without
         that, rows spaced evenly over the training part, at most 256 MiB of them.
     covariance : ndarray, shape (d, d), or SecondMoment, optional
-        The true second moment E[xx'], if it is known; needed for samplers and iterators
-        without a test part.
+        The true second moment E[xx']; needed for samplers and iterators without a test part.
     passes : int
-        How often solvers go through an array; one pass is the stochastic setting. An
-        `ArraySource` has its own number of passes.
+        Number of passes through an array; one pass is the stochastic setting. An `ArraySource` has
+        its own number of passes.
     center : bool
-        Whether the mean of an array is subtracted from it, and from the other parts; `covariance`
-        is then about the mean. It takes one more pass beforehand, of which solvers see nothing.
+        Whether the mean of an array is subtracted from all parts, in one more pass beforehand;
+        `covariance` is then about the mean.
 
     Returns
     -------
@@ -192,25 +180,23 @@ def stochastic_pca(
     Raises
     ------
     UsageError
-        If k is not a whole number from 1 to d, if several passes are asked for over data that can
-        be read only once, or centring of such, or if there is nothing to judge by.
+        If k is not a whole number from 1 to d, if data that can be read only once need several
+        passes or centring, or if there is nothing to judge by.
     DataError
-        If data are not a finite real matrix; names the row. Training rows are checked
-        when they are read.
+        If data are not a finite real matrix; names the row. Training rows are checked when they are
+        read.
 
     Notes
     -----
-    Samples are not centred by default: it warns if their mean m, in the rows that the judge sees,
-    carries more than half of the smallest component asked for, as |U'm|² bounds the variance that
-    is lost to it. No solver of the family estimates the mean while samples come; `incremental-pca`
-    of `ob.pca` does, in one pass.
+    Samples are not centred by default. It warns if the mean, in the judge's rows, has more than
+    half of the variance of the smallest component. No solver of the family estimates the mean;
+    `incremental-pca` of `ob.pca` does, in one pass.
 
-    If the largest entry of the first block of an array is beyond 1e50, or below 1e-50, solvers
-    and the judge see the samples divided by a power of two, and variances are reported in the unit
-    of the data.
+    If the largest entry of the first block of an array is above 1e50 or below 1e-50, solvers and
+    judge see the samples divided by a power of two; variances are in the unit of the data.
 
-    The judge's second moment of n rows costs nd² flops and its leading eigenpairs about 4d³/3,
-    or n²d + 4n³/3 where n < d.
+    The judge's second moment of n rows costs nd² flops and its leading eigenpairs about 4d³/3, or
+    n²d + 4n³/3 if n < d.
 
     Examples
     --------
@@ -250,14 +236,16 @@ def _population(covariance: Array | SecondMoment | None, unit: float) -> SecondM
 
 
 MODERATE = 1e50
-"""Samples whose largest entry in the first block is beyond, or below its inverse, are divided by
-it; beyond the cube, variances overflow or vanish."""
+"""Largest entry of samples above which, or below its inverse, they are divided by a power of two.
+
+Beyond the cube, variances overflow or vanish.
+"""
 
 
 def _unit(source: SampleSource) -> float:
-    """Return the power of two that the rows of an array are divided by; 1 for most.
+    """Return the power of two by which the rows of an array are divided; 1 for most.
 
-    The fourth powers of samples are then within the range of numbers, for solvers and the judge.
+    So the fourth powers of samples neither overflow nor underflow.
     """
     if not isinstance(source, ArraySource) or not isinstance(source.rows, np.ndarray):
         return 1.0
@@ -269,7 +257,7 @@ def _unit(source: SampleSource) -> float:
 
 
 def _moved(source: Any, unit: float, centre: float | Array = 0.0) -> Any:
-    """Return a source of samples over a power of two, less a centre; itself if nothing is moved."""
+    """Return a source over a power of two, less a centre; itself if neither changes it."""
     if not isinstance(source, ArraySource) or (unit == 1 and np.ndim(centre) == 0):
         return source
     scale = source.scale / unit
@@ -278,7 +266,6 @@ def _moved(source: Any, unit: float, centre: float | Array = 0.0) -> Any:
 
 
 def _centre(source: SampleSource, train: object) -> Array:
-    """Return the mean of an array's samples; a pass."""
     if not isinstance(source, ArraySource) or source is train:
         raise UsageError(
             "center=True needs an array, which is read twice: subtract the mean of the samples, or "
@@ -289,7 +276,7 @@ def _centre(source: SampleSource, train: object) -> Array:
 
 
 def _warn_of_mean(optimum: Optimum) -> None:
-    """Warn if the mean is more than the smallest component, in the span of those asked for."""
+    """Warn if the mean is more than the smallest component in their span."""
     mean, rows = optimum.moment.mean, optimum.moment.rows
     if mean is None:
         return
@@ -305,7 +292,6 @@ def _warn_of_mean(optimum: Optimum) -> None:
 
 
 def _width(test: Data | None, covariance: Array | SecondMoment | None) -> int | None:
-    """Return the number of features of the judge's data; None if it has none."""
     if isinstance(covariance, SecondMoment):
         return covariance.d
     if covariance is not None:
@@ -333,7 +319,6 @@ def _test_moment(
 
 
 def _evenly_spaced(source: ArraySource) -> ArraySource:
-    """Return rows spaced evenly over a source, at most `JUDGE_BYTES` of them."""
     rows = min(source.length, max(1, JUDGE_BYTES // (8 * source.d)))
     if isinstance(source.rows, Rows):
         order = range(source.length) if source.order is None else source.order

@@ -1,4 +1,4 @@
-"""What stochastic PCA poses: the oracle of missing entries, relaxed solutions, the base class."""
+"""Stochastic PCA: the oracle of missing entries, relaxed solutions, the base class of problems."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from orthobench.tools.arrays import Array
 
 @dataclass(frozen=True)
 class RelaxedSolution(Solution):
-    """A basis taken from a feasible matrix M of the convex relaxation.
+    """A basis taken from a feasible matrix M of the convex relaxation; the judge measures both.
 
     M = vectors diag(values) vectors' + floor (I - vectors vectors'), as in equation 3.3 of Arora,
-    Cotter and Srebro (2013); the judge measures M as well as the basis.
+    Cotter and Srebro (2013).
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class RelaxedSolution(Solution):
     values : ndarray, shape (m,)
         Their eigenvalues, in [0, 1].
     floor : float
-        The eigenvalue of all other directions; zero where M has rank m.
+        The eigenvalue of all other directions; zero if M has rank m.
     """
 
     vectors: Array = field(kw_only=True)
@@ -44,11 +44,10 @@ Positions: TypeAlias = "NDArray[np.bool_]"
 
 
 class EntryOracle(SampleOracle):
-    """Samples of which only some entries are observed; the others are zero.
+    """Samples with missing entries, which are zero.
 
-    So methods for whole samples take these with zeros in place of what is missing. Methods that
-    know of missing entries ask `observed` for the positions. An entry that is observed and exactly
-    zero counts as missing, which has probability zero if entries have a density.
+    Methods for whole samples take the zeros. Others ask `observed` for the positions. An entry that
+    is observed and exactly zero counts as missing.
     """
 
     portable: ClassVar[bool] = False
@@ -59,7 +58,7 @@ class EntryOracle(SampleOracle):
 
 
 class StochasticPCA(Problem[SampleOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "stochastic PCA"
     offers: ClassVar[type[SampleOracle]] = SampleOracle

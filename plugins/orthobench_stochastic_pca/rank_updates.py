@@ -1,14 +1,12 @@
-"""M <- projection of (M + eta xx'), sample by sample: what all methods that keep a spectrum share.
+"""M <- projection of (M + eta xx'), sample by sample, for all methods that keep a spectrum.
 
-They are exact: working in blocks changes nothing but rounding. At rank m, in blocks of b samples,
-about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample, nearly all of them in matrix products. Memory:
-3(m + b)d doubles.
+Blocks change nothing but rounding. At rank m, in blocks of b samples, about 2(m + b)(1 + m/b)d +
+2m²(m + b) flops a sample, nearly all in matrix products. Memory: 3(m + b)d doubles.
 
-``work.flops`` counts Algorithm 1 of Arora, Cotter and Srebro (2013) as the paper states it, sample
-by sample: 4dm + 2d for the coordinates, the residual and its norm; 9n³ for the eigenproblem of size
-n, which is m + 1 if there is a residual and m otherwise; and 2dnm' for the m' eigenvectors that
-the projection leaves a positive eigenvalue. The others are multiplied by zero and are not formed.
-To form all n takes 2dn² instead: of that count ``work.flops`` of `msg` is 0.92 to 0.97 on digits.
+The count ``work.flops`` is that of Algorithm 1 of Arora, Cotter and Srebro (2013), sample by
+sample. It has 4dm + 2d for the coordinates, the residual and its norm, and 9n³ for the eigenproblem
+of size n, m + 1 with a residual and m without. It has 2dnm' for the m' eigenvectors to which the
+projection leaves a positive eigenvalue. (Forming all n takes 2dn².)
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from orthobench_stochastic_pca.blocks import BlockState, advance_blocks, fail_on
 from orthobench_stochastic_pca.schedule import UNKNOWN, Unit
 
 MIN_ROWS = 256
-"""Rows of the factors that are gathered before they are first compressed."""
+"""Number of rows of the factors before they are first compressed."""
 
 
 class FactoredSum(NamedTuple):
@@ -38,7 +36,7 @@ class FactoredSum(NamedTuple):
     factors : tuple of ndarray, shapes (g, d)
         The compressed part, then the factors added since.
     rows : int
-        Rows of all factors together.
+        Number of rows of all factors.
     limit : int
         Number of rows above which they are compressed.
     dense : ndarray, shape (d, d), or None
@@ -51,10 +49,9 @@ class FactoredSum(NamedTuple):
     dense: Array | None = None
 
     def plus(self, P: Array) -> FactoredSum:
-        """Return the sum with P'P added for P (g, d), which is kept, not copied.
+        """Return the sum with P'P added for P (g, d), which is not copied.
 
-        2gd² flops if S is dense, else none until the next compression: to as many rows as its rank,
-        or to S itself.
+        It takes 2gd² flops if S is dense, else none until the next compression.
         """
         if self.dense is not None:
             return self._replace(dense=self.dense + P.T @ P)
@@ -69,10 +66,7 @@ class FactoredSum(NamedTuple):
         return FactoredSum((factor,), rank, max(MIN_ROWS, 2 * rank))
 
     def spectrum(self) -> tuple[Array, Array]:
-        """Return the eigenvalues of S above rounding, descending, and their eigenvectors (d, r).
-
-        A thin SVD of the factors, or an eigendecomposition of S, 9d³ flops.
-        """
+        """Return the eigenvalues of S above rounding, descending, and their eigenvectors (d, r)."""
         if self.dense is not None:
             values, vectors = np.linalg.eigh(self.dense)
             keep = values > len(values) * np.finfo(float).eps * values[-1]
@@ -84,15 +78,7 @@ class FactoredSum(NamedTuple):
 
 @dataclass(frozen=True)
 class SummedIterate:
-    """The iterate and, if the solver averages, the sum of all iterates M; immutable.
-
-    Attributes
-    ----------
-    matrix : Iterate
-    total : FactoredSum, optional
-    unit : Unit
-        That of the steps.
-    """
+    """The iterate, the unit of the steps and, for averages, the sum of all M; immutable."""
 
     matrix: Iterate
     total: FactoredSum | None = None
@@ -103,14 +89,7 @@ class SummedIterate:
 class SpectrumState(BlockState[SummedIterate]):
     """The state of a method that keeps a spectrum.
 
-    Attributes
-    ----------
-    start : ndarray, shape (d, k)
-        The oracle's start, which completes a basis of lower rank.
-    projection : Projection
-        The projection of the eigenvalues.
-    seed : int
-        Seed of sampled rounding.
+    `start` (d, k) completes a basis of lower rank; `seed` is that of sampled rounding.
     """
 
     start: Array
@@ -149,19 +128,10 @@ def update(
     block: int = BLOCK,
     relative: bool = True,
 ) -> None:
-    """Take `count` samples, with one update each.
+    """Take `count` samples, with one update each; changes the state in place.
 
-    Parameters
-    ----------
-    oracle : SampleOracle
-    state : SpectrumState
-        Changed in place.
-    count : int
-    steps : callable
-    block : int
-        Samples in a block: more for methods of higher rank.
-    relative : bool
-        Whether results do not depend on the unit of the samples.
+    `block` is the number of samples in a block. With `relative`, results do not depend on the unit
+    of the samples.
     """
     from orthobench_stochastic_pca._kernels.updates import update_blocks
 

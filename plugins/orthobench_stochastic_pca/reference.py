@@ -1,4 +1,4 @@
-"""Methods as anyone would first write them in NumPy, to which tests and benchmarks hold solvers.
+"""Methods as anyone would first write them in NumPy, for comparison in tests and benchmarks.
 
 Each makes a first iterate of a start (d, k), and takes one sample after another, with step sizes.
 """
@@ -117,7 +117,6 @@ def _shift(s: Array, k: int) -> float:
 
 
 def _on_start(value: float) -> Callable[[Array], Spectrum]:
-    """Return what makes a multiple of the projection onto the start."""
     return lambda U: Spectrum(U, np.full(U.shape[1], value), U.shape[1])
 
 

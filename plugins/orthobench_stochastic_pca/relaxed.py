@@ -1,4 +1,4 @@
-"""The base of the methods on the convex relaxation, and the subspaces that they read off M."""
+"""The base of the methods on the convex relaxation, and the subspaces of M."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from orthobench_stochastic_pca.rank_updates import SpectrumState, begun, update
 from orthobench_stochastic_pca.schedule import Scheduled
 
 ROUNDING = 1e-12
-"""Weights and differences of the trace up to this are rounding."""
+"""Weight or difference of the trace below which it is rounding."""
 
 MANY = 24
-"""Samples in a block of methods whose rank is not bounded."""
+"""Number of samples in a block of methods whose rank is not bounded."""
 
 
 @dataclass(frozen=True)
 class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
     """Base of the methods on the relaxation {0 <= M <= I, tr M = k}.
 
-    Subclasses say what M begins as, and how its eigenvalues are projected after each step.
+    Subclasses define the first M, and the projection of its eigenvalues after each step.
 
     Parameters
     ----------
     rounding : {"leading", "sampled"}
-        The subspace of a solution: that of the k leading eigenvectors of M, or a corner (an
-        extreme point) of the feasible set, drawn at random such that its expectation is M. The
-        draw is a function of the solver's seed and the number of steps.
+        The subspace of a solution: that of the k leading eigenvectors of M, or a random corner
+        (extreme point) of the feasible set, whose expectation is M. The seed and the number of
+        steps determine it.
 
     Class attributes
     ----------------
@@ -67,10 +67,7 @@ class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
         """Return the projection of the eigenvalues, or raise if parameters do not fit."""
 
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return M's eigenvalues, in the iterate's order, and that of all other directions.
-
-        By default those of the iterate, which is M itself.
-        """
+        """Return M's eigenvalues, in the iterate's order, and that of all other directions."""
         return matrix.values, 0.0
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SpectrumState:
@@ -100,7 +97,6 @@ class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
         return values[::-1].copy(), np.ascontiguousarray(iterate.matrix.basis[::-1].T), floor
 
     def _sampled(self, state: SpectrumState, values: Array, vectors: Array, floor: float) -> Array:
-        """Return the subspace of a sampled corner, shape (d, k)."""
         vectors, values = fill_trace(vectors, values, floor, state.start)
         rng = np.random.default_rng([state.seed, state.work.steps])
         chosen = sampled(values, state.start.shape[1], rng)
@@ -124,28 +120,10 @@ def average_parameter() -> Any:
 
 
 def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:
-    """Decompose a feasible matrix into a convex combination of projections of rank k.
+    """Decompose a feasible matrix into a convex combination of projections of rank k, its corners.
 
-    These are the corners, or extreme points, of the feasible set.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Eigenvalues in [0, 1] with sum k.
-    k : int
-
-    Yields
-    ------
-    weight : float
-        All weights sum to one.
-    chosen : ndarray of int, shape (k,)
-        The eigenvectors that span the corner. The indicators of all `chosen`, weighted, sum to
-        `values`.
-
-    Notes
-    -----
-    At most n corners: each weight takes one value to zero, or makes one equal to the remaining
-    weight, and there it stays. O(n log n) operations each.
+    `values` (n,) are eigenvalues in [0, 1] with sum k. Yields weights, which sum to one, each with
+    the k eigenvectors that span the corner. At most n corners, O(n log n) operations each.
 
     References
     ----------
@@ -165,10 +143,7 @@ def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:
 
 
 def sampled(values: Array, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw a corner with its weight as probability, by one draw: its expectation is the matrix.
-
-    Parameters and cost are those of `corners`.
-    """
+    """Draw a corner with its weight as probability: its expectation is the matrix."""
     threshold = rng.random()
     chosen = np.arange(k)
     for weight, chosen in corners(values, k):  # noqa: B007 - the last one is used
@@ -184,20 +159,13 @@ def fill_trace(vectors: Array, values: Array, floor: float, start: Array) -> tup
     Parameters
     ----------
     vectors : ndarray, shape (d, m)
-        Eigenvectors.
     values : ndarray, shape (m,)
         Eigenvalues, descending.
     floor : float
         The eigenvalue of all other directions; if positive, these get eigenvectors too.
     start : ndarray, shape (d, k)
-        Orthonormal columns. If the trace is below k, the eigenvalues of the eigenvectors and of
-        the directions of `start` are raised by one shift, clipped to [0, 1].
-
-    Returns
-    -------
-    vectors : ndarray, shape (d, n)
-    values : ndarray, shape (n,)
-        Eigenvalues in [0, 1] with sum k.
+        Orthonormal columns. If the trace is below k, one shift, clipped to [0, 1], raises the
+        eigenvalues of the eigenvectors and of the directions of `start`.
 
     References
     ----------

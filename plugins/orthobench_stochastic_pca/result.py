@@ -19,11 +19,11 @@ class StreamResult(Result):
     Attributes
     ----------
     components : ndarray, shape (d, k)
-        Orthonormal columns, the largest variance first. In each the entry of largest absolute value
-        is positive.
+        Orthonormal columns, the largest variance first; the entry of largest absolute value is
+        positive.
     variance : ndarray, shape (k,)
-        Mean squares of the scores of the judge's data, in the unit of the samples squared; samples
-        are not centred.
+        Mean squares of the scores of the judge's data, not centred, in the squared unit of the
+        samples.
     """
 
     components: Annotated[Array, "orthonormal columns, the largest variance first"]
@@ -33,17 +33,7 @@ class StreamResult(Result):
 def components(moment: SecondMoment, unit: float, solution: Solution) -> StreamResult:
     """Return the components in the span of a point, along the axes of the judge's data.
 
-    Parameters
-    ----------
-    moment : SecondMoment
-        C.
-    unit : float
-        What samples were divided by.
-    solution : Solution
-
-    Notes
-    -----
-    k(k + 1)/2 variances, from which U'CU follows, and memory for as many vectors.
+    `moment` is C, `unit` the divisor of the samples. U'CU follows from k(k + 1)/2 variances.
     """
     U = solution.point
     k = U.shape[1]

@@ -14,7 +14,7 @@ GRID = tuple(2.0**i for i in range(-3, 6))
 """Constants c to try in tuning, for data with E|x|² = 1."""
 
 FIRST = 16
-"""The samples, of those that are not zero, whose mean |x|² is the unit."""
+"""Number of samples, without zeros, whose mean |x|² is the unit."""
 
 _POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
 
@@ -22,25 +22,15 @@ _POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
 class Unit(NamedTuple):
     """The mean |x|² of the first `FIRST` samples that are not zero, in which steps are measured.
 
-    At a sample before the last of them it is the mean so far, so that a step depends on no later
-    sample.
-
-    Attributes
-    ----------
-    energy : number
-        The sum of |x|².
-    samples : number
-        The samples in it.
+    Before the last of them it is the mean so far. `energy` is the sum of |x|², `samples` their
+    number.
     """
 
     energy: Any = 0.0
     samples: Any = 0
 
     def along(self, rows: Any) -> tuple[Any, Unit]:
-        """Return the unit at each of some samples, 1 if all were zero, and after them.
-
-        Elsewhere than in NumPy nothing waits for the device.
-        """
+        """Return the unit at each of some samples, 1 if all were zero, and after them."""
         plain, count = is_plain(rows), rows.shape[0]
         xp = namespace(rows)
         squares = xp.sum(rows * rows, axis=-1)
@@ -116,18 +106,7 @@ class Scheduled:
         return self._sizes(_numbers(first, means)) / means, unit
 
     def etas(self, first: int, count: int) -> Array:
-        """Return the step sizes eta_t for t = first, ..., first + count - 1.
-
-        Parameters
-        ----------
-        first : int
-            At least 1.
-        count : int
-
-        Returns
-        -------
-        ndarray, shape (count,)
-        """
+        """Return the step sizes eta_t for t = first, ..., first + count - 1; first >= 1."""
         return np.asarray(self._sizes(np.arange(first, first + count, dtype=np.float64)))
 
     def _sizes(self, t: Any) -> Any:
@@ -138,7 +117,7 @@ class Scheduled:
 
 
 def _numbers(first: int, x: Any) -> Any:
-    """Return first, first + 1, ... as an array like x, made where x is: nothing is moved there."""
+    """Return first, first + 1, ... as an array like x, on its device."""
     from array_api_compat import device
 
     stop = first + x.shape[0]

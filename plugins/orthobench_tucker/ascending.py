@@ -1,19 +1,17 @@
 """The step-size rule "ascending" of `pgd`: which steps are accepted, and the next step size.
 
 A step has gamma = s over the length of each column of the gradient; a large s makes it a step of
-the power iteration. It is accepted if F gains at least::
+the power iteration. It is accepted if F gains at least a tenth of the first-order gain of a step of
+size 1 / tr(Q'∇F)::
 
-    min(s, 1) |V|² / (10 (2d F + |V|)),        V = (I - QQ') ∇F,
+    min(s, 1) |V|² / (10 (2d F + |V|)),        V = (I - QQ') ∇F.
 
-a tenth of the first-order gain of a step of size 1 / tr(Q'∇F), since tr(Q'∇F) = 2dF bounds the
-eigenvalues of Q'∇F. It is not enough that F does not fall: orthogonal iteration on diag(1, -1)
-alternates at the same F for ever. A step that is rejected is tried again from the same point with
-a tenth of s. Since F has a bounded second derivative, and gamma grows with s in every column, one
-of these is accepted: at the latest when all gamma are below 1/L, in the range of the theorem of
-`pgd`. (That holds with a gamma for each column: Q + ∇F diag(gamma) and Q diag(1/gamma) + ∇F have
-the same span.) So sum_t |V_t|² < infinity, and all limits are critical points.
+tr(Q'∇F) = 2dF bounds the eigenvalues of Q'∇F. It is not enough that F does not fall: orthogonal
+iteration on diag(1, -1) alternates for ever at the same F. A rejected step is tried again from the
+same point with a tenth of s. Once all gamma are below 1/L, the theorem of `pgd` guarantees
+acceptance. So all limits are critical points.
 
-After three steps in a row that were accepted s doubles, up to its initial value.
+After three accepted steps in a row s doubles, up to its initial value.
 """
 
 from __future__ import annotations
@@ -30,36 +28,32 @@ from orthobench_tucker._kernels.arrays import GAMMA_0, units
 from orthobench_tucker.objective import RESOLVED, gain
 
 SUFFICIENT = 0.1
-"""Least share of the first-order gain at which a step is accepted."""
+"""Minimum share of the first-order gain at which a step is accepted."""
 
 CUT, GROWTH = 10.0, 2.0
-"""Divisor of s after a step that is rejected, and factor when s grows again."""
+"""Divisor of s after a rejected step, and factor by which s grows again."""
 
 PATIENCE = 3
-"""Steps in a row that are accepted before s grows."""
+"""Number of accepted steps in a row before s grows."""
 
 SMALLEST = 1e-16
-"""Least s; after it no step is left."""
+"""Minimum s."""
 
 ROUNDING = 1e-14
-"""Fall of F, relative to F, that is rounding if the gradient has become half as large."""
+"""Fall of F, relative to F, that counts as rounding if the gradient has halved."""
 
 
 class Iterate(NamedTuple):
-    """A basis with F and its gradient, all transposed.
+    """A basis with F and its gradient ∇F = QP + V, all transposed.
 
     Attributes
     ----------
     basis : array, shape (r, n)
         Q'.
     inner : array, shape (r, r)
-        P of ∇F = QP + V.
+        P.
     tangent : array, shape (r, n)
         V', the Riemannian gradient.
-    objective : float
-        F(Q).
-    relative_gradient : float
-        |V| / F.
     """
 
     basis: Any
@@ -75,22 +69,16 @@ class PGDState(State):
 
     Attributes
     ----------
-    iterate : Iterate
-        The basis with its gradient.
     before : array, shape (r, n)
         Q' before the last step.
     squares : array, shape (r,)
-        For each column gamma_0², to which AdaGrad adds the squares of its gradients.
+        Sum of the squared gradients of each column, from gamma_0² on (AdaGrad).
     lipschitz : float
         L (`PGD`) under the rule "constant"; else zero.
     step_size : float
         s of the rule "ascending".
-    accepted : int
-        Number of steps that this rule has accepted in a row since s changed.
-    raised : bool
-        Whether the last step raised F.
-    returns : int
-        Number of steps in a row that have led back to the subspace before the last.
+    accepted, returns : int
+        Number of steps in a row accepted since s changed, and that returned (`count_returns`).
     """
 
     iterate: Iterate
@@ -135,15 +123,7 @@ def first_state(iterate: Iterate, step_size: float, lipschitz: float = 0.0) -> P
 def accepts(state: PGDState, trial: Iterate, order: int, largest: float) -> bool:
     """Return whether a step raises F enough, and change the state: its iterate, or s.
 
-    Parameters
-    ----------
-    state : PGDState
-    trial : Iterate
-        After the step.
-    order : int
-        d.
-    largest : float
-        The initial value of s.
+    `largest` is the initial value of s.
     """
     if not sufficient(state.iterate, trial, order, state.step_size):
         state.step_size, state.accepted = max(state.step_size / CUT, SMALLEST), 0
@@ -159,17 +139,8 @@ def sufficient(current: Iterate, trial: Iterate, order: int, step_size: float) -
     """Return whether F gains enough in a step for it to be accepted.
 
     If the difference of the two values is near rounding, the gain is taken from the gradients
-    (`objective.gain`), unless the gradient has become half as large: then the step is accepted if
-    F does not fall by more than rounding.
-
-    Parameters
-    ----------
-    current, trial : Iterate
-        Before and after the step.
-    order : int
-        d.
-    step_size : float
-        s.
+    (`objective.gain`). If the gradient has also halved, the step is accepted unless F falls by more
+    than rounding.
     """
     F, relative = current.objective, current.relative_gradient
     least = SUFFICIENT * min(step_size, 1.0) * relative * relative * F / (2 * order + relative)
@@ -185,21 +156,8 @@ def sufficient(current: Iterate, trial: Iterate, order: int, step_size: float) -
 def end_slopes(current: Iterate, trial: Iterate) -> tuple[float, float]:
     """Return the derivatives of F at both ends of a curve from one subspace to another.
 
-    The curve from Q to Y starts in the horizontal direction D = Y (Q'Y)^-1 - Q, and ends in the
-    corresponding one.
-
-    Parameters
-    ----------
-    current, trial : Iterate
-
-    Returns
-    -------
-    float, float
-        Infinite where Q'Y has no inverse.
-
-    Notes
-    -----
-    6nr² flops, and the inverse of an (r, r) matrix.
+    The curve from Q to Y starts in the horizontal direction D = Y (Q'Y)^-1 - Q. Both slopes are
+    infinite if Q'Y has no inverse. 6nr² flops, and the inverse of an (r, r) matrix.
     """
     cosines = current.basis @ trial.basis.T
     try:

@@ -11,28 +11,17 @@ from orthobench.tools.arrays import Array, is_plain, namespace
 from orthobench_tucker.sample_moments import monomials
 
 BLOCK = 2**24
-"""Most numbers that are computed from samples at once elsewhere than in NumPy."""
+"""Maximum number of entries computed from samples at once, in other libraries than NumPy."""
 
 SCRATCH_BYTES = 2**20
-"""Most bytes of weighted samples that `moment_tensor` holds: few enough for the cache."""
+"""Maximum size of the weighted samples of `moment_tensor`, in bytes: they fit in the cache."""
 
 
 def partial_core(T: Array, Q: Array) -> Array:
     """Return W = T ·(I, Q, ..., Q), a column for each distinct monomial of degree d - 1.
 
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-    Q : ndarray, shape (n, r)
-
-    Returns
-    -------
-    ndarray, shape (n, N)
-        Columns as in `orthobench_tucker.sample_moments.partial_core`.
-
-    Notes
-    -----
-    About 2 n^d r flops; memory n^(d-1) r.
+    Columns as in `sample_moments.partial_core`, shape (n, N). About 2 n^d r flops; memory n^(d-1)
+    r.
     """
     W = T
     for _ in range(T.ndim - 1):
@@ -42,24 +31,13 @@ def partial_core(T: Array, Q: Array) -> Array:
 
 
 def moment_tensor(X: Any, order: int) -> Any:
-    """Return the sample moment (1/p) sum_i x_i ⊗ ... ⊗ x_i, symmetric to the last bit.
-
-    Parameters
-    ----------
-    X : array, shape (p, n)
-    order : int
-        d >= 2.
-
-    Returns
-    -------
-    array, shape (n,) * d
+    """Return the sample moment (1/p) sum_i x_i ⊗ ... ⊗ x_i of X (p, n), symmetric to the last bit.
 
     Notes
     -----
-    For each ascending tuple of the first d - 2 indices, with w the product of the samples' entries
-    there, the rows b <= c of X' diag(w) X, b at least the last of these indices: 2pn^d/d! flops,
-    up to lower terms and what the blocks of `ROWS` add, in place of the 2pn^d of Khatri-Rao
-    products. Memory np and `SCRATCH_BYTES` beyond the result.
+    About 2pn^d/d! flops: for each ascending tuple of the first d - 2 indices only the triangle of
+    X' diag(w) X from the last of them on. Here w is the product of the samples' entries at the
+    tuple. Memory np and `SCRATCH_BYTES` beyond the result.
     """
     if not is_plain(X):
         return _moment_elsewhere(X, order)
@@ -71,7 +49,7 @@ def moment_tensor(X: Any, order: int) -> Any:
 
 
 def _moment_elsewhere(X: Any, order: int) -> Any:
-    """Return the moment from Khatri-Rao products; 2pn^d flops, memory of `BLOCK` numbers more."""
+    """Return the moment from Khatri-Rao products."""
     xp, (p, n) = namespace(X), X.shape
     rows, total = max(1, BLOCK // n ** (order - 1)), 0.0
     for begin in range(0, p, rows):
@@ -84,7 +62,6 @@ def _moment_elsewhere(X: Any, order: int) -> Any:
 
 
 def _set_moment(T: Array, X: Array, w: Array, scratch: Array) -> None:
-    """Set T to the sum of w x ⊗ ... ⊗ x over the columns x of X."""
     if T.ndim == 2:
         _set_gram(T, X, w, scratch)
     else:
@@ -92,7 +69,6 @@ def _set_moment(T: Array, X: Array, w: Array, scratch: Array) -> None:
 
 
 def _set_gram(G: Array, X: Array, w: Array, scratch: Array) -> None:
-    """Set G to X diag(w) X', symmetric to the last bit."""
     n, p = X.shape
     many = scratch.shape[1]
     for begin in range(0, p, many):

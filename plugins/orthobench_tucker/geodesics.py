@@ -1,10 +1,9 @@
 """Geodesics of the Grassmannian, and inverse Hessians that are transported along them.
 
-The latter are quasi-Newton approximations H of (-Hess F)^-1, updated with pairs (s, y): a step s,
-and the change y of the gradient of -F along it, both at the end of the geodesic. Parallel transport
-moves earlier pairs, or the matrix, there as well. A pair without curvature, s'y <= 1e-10 |s| |y|,
-is left out. So H stays positive definite, which in exact arithmetic the strong Wolfe conditions
-ensure.
+Quasi-Newton approximations H of (-Hess F)^-1 are updated with pairs (s, y): a step s, and the
+change y of the gradient of -F along it. Parallel transport moves earlier pairs, or the matrix, to
+the end of the geodesic. H stays positive definite, since pairs with s'y <= 1e-10 |s| |y| are left
+out.
 """
 
 from __future__ import annotations
@@ -18,35 +17,27 @@ from orthobench.contract import Array, flops
 from orthobench_tucker.objective import Point, core_metric
 
 CURVED = 1e-10
-"""Least s'y, relative to |s| |y|, of a pair that is kept."""
+"""Minimum s'y, relative to |s| |y|, of a pair that is kept."""
 
 OUTDATED = 2.0
 """Factor by which the metric of the core may change before a matrix is reset."""
 
 
 class Geodesic:
-    """The geodesic from the span of Q in a horizontal direction D = U Σ V'.
+    """The geodesic from the span of Q (n, r) in a horizontal direction D = U Σ V', Q'D = 0.
 
-    Q(t) = Q V cos(Σt) V' + U sin(Σt) V', computed as Q plus a change, so that no digits are lost
-    where t is small. Parallel transport along the geodesic multiplies tangent vectors (n, r) from
-    the left only: with the bases Q(t) they keep their coordinates.
-
-    Parameters
-    ----------
-    Q : ndarray, shape (n, r)
-        Orthonormal.
-    D : ndarray, shape (n, r)
-        Q'D = 0.
+    Q(t) = Q V cos(Σt) V' + U sin(Σt) V', computed as Q plus a change, so that no digits are lost if
+    t is small. Parallel transport multiplies tangent vectors from the left only: with the bases
+    Q(t) they keep their coordinates.
 
     Attributes
     ----------
     longest : float
-        The t at which the largest principal angle between Q(0) and Q(t) is π/2; up to it the
-        geodesic is the shortest curve.
+        The t at which the largest principal angle between Q(0) and Q(t) is π/2.
 
     Notes
     -----
-    A thin SVD (n, r), and 2nr² flops (`geodesic_flops`).
+    A thin SVD (n, r), and 2nr² flops.
 
     References
     ----------
@@ -60,10 +51,9 @@ class Geodesic:
         self.longest = float(np.pi / 2 / self.angles[0]) if self.angles[0] > 0 else np.inf
 
     def at(self, t: float) -> Array:
-        """Return Q(t), orthonormal up to the last bits.
+        """Return Q(t), shape (n, r).
 
-        6nr² flops. A Newton step towards the polar factor, Q(3I - Q'Q)/2, keeps rounding errors
-        from accumulating from one geodesic to the next.
+        A Newton step towards the polar factor, Q(3I - Q'Q)/2, removes rounding errors.
         """
         turn = t * self.angles
         change = self.QV * (-2 * np.sin(turn / 2) ** 2) + self.U * np.sin(turn)
@@ -71,24 +61,13 @@ class Geodesic:
         return np.asarray(1.5 * Q - Q @ (0.5 * (Q.T @ Q)))
 
     def velocity(self, t: float) -> Array:
-        """Return dQ/dt at t, which is D transported to Q(t); 2nr² flops."""
+        """Return dQ/dt at t, which is D transported to Q(t)."""
         turn = t * self.angles
         columns = (self.U * np.cos(turn) - self.QV * np.sin(turn)) * self.angles
         return np.asarray(columns @ self.Vt)
 
     def transport(self, X: Array, t: float) -> Array:
-        """Return columns orthogonal to Q(0), moved to Q(t) by parallel transport, an isometry.
-
-        Parameters
-        ----------
-        X : ndarray, shape (n, m)
-            A tangent vector, or a basis of the complement of Q(0).
-        t : float
-
-        Notes
-        -----
-        `transport_flops`.
-        """
+        """Return columns X (n, m) orthogonal to Q(0), moved to Q(t) by parallel transport."""
         turn = t * self.angles
         columns = self.U * (-2 * np.sin(turn / 2) ** 2) - self.QV * np.sin(turn)
         return np.asarray(X + columns @ (self.U.T @ X))
@@ -111,21 +90,11 @@ def transport_flops(n: int, rank: int, columns: int) -> int:
 
 @dataclass(slots=True)
 class LimitedMemory:
-    """L-BFGS: the last pairs of tangent vectors (n, r), transported with the point.
+    """L-BFGS: the last `memory` pairs of tangent vectors (n, r), transported with the point.
 
-    The initial H is M times s'y / y'My, with the last pair (s, y); M is the inverse of the metric
-    of the present core (`core_metric`), or the identity.
-
-    Parameters
-    ----------
-    memory : int
-        Most pairs that are kept.
-    preconditioned : bool
-        Whether M comes from the core; otherwise it is the identity.
-
-    Notes
-    -----
-    Memory 2nr doubles a pair.
+    The initial H is M times s'y / y'My, with the last pair (s, y). M is the inverse of the metric
+    of the present core (`core_metric`) if `preconditioned`, else the identity. Memory 2nr doubles a
+    pair.
 
     References
     ----------
@@ -154,7 +123,7 @@ class LimitedMemory:
         return np.asarray(V)
 
     def move(self, geodesic: Geodesic, t: float, s: Array, y: Array) -> None:
-        """Transport the pairs, drop the oldest, and add the new one."""
+        """Transport the pairs, and replace the oldest by the new one."""
         self.pairs = [(geodesic.transport(a, t), geodesic.transport(b, t)) for a, b in self.pairs]
         if curved(s, y):
             self.pairs = [*self.pairs, (s, y)][-self.memory :]
@@ -165,11 +134,7 @@ class LimitedMemory:
         return False
 
     def step_flops(self, n: int, r: int) -> int:
-        """Return the flops of `direction` and `move`.
-
-        12nr and two transports for each pair; the metric, which is applied once, and once more to
-        the last pair; and 12nr for the slope and the curvature.
-        """
+        """Return the flops of `direction` and `move`."""
         each = 12 * n * r + 2 * transport_flops(n, r, r)
         applied = (1 + bool(self.pairs)) * flops.gemm(n, r, r)
         return len(self.pairs) * each + applied + flops.eigh(r) + 12 * n * r
@@ -185,33 +150,15 @@ class LimitedMemory:
 class LocalMatrix:
     """BFGS in local coordinates: H is a matrix that acts on coordinates in a moving frame.
 
-    With an orthonormal basis Z (n, n - r) of the complement of Q, the coordinates of V are Z'V.
-    Parallel transport of Z leaves the coordinates, and so the matrix, unchanged.
-
-    The initial H is that of `core_metric`, or a multiple of the identity. One that comes from the
-    core of a distant point would mislead for hundreds of steps: the matrix is reset if the
-    metric of the core has changed since by more than a factor of two in any direction.
-
-    Parameters
-    ----------
-    preconditioned : bool
-        Whether the initial H comes from the core; otherwise it is a multiple of the identity.
-    Z : ndarray, shape (n, n - r)
-        The frame.
-    H : ndarray, shape (k, k), k = (n - r) r
-    metric : ndarray, shape (r, r)
-        The inverse of the metric of the core that the initial H came from.
-    blank : bool
-        Whether H is still the initial one.
-
-    Notes
-    -----
-    Memory 2k² doubles while it is updated.
+    With an orthonormal basis Z (n, n - r) of the complement of Q, the frame, the coordinates of V
+    are Z'V. Parallel transport of Z leaves the coordinates and the matrix H, (k, k) with k = (n -
+    r) r, unchanged. The initial H (`blank`) is that of `core_metric` if `preconditioned`, else a
+    multiple of the identity. The matrix is reset if the metric of the core has changed since by
+    more than a factor of two in any direction. Memory 2k² doubles during an update.
 
     References
     ----------
-    Savas and Lim 2010, in local coordinates, where BFGS keeps its optimality. The initial H from
-    the core, and the reset, are this project's.
+    Savas and Lim 2010, in local coordinates. The initial H and the reset are this project's.
     """
 
     preconditioned: bool
@@ -259,10 +206,7 @@ class LocalMatrix:
         return bool(ratios.max() > OUTDATED or ratios.min() < 1 / OUTDATED)
 
     def step_flops(self, n: int, r: int) -> int:
-        """Return the flops of `direction` and `move`.
-
-        7k² for the matrix, and 10n(n - r)r + 4nr² for the frame.
-        """
+        """Return the flops of `direction` and `move`."""
         k = (n - r) * r
         frame = 3 * flops.gemm(n, n - r, r) + 2 * flops.gemm(n, r, r)
         return 7 * k * k + frame + transport_flops(n, r, n - r)

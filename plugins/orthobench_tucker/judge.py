@@ -17,13 +17,7 @@ from orthobench_tucker.sample_moments import core_norm_squared, full_core, gradi
 
 
 class DataTensor(ABC):
-    """A symmetric tensor X of order d, that solutions are measured on.
-
-    Parameters
-    ----------
-    order : int
-        d.
-    """
+    """A symmetric tensor X of order d, on which solutions are measured."""
 
     def __init__(self, order: int) -> None:
         self.order = order
@@ -57,9 +51,9 @@ class DataTensor(ABC):
     def relative_error(self, solution: Solution) -> float:
         """Return |X̂ - X|² / |X|² of the approximation X̂ by a solution, without forming either.
 
-        Section 4.5 of Jin et al. (2022) calls this squared ratio the relative error. For a basis X̂
-        is X ·(QQ', ..., QQ') as in equation 18, for components their sum. Below about 1e-15 it is
-        rounding, but never negative.
+        Section 4.5 of Jin et al. (2022) calls this squared ratio the relative error. X̂ is X ·(QQ',
+        ..., QQ') for a basis (equation 18), and the sum of components. Values below about 1e-15 are
+        rounding.
         """
         if isinstance(solution, ComponentSolution):
             return max(0.0, self._component_residual(solution) / self.norm_squared)
@@ -75,14 +69,11 @@ class DataTensor(ABC):
         return float(self.norm_squared - 2 * (w @ self.contracted(V)) + own)
 
     def relative_gradient(self, Q: Array) -> float:
-        """Return |(I - QQ') ∇F(Q)|_F / F(Q), the Riemannian gradient relative to F (section 4.2).
-
-        Zero where F is zero, since its gradient is zero there as well.
-        """
+        """Return |(I - QQ') ∇F(Q)|_F / F(Q) (section 4.2); zero if F is zero."""
         return self.objective_and_gradient(Q)[1]
 
     def objective_and_gradient(self, Q: Array) -> tuple[float, float]:
-        """Return `objective` and `relative_gradient`, which have most of their cost in common."""
+        """Return `objective` and `relative_gradient` at about the cost of one."""
         W = self.partial_core(Q)
         S = Q.T @ W
         objective = core_norm_squared(S, self.order)
@@ -93,15 +84,7 @@ class DataTensor(ABC):
 
 
 class SampleMoment(DataTensor):
-    """The moment M = (1/p) sum_i x_i ⊗ ... ⊗ x_i of samples, never formed.
-
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-        Samples in rows.
-    order : int
-        d.
-    """
+    """The moment M = (1/p) sum_i x_i ⊗ ... ⊗ x_i of samples X (p, n), never formed."""
 
     def __init__(self, X: Array, order: int) -> None:
         super().__init__(order)
@@ -109,7 +92,7 @@ class SampleMoment(DataTensor):
 
     @property
     def norm_squared(self) -> float:
-        """|M|² (equation 9), estimated if it is dear (`sample_moments.norm_is_dear`)."""
+        """|M|² (equation 9), estimated if exact computation is slow (`norm_is_dear`)."""
         return self._norm_squared[0]
 
     @property
@@ -134,12 +117,7 @@ class SampleMoment(DataTensor):
 
 
 class FullTensor(DataTensor):
-    """A symmetric tensor with all its entries.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-    """
+    """A symmetric tensor with all its entries, shape (n,) * d."""
 
     def __init__(self, T: Array) -> None:
         super().__init__(T.ndim)
@@ -162,23 +140,15 @@ class FullTensor(DataTensor):
 class Judge:
     """Measures decompositions on the test data, and on the data that solvers see.
 
-    Parameters
-    ----------
-    test : DataTensor
-        Metrics are reported on it: of fresh samples, or of the data themselves.
-    train : DataTensor, optional
-        The data that solvers see; None for an endless stream.
-    validation : DataTensor, optional
-        Of the fresh samples that parameters are tuned on.
-    basis : ndarray, shape (n, r*), optional
-        The true basis Q*.
+    Metrics are computed on `test`: fresh samples, or the data themselves; `train` is the data that
+    solvers see, None for an endless stream. Tuning uses `validation`, and `basis` is the true basis
+    Q* (n, r*).
 
     Notes
     -----
-    A call costs 2pn(r + N) flops for each moment of p samples, N = C(r + d - 2, d - 1), or about
-    2 n^d r for each tensor. Once |X|² of the test and the validation data is computed, in p²n flops
-    up to 3e9 of them, a tenth of a second, and linearly many beyond: there it is estimated from 24p
-    pairs of samples, in 64pn flops (`sample_moments.norm_is_dear`).
+    2pn(r + N) flops for each moment of p samples, N = C(r + d - 2, d - 1), or about 2 n^d r for
+    each tensor. The first call also computes |X|² of test and validation data: p²n flops up to 3e9,
+    else 64pn for an estimate from 24p pairs of samples.
     """
 
     def __init__(
@@ -193,19 +163,17 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``relative_error``, the primary one, first.
 
-        ``relative_error`` is |X̂ - X|² / |X|² on the test data, for a basis with the best core
-        there (equation 18), for components as they are; section 4.5 gives this name to the squared
-        ratio. If |X|² is estimated, ``relative_error_standard_error`` is the standard error that
-        this gives to ``relative_error``, which is never below it: a smaller error cannot be told
-        from zero. All solvers share |X|², and so this error. With validation data there is
-        ``validation_relative_error``. Bases also have:
+        ``relative_error`` is |X̂ - X|² / |X|² on the test data (section 4.5), with the best core
+        for a basis (equation 18). If |X|² is estimated, ``relative_error_standard_error`` is the
+        standard error of ``relative_error``, and its lower bound. All solvers share this error.
+        With validation data there is ``validation_relative_error``. Bases also have:
 
         - ``objective``: F on the test data. For samples it is the sum of the entries of
-          (X'QQ'X)^[d] over p², for which section 4.4 misprints the norm for the sum.
-        - ``objective_ratio``: F(Q) / F(Q*) there, if the true basis is known (figure 5); above
-          one where Q has more columns, or fits the test samples better.
-        - ``subspace_error``: |(I - QQ')Q*|_F, if the true basis is known. The paper's
-          |QQ' - Q*Q*'| is √2 times that where the ranks are equal.
+          (X'QQ'X)^[d] over p²; section 4.4 misprints the norm for the sum.
+        - ``objective_ratio``: F(Q) / F(Q*) there, if the true basis is known (figure 5). It may
+          exceed one.
+        - ``subspace_error``: |(I - QQ')Q*|_F, if the true basis is known. The paper's |QQ' - Q*Q*'|
+          is √2 times that for equal ranks.
         - ``relative_gradient``: |(I - QQ')∇F| / F on the data that solvers see, unless they are an
           endless stream.
         """

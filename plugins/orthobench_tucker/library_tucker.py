@@ -24,7 +24,7 @@ from orthobench_tucker.sample_moments import integer_power
 from orthobench_tucker.whole_tensor import refusal
 
 ROWS = 256
-"""Samples whose products with all others are computed at once."""
+"""Number of samples whose products with all others are computed at once."""
 
 
 class Factors(NamedTuple):
@@ -34,7 +34,7 @@ class Factors(NamedTuple):
     ----------
     modes : list of ndarray, shape (n, r)
     error : float
-        |X̂ - X| / |X|, as the library computes it; NaN before the first iteration.
+        |X̂ - X| / |X| from the library; NaN before the first iteration.
     """
 
     modes: list[Array]
@@ -43,14 +43,7 @@ class Factors(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class FactorsState(State):
-    """The tensor and its factors.
-
-    Attributes
-    ----------
-    tensor : object
-        In the form of the library.
-    factors : Factors
-    """
+    """The tensor in the form of the library, and its factors."""
 
     tensor: object
     factors: Factors
@@ -64,12 +57,8 @@ def tolerance_parameter() -> Any:
 def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
     """Return the leading eigenvectors of mat(X) mat(X)', (n, r), and their flops.
 
-    For samples X (p, n) the matrix is X'KX / p² with K_ij = (x_i'x_j)^(d-1), computed in blocks of
-    rows.
-
-    Notes
-    -----
-    4p²n + 2pn² flops from p samples, or 2n^(d+1), and 9n³.
+    For samples X (p, n) the matrix is X'KX / p² with K_ij = (x_i'x_j)^(d-1). 4p²n + 2pn² flops from
+    p samples, or 2n^(d+1), and 9n³.
 
     References
     ----------
@@ -92,18 +81,17 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
     """Base of methods with a factor for each mode, on all n^d entries: HOOI and HOSVD.
 
     The factors differ, since one mode is updated after the other. The basis Q is the factor of the
-    last mode, whose update used all others. If a method converges to a symmetric decomposition
-    all factors have the same span.
+    last mode. If a method converges to a symmetric decomposition, all factors have the same span.
 
     HOOI contracts the tensor with all other factors, for each mode in turn; the factor becomes the
-    leading left singular vectors of the result. Each step is one iteration, a call of the library
-    that starts from the last factors. HOSVD takes a single step.
+    leading left singular vectors of the result. A step is one iteration, a call of the library from
+    the last factors. HOSVD takes a single step.
 
     Attributes
     ----------
     tolerance : float or None
-        An iteration ends where the error changes by less, the library's own rule; with its default
-        of 1e-4 it would end long before convergence. None if there is only one step.
+        An iteration ends once the error changes by less, the library's own rule. None if there is
+        only one step.
     """
 
     converges: ClassVar[bool] = True
@@ -161,8 +149,5 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
 
 
 def products_flops(n: int, rank: int, order: int, modes: int) -> int:
-    """Return the flops of contracting a tensor with (n, r) factors in some of its modes.
-
-    2n^d r + 2n^(d-1) r² + ..., one term for each mode.
-    """
+    """Return the flops of contracting a tensor with (n, r) factors in some of its modes."""
     return int(sum(2 * n ** (order - j + 1) * rank**j for j in range(1, modes + 1)))

@@ -33,10 +33,10 @@ from orthobench_tucker.sample_moments import vanishes
 Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Rows | Sampler | Iterable[Array]"
 
 NEGLIGIBLE = 1e-13
-"""The singular value of combined data, relative to the largest, that is taken for rounding."""
+"""Singular value of combined data, relative to the largest, that counts as rounding."""
 
 LARGEST = 1e300
-"""Bound on |x|^(4d) of the longest sample or on |T|⁴, and on its inverse: |∇F|² is within it."""
+"""Bound on |x|^(4d) of the longest sample or on |T|⁴, and on its inverse."""
 
 
 def symmetric_tucker(
@@ -57,29 +57,29 @@ def symmetric_tucker(
     Parameters
     ----------
     X : array_like, shape (p, n), or a stream
-        Samples in rows, whose moment of order `order` is decomposed. A read-only array of float64
+        Samples in rows; their moment of order `order` is decomposed. A read-only array of float64
         in C order is not copied. A stream need not fit in memory: an iterable of samples (n,) or
-        blocks (rows, n), a `SampleSource`, a Dask array, an HDF5 data set, a Zarr array or a
-        scipy.sparse matrix, or a sampler ``sampler(rng, count) -> (count, n)``, which never ends.
-        Only streaming solvers take streams.
+        blocks (rows, n), a `SampleSource`, a Dask array, an HDF5 data set, a Zarr array, a
+        scipy.sparse matrix, or an endless sampler ``sampler(rng, count) -> (count, n)``. Only
+        streaming solvers take streams.
     rank : int
-        Columns of the basis sought, 1 <= r <= n.
+        Number of columns of the basis, 1 <= r <= n.
     order : int
         Order d >= 2 of the moment; with samples only.
     tensor : array_like, shape (n,) * d, d >= 2
         In place of samples: symmetric up to rounding in single precision; it is copied.
     test : array_like, shape (p_test, n), optional
-        Fresh samples that the judge measures on; by default X. Needed for a stream.
+        Fresh samples for the judge; by default X. Needed for a stream.
     validation : array_like, shape (p_validation, n), optional
-        Fresh samples that parameters are tuned on.
+        Fresh samples for tuning.
     basis : ndarray, shape (n, r*), optional
-        The true basis, if it is known; orthonormal.
+        The true basis, orthonormal.
     core : bool
         Whether the solution of a run gets its core, r^d numbers, from the judge's samples.
     passes : int
-        How often a stream goes through an array of samples.
+        Number of passes of a stream through an array of samples.
     samples : object
-        Refused: its samples were columns.
+        Refused: the name of an earlier parameter, with samples in columns.
 
     Returns
     -------
@@ -89,22 +89,20 @@ def symmetric_tucker(
     Raises
     ------
     UsageError
-        If the rank is not a whole number from 1 to n, or the order not one from 2 on; on a tensor
-        and samples together, or neither.
+        If the rank is not a whole number from 1 to n, the order is below 2, or both samples and
+        a tensor are given, or neither.
     DataError
-        If data are not finite real numbers, not symmetric, all zero, or so large or small that
-        their moments overflow or underflow; says where. If the moment of the samples is zero, as
-        odd moments of symmetric data are. Streams are checked when they are read.
+        If data are not finite real numbers, not symmetric, all zero, or have moments that are zero,
+        overflow or underflow. Streams are checked while they are read.
 
     Warns
     -----
     UserWarning
-        If the rank asked for is above that of the data, so that columns are arbitrary.
+        If the rank is above that of the data, so that columns are arbitrary.
 
     Notes
     -----
-    Checking p samples takes about (10 + 2r)pn flops; symmetrizing a tensor about dn^d, and a copy
-    of it, and its rank 2rn^d.
+    Checks take about (10 + 2r)pn flops for samples, dn^d + 2rn^d for a tensor.
 
     Examples
     --------
@@ -153,7 +151,7 @@ def symmetric_tucker(
 def _of_samples(
     samples: Samples, order: int, rank: int, width: int | None, passes: int
 ) -> tuple[MomentStream, DataTensor | None]:
-    """Return the oracle, and the moment that solvers see where samples do not only stream."""
+    """Return the oracle, and the moment of the samples that solvers see, if it is not a stream."""
     if isinstance(samples, np.ndarray) or not _streams(samples):
         X = _rows(samples, order, "sample")
         rank = whole(rank, "rank", 1, X.shape[1])
@@ -164,7 +162,6 @@ def _of_samples(
 
 
 def _streams(samples: object) -> bool:
-    """Whether samples come one after another."""
     if isinstance(samples, (list, tuple)):
         return not any(isinstance(sample, (list, tuple)) for sample in samples)
     stream = callable(samples) or isinstance(samples, (Iterable, SampleSource))
@@ -172,10 +169,6 @@ def _streams(samples: object) -> bool:
 
 
 def _warn_of_rank(rank: int, columns: Array, what: str) -> None:
-    """Say if a basis is to have more columns than the span of some vectors has dimensions.
-
-    Random combinations of them, as many as the rank, have the rank of the span, or that one.
-    """
     combined = columns @ np.random.default_rng(0).standard_normal((columns.shape[1], rank))
     values = np.linalg.svd(combined, compute_uv=False)
     there = int(np.count_nonzero(values > NEGLIGIBLE * values[0]))
@@ -202,13 +195,7 @@ def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> Instance[Tucker
 
 
 class _WithCore(Solution):
-    """A basis whose core is computed when it is read, for which the data are read once.
-
-    Parameters
-    ----------
-    solution : Solution
-    data : DataTensor
-    """
+    """A basis whose core is computed from the data when it is first read."""
 
     def __init__(self, solution: Solution, data: DataTensor) -> None:
         vars(self).update(point=solution.point, weights=solution.weights, data=data)
@@ -224,7 +211,6 @@ class _WithCore(Solution):
 
 
 def _with_core(data: DataTensor, solution: Solution) -> Solution:
-    """Return the solution with the core of its basis; components have none."""
     return solution if isinstance(solution, ComponentSolution) else _WithCore(solution, data)
 
 
@@ -250,16 +236,8 @@ def _rows(samples: object, order: int, what: str) -> Array:
 def _check_scale(largest: float, power: int, spread: float, what: str) -> None:
     """Refuse data whose powers may overflow or underflow.
 
-    Parameters
-    ----------
-    largest : float
-        The largest absolute entry.
-    power : int
-        The highest power of the norm that methods and metrics take.
-    spread : float
-        Bound on the norm, over the largest entry.
-    what : str
-        What the message calls the data.
+    `largest` is the largest absolute entry, `power` the highest power of the norm that is needed,
+    `spread` a bound on the norm over the largest entry, and `what` the name in messages.
     """
     most = LARGEST ** (1 / power)
     if not 1 / most <= largest <= most / spread:

@@ -1,21 +1,23 @@
 """The objective F(Q) = |X ·(Q, ..., Q)|² on the Grassmannian, with its first two derivatives.
 
-Points are subspaces, held as orthonormal bases Q (n, r). A tangent vector at Q is horizontal:
-V (n, r) with Q'V = 0. With W = X ·(I, Q, ..., Q), a column for each distinct monomial of degree
-d - 1, their multiplicities c, C = diag(c), and S = Q'W::
+Points are subspaces, held as orthonormal bases Q (n, r). A tangent vector at Q is horizontal: V (n,
+r) with Q'V = 0. With W = X ·(I, Q, ..., Q), a column for each distinct monomial of degree d - 1,
+their multiplicities c, C = diag(c), and S = Q'W::
 
     F = tr(S C S')
+
     ∇F = 2d W C S'
+
     grad F = (I - QQ') ∇F = 2d (W - QS) C S'
+
     Hess F[V] = 2d (I - QQ') (dW C S' + W C dS') - V (Q'∇F),    dS = V'W + Q'dW
 
-where dW is the derivative of W in the direction V. All of them are computed from W - QS, so that
-nothing cancels if the gradient is small. The formulae hold for any order d >= 2; Jin, Kileel,
-Kolda and Ward (2022) have ∇F as equation 6, and grad F and Hess F, in terms of P = QQ' and of
-tangent vectors VQ' + QV', as equations 27 and 41.
+Here dW is the derivative of W in the direction V. All come from W - QS, so that nothing cancels if
+the gradient is small. Jin, Kileel, Kolda and Ward (2022) have ∇F as equation 6. Their equations 27
+and 41 are grad F and Hess F, in terms of P = QQ' and of tangent vectors VQ' + QV'.
 
-The tensor is divided by a unit, the norm of the core at the first point of a run, so that squares
-and products of F and its derivatives neither overflow nor underflow.
+The tensor is divided by a unit, the norm of the core at the first point of a run, against overflow
+and underflow.
 """
 
 from __future__ import annotations
@@ -38,15 +40,15 @@ from orthobench_tucker.stopping import (
 )
 
 RESOLVED = 1e-9
-"""Least relative change of F that the difference of two values gives accurately enough."""
+"""Minimum relative change of F for which the difference of two values is accurate enough."""
 
 WEAKEST = 1e-3
-"""Least eigenvalue of the metric of the core, relative to the largest."""
+"""Minimum eigenvalue of the metric of the core, relative to the largest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A basis with the derivatives of F there.
+    """A basis with the derivatives of F there, all but `pairs` divided by the unit.
 
     Attributes
     ----------
@@ -56,7 +58,6 @@ class Point:
     normal : ndarray, shape (n, N)
         W - QS.
     unit : float
-        The tensor is divided by it, here and in the following attributes.
     value : float
         F.
     gradient : ndarray, shape (n, r)
@@ -64,8 +65,7 @@ class Point:
     B : ndarray, shape (r, r)
         Q'∇F = 2d S C S', symmetric and positive semidefinite; its trace is 2d F.
     pairs : ndarray, shape (N', n, n), optional
-        `PartialCores.pairs`, not divided by the unit, where Hessian-vector products are computed
-        from it.
+        `PartialCores.pairs`, if Hessian-vector products use it.
     """
 
     Q: Array
@@ -84,19 +84,13 @@ class Point:
 
     @property
     def relative_gradient(self) -> float:
-        """|grad F| / F, as section 4.2 defines it; infinite where F vanishes."""
+        """|grad F| / F (section 4.2); infinite if F vanishes."""
         return relative_gradient(self.slope, self.value)
 
 
 @dataclass(slots=True, kw_only=True)
 class AscentState(State):
-    """The point of an ascent.
-
-    Attributes
-    ----------
-    point : Point
-        The present basis with the derivatives of F.
-    """
+    """The point of an ascent."""
 
     point: Point
 
@@ -110,7 +104,7 @@ def evaluate(
     ----------
     cores : PartialCores
     Q : ndarray, shape (n, r)
-        Orthonormal; it is kept in the point, not copied.
+        Orthonormal; not copied.
     unit : float, optional
         The tensor is divided by it; by default the norm of its core here.
     pairs : bool
@@ -133,8 +127,7 @@ def evaluate(
 def derivatives(W: Array, S: Array, Q: Array, order: int) -> tuple[float, Array, Array, Array]:
     """Return F, grad F, Q'∇F and W - QS of a partial core W, (n, N), and of S = Q'W.
 
-    `derivatives_flops`, less those of S. `orthobench_tucker._kernels.ascent.evaluated` is the same,
-    compiled.
+    `_kernels.ascent.evaluated` is the same, compiled.
     """
     weighted = _weighted(S, order)
     B = S @ weighted.T
@@ -145,19 +138,7 @@ def derivatives(W: Array, S: Array, Q: Array, order: int) -> tuple[float, Array,
 
 
 def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
-    """Return the Riemannian Hessian-vector product Hess F[V], horizontal.
-
-    Parameters
-    ----------
-    cores : PartialCores
-    point : Point
-    V : ndarray, shape (n, r)
-        Horizontal.
-
-    Notes
-    -----
-    `hessian_flops`.
-    """
+    """Return the Riemannian Hessian-vector product Hess F[V] of a horizontal V (n, r)."""
     Q, S, order = point.Q, point.S, cores.order
     dW = cores.along(Q, V, point.pairs) / point.unit
     dS = V.T @ point.normal + Q.T @ dW
@@ -172,20 +153,18 @@ def gain(
 ) -> float:
     """Return the gain of F along a curve from one point to another.
 
-    The difference of the two values. If that is near rounding, the trapezoidal rule with the
-    derivatives at both ends, which then is far more accurate: it turns the Armijo condition into
-    the approximate one of Hager and Zhang (2005), and lets methods reach the accuracy of the
-    gradient, not only of its square.
+    It is the difference of the two values. If that is near rounding, it is the trapezoidal rule
+    with the derivatives at both ends, which then is far more accurate (the approximate Armijo
+    condition of Hager and Zhang 2005).
 
     Parameters
     ----------
     before, after : float
         F at both ends.
     slopes : tuple of float
-        Derivatives of F with respect to the parameter of the curve, which runs from 0 to 1, at
-        both ends.
+        Derivatives of F at both ends of the curve, with its parameter from 0 to 1.
     resolved : float
-        Least relative change of F that their difference gives accurately enough.
+        Minimum relative change of F for which the difference is accurate enough.
     """
     difference = after - before
     first, last = slopes
@@ -214,7 +193,6 @@ def hessian_flops(cores: PartialCores, rank: int) -> int:
 
 
 def _weighted(S: Array, order: int) -> Array:
-    """Return 2d S C."""
     weighted: Array = S * (2 * order * monomials(len(S), order - 1).multiplicities)
     return weighted
 
@@ -227,16 +205,10 @@ def preconditioned_parameter() -> Any:
 def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
     """Return the inverse of the metric of the core, and its scale.
 
-    The Hessian of -F maps V to V B, B = Q'∇F, up to terms with W - QS, which vanish if the
-    tensor has the rank sought. With B as the Hessian a Newton step is one of the power iteration,
-    Q <- orth ∇F. So B is a good first Hessian. Here it is scaled to a largest eigenvalue of one,
-    and eigenvalues below 1e-3 are raised to that, since a core may lack some directions.
-
-    Parameters
-    ----------
-    B : ndarray, shape (r, r)
-    preconditioned : bool
-        Without it the metric is the identity.
+    The Hessian of -F maps V to V B, B = Q'∇F, up to terms with W - QS, which vanish if the tensor
+    has rank r. With B as the Hessian a Newton step is one of the power iteration, Q <- orth ∇F.
+    Here B is scaled to a largest eigenvalue of one, and eigenvalues below 1e-3 are raised to that.
+    Without `preconditioned` the metric is the identity.
 
     Returns
     -------
@@ -244,10 +216,6 @@ def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
         Symmetric and positive definite.
     float
         The largest eigenvalue of B.
-
-    Notes
-    -----
-    9r³ flops.
     """
     values, vectors = np.linalg.eigh(B)
     scale = float(values[-1])
@@ -257,7 +225,7 @@ def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
 
 
 def check_point(state: AscentState, tolerance: float) -> None:
-    """End the run where F is not finite at the present point, or the gradient is small there."""
+    """End the run if F is not finite at the present point, or the gradient is small there."""
     point = state.point
     n, r = point.Q.shape
     if not isfinite(point.value):
@@ -268,7 +236,7 @@ def check_point(state: AscentState, tolerance: float) -> None:
 
 
 def check_first_point(state: AscentState, oracle: SymmetricTensorOracle, tolerance: float) -> None:
-    """End the run where F vanishes at the first point, or as `check_point` does."""
+    """End the run if F vanishes at the first point, or as `check_point` does."""
     point = state.point
     size = point.unit * sqrt(point.value)
     fail_if_vanishing(state, oracle, point.Q, size, oracle.order)
@@ -279,18 +247,8 @@ def check_first_point(state: AscentState, oracle: SymmetricTensorOracle, toleran
 def check_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> None:
     """End the run after a step without a significant gain, if the gradient is rounding.
 
-    See `stop_at_rounding`.
-
-    Parameters
-    ----------
-    cores : PartialCores
-    state : AscentState
-    stuck : bool
-        Whether no step was found at all.
-
-    Notes
-    -----
-    One evaluation of F and its gradient, which is counted.
+    See `stop_at_rounding`. One evaluation of F and its gradient, which is counted. `stuck` says
+    whether no step was found.
     """
     point = state.point
     state.work.flops += evaluation_flops(cores, point.Q.shape[1])

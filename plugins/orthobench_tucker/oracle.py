@@ -1,4 +1,4 @@
-"""What symmetric Tucker decomposition poses: the oracles, a kind of solution, the base class."""
+"""Symmetric Tucker decomposition: oracles, a kind of solution, the base class of problems."""
 
 from __future__ import annotations
 
@@ -23,24 +23,18 @@ from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.sample_moments import core_norm_squared
 
 FEW = 1024
-"""The most samples of a warm-up."""
+"""Maximum number of samples of a warm-up."""
 
 
 class ComponentSolution(Solution):
     """A symmetric CP decomposition sum_i w_i v_i ⊗ ... ⊗ v_i: no basis, but unit columns.
 
-    Its ``point`` is V (n, r'), its ``weights`` are w (r',); r' may be any number.
+    Its ``point`` is V (n, r'), its ``weights`` are w (r',).
     """
 
 
 class TuckerOracle(Oracle):
-    """A symmetric tensor of order d, for which a basis (n, r) is sought, r = ``k``.
-
-    Attributes
-    ----------
-    order : int
-        d.
-    """
+    """A symmetric tensor of order `order` = d, for which a basis (n, r) is sought, r = ``k``."""
 
     order: int
 
@@ -89,15 +83,7 @@ class SymmetricTensorOracle(TuckerOracle):
 
 
 class GivenTensorOracle(SymmetricTensorOracle):
-    """A tensor that is given with all its entries.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-        C order, symmetric.
-    rank : int
-        r.
-    """
+    """A tensor that is given with all its entries, in C order."""
 
     portable: ClassVar[bool] = True
 
@@ -113,14 +99,7 @@ class GivenTensorOracle(SymmetricTensorOracle):
 
 
 class MomentStream(TuckerOracle, SampleOracle):
-    """A stream of samples; the tensor is their moment E[x ⊗ ... ⊗ x].
-
-    Parameters
-    ----------
-    source : SampleSource
-    order, rank : int
-        d and r.
-    """
+    """A stream of samples; the tensor is their moment E[x ⊗ ... ⊗ x]."""
 
     def __init__(self, source: SampleSource, order: int, rank: int) -> None:
         self.order = order
@@ -128,20 +107,10 @@ class MomentStream(TuckerOracle, SampleOracle):
 
 
 class MomentOracle(MomentStream, SymmetricTensorOracle):
-    """The moment of p samples: as the samples `X`, as a stream of them, or as a tensor `T`.
+    """The moment of p samples: as the samples `X` (p, n), as a stream of them, or as a tensor `T`.
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-        C order: a sample is contiguous. Do not write into it.
-    order, rank : int
-        d and r.
-    passes : int
-        How often the stream goes through the samples.
-
-    Notes
-    -----
-    The tensor is formed at its first use in a run, on the clock of the solver that uses it.
+    Samples are contiguous in memory, read-only, and streamed `passes` times. The tensor is formed
+    at its first use in a run, on the clock of the solver.
     """
 
     shows: ClassVar[Mapping[str, str]] = {
@@ -158,7 +127,7 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
         self.forming_flops = 2 * len(X) * comb(self.n + order - 1, order)
 
     def miniature(self) -> Oracle:
-        """Return the oracle of a few of the samples: no kernel is compiled for more."""
+        """Return the oracle of a few of the samples, for a warm-up."""
         small = copy(self)
         small.X = self.X[: min(FEW, self.X.shape[0]), :]  # some libraries refuse more
         return small
@@ -181,7 +150,7 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
         Raises
         ------
         UsageError
-            If it would not fit into memory.
+            If it does not fit into memory.
         """
         if self._tensor is None:
             refusal = tensor_refusal(self.n, self.order)
@@ -192,17 +161,14 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
 
 
 def tensor_refusal(n: int, order: int) -> str | None:
-    """Return why a tensor of n^d entries and work arrays of its size do not fit into memory.
-
-    None if they do.
-    """
+    """Return why a tensor of n^d entries and its work arrays do not fit into memory, or None."""
     what = f"the explicit tensor of {n}^{order} entries, with as much to work on it,"
     why = refusal_of(2 * 8 * n**order, what)
     return why and f"{why}; take a solver that is implicit or streams"
 
 
 class SymmetricTucker(Problem[TuckerOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "symmetric Tucker"
     offers: ClassVar[type[TuckerOracle]] = MomentOracle
@@ -212,7 +178,7 @@ class SymmetricTucker(Problem[TuckerOracle]):
     @property
     @abstractmethod
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """The shape of the tensor, (n,) * d; None if it is known only once data are read."""
+        """The shape of the tensor, (n,) * d; None if it is unknown before data are read."""
 
     @property
     def streamed(self) -> bool:
@@ -221,14 +187,7 @@ class SymmetricTucker(Problem[TuckerOracle]):
 
 
 def check_ranks(n: int, **ranks: int) -> None:
-    """Refuse ranks that are larger than the dimension.
-
-    Parameters
-    ----------
-    n : int
-        Dimension of the tensor along each mode.
-    **ranks : int
-        Parameters by name.
+    """Refuse ranks (parameters by name) that are larger than the dimension n.
 
     Raises
     ------

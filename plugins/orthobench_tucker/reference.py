@@ -1,9 +1,7 @@
-"""The methods of this family as anyone would first write them in numpy, to be compared with.
+"""The methods of this family as anyone would first write them in numpy, for comparison.
 
-A tensor T has all its entries, shape (n,) * d; samples X are rows, (p, n). Products of samples are
-associated from the side of the short dimension, so that nothing n x n is formed. Powers are
-written with ``**``, which numpy makes a multiplication for an exponent of two and calls pow for
-otherwise; bases come from numpy's Householder QR.
+A tensor T has all its entries, shape (n,) * d; samples X are rows, (p, n). Nothing n x n is formed
+of samples.
 """
 
 from __future__ import annotations
@@ -91,8 +89,8 @@ def ascent(
 ) -> Array:
     """Return Q after Algorithm 3, or Phase II of Algorithm 2, on whole batches of X.
 
-    gamma_{t-1} stands on the right-hand side, which Algorithm 3 misprints, and gamma_0 is in units
-    of the first gradient that is not zero.
+    gamma_{t-1} stands on the right-hand side, which Algorithm 3 misprints; gamma_0 is relative to
+    the first gradient that is not zero.
     """
     gamma = np.zeros(Q.shape[1])
     for begin in range(0, len(X) - batch + 1, batch):
@@ -109,7 +107,7 @@ def ascent(
 def cp_gradient(V: Array, w: Array, X: Array, order: int) -> tuple[Array, Array]:
     """Return the gradient of |M̂|² - 2<M̂, M> in V (n, r') and w, M the moment of the rows of X.
 
-    M̂ is the mean of w_i v_i ⊗ ... ⊗ v_i. Powers are products here: pow is many times slower.
+    M̂ is the mean of w_i v_i ⊗ ... ⊗ v_i.
     """
     shares = w / len(w)
     C, G = X @ V, V.T @ V

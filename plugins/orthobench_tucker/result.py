@@ -23,12 +23,11 @@ class TuckerResult(Result):
     Attributes
     ----------
     basis : ndarray, shape (n, r)
-        Orthonormal columns. Slices of the core are orthogonal to each other, the largest first, as
-        in the higher-order singular value decomposition; in each column the entry of largest
-        absolute value is positive.
+        Orthonormal columns; the entry of largest absolute value of each is positive. Slices of the
+        core are orthogonal, the largest first (higher-order singular value decomposition).
     core : ndarray, shape (r,) * d, or None
-        Of the tensor, or of the moment that the judge measures on; None if it has more than 2^24
-        entries. The basis is then that of the solver.
+        Core of the tensor, or of the moment that the judge measures on. None if it has more than
+        2^24 entries; the basis is then that of the solver.
     """
 
     basis: Annotated[Array, "orthonormal columns, the largest slice of the core first"]
@@ -42,8 +41,8 @@ class ComponentResult(Result):
     Attributes
     ----------
     factors : ndarray, shape (n, r)
-        Unit columns, the weight of largest absolute value first. In each the entry of largest
-        absolute value is positive, and of odd order the weight has the sign.
+        Unit columns, by descending absolute weight. The entry of largest absolute value of each is
+        positive, and for odd order the weight has the sign.
     weights : ndarray, shape (r,)
     """
 
@@ -52,18 +51,7 @@ class ComponentResult(Result):
 
 
 def decomposition(data: DataTensor, solution: Solution) -> Result:
-    """Return the decomposition at a point.
-
-    Parameters
-    ----------
-    data : DataTensor
-        The judge's.
-    solution : Solution
-
-    Notes
-    -----
-    The core twice, and 2r^(d + 1) flops.
-    """
+    """Return the decomposition at a point; 2r^(d + 1) flops, and the core twice."""
     Q, r = solution.point, solution.point.shape[1]
     if isinstance(solution, ComponentSolution):
         return _components(data.order, Q, np.asarray(solution.weights))

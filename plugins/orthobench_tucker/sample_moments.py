@@ -1,10 +1,10 @@
 """Sample moments M = (1/p) sum_i x_i ⊗ ... ⊗ x_i of any order, never formed.
 
-The *partial core* of a basis Q is W = M ·(I, Q, ..., Q), unfolded along its first index, with one
-column for each distinct monomial of degree d - 1: shape (n, N), N = C(r + d - 2, d - 1). The core
-M ·(Q, ..., Q), with its columns likewise, is S = Q'W, shape (r, N). Objective and gradient follow
-from W and S at a cost that does not depend on the number of samples. Jin, Kileel, Kolda and Ward
-(2022, section 3) compute them from a p-by-p Gram matrix instead.
+The *partial core* of a basis Q is W = M ·(I, Q, ..., Q), unfolded along its first index. It has one
+column for each distinct monomial of degree d - 1: shape (n, N), N = C(r + d - 2, d - 1). The core M
+·(Q, ..., Q) is S = Q'W, shape (r, N). Objective and gradient follow from W and S at a cost
+independent of the number of samples. Jin, Kileel, Kolda and Ward (2022, section 3) compute them
+from a p-by-p Gram matrix instead.
 """
 
 from __future__ import annotations
@@ -23,14 +23,7 @@ from orthobench.tools.arrays import Array
 
 @dataclass(frozen=True)
 class Monomials:
-    """The distinct monomials z_a z_b ... of one degree: ascending indices, in lexical order.
-
-    Parameters
-    ----------
-    variables : int
-        r.
-    degree : int
-        m >= 1.
+    """The distinct monomials z_a z_b ... of r `variables`: ascending indices, in lexical order.
 
     Examples
     --------
@@ -55,10 +48,7 @@ class Monomials:
 
     @cached_property
     def multiplicities(self) -> Array:
-        """The number of entries of the symmetric power that equal each monomial, shape (size,).
-
-        m! over the product of the factorials of the exponents.
-        """
+        """The number of entries of the symmetric power that equal each monomial, shape (size,)."""
         orders = factorial(self.degree)
         return np.array(
             [orders / prod(factorial(i.count(v)) for v in set(i)) for i in self.indices]
@@ -92,20 +82,7 @@ class Monomials:
         return np.asarray(np.searchsorted(self.positions, flat))
 
     def of(self, Z: Array) -> Array:
-        """Return the monomials of each column.
-
-        Parameters
-        ----------
-        Z : ndarray, shape (r, p)
-
-        Returns
-        -------
-        ndarray, shape (size, p)
-
-        Notes
-        -----
-        Degree by degree: one multiplication for each monomial of each degree from 2 to m.
-        """
+        """Return the monomials of each column of Z (r, p), shape (size, p)."""
         if self.degree == 1:
             return Z
         return monomials(self.variables, self.degree - 1).of(Z)[self.parents] * Z[self.last]
@@ -118,45 +95,30 @@ def monomials(variables: int, degree: int) -> Monomials:
 
 
 BLOCK_BYTES = 16 * 2**20
-"""Most bytes of the numbers that are computed from a block of samples."""
+"""Maximum size of the numbers computed from a block of samples, in bytes."""
 
 DIRECTIONS = 4
 """Number of directions in which `vanishes` tests a moment."""
 
 DEAR = 3e9
-"""Maximum number of operations for the exact norm of a moment: about a tenth of a second."""
+"""Maximum number of operations for the exact norm of a moment: about 0.1 s."""
 
 PARTNERS = 16
-"""Samples in a block whose pairs are compared if it takes more; 24 pairs a sample."""
+"""Number of samples in a block whose pairs are compared for an estimate; 24 pairs a sample."""
 
 AT_ONCE = 32
-"""Blocks whose pairs are compared at once."""
+"""Number of blocks whose pairs are compared at once."""
 
 FEWEST_LEADING = 4
-"""Minimum number of directions in which the norm is computed rather than estimated."""
+"""Minimum number of directions in which the norm is computed, not estimated."""
 
 CANCELLED = 1e-13
-"""Ratio of a mean to the mean of the absolute values below which the mean is rounding."""
+"""Ratio of a mean to the mean absolute value below which the mean is rounding."""
 
 
 def partial_core(X: Array, Q: Array, order: int) -> Array:
-    """Return W = M ·(I, Q, ..., Q) of the moment of samples.
+    """Return W = M ·(I, Q, ..., Q), shape (n, N), of the moment of samples X (p, n).
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-        Samples in rows.
-    Q : ndarray, shape (n, r)
-    order : int
-        d >= 2.
-
-    Returns
-    -------
-    ndarray, shape (n, N)
-        A column for each monomial of degree d - 1, in the order of the module `monomials`.
-
-    Notes
-    -----
     2pn(r + N) flops; memory of `BLOCK_BYTES`.
     """
     table = monomials(Q.shape[1], order - 1)
@@ -167,58 +129,23 @@ def partial_core(X: Array, Q: Array, order: int) -> Array:
 
 
 def sample_blocks(X: Array, width: int) -> Iterator[Array]:
-    """Yield blocks of samples of which `width` numbers each take at most `BLOCK_BYTES`.
-
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-    width : int
-        Numbers that are computed from each sample.
-    """
+    """Yield blocks of samples X (p, n); `width` numbers per sample fit in `BLOCK_BYTES`."""
     rows = max(1, BLOCK_BYTES // (8 * width))
     for begin in range(0, len(X), rows):
         yield X[begin : begin + rows]
 
 
 def core_norm_squared(S: Array, order: int) -> float:
-    """Return F(Q) = |M ·(Q, ..., Q)|² from the core (equation 11).
-
-    Parameters
-    ----------
-    S : ndarray, shape (r, N)
-        Q'W.
-    order : int
-        d.
-
-    Notes
-    -----
-    3rN flops.
-    """
+    """Return F(Q) = |M ·(Q, ..., Q)|² from the core S = Q'W, shape (r, N) (equation 11)."""
     multiplicities = monomials(len(S), order - 1).multiplicities
     return float(np.einsum("ij,ij,j->", S, S, multiplicities))
 
 
 def gradient(W: Array, S: Array, order: int) -> Array:
-    """Return the Euclidean gradient of F: 2d times W · C over all indices but the first.
+    """Return the Euclidean gradient of F, (n, r): 2d times W · C over all indices but the first.
 
-    Equation 6 of Jin et al. (2022), with the core C.
-
-    Parameters
-    ----------
-    W : ndarray, shape (n, N)
-    S : ndarray, shape (r, N)
-        Q'W.
-    order : int
-        d.
-
-    Returns
-    -------
-    ndarray, shape (n, r)
-
-    Notes
-    -----
-    2nrN flops. Equation 13 has the same for samples; Algorithm 2, line 3, misprints its factor
-    2d/b² as 2d/b.
+    W is (n, N), S = Q'W (r, N). Equation 6 of Jin et al. (2022), with the core C; 2nrN flops.
+    Equation 13 has the same for samples; Algorithm 2, line 3, misprints its factor 2d/b² as 2d/b.
     """
     multiplicities = monomials(len(S), order - 1).multiplicities
     return np.asarray(2 * order * (W @ (multiplicities * S).T))
@@ -231,18 +158,10 @@ def full_core(S: Array, order: int) -> Array:
 
 
 def moment_norm_squared(X: Array, order: int) -> float:
-    """Return |M|² from the Gram matrix of X, or from the entries of M if that is cheaper.
+    """Return |M|² of samples X (p, n) from their Gram matrix, or from entries of M.
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-    order : int
-        d >= 2.
-
-    Notes
-    -----
-    p²n flops by equation 9, in memory of `BLOCK_BYTES`; 2pnN where N = C(n + d - 2, d - 1) is
-    below p / 2, in memory of nN < pn / 2 numbers.
+    p²n flops by equation 9, in memory of `BLOCK_BYTES`; or 2pnN for N = C(n + d - 2, d - 1) below p
+    / 2, in memory of nN numbers.
     """
     p, n = X.shape
     if comb(n + order - 2, order - 1) * 2 < p:
@@ -257,23 +176,19 @@ def moment_norm_squared(X: Array, order: int) -> float:
 
 
 def norm_is_dear(samples: int, n: int, order: int) -> bool:
-    """Return whether |M|² takes more than `DEAR` operations by the cheaper of its two ways.
-
-    By all pairs of samples it takes p²n, by the partial core of all directions 2pnN.
-    """
+    """Return whether |M|² takes more than `DEAR` operations by the cheaper of its two ways."""
     each = min(samples, 2 * comb(n + order - 2, order - 1))
     return samples * each * n > DEAR and samples > 12 * PARTNERS
 
 
 def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
-    """Estimate |M|² from some of the pairs of samples, without bias; with its standard error.
+    """Estimate |M|² of samples X (p, n) from some of their pairs, without bias.
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-        At least three blocks of `PARTNERS`.
-    order : int
-        d >= 2.
+    By equation 9, |M|² is the mean of (x_i'x_j)^d over all i and j. In the directions of largest
+    variance all pairs count, which costs as much as the rest. The rest is estimated: samples are
+    shuffled, always alike, and cut into blocks of `PARTNERS`, at least three. Pairs within a block
+    and between neighbouring blocks count. All samples are in equally many pairs, so only the
+    scatter between blocks is an error.
 
     Returns
     -------
@@ -282,13 +197,7 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
 
     Notes
     -----
-    8pn `PARTNERS` flops. By equation 9, |M|² is the mean of (x_i'x_j)^d over all i and j. The part
-    of it in the directions of largest variance, or nearly, is computed from all pairs, as
-    `moment_norm_squared` does: in as many directions as cost no more than the estimate of the rest,
-    so that the norm of samples close to a subspace is almost exact. The samples are shuffled,
-    always alike, and cut into blocks: compared are all pairs within a block, and between it and the
-    next. As all samples are in equally many pairs, what single samples add is exact; it cancels in
-    the difference of a mean between two blocks and those within them, whose scatter is the error.
+    8pn `PARTNERS` flops.
     """
     p, order_of = len(X), np.random.default_rng(0).permutation(len(X))
     leading, count = X @ _leading_directions(X, order), len(X) // PARTNERS
@@ -296,7 +205,7 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
     first, places = np.cumsum(sizes) - sizes, np.arange(sizes[0])
 
     def gathered(blocks: NDArray[np.intp]) -> list[Array]:
-        """Return samples and leading parts of blocks, with zeros below the shorter ones."""
+        """Return samples and leading parts of blocks, padded with zeros."""
         short = sizes[blocks] < len(places)
         at = order_of[np.minimum(first[blocks][:, None] + places, p - 1)]
         parts = [X[at], leading[at]]
@@ -330,10 +239,7 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
 
 
 def leading_count(n: int, order: int) -> int:
-    """Return in how many directions the norm costs as much as its estimate in the others.
-
-    In m directions it takes 2m C(m + d - 2, d - 1) flops a sample, all in all 4n `PARTNERS`.
-    """
+    """Return the number of directions in which the norm costs as much as in all others."""
     m = FEWEST_LEADING
     while 2 * (m + 1) * comb(m + order - 1, order - 1) <= 4 * n * PARTNERS:
         m += 1
@@ -341,7 +247,7 @@ def leading_count(n: int, order: int) -> int:
 
 
 def _leading_directions(X: Array, order: int) -> Array:
-    """Return an orthonormal basis (n, m) of nearly the largest variance; 8pnm flops."""
+    """Return an orthonormal basis (n, m) of nearly the largest variance."""
     n = X.shape[1]
     basis = np.random.default_rng(0).standard_normal((n, leading_count(n, order)))
     for _ in range(2):
@@ -350,20 +256,10 @@ def _leading_directions(X: Array, order: int) -> Array:
 
 
 def vanishes(X: Array, order: int) -> bool:
-    """Return whether the moment is zero up to rounding, as odd moments of symmetric data are.
+    """Return whether the moment of X (p, n) is zero up to rounding, as for symmetric data.
 
-    A symmetric tensor M is zero if and only if M ·(v, ..., v) = 0 for all v. It is compared with
-    the mean of |v'x|^d in a few fixed random directions v.
-
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-    order : int
-        d.
-
-    Notes
-    -----
-    8pn flops.
+    M is zero if and only if M ·(v, ..., v) = 0 for all v. Its value is compared with the mean of
+    |v'x|^d in a few fixed random directions v. 8pn flops.
     """
     V = np.random.default_rng(0).standard_normal((X.shape[1], DIRECTIONS))
     powers = integer_power(X @ V, order)
@@ -372,14 +268,7 @@ def vanishes(X: Array, order: int) -> bool:
 
 
 def integer_power(A: Array, exponent: int) -> Array:
-    """Return the entrywise power of an array by repeated squaring; np.power is much slower.
-
-    Parameters
-    ----------
-    A : ndarray
-    exponent : int
-        At least one.
-    """
+    """Return the entrywise power of an array, exponent >= 1; much faster than np.power."""
     powers = A
     for bit in bin(exponent)[3:]:
         powers = powers * powers

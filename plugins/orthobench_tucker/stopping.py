@@ -13,19 +13,20 @@ from orthobench.tools.geometry import subspace_error
 from orthobench_tucker import MomentOracle, SymmetricTensorOracle
 
 VANISHING = 1e-13
-"""A core smaller than this, relative to its size without cancellation, is rounding."""
+"""Size of a core, relative to its size without cancellation, below which it is rounding."""
 
 LOOKED_AT = 64
-"""Least number of samples by which the size of a core without cancellation is estimated."""
+"""Minimum number of samples for an estimate of the core's size without cancellation."""
 
 TRUSTED = 10.0
-"""Least ratio of a gradient to its change by the last bits of Q at which it is not rounding."""
+"""Minimum ratio of a gradient to its change by the last bits of Q, above which it is not rounding.
+"""
 
 VOID = 0.01
 """Change of the gradient by the last bits of Q, relative to F, above which F is rounding."""
 
 MOVED = 1e-6
-"""Least distance between two subspaces that counts as a step."""
+"""Minimum distance between two subspaces that counts as a step."""
 
 RETURNS = 8
 """Number of returns in a row that make a cycle."""
@@ -39,9 +40,9 @@ def tolerance_parameter() -> Any:
 
 
 def relative_gradient(slope: float, value: float) -> float:
-    """Return |grad F| / F (section 4.2 of Jin et al. 2022); infinite where F is zero.
+    """Return |grad F| / F (section 4.2 of Jin et al. 2022); infinite if F is zero.
 
-    There F is least and its gradient is zero as well, but a method must not stop.
+    The gradient vanishes with F, but a method must not stop there.
     """
     return slope / value if value > 0 else inf
 
@@ -49,22 +50,11 @@ def relative_gradient(slope: float, value: float) -> float:
 def fail_if_vanishing(
     state: State, oracle: SymmetricTensorOracle, Q: Any, size: float, inside: int
 ) -> None:
-    """Fail the run where a core at the first basis is not finite, or zero up to rounding.
+    """Fail the run if a core at the first basis Q (n, r) is not finite, or zero up to rounding.
 
-    For samples x, a core with m factors Q and d - m factors I is rounding if its norm is at
-    most 1e-13 of the mean of |x|^(d - m) |Q'x|^m.
-
-    Parameters
-    ----------
-    state : State
-    oracle : SymmetricTensorOracle
-    Q : ndarray, shape (n, r)
-        The first basis.
-    size : float
-        |X ·(Q, ..., Q)| for methods that follow the gradient of F, which vanishes with it; or
-        |X ·(I, Q, ..., Q)|.
-    inside : int
-        m: d for the former, d - 1 for the latter.
+    For samples x, a core with m factors Q and d - m factors I is rounding if its norm `size` is at
+    most 1e-13 of the mean of |x|^(d - m) |Q'x|^m. Here m = `inside` is d for methods that follow
+    the gradient of F, else d - 1.
     """
     if not np.isfinite(size):
         state.status, state.reason = Status.FAILED, "the objective is not finite at the first basis"
@@ -101,21 +91,12 @@ def stop_at_rounding(
 ) -> None:
     """Set the status after a step without a significant gain, by the rounding of the gradient.
 
-    The gradient is computed again at `perturbed`, with the last bit of every entry of Q changed.
-    If that changes it by more than a hundredth of F, all of F is rounding, and the run has failed.
-    If it changes it by a tenth of itself, the gradient is rounding, and the run has converged.
-    Else there is more to gain: if the method is `stuck` the run has failed, otherwise it goes
-    on.
+    The gradient is computed again at `perturbed`, with the last bit of every entry of Q changed. If
+    that changes it by more than a hundredth of F, F is rounding, and the run has failed. If it
+    changes by a tenth of itself, the gradient is rounding, and the run has converged. Otherwise a
+    `stuck` method, one without a step, has failed, and any other goes on.
 
-    Parameters
-    ----------
-    state : State
-    noise : float
-        Norm of the change of the gradient.
-    slope, value : float
-        |grad F| and F, in the same unit as `noise`.
-    stuck : bool
-        Whether no step was found at all.
+    `noise` is the norm of the change of the gradient, `slope` |grad F| and `value` F.
     """
     if noise > VOID * value:
         state.status = Status.FAILED
@@ -131,20 +112,11 @@ def stop_at_rounding(
 
 
 def count_returns(returns: int, bases: tuple[Any, Any, Any], least: float) -> int:
-    """Return the number of steps in a row that have led back to the subspace before the last.
+    """Return the number of steps in a row that led back to the subspace before the last.
 
-    Parameters
-    ----------
-    returns : int
-        The number before this step.
-    bases : tuple of array, shape (n, r)
-        Before the last step, before this one, and now.
-    least : float
-        A step returns where it ends closer to the first of them than this times its length.
-
-    Notes
-    -----
-    8nr² flops, which are not counted: they are not part of a method.
+    `bases` are those before the last step, before this one, and now, each (n, r). A step returns if
+    it ends closer to the first of them than `least` times its length. 8nr² flops, not counted as
+    part of a method.
     """
     before, last, now = bases
     step = subspace_error(last, now)
@@ -153,16 +125,7 @@ def count_returns(returns: int, bases: tuple[Any, Any, Any], least: float) -> in
 
 
 def fail_if_cycling(state: State, returns: int, advice: str) -> None:
-    """Fail the run after eight steps in a row that have returned.
-
-    Parameters
-    ----------
-    state : State
-    returns : int
-        From `count_returns`.
-    advice : str
-        What the message tells the user to do.
-    """
+    """Fail the run after eight steps in a row that returned (`count_returns`), with advice."""
     if returns >= RETURNS and state.status is Status.RUNNING:
         state.status = Status.FAILED
         since = state.work.steps - RETURNS

@@ -37,24 +37,18 @@ STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Grid of step sizes; AdaGrad makes them independent of the scale of the samples."""
 
 TILE = 256
-"""Samples whose inner products with each other are computed at once."""
+"""Number of samples whose inner products with each other are computed at once."""
 
 CONVERTED = 1024
-"""Samples of a block of float32 that are in float64 at once."""
+"""Number of samples of a float32 block that are converted to float64 at once."""
 
 ENDLESS = 2**62
-"""Steps of a phase that the budget ends."""
+"""Number of steps of a phase that the budget ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlockSum(Summary):
-    """A sum over all samples of some blocks.
-
-    Attributes
-    ----------
-    total : ndarray
-        In float64.
-    """
+    """A sum over all samples of some blocks, in float64."""
 
     total: Array
 
@@ -75,36 +69,27 @@ def added(a: SumT, b: SumT) -> SumT:
 
 
 def in_double(block: NDArray[np.floating[Any]], size: int = CONVERTED) -> Iterator[Array]:
-    """Yield the samples of a block in float64, `size` at a time; without a copy where they are."""
+    """Yield the samples of a block in float64, `size` at a time; float64 is not copied."""
     for begin in range(0, len(block), size):
         yield np.asarray(block[begin : begin + size], dtype=np.float64, order="C")
 
 
 @dataclass(slots=True, kw_only=True)
 class StreamState(State):
-    """The basis, and AdaGrad's denominators.
-
-    Attributes
-    ----------
-    rows : array, shape (r, n)
-        Q', of NumPy in C order: Q in Fortran order.
-    gamma : array, shape (r,)
-        AdaGrad's denominators, one for each column of Q; zero before the first gradient that is
-        not zero.
-    """
+    """The basis, as Q' `rows` (r, n), and AdaGrad's denominators `gamma` (r,), zero at first."""
 
     rows: Any
     gamma: Any
 
 
 class Gradient(NamedTuple):
-    """The gradient G = X'R' of a batch X (b, n), transposed, by those who compute it.
+    """The gradient G = X'R' of a batch X (b, n), transposed.
 
     Attributes
     ----------
     ascend : callable
-        Takes X (count * b, n), b, Q' (r, n), AdaGrad's denominators, d and the step size; does a
-        step for each batch, in place, and returns the number of finite ones.
+        Takes X (count * b, n), b, Q' (r, n), AdaGrad's denominators, d and the step size. Does a
+        step for each batch, in place; returns the number of finite ones.
     total : callable
         Maps X, Q' and d to b G' at this basis.
     weights : callable
@@ -156,11 +141,9 @@ class StreamingTucker(
 ):
     """Base of the methods that use each batch of samples once.
 
-    Besides the batch they hold Q, a gradient and its sums: at most 3nr doubles.
-
-    With blocks, a pass is a step. Its gradient is the mean of those of the batches at one basis,
-    weighted by their samples; the last batch of a block may have fewer. So sums over blocks merge
-    without loss, but one pass makes one step, where a stream makes one for each batch.
+    With blocks a pass is a step, along the mean gradient of the batches at one basis, weighted by
+    their samples. So sums over blocks merge without loss, but one pass makes one step, where a
+    stream makes one for each batch.
     """
 
     passes: float = math.inf
@@ -219,7 +202,7 @@ class StreamingTucker(
         return {"rows": rows, "gamma": gamma}
 
     def _phase(self, number: int) -> tuple[Phase, int]:
-        """Return the phase of a step, numbered from 0, and how many steps it has before."""
+        """Return the phase of step `number`, and its number of earlier steps."""
         for phase in self.phases():
             if number < phase.steps:
                 break
@@ -228,7 +211,7 @@ class StreamingTucker(
 
 
 def split(X: Any, batch: int) -> list[tuple[Any, int, int]]:
-    """Return samples as whole batches and as what is left: each with its batch and their number."""
+    """Return samples as whole batches and a rest, each with its batch and their number."""
     whole = X.shape[0] // batch
     parts = [(X[: whole * batch, :], batch, whole)]
     left = X.shape[0] - whole * batch
@@ -236,7 +219,6 @@ def split(X: Any, batch: int) -> list[tuple[Any, int, int]]:
 
 
 def _shared(oracle: BlockOracle) -> Mapping[str, Array]:
-    """Return Q' and AdaGrad's denominators before a pass."""
     start = {"rows": np.ascontiguousarray(oracle.start.T), "gamma": np.zeros(oracle.k)}
     return oracle.shared or start
 
@@ -246,19 +228,8 @@ def hoevd_ascent(
 ) -> int:
     """Ascend along G = (2/b²) X (X'X)^[d-1] X'Q for each batch; return the number of batches.
 
-    It stops before a batch whose step is not finite.
-
-    Parameters
-    ----------
-    X : ndarray, shape (count * batch, n), C order
-    batch : int
-    rows : ndarray, shape (r, n), C order
-        Q', updated in place.
-    gamma : ndarray, shape (r,)
-        AdaGrad's denominators, updated in place.
-    order : int
-        d.
-    step_size : float
+    It stops before a batch whose step is not finite. X (count * b, n), Q' `rows` (r, n) and the
+    denominators `gamma` (r,) are in C order; the latter two are updated in place.
 
     Notes
     -----
@@ -278,20 +249,7 @@ def hoevd_ascent(
 
 
 def hoevd_weights(X: Array, Y: Array, order: int) -> Array:
-    """Return R = Y (XX')^[d-1], an entrywise power, from tiles on and below the diagonal.
-
-    Parameters
-    ----------
-    X : ndarray, shape (b, n)
-        Samples in rows.
-    Y : ndarray, shape (r, b)
-    order : int
-        d.
-
-    Returns
-    -------
-    ndarray, shape (r, b)
-    """
+    """Return R = Y (XX')^[d-1], shape (r, b), of X (b, n) and Y (r, b); an entrywise power."""
     R = np.zeros_like(Y)
     tiles = [slice(begin, begin + TILE) for begin in range(0, len(X), TILE)]
     for i, own in enumerate(tiles):
@@ -310,10 +268,7 @@ def hoevd_total(samples: Array, rows: Array, order: int) -> Array:
 
 
 def hoevd_flops(sizes: tuple[int, ...], batch: int) -> int:
-    """Return the flops of an iteration of Algorithm 3: O(rnb + nb² + rb²) (equation 14).
-
-    2nb² + (d - 2)b² for (X'X)^[d-1]; 2rb² + 4rnb for its products with X'Q and X; `step_flops`.
-    """
+    """Return the flops of an iteration of Algorithm 3: O(rnb + nb² + rb²) (equation 14)."""
     (n, r, order), b = sizes, batch
     power = flops.gemm(b, b, n) + (order - 2) * b * b
     return power + 2 * flops.gemm(b, r, n) + flops.gemm(b, r, b) + step_flops(n, r)

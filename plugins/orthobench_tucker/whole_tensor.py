@@ -1,4 +1,4 @@
-"""The solvers that use the whole tensor, from samples or with all its entries, and their starts."""
+"""The base of the solvers that use the whole tensor, from samples or entries, and their starts."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ FORMS = ("auto", "implicit", "explicit")
 
 STARTS = ("auto", "hoevd", "hoevd-single", "sketch", "shoevd", "random")
 """Values of the parameter ``start``: `hoevd_basis`, or the sketch if that takes too long;
-`hoevd_basis`, in double precision; the same from a Gram matrix of samples in single precision, to
-about 1e-6, in half the time; `sketched_basis`; `shoevd_basis`; the random start of the oracle,
-common to all methods."""
+`hoevd_basis`; the same in single precision, to about 1e-6; `sketched_basis`; `shoevd_basis`; the
+random start of the oracle.
+"""
 
 FROM_SAMPLES = ("sketch", "shoevd")
 """Starts that need samples."""
 
 MANY = 10_000
-"""Samples from which on all pairs are not compared, unless that is asked for."""
+"""Number of samples above which "auto" does not compare all pairs."""
 
 BATCHES, BATCH = 20, 50
-"""Batches of the start "shoevd", and samples in each: Phase I of Figure 3b of Jin et al. 2022."""
+"""Number of batches of "shoevd", and samples in each (Jin et al. 2022, Figure 3b, Phase I)."""
 
 
 def form_parameter() -> Any:
@@ -62,10 +62,9 @@ def start_parameter() -> Any:
     """Declare the parameter ``start`` of a solver of this family."""
     return parameter(
         "auto",
-        help="first basis: leading eigenvectors of the unfolding (HOEVD), from samples also in "
-        "single precision, in half the time, from a random sketch, or by stochastic gradients on "
-        "the first 1,000 of them (SHOEVD); the common random start; or HOEVD, and the sketch where "
-        "more than 10,000 samples make that slow",
+        help="first basis: from the unfolding (HOEVD), also in single precision, by a random "
+        "sketch, or by stochastic gradients on 1,000 samples (SHOEVD); the common random start; or "
+        "HOEVD up to 10,000 samples and the sketch for more",
         choices=STARTS,
     )
 
@@ -93,21 +92,10 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
     def first_basis(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> Any:
         """Return the basis (n, r) that the solver starts from, a fresh array in C order.
 
-        Parameters
-        ----------
-        oracle : SymmetricTensorOracle
-        rng : numpy.random.Generator
-            Draws the sketch.
-
         Raises
         ------
         UsageError
-            If there are no samples for the sketch, or for SHOEVD; where they are elsewhere than
-            in NumPy, and so for HOEVD in single precision.
-
-        Notes
-        -----
-        `start_flops`.
+            If a start needs samples in NumPy, and there are none.
         """
         start = self._chosen_start(oracle)
         if start == "random":
@@ -155,13 +143,8 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
 def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Any:
     """Return the leading r eigenvectors of mat(X) mat(X)': equation 7, or 17 from samples.
 
-    The largest entry of each is positive, in every form. If fewer than r eigenvalues are above
-    rounding, the other directions are those of the oracle's random start, since eigenvectors of
-    zero are arbitrary.
-
-    Notes
-    -----
-    The flops of a Gram matrix of `orthobench_tucker._kernels.unfoldings`, and 9n³.
+    The largest entry of each is positive. If fewer than r eigenvalues are above rounding, the
+    oracle's random start completes the basis, since eigenvectors of zero are arbitrary.
     """
     return signed(Unfolding(oracle, form).basis, oracle.start)
 
@@ -177,18 +160,7 @@ def signed(found: Any, start: Any) -> Any:
 def shoevd_basis(X: Array, order: int, start: Array) -> Array:
     """Return the basis after 20 steps of streaming HOEVD on the first 20 batches of 50 samples.
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-        If p < 1,000 there are fewer batches, and the last may have fewer samples.
-    order : int
-        d.
-    start : ndarray, shape (n, r)
-        Q_0.
-
-    Returns
-    -------
-    ndarray, shape (n, r)
+    X is (p, n), `start` (n, r). If p < 1,000, there are fewer batches, and the last may be smaller.
 
     References
     ----------
@@ -207,17 +179,7 @@ def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
 
 
 def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None:
-    """Return why a solver that uses the whole tensor cannot take a problem, or None.
-
-    Parameters
-    ----------
-    problem : Problem
-        Any problem; None is returned for those of other families.
-    form : str
-        One of `FORMS`.
-    start : str
-        One of `STARTS`.
-    """
+    """Return why a solver that uses the whole tensor cannot take a problem, or None."""
     if not isinstance(problem, SymmetricTucker):
         return None
     if problem.streamed:
@@ -234,7 +196,7 @@ def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None
 
 
 def refusal_of_blocks(problem: AnyProblem) -> str | None:
-    """Return why a problem has no blocks of samples for a method that sums over them, or None."""
+    """Return why a problem has no blocks of samples to sum over, or None."""
     if issubclass(problem.offers, MomentStream):
         return None
     return f"needs a MomentStream on blocks, {problem.name} offers {problem.offers.__name__}"

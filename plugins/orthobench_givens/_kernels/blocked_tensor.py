@@ -1,8 +1,7 @@
 """Kernels for a symmetric third-order tensor in blocks of indices, rotated a round at a time.
 
-Block p <= q <= r of the tensor, a cube whose indices lie in the index blocks p, q and r, is row
-``first[p] + second[q] + r`` of `blocks`: blocks are packed as entries are
-(`orthobench_givens._kernels.pairs.offsets`).
+Block p <= q <= r, a cube, is row ``first[p] + second[q] + r`` of `blocks`: blocks are packed as
+entries are (`offsets`).
 """
 
 from __future__ import annotations
@@ -20,25 +19,10 @@ Offsets: TypeAlias = tuple[Indices, Indices]
 
 
 def rotated_blocks(T: Array, U: Array, blocks: int, size: int) -> Array:
-    """Return the blocks p <= q <= r of T(U, U, U).
+    """Return the blocks p <= q <= r of T(U, U, U), one a row of `size`³ entries.
 
-    Parameters
-    ----------
-    T : ndarray, shape (d, d, d)
-        Symmetric.
-    U : ndarray, shape (d, d)
-    blocks, size : int
-        Number of index blocks, and indices in each, blocks * size >= d; entries beyond d are zero.
-
-    Returns
-    -------
-    ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
-        Block p <= q <= r lies where entry p <= q <= r of a packed tensor would
-        (`offsets`).
-
-    Notes
-    -----
-    6d⁴ flops for one block, (11/3)d⁴ for many; 2 size d² doubles of scratch.
+    Entries beyond d are zero, blocks * size >= d. 6d⁴ flops for one block, (11/3)d⁴ for many; 2
+    size d² doubles of scratch.
     """
     d = len(U)
     padded = np.zeros((d, blocks * size))
@@ -63,22 +47,7 @@ def begin_round(
 ) -> None:  # fmt: skip
     """Pack, for each pair of blocks, the entries whose indices all lie in these two blocks.
 
-    Parameters
-    ----------
-    blocks : ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
-        The tensor.
-    block_pairs : ndarray of int, shape (n, 2)
-        The blocks that are paired.
-    block_offsets : tuple of two ndarray of int
-        Offsets of the blocks.
-    tensors : ndarray, shape (n, m(m + 1)(m + 2)/6), m = 2 size
-        Overwritten by the packed tensors.
-    entry_offsets : tuple of two ndarray of int
-        Offsets of the entries of a packed tensor.
-
-    Notes
-    -----
-    No flops; m³ doubles of scratch.
+    `tensors` (n, m(m + 1)(m + 2)/6), m = 2 size, is overwritten.
     """
     m = len(entry_offsets[0])
     cube = np.empty((m, m, m))
@@ -95,18 +64,8 @@ def end_round(
 ) -> None:  # fmt: skip
     """Apply the rotations made within each pair of blocks to the whole tensor.
 
-    Parameters
-    ----------
-    blocks, block_pairs, block_offsets, tensors, entry_offsets
-        As for `begin_round`; here `blocks` is overwritten, from `tensors` where all three indices
-        lie in one pair.
-    rotations : ndarray, shape (n, m, m)
-        The product of the rotations within each pair, new basis vectors as rows.
-
-    Notes
-    -----
-    6m⁴ flops in matrix products for each of (n³ + 3n² - 4n)/6 cubes of entries, but none for a
-    cube whose pairs of blocks were not rotated; 2m³ doubles of scratch.
+    `rotations` (n, m, m) has new basis vectors as rows; other arguments as in `begin_round`. 6m⁴
+    flops in matrix products for each of (n³ + 3n² - 4n)/6 cubes, none without rotations.
     """
     n, m = rotations.shape[:2]
     X, Y = np.empty((m, m, m)), np.empty((m, m, m))
@@ -170,7 +129,7 @@ def _copy(
 def _locate(
     p: int, q: int, r: int, block_offsets: Offsets, size: int
 ) -> tuple[int, tuple[int, int, int]]:
-    """Return the row that holds block p, q, r, in any order, and its strides in that order."""
+    """Return the row of block p, q, r, in any order, and its strides in that order."""
     low, high = min(p, q, r), max(p, q, r)
     row = block_offsets[0][low] + block_offsets[1][p + q + r - low - high] + high
     x, y, z = (p > q) + (p > r), (q >= p) + (q > r), (r >= p) + (r >= q)
@@ -179,7 +138,6 @@ def _locate(
 
 @kernel
 def _read_block(block: Array, part: Array, strides: tuple[int, int, int], size: int) -> None:
-    """Copy a block of the tensor to a part of a cube."""
     for i in range(size):
         for j in range(size):
             at = i * strides[0] + j * strides[1]
@@ -193,7 +151,6 @@ def _read_block(block: Array, part: Array, strides: tuple[int, int, int], size: 
 
 @kernel
 def _write_block(part: Array, block: Array, strides: tuple[int, int, int], size: int) -> None:
-    """Copy a part of a cube to a block of the tensor."""
     for i in range(size):
         for j in range(size):
             at = i * strides[0] + j * strides[1]

@@ -1,7 +1,6 @@
-"""Kernels for a packed symmetric third-order tensor: each of its distinct entries is kept once.
+"""Kernels for a packed symmetric third-order tensor: each distinct entry is stored once.
 
-Entry a <= b <= c of a packed tensor lies at ``first[a] + second[b] + c``, in lexicographic order
-(`orthobench_givens._kernels.pairs.offsets`).
+Entry a <= b <= c lies at ``first[a] + second[b] + c`` (`offsets`).
 """
 
 from __future__ import annotations
@@ -19,39 +18,11 @@ def try_pairs(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Rotate pairs of indices by their best angles, until many in a row need no rotation.
 
-    Parameters
-    ----------
-    tensors : ndarray, shape (n, m(m + 1)(m + 2)/6)
-        Packed tensors of m indices each; rotated in place.
-    rotations : ndarray, shape (n, m, m)
-        The product of the rotations of each tensor so far, new basis vectors as rows; updated in
-        place.
-    pairs : ndarray of int, shape (count, 3)
-        Which tensor, and two of its indices, i < j.
-    first, second : ndarray of int, shape (m,)
-        Offsets of the entries (`orthobench_givens._kernels.pairs.offsets`).
-    limits : tuple of float, float, int
-        ``slope_tolerance`` and ``gain_tolerance`` of `best_rotation`, and the number of pairs in a
-        row without a rotation after which to stop.
-    idle : int
-        The number of pairs in a row without a rotation before the call.
-
-    Returns
-    -------
-    tried : int
-        Pairs tried.
-    rotated : int
-        Pairs rotated.
-    idle : int
-        The number of pairs in a row without a rotation after the call.
-
-    Notes
-    -----
-    About 225 flops a pair and 3m² a rotation (`orthobench_givens.solvers.tensor.rotation_flops`).
-
-    References
-    ----------
-    Shalit and Chechik 2014, Algorithm 3, lines 2 to 4.
+    `tensors` (n, m(m + 1)(m + 2)/6) and `rotations` (n, m, m), with new basis vectors as rows,
+    change in place. Each of `pairs` (count, 3) is a tensor and two indices i < j. `limits` are the
+    tolerances of `best_rotation`, and the number of idle pairs in a row after which to stop.
+    Returns the numbers of pairs tried, rotated, and idle in a row. About 225 flops a pair and 3m² a
+    rotation.
     """
     slope_tolerance, gain_tolerance, enough = limits
     rotated = 0
@@ -74,24 +45,7 @@ def try_pairs(
 
 @kernel
 def rotate(T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float) -> None:
-    """Rotate two indices of a packed tensor in place: e_i <- c e_i + s e_j, e_j <- c e_j - s e_i.
-
-    Parameters
-    ----------
-    T : ndarray, shape (m(m + 1)(m + 2)/6,)
-        A packed tensor.
-    first, second : ndarray of int, shape (m,)
-        Offsets of its entries.
-    i, j : int
-        The indices, i < j.
-    c, s : float
-        Cosine and sine of the angle.
-
-    Notes
-    -----
-    6 flops for each of the (m - 1)(m - 2)/2 pairs of entries (iab, jab), 14 for each of the m - 2
-    triples (iia, ija, jja), and 51 for (iii, iij, ijj, jjj) and the powers of c and s.
-    """
+    """Rotate two indices of a packed tensor in place: c e_i + s e_j and c e_j - s e_i."""
     _rotate_below(T, first, second, i, j, c, s)
     _rotate_between(T, first, second, i, j, c, s)
     m, after = len(first), j + 1
@@ -106,7 +60,6 @@ def rotate(T: Array, first: Indices, second: Indices, i: int, j: int, c: float, 
 def _rotate_below(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the pairs of entries (iab, jab) with a < i."""
     rest = len(first) - j - 1
     for a in range(i):
         aix, ajx = first[a] + second[i], first[a] + second[j]
@@ -122,7 +75,6 @@ def _rotate_below(
 def _rotate_between(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the pairs of entries (iab, jab) with i < a < j."""
     rest = len(first) - j - 1
     for a in range(i + 1, j):
         iax, ajx = first[i] + second[a], first[a] + second[j]
@@ -135,7 +87,6 @@ def _rotate_between(
 def _rotate_twice(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the triples of entries (iia, ija, jja)."""
     cc, cs, ss = c * c, c * s, s * s
     sin2, cos2 = 2.0 * cs, cc - ss
     for a in range(len(first)):
@@ -160,7 +111,6 @@ def _rotate_twice(
 def _rotate_thrice(
     T: Array, first: Indices, second: Indices, i: int, j: int, c: float, s: float
 ) -> None:
-    """Rotate the entries (iii, iij, ijj, jjj)."""
     w, x = first[i] + second[i] + i, first[i] + second[i] + j
     y, z = first[i] + second[j] + j, first[j] + second[j] + j
     powers = c * c * c, c * c * s, c * s * s, s * s * s
@@ -169,7 +119,6 @@ def _rotate_thrice(
 
 @kernel
 def _rotate_entries(T: Array, x: int, y: int, c: float, s: float) -> None:
-    """Rotate entry x with entry y."""
     a, b = T[x], T[y]
     T[x] = c * a + s * b
     T[y] = c * b - s * a
@@ -183,17 +132,7 @@ def _rotate_runs(T: Array, x: int, y: int, n: int, c: float, s: float) -> None:
 
 @kernel
 def pack(cube: Array, first: Indices, second: Indices, T: Array) -> None:
-    """Pack a symmetric tensor.
-
-    Parameters
-    ----------
-    cube : ndarray, shape (m, m, m)
-        A symmetric tensor, of which the entries a <= b <= c are read.
-    first, second : ndarray of int, shape (m,)
-        Offsets of the entries in T.
-    T : ndarray, shape (m(m + 1)(m + 2)/6,)
-        Overwritten by the packed tensor.
-    """
+    """Pack a symmetric tensor (m, m, m), from its entries a <= b <= c."""
     m = len(first)
     for a in range(m):
         for b in range(a, m):
@@ -204,17 +143,7 @@ def pack(cube: Array, first: Indices, second: Indices, T: Array) -> None:
 
 @kernel
 def unpack(T: Array, first: Indices, second: Indices, cube: Array) -> None:
-    """Unpack a symmetric tensor.
-
-    Parameters
-    ----------
-    T : ndarray, shape (m(m + 1)(m + 2)/6,)
-        A packed tensor.
-    first, second : ndarray of int, shape (m,)
-        Offsets of its entries.
-    cube : ndarray, shape (m, m, m)
-        All entries are overwritten.
-    """
+    """Unpack a packed tensor to a cube (m, m, m)."""
     m = len(first)
     for a in range(m):
         for b in range(a, m):

@@ -1,10 +1,9 @@
 """The order in which pairs of columns are rotated, and pairs of indices of a packed tensor.
 
 A sweep of a tensor tries each pair of indices once. For large tensors the indices form an even
-number of blocks, and a sweep goes in rounds: in each, every block is paired with one other, and
-after all rounds each has been paired with all others (a round robin). Rotations within a pair of
-blocks need only the tensor entries whose three indices lie in these two blocks; they fit into the
-cache. All other entries follow at the end of the round, in matrix products.
+number of blocks, and a sweep goes in rounds that pair the blocks (a round robin). Rotations within
+a pair need only the entries with all indices in these two blocks, which fit into the cache. All
+other entries follow at the end of the round.
 """
 
 from __future__ import annotations
@@ -19,30 +18,14 @@ Pairs: TypeAlias = NDArray[np.int32]
 Indices: TypeAlias = NDArray[np.intp]
 
 WIDTH = 40
-"""Largest number of indices in a pair of blocks: their packed tensor takes 92 kB."""
+"""Maximum number of indices in a pair of blocks: their packed tensor takes 92 kB."""
 
 
 def uniform_pairs(n: int, count: int, rng: np.random.Generator) -> Pairs:
-    """Draw pairs i < j of columns uniformly, with replacement.
+    """Draw `count` pairs i < j of n columns uniformly, with replacement; int32, shape (count, 2).
 
-    Each pair takes one draw of `rng`, so that pairs do not depend on how many are drawn at a time.
-
-    Parameters
-    ----------
-    n : int
-        Number of columns.
-    count : int
-        Number of pairs.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int32, shape (count, 2)
-        Empty, of shape (0, 2), for fewer than two columns.
-
-    References
-    ----------
-    Shalit and Chechik 2014, Algorithms 2 and 5, line 1.
+    Pairs do not depend on the number drawn at a time. Empty for fewer than two columns. Shalit and
+    Chechik 2014, Algorithms 2 and 5, line 1.
     """
     if n < 2:
         return np.empty((0, 2), dtype=np.int32)
@@ -52,19 +35,7 @@ def uniform_pairs(n: int, count: int, rng: np.random.Generator) -> Pairs:
 
 
 def round_robin(n: int) -> Pairs:
-    """Return all pairs i < j of columns once, in rounds of disjoint pairs.
-
-    Rotations of disjoint pairs commute: those of a round may be done in any order or in parallel.
-
-    Parameters
-    ----------
-    n : int
-        Number of columns.
-
-    Returns
-    -------
-    ndarray of int32, shape (n(n-1)/2, 2)
-    """
+    """Return all pairs i < j of n columns once, in rounds of disjoint pairs, which commute."""
     columns = np.arange(n + n % 2)
     half, rounds = len(columns) // 2, []
     for _ in range(len(columns) - 1):
@@ -80,12 +51,12 @@ class Round(NamedTuple):
     Attributes
     ----------
     block_pairs : ndarray of int, shape (n, 2)
-        The blocks that are paired; each block occurs once.
+        The paired blocks; each block occurs once.
     members : tuple of n ndarray of int, shapes (at most m,)
         The indices of the tensor in each pair of blocks, ascending.
     pairs : ndarray of int, shape (count, 3)
-        Pairs of indices in the order they are tried: the pair of blocks that they lie in, and
-        their positions i < j among its members.
+        Pairs of indices in order: their pair of blocks, and their positions i < j among its
+        members.
     """
 
     block_pairs: Indices
@@ -101,9 +72,9 @@ class Sweep(NamedTuple):
     blocks : int
         Number of blocks; 1 for a tensor kept whole.
     size : int
-        Indices in a block; the last block may have fewer.
+        Number of indices in a block; the last may have fewer.
     width : int
-        Indices m of a packed tensor: those of a pair of blocks, or all.
+        Number of indices m of a packed tensor.
     rounds : tuple of Round
     """
 
@@ -115,17 +86,9 @@ class Sweep(NamedTuple):
 
 @cache
 def cyclic_sweep(d: int) -> Sweep:
-    """Return the sweep of a tensor in cyclic order, in blocks if it is large.
+    """Return the sweep of a tensor of d indices in cyclic order, in blocks if d is above `WIDTH`.
 
-    Parameters
-    ----------
-    d : int
-        Number of indices; up to `WIDTH` the tensor is kept whole, and its pairs come in
-        lexicographic order: a single round of a single block, paired with itself.
-
-    Returns
-    -------
-    Sweep
+    A tensor kept whole has a single round of a single block, in lexicographic order.
     """
     if d <= WIDTH:
         i, j = np.triu_indices(d, 1)
@@ -139,7 +102,7 @@ def cyclic_sweep(d: int) -> Sweep:
 
 
 def _round(block_pairs: Indices, size: int, d: int, *, first: bool) -> Round:
-    """Return a round; the first one also tries the pairs of indices within one block."""
+    """Return a round; the first one also has the pairs of indices within one block."""
     i, j = np.triu_indices(2 * size, 1)
     tried = np.ones(len(i), dtype=bool) if first else (i < size) & (j >= size)
     i, j = i[tried], j[tried]
@@ -154,20 +117,7 @@ def _round(block_pairs: Indices, size: int, d: int, *, first: bool) -> Round:
 
 @cache
 def offsets(m: int) -> tuple[Indices, Indices]:
-    """Return the positions of the entries of a packed tensor.
-
-    A packed tensor holds the entries a <= b <= c of a symmetric tensor in lexicographic order.
-
-    Parameters
-    ----------
-    m : int
-        Number of indices.
-
-    Returns
-    -------
-    first, second : ndarray of int, shape (m,)
-        Entry a <= b <= c lies at ``first[a] + second[b] + c``.
-    """
+    """Return arrays first and second: entry a <= b <= c lies at ``first[a] + second[b] + c``."""
     k = np.arange(m)
     second = k * m - k * (k + 1) // 2
     slices = np.array([packed_size(m) - packed_size(m - a) for a in range(m)])
@@ -175,5 +125,5 @@ def offsets(m: int) -> tuple[Indices, Indices]:
 
 
 def packed_size(m: int) -> int:
-    """Return the number of entries of a packed tensor of m indices, m(m + 1)(m + 2)/6."""
+    """Return the number of entries of a packed tensor, m(m + 1)(m + 2)/6."""
     return m * (m + 1) * (m + 2) // 6

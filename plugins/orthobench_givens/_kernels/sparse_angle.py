@@ -25,19 +25,19 @@ SCRATCH = GRID * PASSES + GRID
 """Length of the scratch array of `best_angle`."""
 
 FEW_ROWS = 16
-"""Up to this many rows the grid takes four passes, and `_climb_rows` tries all of them."""
+"""Maximum number of rows for a grid of four passes, and for `_climb_rows` to try all of them."""
 
 MANY_ROWS = 256
-"""From this many rows on the grid takes one pass, unless that is flat."""
+"""Minimum number of rows for a grid of one pass, unless that is flat."""
 
 FLAT = 0.8
-"""The first pass is flat if its lowest value is above this share of its highest."""
+"""Ratio of the lowest to the highest value of the first pass above which it is flat."""
 
 ACCURACY = 1e-8
-"""Radians; a step of at most this length is the last, since convergence is cubic."""
+"""Length of the last step, in radians; convergence is cubic."""
 
 MOST_EVALUATIONS = 60
-"""Largest number of evaluations of the derivatives in one climb."""
+"""Maximum number of evaluations of the derivatives in one climb."""
 
 
 class BestAngle(NamedTuple):
@@ -46,15 +46,11 @@ class BestAngle(NamedTuple):
     Attributes
     ----------
     cosine, sine : float
-        Of the angle, which lies in [-pi/4, pi/4].
-    value : float
-        f at the angle.
-    gain : float
-        f at the angle less f at 0.
-    values : int
-        Evaluations of f.
-    slopes : int
-        Evaluations of f with its three derivatives.
+        Cosine and sine of the angle, in [-pi/4, pi/4].
+    value, gain : float
+        f at the angle, and that less f at 0.
+    values, slopes : int
+        Number of evaluations of f, without and with its three derivatives.
     """
 
     cosine: float
@@ -66,7 +62,7 @@ class BestAngle(NamedTuple):
 
 
 class _Peak(NamedTuple):
-    """A local maximum, and the number of evaluations of derivatives it took."""
+    """A local maximum, and its number of evaluations of derivatives."""
 
     cosine: float
     sine: float
@@ -76,7 +72,7 @@ class _Peak(NamedTuple):
 
 @kernel
 def _halley(at: Derivatives, radius: float) -> float:
-    """Return the step of Halley's method towards a maximum, no longer than `radius`."""
+    """Return the step of Halley's method towards a maximum, at most `radius` long."""
     step = np.copysign(radius, at.first)
     if at.second < 0.0:
         step = -at.first / at.second
@@ -111,7 +107,6 @@ def _climb(
 
 @kernel
 def _higher(peak: _Peak, other: _Peak) -> _Peak:
-    """Return the higher of two maxima, with the evaluations of both."""
     slopes = peak.slopes + other.slopes
     if other.value > peak.value:
         return _Peak(other.cosine, other.sine, other.value, slopes)
@@ -147,9 +142,8 @@ def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, pa
 def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
     """Set the grid to f at equally spaced angles of the period, and return their number.
 
-    The grid is finer for few rows, for values that show several maxima or hardly differ, and where
-    even the longest row, of length r, contributes less than a spacing to either side of its
-    maximum: only within arccos(gamma / r) of the angle that rotates it onto an axis.
+    The grid is finer for few rows, for values that show several maxima or hardly differ, and if the
+    longest row contributes less than a spacing to either side of its maximum.
     """
     longest, first = evaluate_four(x, y, n, gamma, 0, grid), grid[:GRID]
     flat = first.min() > FLAT * first.max()
@@ -166,10 +160,7 @@ def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
 
 @kernel
 def _parabola(grid: Array, count: int, k: int) -> tuple[float, float]:
-    """Return the maximum of the parabola through grid values k - 1, k and k + 1.
-
-    First its position relative to k, in grid spacings, then its height.
-    """
+    """Return position and height of the maximum of the parabola through three grid values."""
     before, at, after = grid[k - 1 if k else count - 1], grid[k], grid[(k + 1) % count]
     curvature = 2.0 * at - before - after
     if not curvature > 0.0:
@@ -232,33 +223,13 @@ def _smallest(cosine: float, sine: float) -> tuple[float, float]:
 def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> BestAngle:
     """Return the rotation of two columns that maximizes f, the objective in their plane.
 
-    The grid misses only very narrow maxima. Those stem from rows barely outside the circle of
-    radius gamma, and lie near the angles that rotate such a row onto an axis. So these angles are
-    tried too: those of all rows if there are few, and that of the longest row if the grid is as
-    fine as it gets.
+    The grid misses only very narrow maxima. They come from rows barely outside the circle of radius
+    gamma, near the angles that rotate such a row onto an axis. So these angles are tried too: all
+    if there are few rows, and that of the longest row if the grid is finest.
 
-    Parameters
-    ----------
-    x, y : ndarray, shape (at least n, rounded up to a multiple of `orthobench.tools.simd.COUNT`)
-        Entries of the two columns in the rows that can contribute, padded with zeros.
-    n : int
-        Number of these rows, at least 1.
-    gamma : float
-        The penalty, above zero.
-    grid : ndarray, shape (at least SCRATCH,)
-        Scratch.
-
-    Returns
-    -------
-    BestAngle
-
-    Notes
-    -----
-    Mostly 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each.
-
-    References
-    ----------
-    Shalit and Chechik 2014, Algorithm 2, line 2.
+    `x` and `y` have n >= 1 rows, padded with zeros to a multiple of `orthobench.tools.simd.COUNT`.
+    Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit and
+    Chechik 2014, Algorithm 2, line 2.
     """
     count = _fill_grid(x, y, n, gamma, grid)
     peak, values = _climb_grid(x, y, n, gamma, grid, count), count

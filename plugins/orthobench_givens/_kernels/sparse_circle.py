@@ -4,16 +4,15 @@ With u = cos t x + sin t y and v = cos t y - sin t x it is (Shalit and Chechik 2
 
     f(t) = sum_k [|u_k| - gamma]²_+ + [|v_k| - gamma]²_+ .
 
-It has period pi/2 and a continuous derivative; the second derivative jumps where an entry crosses
+It has period pi/2 and a continuous derivative; the second derivative jumps if an entry crosses
 gamma. With the soft threshold s(u) = sign(u) [|u| - gamma]_+ and the indicator 1(u) of |u| > gamma,
 
     f'   = 2 sum  s(u) v - s(v) u
     f''  = 2 sum  1(u) v² + 1(v) u² - s(u) u - s(v) v
     f''' = -6 sum (1(u) - 1(v)) u v - f' .
 
-x and y hold only the n rows outside the circle of radius gamma, since all others contribute
-nothing, padded with zeros to a multiple of `orthobench.tools.simd.COUNT`. Angles are given by
-cosine and sine.
+Only the n rows outside the circle of radius gamma contribute. They are padded with zeros to a
+multiple of `orthobench.tools.simd.COUNT`. Angles are given by cosine and sine.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from orthobench.tools.compiled import kernel
 from orthobench.tools.simd import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
 GRID = 4
-"""Angles at which one pass over the rows evaluates f: two, and 45 degrees beyond each."""
+"""Number of angles at which one pass over the rows evaluates f: two, and 45 degrees beyond each."""
 
 PASSES = 16
-"""Largest number of passes; later ones take angles between those of the first."""
+"""Maximum number of passes; later ones take angles between those of the first."""
 
 COSINES, SINES = (f(np.pi / 8 / PASSES * np.arange(GRID // 2 * PASSES)) for f in (np.cos, np.sin))
-"""Of the angles in [0, pi/4) of the finest grid."""
+"""Cosines and sines of the angles in [0, pi/4) of the finest grid."""
 
 
 class Derivatives(NamedTuple):
@@ -47,7 +46,6 @@ class Derivatives(NamedTuple):
 
 @kernel
 def _squared(u: Lanes, gamma: float) -> Lanes:
-    """Return [|u| - gamma]²_+ in each lane."""
     excess = magnitude(u) - gamma
     excess = where(excess > 0.0, excess, 0.0)
     return excess * excess
@@ -55,37 +53,13 @@ def _squared(u: Lanes, gamma: float) -> Lanes:
 
 @kernel
 def _soft(u: Lanes, gamma: float) -> Lanes:
-    """Return sign(u) [|u| - gamma]_+ in each lane."""
     at_least = where(u > -gamma, u, -gamma)
     return u - where(at_least < gamma, at_least, gamma)
 
 
 @kernel
 def evaluate(x: Array, y: Array, n: int, gamma: float, cosine: float, sine: float) -> float:
-    """Return f at an angle.
-
-    Parameters
-    ----------
-    x, y : ndarray, shape (at least n, rounded up to a multiple of `COUNT`)
-        Rows that can contribute, padded with zeros.
-    n : int
-        Number of these rows.
-    gamma : float
-    cosine, sine : float
-        Of the angle.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    12n flops.
-
-    References
-    ----------
-    Shalit and Chechik 2014, equation 6 in one plane (line 2 of Algorithm 2).
-    """
+    """Return f at an angle; 12n flops."""
     sum_ = fill(0.0)
     for k in range(0, n, COUNT):
         a, b = load(x, k), load(y, k)
@@ -98,21 +72,7 @@ def evaluate(x: Array, y: Array, n: int, gamma: float, cosine: float, sine: floa
 def derivatives(
     x: Array, y: Array, n: int, gamma: float, cosine: float, sine: float
 ) -> Derivatives:
-    """Return f and half of each of its first three derivatives at an angle.
-
-    Parameters
-    ----------
-    x, y, n, gamma, cosine, sine
-        As for `evaluate`.
-
-    Returns
-    -------
-    Derivatives
-
-    Notes
-    -----
-    24n flops.
-    """
+    """Return f and half of each of its first three derivatives at an angle; 24n flops."""
     value, first, second, third = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for k in range(0, n, COUNT):
         a, b = load(x, k), load(y, k)
@@ -131,10 +91,7 @@ def derivatives(
 def _add_two(
     a: Lanes, b: Lanes, cosine: float, sine: float, gamma: float, wide: float, f: Lanes, g: Lanes
 ) -> tuple[Lanes, Lanes]:
-    """Add the terms of some rows at an angle to f, and twice those 45 degrees beyond it to g.
-
-    There the entries are (u + v) / sqrt(2) and (v - u) / sqrt(2): no further products are needed.
-    """
+    """Add the terms of some rows at an angle to f, and twice those 45 degrees beyond it to g."""
     u, v = a * cosine + b * sine, b * cosine - a * sine
     f = f + _squared(u, gamma) + _squared(v, gamma)
     return f, g + _squared(u + v, wide) + _squared(v - u, wide)
@@ -142,26 +99,7 @@ def _add_two(
 
 @kernel
 def evaluate_four(x: Array, y: Array, n: int, gamma: float, at: int, out: Array) -> float:
-    """Evaluate f at four angles in one pass over the rows.
-
-    Parameters
-    ----------
-    x, y, n, gamma
-        As for `evaluate`.
-    at : int
-        Number of the pass, from 0 to `PASSES` - 1.
-    out : ndarray, shape (at least GRID,)
-        Set to f at the angles (at / PASSES + k) pi/8, k = 0, 1, 2, 3.
-
-    Returns
-    -------
-    float
-        The largest x_k² + y_k².
-
-    Notes
-    -----
-    48n flops: those of four evaluations.
-    """
+    """Set `out` to f at the angles (at / PASSES + k) pi/8, k < 4; return max x_k² + y_k²."""
     c0, s0 = COSINES[at], SINES[at]
     c1, s1 = COSINES[at + PASSES], SINES[at + PASSES]
     f0, f1, g0, g1, longest = fill(0.0), fill(0.0), fill(0.0), fill(0.0), fill(0.0)

@@ -1,7 +1,6 @@
-"""AU, the data times an orthogonal U: all that the Givens methods of sparse PCA store.
+"""AU, the data times an orthogonal U, for the Givens methods of sparse PCA; U is not stored.
 
-U itself is never stored. The columns of AU are rows of a C-ordered array, so that each is
-contiguous, and are padded with zeros, which no rotation changes.
+The columns of AU are rows of a C-ordered array, padded with zeros, which no rotation changes.
 """
 
 from __future__ import annotations
@@ -17,28 +16,28 @@ from orthobench.contract import Array, unit_columns
 from orthobench_givens._kernels.pairs import Pairs
 
 WORD = 64
-"""The length of a column in memory, padding included, is a multiple of this many entries."""
+"""The length of a column in memory, padding included, is a multiple of this number of entries."""
 
 LINE = 64
-"""Bytes of a cache line."""
+"""Size of a cache line, in bytes."""
 
 PAGE = 512
-"""Entries of a page of memory: 4096 bytes of doubles."""
+"""Number of doubles of a page of memory."""
 
 
 class Tally(NamedTuple):
-    """Running totals over the rotations made so far.
+    """Totals over the rotations made so far.
 
     Attributes
     ----------
     gain : float
         Increase of the objective since the solver last reset this field.
     planes : int
-        Pairs of columns searched.
+        Number of pairs of columns searched.
     values, slopes : int
-        Evaluations of equation 6 at an angle, without and with its three derivatives.
+        Number of evaluations of equation 6 at an angle, without and with its three derivatives.
     rotated : int
-        Pairs of columns rotated: those if some angle gains.
+        Number of pairs of columns rotated.
     """
 
     gain: float = 0.0
@@ -51,44 +50,18 @@ class Tally(NamedTuple):
 def plane_flops(d: int, tally: Tally) -> int:
     """Return the flops of rotations as the paper counts them, over all d rows.
 
-    In each plane 3d to find the rows outside the circle of radius gamma. For equation 6 at an
-    angle 12d: 6d for the entries of both columns, 2d to subtract gamma, 4d for squares and their
-    sum (absolute values and positive parts are free); with its three derivatives 24d. For a
-    rotation 6d.
-
-    Parameters
-    ----------
-    d : int
-        Rows of A.
-    tally : Tally
-
-    Returns
-    -------
-    int
+    In each plane 3d to find the rows outside the circle of radius gamma, 12d for equation 6 at an
+    angle, 24d with its three derivatives, and 6d for a rotation.
     """
     search = 3 * tally.planes + 12 * tally.values + 24 * tally.slopes
     return d * (search + 6 * tally.rotated)
 
 
 def empty_columns(m: int, rows: int) -> Array:
-    """Return zeros for m columns, each contiguous and aligned to a cache line.
+    """Return zeros for m columns as rows (m, width), each contiguous and aligned to a cache line.
 
-    Parameters
-    ----------
-    m : int
-        Number of columns.
-    rows : int
-        Entries of each column.
-
-    Returns
-    -------
-    ndarray, shape (m, width), C order
-        Column j is row j. The width is at least `rows` and a multiple of `WORD`, and never one of
-        a page: columns whole pages apart would compete for the same sets of the cache.
-
-    Notes
-    -----
-    Memory: m width doubles.
+    The width is at least `rows` and a multiple of `WORD`, never of a page: columns whole pages
+    apart would compete for the same sets of the cache.
     """
     width = -(-rows // WORD) * WORD
     if width % PAGE == 0:
@@ -107,9 +80,9 @@ class Columns:
     array : ndarray, shape (m, width), C order
         The columns of AU as rows; entries beyond the features are zero.
     features : ndarray of int, shape (f,)
-        The rows of A that the first f entries stand for; all others are left out.
+        The rows of A of the first f entries; all others are left out.
     d : int
-        Rows of A.
+        Number of rows of A.
     gamma : float
         The penalty, in the units of A.
     tally : Tally
@@ -138,41 +111,17 @@ class Columns:
         return plane_flops(self.d, self.tally)
 
     def rotate(self, pairs: Pairs) -> None:
-        """Rotate pairs of columns in place, in their order, each to its best angle.
-
-        Parameters
-        ----------
-        pairs : ndarray of int32, shape (count, 2)
-            The two columns of each rotation.
-
-        Notes
-        -----
-        `plane_flops`; memory for three more columns.
-        """
+        """Rotate pairs of columns (count, 2) in place, in order, each to its best angle."""
         from orthobench_givens._kernels.sparse_rotations import rotate_pairs
 
         self.tally = rotate_pairs(self.array, pairs, self.gamma, self.tally)
 
     def loadings(self, count: int, how: str) -> Array:
-        """Return the loadings Z with the sparsity pattern |AU| > gamma.
+        """Return `count` loadings Z, (d, count), with the sparsity pattern |AU| > gamma.
 
-        Parameters
-        ----------
-        count : int
-            Number of loading vectors, at least that of the columns of AU.
-        how : {"filled", "thresholded"}
-            ``"filled"``: the loadings that explain most variance in the pattern
-            (`orthobench_sparse_pca.loadings.solve_for_z`). ``"thresholded"``:
-            sign(AU) [|AU| - gamma]_+ at unit length, which maximizes equation 5 for this U.
-
-        Returns
-        -------
-        ndarray, shape (d, count)
-            Unit columns; those of an empty pattern and those beyond AU's are zero.
-
-        References
-        ----------
-        Shalit and Chechik 2014, equation 5 and Algorithm 2.
+        ``"filled"``: the loadings that explain most variance in the pattern (`solve_for_z`).
+        ``"thresholded"``: sign(AU) [|AU| - gamma]_+ at unit length, which maximizes equation 5 for
+        this U. Columns of an empty pattern and those beyond AU's are zero.
         """
         Z, AU = np.zeros((self.d, count)), self.AU
         excess = np.abs(AU) - self.gamma

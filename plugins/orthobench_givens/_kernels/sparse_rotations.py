@@ -2,9 +2,8 @@
 
 A rotation sets ``x <- cos t x + sin t y`` and ``y <- cos t y - sin t x``, as equation 6 and the
 algorithms of Shalit and Chechik (2014) need it; their section 2.2 calls that angle -t, a misprint.
-
-Rows with x² + y² <= gamma² contribute nothing at any angle. So the two columns are read once to
-gather all other rows, mostly few, on which the search for the angle works, and once to rotate.
+The two columns are read once to gather the rows with x² + y² > gamma², usually few, for the search,
+and once to rotate.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from orthobench_givens._kernels.sparse_columns import WORD, Tally
 from orthobench_givens._kernels.tensor_angles import rotate_rows
 
 COPIED = 4
-"""Rows of a word copied without a branch: most words have fewer to copy."""
+"""Number of rows of a word copied without a branch: most words have fewer to copy."""
 
 ROUNDING = 1e-14
-"""A gain below this share of the objective in the plane is rounding: the pair is not rotated."""
+"""Gain, relative to the objective in the plane, below which it is rounding."""
 
 
 @kernel
 def _outside(x: Array, y: Array, first: int, bound: float) -> int:
-    """Return a word whose bit k tells whether row first + k has x² + y² > bound."""
+    """Return a word whose bit k shows whether row first + k has x² + y² > bound."""
     word = 0
     for part in range(0, WORD, COUNT):
         a, b = load(x, first + part), load(y, first + part)
@@ -40,8 +39,8 @@ def _outside(x: Array, y: Array, first: int, bound: float) -> int:
 def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
     """Copy the rows with x² + y² > bound to p and q, pad with zeros, and return their number.
 
-    `COPIED` rows are copied at a time, even where a word has fewer: a branch on their number
-    would be mispredicted. Surplus rows are overwritten by those that follow.
+    It copies `COPIED` rows at a time, without a branch on their number; later rows overwrite
+    surplus ones.
     """
     n = 0
     for first in range(0, len(x), WORD):
@@ -80,30 +79,11 @@ def _rotate(array: Array, pairs: Pairs, gamma: float, scratch: Array, t: Tally) 
 
 @kernel
 def rotate_pairs(array: Array, pairs: Pairs, gamma: float, tally: Tally) -> Tally:
-    """Rotate pairs of columns in place, in their order, each to its best angle.
+    """Rotate pairs of columns (`empty_columns`) in place, in order, each to its best angle.
 
-    Parameters
-    ----------
-    array : ndarray, shape (m, rows), C order
-        The columns of AU (`empty_columns`).
-    pairs : ndarray of int32, shape (count, 2)
-    gamma : float
-        The penalty, in the units of A; at 0 the objective is constant and nothing is done.
-    tally : Tally
-        The totals before.
-
-    Returns
-    -------
-    Tally
-        The totals after.
-
-    Notes
-    -----
-    `plane_flops`; memory for three more columns.
-
-    References
-    ----------
-    Shalit and Chechik 2014, Algorithm 2, lines 2 and 3.
+    If gamma is 0, the objective is constant and nothing is done. Returns the tally after it.
+    `plane_flops`; memory for three more columns. Shalit and Chechik 2014, Algorithm 2, lines 2 and
+    3.
     """
     if gamma == 0.0:
         return tally
@@ -113,7 +93,6 @@ def rotate_pairs(array: Array, pairs: Pairs, gamma: float, tally: Tally) -> Tall
 
 @summed
 def _square(x: Array) -> float:
-    """Return |x|²."""
     square = 0.0
     for k in range(len(x)):
         square += x[k] * x[k]
@@ -135,33 +114,10 @@ def _replace_smallest(array: Array, sample: Array) -> None:
 
 @kernel
 def stream(array: Array, samples: Array, pairs: Pairs, gamma: float, tally: Tally) -> Tally:
-    """Let each sample replace the smallest column, then rotate pairs of columns.
+    """Let each sample replace the smallest column, then rotate its pairs (count, L, 2) of columns.
 
-    Parameters
-    ----------
-    array : ndarray, shape (m, rows), C order
-        The columns of AU (`empty_columns`); changed in place.
-    samples : ndarray, shape (count, d), C order
-    pairs : ndarray of int32, shape (count, L, 2)
-        The pairs to rotate after each sample.
-    gamma : float
-        The penalty, in the units of A; at 0 nothing is rotated.
-    tally : Tally
-        The totals before.
-
-    Returns
-    -------
-    Tally
-        The totals after.
-
-    Notes
-    -----
-    2dm flops a sample for the norms, and `plane_flops`;
-    memory for three more columns.
-
-    References
-    ----------
-    Shalit and Chechik 2014, Algorithm 5, lines 1 to 6.
+    Returns the tally after it. 2dm flops a sample for the norms, and `plane_flops`. Shalit and
+    Chechik 2014, Algorithm 5, lines 1 to 6.
     """
     scratch = np.empty((3, array.shape[1] + SCRATCH))
     for k in range(len(samples)):

@@ -24,7 +24,7 @@ from orthobench.tools.compiled import kernel
 Corner: TypeAlias = tuple[float, float, float, float]
 
 EIGHTHS = np.pi / 4 * np.arange(4)
-"""The angles that tangents may be measured from (`_chart`), in radians."""
+"""The angles from which tangents may be measured (`_chart`), in radians."""
 
 CHARTS = np.stack(
     [np.cos(EIGHTHS), np.sin(EIGHTHS), np.cos(3 * EIGHTHS), np.sin(3 * EIGHTHS)], axis=1
@@ -34,19 +34,7 @@ CHARTS = np.stack(
 
 @kernel
 def rotate_rows(x: Array, y: Array, cosine: float, sine: float) -> None:
-    """Rotate two vectors in their plane: x <- cosine x + sine y, y <- cosine y - sine x.
-
-    Parameters
-    ----------
-    x, y : ndarray, shape (n,)
-        Rotated in place.
-    cosine, sine : float
-        Of the angle.
-
-    Notes
-    -----
-    6n flops.
-    """
+    """Rotate two vectors in their plane: x <- cosine x + sine y, y <- cosine y - sine x."""
     for k in range(len(x)):
         a, b = x[k], y[k]
         x[k] = cosine * a + sine * b
@@ -59,27 +47,9 @@ def best_rotation(
 ) -> tuple[float, float]:
     """Return cosine and sine of the angle that maximizes the objective over the full circle.
 
-    Parameters
-    ----------
-    iii, iij, ijj, jjj : float
-        Entries of the rotated tensor T(U, U, U).
-    slope_tolerance : float
-        Largest |p1|, the derivative at angle 0, at which the plane counts as stationary.
-    gain_tolerance : float
-        Differences of the objective up to this are rounding: the smallest of such angles is taken.
-
-    Returns
-    -------
-    float, float
-        (1, 0) if the plane is stationary and no other angle gains.
-
-    Notes
-    -----
-    About 225 flops (`orthobench_givens.solvers.tensor.ANGLE_FLOPS`).
-
-    References
-    ----------
-    Shalit and Chechik 2014, Algorithm 3, line 3, with equation 11 corrected in sign.
+    The plane is stationary if |p1|, the derivative at angle 0, is at most `slope_tolerance`.
+    Differences of the objective up to `gain_tolerance` are rounding: the smallest of such angles is
+    taken. Returns (1, 0) if the plane is stationary and no other angle gains. About 225 flops.
     """
     p0, p1 = iii + jjj, 3.0 * (iij - ijj)
     p2, p3 = 3.0 * (iij + ijj), jjj - iii
@@ -92,15 +62,7 @@ def best_rotation(
 
 @kernel
 def corner_rotated(corner: Corner, powers: Corner) -> Corner:
-    """Return the entries (iii, iij, ijj, jjj) after a rotation.
-
-    Parameters
-    ----------
-    corner : tuple of four float
-        The entries before.
-    powers : tuple of four float
-        c³, c²s, cs² and s³ of its cosine c and sine s.
-    """
+    """Return the entries (iii, iij, ijj, jjj) after a rotation with powers c³, c²s, cs² and s³."""
     (iii, iij, ijj, jjj), (ccc, ccs, css, sss) = corner, powers
     return (
         ccc * iii + 3.0 * (ccs * iij + css * ijj) + sss * jjj,
@@ -114,8 +76,7 @@ def corner_rotated(corner: Corner, powers: Corner) -> Corner:
 def _normalized(c: float, s: float) -> tuple[float, float]:
     """Recompute the larger of cosine and sine from the smaller, so that c² + s² = 1.
 
-    Dividing both by their length would leave c² + s² above 1 by 8e-17 on average, which adds up
-    over a million rotations; the error made here averages out.
+    Dividing both by their length would leave a bias of 8e-17, which adds up over many rotations.
     """
     if abs(s) < abs(c):
         return np.copysign(_cofunction(s), c), s
@@ -131,7 +92,6 @@ def _cofunction(x: float) -> float:
 
 @kernel
 def _form(p0: float, p1: float, p2: float, p3: float, c: float, s: float) -> float:
-    """Return the cubic form at (c, s)."""
     return c * (c * (p0 * c + p1 * s) + p2 * s * s) + p3 * s * s * s
 
 
@@ -154,7 +114,7 @@ def _newton(p0: float, p1: float, p2: float, p3: float, c: float, s: float) -> t
 def _highest(
     p0: float, p1: float, p2: float, p3: float, gain_tolerance: float
 ) -> tuple[float, float]:
-    """Return the critical point of largest value, of equal ones that of smallest angle."""
+    """Return the critical point of largest value, among equal ones that of smallest angle."""
     a1, b1 = (3.0 * p0 + p2) / 4.0, (p1 + 3.0 * p3) / 4.0
     a3, b3 = (p0 - p2) / 4.0, (p1 - p3) / 4.0
     chart = _chart(a1, b1, a3, b3)
@@ -176,9 +136,9 @@ def _highest(
 def _chart(a1: float, b1: float, a3: float, b3: float) -> int:
     """Choose the angle to measure tangents from, so that no critical angle is near 90 degrees.
 
-    The derivative is a cubic in the tangent. Its leading coefficient is the derivative at 90
-    degrees, which may vanish: measured from angle 0 it is 3(ijj + iij). The largest of the four
-    candidates is at least the root mean square of the derivative over the circle.
+    The derivative is a cubic in the tangent, whose leading coefficient, the derivative at 90
+    degrees, may vanish. The largest of the four candidates is at least its root mean square over
+    the circle.
     """
     chart, largest = 0, -1.0
     for k in range(4):
@@ -191,10 +151,7 @@ def _chart(a1: float, b1: float, a3: float, b3: float) -> int:
 
 @kernel
 def _tangents(a1: float, b1: float, a3: float, b3: float, chart: int) -> tuple[float, float, float]:
-    """Return the tangents of the critical angles t of a1 cos t + b1 sin t + a3 cos 3t + b3 sin 3t.
-
-    They are measured from the angle of the chart.
-    """
+    """Return the tangents of the zeros of a1 cos t + b1 sin t + a3 cos 3t + b3 sin 3t."""
     c, s, c3, s3 = CHARTS[chart]
     a1, b1 = a1 * c + b1 * s, b1 * c - a1 * s
     a3, b3 = a3 * c3 + b3 * s3, b3 * c3 - a3 * s3

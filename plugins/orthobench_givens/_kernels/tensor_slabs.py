@@ -1,13 +1,12 @@
 """Kernels for a symmetric third-order tensor with one index rotated: slabs T(u_a, I, I).
 
-A plane rotation of u_i and u_j combines slabs i and j, entry by entry, in the order in which they
-lie in memory; in a packed tensor T(U, U, U) most of the entries that it combines are far apart. The
-best angle needs T~_iij = T(u_i, u_i, u_j) for all pairs; these follow each rotation by the fibre
-T(u_i, u_j, U), from one product with a slab and one with U'.
+A plane rotation of u_i and u_j combines slabs i and j entry by entry, in the order of memory. In a
+packed tensor most of these entries are far apart. The best angle needs T~_iij = T(u_i, u_i, u_j)
+for all pairs. A rotation updates these from the fibre T(u_i, u_j, U), by one product with a slab
+and one with U'.
 
-A slab is a symmetric matrix. Its rows begin at the block of `orthobench.tools.simd.COUNT` columns
-that the diagonal is in, and end at a multiple of `COUNT`: all loops are over whole vectors. Behind
-an odd number of rows there is one of zeros, since rows are taken in twos.
+A row of a slab begins at the block of `orthobench.tools.simd.COUNT` columns with the diagonal, and
+ends at a multiple of `COUNT`; an odd number of rows is padded.
 """
 
 from __future__ import annotations
@@ -24,35 +23,20 @@ from orthobench_givens._kernels.tensor_angles import best_rotation, corner_rotat
 
 
 def padded(d: int) -> int:
-    """Return the length of a row of a slab that is kept from column 0 on."""
+    """Return the length of a row of a slab that begins at column 0."""
     return -(-d // COUNT) * COUNT
 
 
 @cache
 def row_positions(d: int) -> Indices:
-    """Return where each row of a slab begins, and last where it ends; d is made even."""
+    """Return the beginning of each row of a slab, and the end of the last; d is made even."""
     rows = np.arange(d + d % 2)
     return np.concatenate([[0], np.cumsum(padded(d) - rows + rows % COUNT)])
 
 
 def slabs_of(T: Array, basis: Array) -> tuple[Array, Array]:
-    """Return the slabs T(u_a, I, I), and T(u_a, u_a, u_b) for all a and b.
+    """Return the slabs T(u_a, I, I), and (T(u_a, u_a, u_b))_ab (d, d), given U' as `basis`.
 
-    Parameters
-    ----------
-    T : ndarray, shape (d, d, d)
-        Symmetric.
-    basis : ndarray, shape (d, d)
-        U'.
-
-    Returns
-    -------
-    slabs : ndarray, shape (d, about d(d + 16)/2)
-    twice : ndarray, shape (d, d)
-        In row a and column b, T(u_a, u_a, u_b).
-
-    Notes
-    -----
     4d⁴ + 2d³ flops; d³ doubles of scratch.
     """
     d, positions = len(T), row_positions(len(T))
@@ -73,33 +57,9 @@ def try_pairs(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Rotate pairs of indices by their best angles, until many in a row need no rotation.
 
-    Parameters
-    ----------
-    slabs, twice : ndarray
-        From `slabs_of`; updated in place.
-    basis : ndarray, shape (d, d)
-        U'; updated in place.
-    pairs : ndarray of int, shape (count, 2)
-        Indices i < j.
-    limits : tuple of float, float, int
-        ``slope_tolerance`` and ``gain_tolerance`` of `best_rotation`, and the number of pairs in a
-        row without a rotation after which to stop.
-    idle : int
-        The number of pairs in a row without a rotation before the call.
-
-    Returns
-    -------
-    tried, rotated, idle : int
-        Pairs tried, pairs rotated, and the number in a row without a rotation after the call.
-
-    Notes
-    -----
-    About 225 operations a pair and 7d² a rotation, of which a packed tensor needs 3d²
-    (`orthobench_givens.solvers.tensor.rotation_flops`) at addresses that are far apart.
-
-    References
-    ----------
-    Shalit and Chechik 2014, Algorithm 3, lines 2 to 4.
+    `slabs` and `twice` come from `slabs_of`; they and `basis` = U' change in place. `pairs`,
+    `limits`, `idle` and results as in `packed_tensor.try_pairs`, without the tensor. About 225
+    operations a pair and 7d² a rotation; a packed tensor needs 3d², at distant addresses.
     """
     slope_tolerance, gain_tolerance, enough = limits
     d = len(basis)
@@ -125,10 +85,7 @@ def try_pairs(
 
 @kernel
 def stationary(twice: Array, slope_tolerance: float, gain_tolerance: float) -> bool:
-    """Return whether no pair of indices needs a rotation; about 225 flops a pair.
-
-    The parameters are those of `try_pairs`.
-    """
+    """Return whether no pair of indices needs a rotation."""
     for i in range(len(twice)):
         for j in range(i + 1, len(twice)):
             c, s = _best(twice, i, j, slope_tolerance, gain_tolerance)
@@ -141,31 +98,15 @@ def stationary(twice: Array, slope_tolerance: float, gain_tolerance: float) -> b
 def _best(
     twice: Array, i: int, j: int, slope_tolerance: float, gain_tolerance: float
 ) -> tuple[float, float]:
-    """Return `best_rotation` of the entries (iii, iij, ijj, jjj)."""
     iii, iij, ijj, jjj = twice[i, i], twice[i, j], twice[j, i], twice[j, j]
     return best_rotation(iii, iij, ijj, jjj, slope_tolerance, gain_tolerance)
 
 
 @kernel
 def rotate_slabs(X: Array, Y: Array, d: int, c: float, s: float, u: Array, product: Array) -> None:
-    """Rotate two slabs, X <- cX + sY and Y <- cY - sX, and multiply the old X by a vector.
+    """Rotate two slabs, X <- cX + sY and Y <- cY - sX, and set `product` to the old X times u.
 
-    Parameters
-    ----------
-    X, Y : ndarray
-        Rotated in place.
-    d : int
-        Rows of a slab.
-    c, s : float
-        Cosine and sine of the angle.
-    u : ndarray, shape (d + COUNT,)
-        Zeros behind d entries.
-    product : ndarray, shape (d + COUNT,)
-        Overwritten by Xu, and zeros.
-
-    Notes
-    -----
-    3d(d + 1) flops to rotate the distinct entries, and 2d² for the product.
+    3d(d + 1) flops for the distinct entries, and 2d² for the product.
     """
     width = -(-d // COUNT) * COUNT
     for at in range(0, width, COUNT):
@@ -193,21 +134,7 @@ def rotate_slabs(X: Array, Y: Array, d: int, c: float, s: float, u: Array, produ
 
 @kernel
 def rotate_twice(twice: Array, i: int, j: int, c: float, s: float, fibre: Array) -> None:
-    """Rotate the entries (iia), (jja), (aai) and (aaj) for all a, given the fibre (ija).
-
-    Parameters
-    ----------
-    twice : ndarray, shape (d, d)
-        Entries (iij) in row i and column j; rotated in place.
-    i, j : int
-    c, s : float
-        Cosine and sine of the angle.
-    fibre : ndarray, shape (d,)
-
-    Notes
-    -----
-    15d flops, and 51 for (iii, iij, ijj, jjj) and the powers of c and s.
-    """
+    """Rotate the entries (iia), (jja), (aai) and (aaj) for all a, given the fibre (ija)."""
     corner = twice[i, i], twice[i, j], twice[j, i], twice[j, j]
     cc, cs, ss = c * c, c * s, s * s
     sin2 = 2.0 * cs

@@ -32,18 +32,7 @@ SQUARE = "rotates pairs of columns, which needs as many columns as rows, p = n"
 
 
 def pair(index: int) -> tuple[int, int]:
-    """Return the pair of columns with a given number: (0, 1), (0, 2), (1, 2), (0, 3), ...
-
-    Parameters
-    ----------
-    index : int
-        From 0 to n(n-1)/2 - 1.
-
-    Returns
-    -------
-    int, int
-        Columns i < j.
-    """
+    """Return columns i < j of the pair with number `index`: (0, 1), (0, 2), (1, 2), (0, 3), ..."""
     j = (1 + isqrt(8 * index + 1)) // 2
     return index - j * (j - 1) // 2, j
 
@@ -55,19 +44,14 @@ class GivensState(State):
     Attributes
     ----------
     U : ndarray, shape (n, n), Fortran order
-        The iterate; rotations work on columns.
     carried : object
-        What the oracle keeps up to date along rotations (`OrthogonalGroupOracle.carry`).
-    rng : numpy.random.Generator
-        Draws the pairs.
+        Values that the oracle updates along rotations (`OrthogonalGroupOracle.carry`).
     pool : ndarray of int, shape (n(n-1)/2,)
         The numbers of all pairs (`pair`), those drawn without replacement first.
-    drawn : int
-        Pairs drawn without replacement since the last rotation.
-    idle : int
-        Pairs tried since the last rotation.
+    drawn, idle : int
+        Number of pairs drawn without replacement, and tried, since the last rotation.
     scale : float
-        The largest range, maximum less minimum, of the objective over the circles tried so far.
+        The maximum range of the objective over the circles tried so far.
     """
 
     U: Array
@@ -99,28 +83,17 @@ class Givens(Solver[StiefelOracle, GivensState]):
     Each step draws a pair of columns and minimizes the objective over the rotations of the two,
     over the whole circle: U <- U G(i, j, argmin f(U G(i, j, angle))). The objective never rises.
 
-    A pair is rotated only if that gains more than ``tolerance * scale * |angle|``, where scale
-    is the largest range that the objective has shown over a circle. Near a minimum this bounds the
-    derivative along the plane, relative to the scale.
+    A pair is rotated only if that gains more than ``tolerance * scale * |angle|``, with the maximum
+    range of the objective over a circle so far as scale. Near a minimum this bounds the relative
+    derivative along the plane.
 
-    A run of random pairs without a gain does not show that no pair gains. So the uniform variant,
-    after n(n-1)/2 of them, draws without replacement too, until a pair gains. The method has
-    converged when all pairs have been tried without a gain: then U is a minimum in every plane,
-    hence a stationary point.
+    Random pairs without a gain do not show that no pair gains. So the uniform variant (Algorithm
+    1), after n(n-1)/2 of them, draws without replacement too, as Algorithm 4 does from the
+    beginning. The method has converged when all pairs have been tried without a gain: U is then a
+    minimum in every plane, hence a stationary point.
 
     Rotations keep the sign of det U, but the minimum may lie on the other component of O(n):
-    ``reflected`` starts there. If f does not change with the sign of a column, both components
-    have the same minimum.
-
-    Parameters
-    ----------
-    sampling : {"uniform", "without-replacement"}
-        Pairs are drawn uniformly (Algorithm 1), or without replacement until one gains
-        (Algorithm 4).
-    reflected : bool
-        Start with the last column of the start negated.
-    tolerance : float
-        The smallest slope, relative to the scale, for which a pair is rotated.
+    ``reflected`` starts there, with the last column negated.
 
     Notes
     -----
@@ -190,7 +163,6 @@ class Givens(Solver[StiefelOracle, GivensState]):
         return Solution(np.array(state.U, order="C"))
 
     def _draw(self, state: GivensState) -> int:
-        """Draw the number of a pair."""
         pairs = len(state.pool)
         if self.sampling == "uniform" and state.idle < pairs:
             return int(state.rng.random() * pairs)

@@ -32,14 +32,10 @@ class SparsePCAState(State):
     ----------
     columns : Columns
         AU. The gain in its tally is that of the current pass.
-    rng : numpy.random.Generator
-        Draws the pairs.
     pairs : ndarray of int32, shape (N(N-1)/2, 2)
-        The pairs of the current pass.
-    done : int
-        Number of these pairs already rotated.
+        The pairs of the current pass; `done` of them are rotated.
     cyclic : bool
-        Whether the current pass takes each pair once.
+        Whether the current pass has each pair once.
     value : float
         The objective at the beginning of the pass.
     """
@@ -57,40 +53,27 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
     """Riemannian coordinate maximization of sum_ij [|AU|_ij - gamma]²_+ over orthogonal U.
 
     A step picks a pair of columns of AU and rotates them by the angle, over the full circle, that
-    maximizes the objective (`orthobench_givens._kernels.sparse_angle`), unless no angle gains. U
-    itself is not stored. A pass is as many steps as there are pairs, N(N-1)/2. Once a pass of
-    random pairs gains at most `tolerance` of the objective, a pass through all pairs in cyclic
-    order follows; if that gains as little, the method has converged. Random pairs alone would prove
-    nothing: they may have missed the pairs that gain.
-
-    Rotations keep the sign of det U, which does not matter: the objective does not depend on the
-    signs of columns.
+    maximizes the objective. U itself is not stored. A pass is as many steps as there are pairs,
+    N(N-1)/2. If a pass of random pairs gains at most `tolerance` of the objective, a pass through
+    all pairs in cyclic order follows; if that gains as little, the method has converged.
 
     Parameters
     ----------
     gamma : float
         Penalty, relative to the largest row norm of A.
-    start : {"identity", "random"}
-        U at the start; a random one is uniform on the orthogonal group.
-    order : {"random", "cyclic"}
-        Pairs drawn uniformly with replacement, as in Algorithm 2, or each pair once a pass.
-    tolerance : float
-        Gain of a pass, relative to the objective, at or below which the pass counts as converged.
     loadings : {"filled", "thresholded"}
-        How Z follows from AU (`orthobench_givens._kernels.sparse_columns.Columns.loadings`). The
-        printed algorithm ends with ``solveForZ(AU, gamma)``, said to be Algorithm 6 of Journée et
-        al. (2010), which needs A too: ``"filled"`` is that algorithm with AU as the data.
-        ``"thresholded"`` takes nothing but AU and gamma.
+        How Z follows from AU. The printed algorithm ends with ``solveForZ(AU, gamma)``, Algorithm 6
+        of Journée et al. (2010), which needs A too: ``"filled"`` is that algorithm with AU as the
+        data. ``"thresholded"`` needs only AU and gamma.
 
     Notes
     -----
-    Rows of A of norm at most gamma contribute nothing for any U: they are dropped at the start,
-    which leaves the iterates as they are.
+    Rows of A of norm at most gamma contribute nothing for any U: they are dropped at the start.
 
-    Flops of a step, counted over all d rows as in the paper: 3d to find the rows that can
-    contribute for this pair, 12d for each of mostly 4 to 17 values of the objective, 24d for each
-    of the 2 to 3 evaluations with derivatives, and 6d for the rotation. Only the rows that can
-    contribute are evaluated. A random start costs 2dN². Memory: dN doubles, less the dropped rows.
+    Flops are counted over all d rows, as in the paper. A step takes 3d to find the rows that can
+    contribute, 12d for each of usually 4 to 17 values of the objective, 24d for each of 2 to 3
+    evaluations with derivatives, and 6d for the rotation. A random start costs 2dN². Memory: dN
+    doubles, less the dropped rows.
 
     References
     ----------
@@ -196,7 +179,7 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
 
 
 def _pass(n: int, cyclic: bool, rng: np.random.Generator) -> Pairs:
-    """Return the pairs of a pass: each once, or as many drawn at random."""
+    """Return the pairs of a pass: each once, or the same number drawn at random."""
     return round_robin(n) if cyclic else uniform_pairs(n, n * (n - 1) // 2, rng)
 
 

@@ -22,11 +22,11 @@ class StreamingState(State):
     Attributes
     ----------
     columns : Columns
-        AU; until m samples have come, these samples and zeros.
+        AU; before m samples, these samples and zeros.
     rng : numpy.random.Generator
         Draws the pairs.
     U : ndarray, shape (m, m), optional
-        The orthogonal start that the first m samples are multiplied by; None is the identity.
+        Orthogonal factor of the first m samples; None is the identity.
     """
 
     columns: Columns
@@ -40,20 +40,9 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
 
     A step takes one sample. The first m samples, times U, are the columns of AU; each later one
     replaces the column of smallest norm. After every sample from the m-th on, `rotations` random
-    pairs of columns are rotated as in givens-sparse-pca. Algorithm 5 prints the rotations before
-    the replacement: that is the same sequence, but ends with a sample not yet rotated.
-
-    Parameters
-    ----------
-    gamma : float
-        Penalty, relative to the largest row norm of the first m samples; it is not changed by
-        those that follow.
-    rotations : int, optional
-        Pairs rotated after each sample; m by default.
-    start : {"identity", "random"}
-        U at the start; a random one is uniform on the orthogonal group.
-    loadings : {"filled", "thresholded"}
-        How Z follows from AU (`orthobench_givens._kernels.sparse_columns.Columns.loadings`).
+    pairs of columns, m by default, are rotated as in givens-sparse-pca. Algorithm 5 prints the
+    rotations before the replacement: that is the same sequence, but ends with a sample not yet
+    rotated.
 
     Notes
     -----
@@ -104,7 +93,7 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     def solution(self, state: StreamingState) -> SparseSolution:
         """Return the loadings, with the sparsity pattern |AU| > gamma.
 
-        Before m samples have come, the columns still missing are zero.
+        Before m samples, the columns still missing are zero.
         """
         columns, seen = state.columns, state.work.samples
         m = len(columns.array)
@@ -124,14 +113,12 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
             columns.rotate(self._pairs(1, state)[0])
 
     def _stream(self, samples: Array, state: StreamingState) -> None:
-        """Let samples replace columns, with rotations after each."""
         from orthobench_givens._kernels.sparse_rotations import stream
 
         columns, pairs = state.columns, self._pairs(len(samples), state)
         columns.tally = stream(columns.array, samples, pairs, columns.gamma, columns.tally)
 
     def _pairs(self, samples: int, state: StreamingState) -> Pairs:
-        """Draw the pairs to rotate after each sample, (samples, L, 2)."""
         m = len(state.columns.array)
         each = (m if self.rotations is None else self.rotations) if m > 1 else 0
         return uniform_pairs(m, samples * each, state.rng).reshape(samples, each, 2)

@@ -26,21 +26,21 @@ from orthobench_givens._kernels.pairs import (
 )
 
 Limits: TypeAlias = tuple[float, float, int]
-"""Of `orthobench_givens._kernels.packed_tensor.try_pairs`."""
+"""Limits of `packed_tensor.try_pairs`."""
 
 ANGLE_FLOPS = 225
 """Approximate flops of one best angle: the roots of a cubic, three values, a Newton step."""
 
 ROUNDING = 1e-14
-"""Gains below this times |T| are rounding."""
+"""Gain, relative to |T|, below which it is rounding."""
 
 DRAWN = 4096
-"""Random pairs drawn at a time: always as many, so that they do not depend on how steps are cut."""
+"""Number of random pairs drawn at a time, independent of the steps."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TensorState(State, ABC):
-    """U, and of T~ = T(U, U, U) what an order of pairs needs.
+    """U, and the part of T~ = T(U, U, U) that an order of pairs needs.
 
     Attributes
     ----------
@@ -48,10 +48,8 @@ class TensorState(State, ABC):
         U'; in cyclic order that at the beginning of the round.
     norm : float
         |T|.
-    done : int
-        Number of pairs already tried, of the round or of those last drawn.
-    idle : int
-        Number of pairs in a row that needed no rotation.
+    done, idle : int
+        Number of pairs already tried of the round, and in a row without a rotation.
     """
 
     basis: Array
@@ -64,10 +62,7 @@ class TensorState(State, ABC):
         """Try up to a maximum number of pairs; return the numbers tried and rotated."""
 
     def stationary(self, limits: Limits) -> bool:
-        """Return whether no pair needs a rotation, after as many in a row as there are pairs.
-
-        In cyclic order each has been tried since the last rotation.
-        """
+        """Return whether no pair needs a rotation, after as many in a row as there are pairs."""
         del limits
         return True
 
@@ -78,20 +73,16 @@ class TensorState(State, ABC):
 
 @dataclass(slots=True, kw_only=True)
 class RoundState(TensorState):
-    """Cyclic order: T~ in blocks, in rounds; of a small tensor as a whole.
+    """Cyclic order: T~ in blocks, in rounds; a small tensor as a whole.
 
     Attributes
     ----------
     blocks : ndarray, shape (blocks(blocks + 1)(blocks + 2)/6, size³)
-        T~ at the beginning of the round (`orthobench_givens._kernels.blocked_tensor`); empty if the
-        tensor is kept whole.
+        T~ at the beginning of the round; empty if the tensor is kept whole.
     tensors : ndarray, shape (n, m(m + 1)(m + 2)/6)
-        T~ now, packed: for each pair of blocks the entries within them, or all entries.
+        T~ now, packed: for each pair of blocks, or all entries.
     rotations : ndarray, shape (n, m, m)
-        For each pair of blocks, or the whole, the product of the rotations since the beginning of
-        the round, new basis vectors as rows.
-    round : int
-        Number of the round in the sweep.
+        The products of the rotations of the round, new basis vectors as rows.
     """
 
     blocks: Array
@@ -188,16 +179,9 @@ def begin_rounds(T: Array, U: Array) -> RoundState:
 
 @dataclass(slots=True, kw_only=True)
 class RandomState(TensorState):
-    """Random order: the slabs T(u_a, I, I), and the entries of T~ that angles follow from.
+    """Random order: the slabs T(u_a, I, I), and the entries of T~ for the angles (`slabs_of`).
 
-    Attributes
-    ----------
-    slabs, twice : ndarray
-        From `orthobench_givens._kernels.tensor_slabs.slabs_of`, for U as it is now.
-    rng : numpy.random.Generator
-        Draws pairs.
-    drawn : ndarray of int, shape (count, 2)
-        The pairs last drawn, i < j.
+    `drawn` are the pairs last drawn, i < j, shape (count, 2).
     """
 
     slabs: Array
@@ -221,7 +205,7 @@ class RandomState(TensorState):
         return tried, rotated
 
     def stationary(self, limits: Limits) -> bool:
-        """Try all pairs, of which random ones may have missed some; if one needs it, go on."""
+        """Try all pairs, since random ones may have missed some; if one needs it, go on."""
         from orthobench_givens._kernels.tensor_slabs import stationary
 
         settled = stationary(self.twice, *limits[:2])
@@ -250,12 +234,7 @@ def pairs_of(d: int) -> int:
 
 
 def rotation_flops(d: int) -> int:
-    """Return the flops of one rotation of T~, packed, and of U: 3d² + O(d).
-
-    6 for each of the (d - 1)(d - 2)/2 pairs of entries (iab, jab), 14 for each of the d - 2
-    triples (iia, ija, jja), 51 for (iii, iij, ijj, jjj) and the powers of cosine and sine, and 6d
-    for U.
-    """
+    """Return the flops of one rotation of T~, packed, and of U: 3d² + O(d)."""
     return 3 * (d - 1) * (d - 2) + 14 * (d - 2) + 51 + flops.givens(d)
 
 
@@ -270,25 +249,12 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
 
     Maximizes sum_i T(u_i, u_i, u_i) over U'U = I by rotations in the planes of two columns. The
     best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U), which
-    are kept up to date. Since the circle is searched in full, the method leaves the strict local
-    maxima at signed permutations of the factors. U is never re-orthonormalized, and need not be.
+    rotations update. Since the circle is searched in full, the method leaves the strict local
+    maxima at signed permutations of the factors. U need not be re-orthonormalized.
 
     A step tries one pair of columns. It is not rotated if the derivative is at most `tolerance` |T|
     and no angle gains more than rounding; when this holds for all pairs, the method has converged.
-
     Rotations keep the sign of det U, which does not matter: the order of the columns is free.
-
-    Parameters
-    ----------
-    order : {"cyclic", "random"}
-        Each pair once a sweep, or pairs drawn uniformly as in Algorithm 3. Sweeps keep T~, in
-        packed form, and of large tensors go in rounds (`orthobench_givens._kernels.pairs`);
-        random order keeps T(U, I, I) (`orthobench_givens._kernels.tensor_slabs`). Up to rounding
-        the result is that of rotating T~ by the same pairs, one at a time.
-    start : {"random", "identity", "contraction"}
-        The first U (`orthobench_orthogonal_tensor.first_point`).
-    tolerance : float
-        Largest derivative along a rotation, relative to |T|, at convergence.
 
     Notes
     -----
@@ -317,7 +283,7 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     )
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorState:
-        """Compute the first U, and what is kept of T(U, U, U)."""
+        """Compute the first U, and the stored part of T(U, U, U)."""
         d, U = oracle.n, first_point(oracle, self.start, rng)
         rounds = self.order == "cyclic"
         state = begin_rounds(oracle.T, U) if rounds else begin_random(oracle.T, U, rng)

@@ -25,8 +25,7 @@ class NpyTensor(OrthogonalTensor):
         Raises
         ------
         DataError
-            If the file is missing, or holds no tensor that is real, finite, cubic and
-            symmetric; says why.
+            If the file is missing, or has no tensor that is real, finite, cubic and symmetric.
         """
         del rng
         tensor = npy.array(self.path)

@@ -35,22 +35,21 @@ Labels = NDArray[np.intp]
 
 
 class MixtureJudge:
-    """Measures decompositions, and the mixtures that they stand for.
+    """Measures decompositions of the whitened tensor, and their mixtures.
 
     Parameters
     ----------
     moments : WhitenedMoments
-        Their tensor is the one that is decomposed.
     X : ndarray, shape (n, d)
-        Samples to cluster; only their coordinates in the k whitened directions are kept.
+        Samples to cluster; only their coordinates in the k whitened directions are stored.
     labels : ndarray of int, shape (n,), optional
         Their true components.
     truth : Mixture, optional
-        The true mixture, of as many components.
+        The true mixture, with the same number of components.
 
     Notes
     -----
-    A call takes 2nk² + 2k⁴ flops: all estimated centres lie in the whitened directions.
+    2nk² + 2k⁴ flops a call.
     """
 
     def __init__(
@@ -69,13 +68,13 @@ class MixtureJudge:
             self.optimal_nmi = nmi(labels, truth.assign(X))
 
     def __call__(self, solution: Solution) -> dict[str, float]:
-        """Return the metrics of the mixture and, after those of its clustering, of `Judge`.
+        """Return the metrics of the mixture and of `Judge`.
 
-        With labels, ``nmi`` is the normalized mutual information (`nmi`) of the true components
-        and those of largest posterior probability under the mixture found. With labels and the
-        truth, ``optimal_nmi`` is that of the true mixture, and ``nmi_gap``, which comes first, the
-        difference of the two. With the truth there is ``centre_error`` (`centre_error`). If the
-        estimated variance is positive, ``log_likelihood`` is the mean over the samples.
+        With labels, ``nmi`` is the normalized mutual information (`nmi`) of the true components and
+        those of largest posterior probability under the mixture found. With labels and the truth,
+        ``optimal_nmi`` is that of the true mixture, and ``nmi_gap``, which comes first, the
+        difference. With the truth there is ``centre_error`` (`centre_error`). If the estimated
+        variance is positive, ``log_likelihood`` is the mean over the samples.
         """
         mixture = self.moments.coordinates(solution.point)
         metrics = self._clustering(mixture) | self.decomposition(solution)
@@ -97,10 +96,7 @@ class MixtureJudge:
 
 
 def _log_likelihood_outside(X: Array, within: Array, variance: float) -> float:
-    """Return the part of the mean log-likelihood outside the whitened directions.
-
-    It is the same for every mixture found.
-    """
+    """Return the part of the mean log-likelihood outside the whitened directions."""
     if variance <= 0:
         return 0.0
     squares = float(np.vdot(X, X) - np.vdot(within, within)) / len(X)
@@ -109,14 +105,9 @@ def _log_likelihood_outside(X: Array, within: Array, variance: float) -> float:
 
 
 def nmi(labels: Labels, found: Labels) -> float:
-    """Return the normalized mutual information of two clusterings, I / ((H + H') / 2).
+    """Return the normalized mutual information of two clusterings (n,), I / ((H + H') / 2).
 
-    Normalized by the arithmetic mean of the two entropies: 1 for equal clusterings under any
-    names, 0 for independent ones.
-
-    Parameters
-    ----------
-    labels, found : ndarray of int, shape (n,)
+    1 for equal clusterings under any names, 0 for independent ones.
 
     References
     ----------
@@ -128,17 +119,9 @@ def nmi(labels: Labels, found: Labels) -> float:
 
 
 def centre_error(found: Array, true: Array) -> float:
-    """Return the relative error of all centres, matched one to one so that it is smallest.
+    """Return the relative error of all centres (k, d), matched one to one so that it is smallest.
 
     The Frobenius norm of the differences over that of the true centres.
-
-    Parameters
-    ----------
-    found, true : ndarray, shape (k, d)
-
-    Notes
-    -----
-    2dk² flops, and an assignment problem of size k.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -148,29 +131,26 @@ def centre_error(found: Array, true: Array) -> float:
 
 
 SPREAD = 0.1
-"""The largest spread of the noise's eigenvalues (`noise_spread`) that is taken as none."""
+"""Maximum spread of the noise's eigenvalues (`noise_spread`) without a warning."""
 
 JUDGED = 20_000
-"""Most samples that the judge clusters."""
+"""Maximum number of samples that the judge clusters."""
 
 BLOCK = 4096
-"""Samples that are moved to their centres at once."""
+"""Number of samples that are moved to their centres at once."""
 
 
 @dataclass(frozen=True)
 class MixtureInstance(Instance[TensorOracle]):
-    """An instance whose decompositions stand for Gaussian mixtures.
+    """An instance whose decompositions correspond to Gaussian mixtures.
 
-    Attributes
-    ----------
-    moments : WhitenedMoments
-        Their tensor is the one that is decomposed.
+    `moments` has the tensor.
     """
 
     moments: WhitenedMoments = field(kw_only=True)
 
     def mixture(self, U: Array) -> Mixture:
-        """Return the mixture that a solution (k, k) stands for: centres, weights, variance."""
+        """Return the mixture of a solution (k, k): centres, weights, variance."""
         return self.moments.mixture(U)
 
 
@@ -188,39 +168,37 @@ def gmm_tensor(
     ----------
     X : ndarray (N, d), memory map, table, or iterable of rows or blocks
         N > d samples, not centred: centred samples have linearly dependent centres. They are read
-        three times, block by block; a generator, which can be read only once, is refused.
+        three times, block by block; a generator is refused.
     n_components : int
         k, 1 <= k <= d: the centres of the mixture must be linearly independent.
     labels : array_like of int or str, shape (N,), optional
         The true components, for the judge.
     variance_estimate : {"bottom", "smallest"}
         The noise variance as the mean of the d - k + 1 smallest eigenvalues of the covariance, or
-        as the smallest, as Hsu and Kakade (2013) have it.
+        as the smallest (Hsu and Kakade 2013).
     truth : Mixture, optional
         The true mixture, for the judge.
 
     Returns
     -------
     MixtureInstance
-        Its oracle holds the whitened third moment (k, k, k). ``instance.mixture(U)`` gives the
-        mixture that a solution stands for. Its metrics are those of
-        `orthobench_orthogonal_tensor.problems.gmm.MixtureJudge`, measured on every s-th
-        sample, with the smallest s that leaves at most 20,000.
+        Its oracle has the whitened third moment (k, k, k). ``instance.mixture(U)`` gives the
+        mixture of a solution. `MixtureJudge` measures every s-th sample, at most 20,000.
 
     Raises
     ------
     UsageError
-        If the number of components is not a whole number from 1 to d, the estimate is unknown,
-        or the samples are a generator; before they are read.
+        If the number of components is not a whole number from 1 to d, the estimate is unknown, or
+        the samples are a generator.
     DataError
-        If samples are not finite, named by their row, or no more than features; if labels
-        do not fit; if the second moment has fewer than k positive eigenvalues.
+        If samples are not finite, or no more than features; if labels do not fit; if the second
+        moment has fewer than k positive eigenvalues.
 
     Warns
     -----
     UserWarning
         If the covariance within the components is not spherical, or there are more of them
-        (`noise_spread`), which biases what is found. With k = d nothing is left to see it by.
+        (`noise_spread`), which biases the result. With k = d this cannot be seen.
 
     Notes
     -----
@@ -265,18 +243,10 @@ def gmm_tensor(
 def mixture_instance(
     moments: WhitenedMoments, X: Array, labels: Labels | None = None, truth: Mixture | None = None
 ) -> MixtureInstance:
-    """Make an instance of moments that are already known, such as exact ones.
+    """Make an instance of known moments, such as exact ones.
 
-    Parameters
-    ----------
-    moments : WhitenedMoments
-        Such as ``whitened_moments(population_moments(mixture), k)``.
-    X : ndarray, shape (n, d)
-        Samples that the judge clusters.
-    labels : ndarray of int, shape (n,), optional
-        Their true components.
-    truth : Mixture, optional
-        The true mixture.
+    X (n, d) are the samples that the judge clusters, `labels` their true components, `truth` the
+    true mixture.
 
     Raises
     ------
@@ -305,13 +275,7 @@ def strided(source: SampleSource, count: int, stride: int) -> Array:
 
 
 def _numbered(labels: ArrayLike, count: int) -> Labels:
-    """Return labels as numbers: 0, 1, ... for the distinct ones.
-
-    Raises
-    ------
-    DataError
-        Where they are not integers or strings, one for each of the `count` samples.
-    """
+    """Return labels as numbers 0, 1, ...; raise DataError unless they fit `count` samples."""
     given = np.asarray(labels)
     if given.shape != (count,) or given.dtype.kind not in "iubUS":
         raise DataError(
@@ -328,13 +292,13 @@ class GaussianMixtureMoments(OrthogonalTensor):
 
     Shalit and Chechik (2014), section 5.3: 20 components of variance 2, centres from a Gaussian
     whose covariance has an inverse Wishart distribution. The paper leaves open its degrees of
-    freedom and its scale, here d and the identity, which give the optimal NMI of its figures
-    (0.97 at d = 100), and the weights, here equal. Its d = 10 with 20 components cannot be
-    recovered from third moments, which need linearly independent centres.
+    freedom and its scale, here d and the identity, which give the optimal NMI of its figures (0.97
+    at d = 100), and the weights, here equal. Its d = 10 with 20 components cannot be recovered from
+    third moments, which need linearly independent centres.
 
-    Ranked by ``nmi_gap``. Both the mixture found and the true one cluster the samples, or at most
-    20,000 of them, evenly spaced; the gap is the difference of the normalized mutual information
-    of the two clusterings with the true components.
+    Ranked by ``nmi_gap``: the difference between the true mixture and the one found in the
+    normalized mutual information of their clusterings with the true components, on at most 20,000
+    samples.
     """
 
     name = "gmm-moments"
@@ -366,11 +330,7 @@ class GaussianMixtureMoments(OrthogonalTensor):
             raise UsageError(f"samples must be 0 or more than d = {self.d}, not {self.samples}")
 
     def build(self, rng: np.random.Generator) -> MixtureInstance:
-        """Return the instance; `rng` draws the centres and the samples.
-
-        The samples take 8 d `samples` bytes while it is built; the judge keeps
-        8 `components` min(`samples`, 20,000) bytes.
-        """
+        """Return the instance; `rng` draws the centres and the samples."""
         mixture = self.draw_mixture(rng)
         X, labels = draw(mixture, self.samples or JUDGED, rng)
         if self.samples:
@@ -384,8 +344,8 @@ class GaussianMixtureMoments(OrthogonalTensor):
     def draw_mixture(self, rng: np.random.Generator) -> Mixture:
         """Draw the mixture.
 
-        For a Gaussian matrix G (d, d), (GG')^-1 has the inverse Wishart distribution with d
-        degrees of freedom and scale I; it is the covariance of (G')^-1 z for z from N(0, I).
+        For a Gaussian matrix G (d, d), (GG')^-1 has the inverse Wishart distribution with d degrees
+        of freedom and scale I; it is the covariance of (G')^-1 z for z from N(0, I).
         """
         G = rng.standard_normal((self.d, self.d))
         z = rng.standard_normal((self.d, self.components))

@@ -1,18 +1,21 @@
 """Latent Dirichlet allocation: documents drawn from topics, their moments, and the way back.
 
-A document draws topic proportions h from a Dirichlet distribution with parameters alpha, then
-each word from the mixture of the topics with weights h. Let words be unit vectors, x_1, x_2 and
-x_3 three words of one document, and a_0 = sum_i alpha_i. Define
+A document draws topic proportions h from a Dirichlet distribution with parameters alpha, then each
+word from the mixture of the topics with weights h. Let words be unit vectors, x_1, x_2 and x_3
+three words of one document, and a_0 = sum_i alpha_i. Define::
 
     M1 = E[x_1]
+
     M2 = E[x_1 ⊗ x_2] - a_0 / (a_0 + 1) M1 ⊗ M1
+
     M3 = E[x_1 ⊗ x_2 ⊗ x_3]
          - a_0 / (a_0 + 2) (E[x_1 ⊗ x_2 ⊗ M1] + E[x_1 ⊗ M1 ⊗ x_2] + E[M1 ⊗ x_1 ⊗ x_2])
+
          + 2 a_0² / ((a_0 + 1) (a_0 + 2)) M1 ⊗ M1 ⊗ M1
 
-Then M2 = sum_i w_i m_i ⊗ m_i and M3 = 2 / (a_0 + 2) sum_i w_i m_i ⊗ m_i ⊗ m_i, with the topics
-m_i and w_i = alpha_i / (a_0 (a_0 + 1)) (Anandkumar et al. 2012, Theorem 3.5). M3 is never formed,
-only its whitened form.
+Then M2 = sum_i w_i m_i ⊗ m_i and M3 = 2 / (a_0 + 2) sum_i w_i m_i ⊗ m_i ⊗ m_i for the topics m_i.
+Here w_i = alpha_i / (a_0 (a_0 + 1)) (Anandkumar et al. 2012, Theorem 3.5). Only the whitened form
+of M3 is formed.
 """
 
 from __future__ import annotations
@@ -38,20 +41,12 @@ from orthobench_orthogonal_tensor.problems.whitening import (
 from orthobench_orthogonal_tensor.result import factorization
 
 BLOCK = 256
-"""Documents whose words are counted at once."""
+"""Number of documents whose words are counted at once."""
 
 
 @dataclass(frozen=True)
 class TopicModel:
-    """Topics and the Dirichlet parameters of their proportions.
-
-    Attributes
-    ----------
-    topics : ndarray, shape (k, V)
-        Probabilities of the words, rows that sum to one.
-    alpha : ndarray, shape (k,)
-        Positive.
-    """
+    """Topics (k, V), rows that sum to one, and the Dirichlet parameters of their proportions."""
 
     topics: Array
     alpha: Array
@@ -90,10 +85,7 @@ class TopicMoments:
 
 
 def population_moments(model: TopicModel) -> TopicMoments:
-    """Return the exact moments of a model, from those of the Dirichlet distribution.
-
-    The triples take O(k⁴ + V k²) flops.
-    """
+    """Return the exact moments of a model, from those of the Dirichlet distribution."""
     alpha, total = model.alpha, float(model.alpha.sum())
     products = np.diag(alpha) + np.outer(alpha, alpha)
     pairs = model.topics.T @ products @ model.topics / (total * (total + 1))
@@ -113,21 +105,19 @@ def population_moments(model: TopicModel) -> TopicMoments:
 def sample_moments(documents: NDArray[np.intp], vocabulary: int) -> TopicMoments:
     """Return the moments of documents: means over all pairs and triples of different words.
 
-    With the word counts c of a document, y = W'c and S = W' diag(c) W, the sum over its triples is
-    y ⊗ y ⊗ y, minus S ⊗ y with y at each of the three places, plus twice the sum of w ⊗ w ⊗ w over
-    the rows w of W that belong to its words.
+    Let c be the word counts of a document, y = W'c and S = W' diag(c) W. Its triples sum to y ⊗ y ⊗
+    y, minus S ⊗ y with y in each place, plus 2 sum w ⊗ w ⊗ w over the rows w of W of its words.
 
     Parameters
     ----------
     documents : ndarray of int, shape (count, length)
         Indices of the words, each below `vocabulary`; at least three words in each document.
     vocabulary : int
-        V, the number of words that there are.
+        V, the number of words.
 
     Notes
     -----
-    V² flops for each document here, and V k² + k³ in `triples`; memory O(V²) and O(k³), and the
-    word counts of 256 documents.
+    V² flops for each document here, and V k² + k³ in `triples`; memory O(V²) and O(k³).
     """
     count, length = documents.shape
     totals = np.bincount(documents.ravel(), minlength=vocabulary)
@@ -153,7 +143,6 @@ def sample_moments(documents: NDArray[np.intp], vocabulary: int) -> TopicMoments
 
 
 def _word_counts(documents: NDArray[np.intp], vocabulary: int) -> Iterator[Array]:
-    """Yield the word counts of blocks of documents, ``(rows, V)``."""
     for begin in range(0, len(documents), BLOCK):
         part = documents[begin : begin + BLOCK]
         cells = part + vocabulary * np.arange(len(part))[:, None]
@@ -170,21 +159,16 @@ class WhitenedTopics:
     tensor : ndarray, shape (k, k, k)
         (a_0 + 2) / 2 M3(W, W, W): without sampling noise sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i.
     whitening : Whitening
-        Of M2.
+        Whitening of M2.
     """
 
     tensor: Array
     whitening: Whitening
 
     def topics(self, U: Array) -> Array:
-        """Return the topics that a decomposition of the tensor stands for, shape (k, V).
+        """Return the topics (k, V) of a decomposition U (k, k) of the tensor, up to signs.
 
-        Noise may make probabilities negative: these are set to zero, and all are normalized.
-
-        Parameters
-        ----------
-        U : ndarray, shape (k, k)
-            Orthonormal columns; their signs do not matter.
+        Negative probabilities, from noise, are set to zero, and all are normalized.
         """
         values = contracted(self.tensor, U)
         raw = self.whitening.vectors(U, values) @ self.whitening.basis.T
@@ -200,20 +184,12 @@ def probabilities(rows: Array) -> Array:
 
 
 def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopics:
-    """Whiten the third moment of a topic model.
-
-    Parameters
-    ----------
-    moments : TopicMoments
-    k : int
-        Number of topics, at most that of words.
-    total : float
-        a_0, the sum of the Dirichlet parameters.
+    """Whiten the third moment of a topic model with k topics; `total` is a_0.
 
     Raises
     ------
     DataError
-        If M2 has fewer than k positive eigenvalues; names the first that is not.
+        If M2 has fewer than k positive eigenvalues.
 
     Notes
     -----
@@ -230,18 +206,9 @@ def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopi
 
 
 def total_variation(found: Array, true: Array) -> float:
-    """Return the mean total variation distance of topics, matched one to one to be smallest.
+    """Return the mean total variation distance of topics (k, V), matched one to one to be smallest.
 
-    The distance is half the sum of the absolute differences of the probabilities: 0 for equal
-    topics, 1 for topics without a common word.
-
-    Parameters
-    ----------
-    found, true : ndarray, shape (k, V)
-
-    Notes
-    -----
-    2k²V flops, and an assignment problem of size k.
+    The distance is half the sum of the absolute differences of the probabilities, from 0 to 1.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -251,20 +218,17 @@ def total_variation(found: Array, true: Array) -> float:
 
 
 CONCENTRATION = 0.1
-"""Dirichlet parameter of the words of a topic: small, so that few words make most of a topic."""
+"""Dirichlet parameter of the words of a topic; a small one gives topics with few words."""
 
 
 @dataclass(frozen=True)
 class LDAMoments(OrthogonalTensor):
     """Recover the topics of latent Dirichlet allocation from the third moment of its words.
 
-    Topics are drawn from a Dirichlet distribution with all parameters 0.1, documents from the
-    model with alpha_i = alpha0 / topics. The moments are those of Anandkumar et al. (2012, "Tensor
-    decompositions for learning latent variable models", Theorem 3.5), with alpha0 known, estimated
-    by means over all triples of words of a document.
-
-    Ranked by ``topic_error``, the mean total variation distance of the topics found from the true
-    ones.
+    Topics are drawn from a Dirichlet distribution with all parameters 0.1, documents from the model
+    with alpha_i = alpha0 / topics. The moments are those of Anandkumar et al. (2012, "Tensor
+    decompositions for learning latent variable models", Theorem 3.5), with alpha0 known. Ranked by
+    ``topic_error``, the mean total variation distance of the topics found from the true ones.
     """
 
     name = "lda-moments"
@@ -297,7 +261,7 @@ class LDAMoments(OrthogonalTensor):
         Raises
         ------
         DataError
-            If there are too few documents for the second moment to have full rank.
+            If documents are too few for a second moment of full rank.
         """
         topics = rng.dirichlet(np.full(self.vocabulary, CONCENTRATION), size=self.topics)
         model = TopicModel(topics, np.full(self.topics, self.alpha0 / self.topics))

@@ -1,14 +1,14 @@
-"""Mixtures of spherical Gaussians, their moments, the tensor they make, and the way back.
+"""Mixtures of spherical Gaussians, their moments, their tensor, and the way back.
 
 Hsu and Kakade (2013, "Learning mixtures of spherical Gaussians: moment methods and spectral
-decompositions", Theorem 1; Anandkumar et al. 2012, Theorem 3.2): the variance is the smallest
-eigenvalue of the covariance, M2 = E[xx'] - variance I = sum_i w_i m_i ⊗ m_i, and with the unit
-vectors e_j
+decompositions", Theorem 1; Anandkumar et al. 2012, Theorem 3.2). The variance is the smallest
+eigenvalue of the covariance. With it M2 = E[xx'] - variance I = sum_i w_i m_i ⊗ m_i, and with the
+unit vectors e_j::
 
     M3 = E[x ⊗ x ⊗ x] - variance sum_j (E[x] ⊗ e_j ⊗ e_j + e_j ⊗ E[x] ⊗ e_j + e_j ⊗ e_j ⊗ E[x])
        = sum_i w_i m_i ⊗ m_i ⊗ m_i.
 
-M3 is never formed: whitened it is M3(W, W, W), a (k, k, k) tensor, and sum_j W'e_j ⊗ W'e_j is W'W.
+Only M3(W, W, W), a (k, k, k) tensor, is formed, and sum_j W'e_j ⊗ W'e_j is W'W.
 """
 
 from __future__ import annotations
@@ -43,8 +43,6 @@ ESTIMATES = ("bottom", "smallest")
 class Mixture:
     """A mixture of k Gaussians that all have the covariance variance · I.
 
-    Samples are x = m_i + noise with probability w_i, noise from N(0, variance I).
-
     Attributes
     ----------
     centres : ndarray, shape (k, d)
@@ -57,10 +55,9 @@ class Mixture:
     Raises
     ------
     UsageError
-        On shapes that do not fit, weights that are not positive or do not sum to one, or a
-        variance that is negative or not finite.
+        If shapes, weights or the variance do not fit.
     DataError
-        On centres or weights that are not real numbers, or centres that are not finite.
+        If centres or weights are not finite real numbers.
     """
 
     centres: Array
@@ -79,35 +76,17 @@ class Mixture:
             raise UsageError(f"the variance of a mixture must be >= 0, not {self.variance!r}")
 
     def assign(self, X: Array) -> NDArray[np.intp]:
-        """Return for each row of `X` the component with the largest posterior probability.
+        """Return for each row of `X` (n, d) the component with the largest posterior probability.
 
-        The nearest centre if the variance is zero.
-
-        Parameters
-        ----------
-        X : ndarray, shape (n, d)
-
-        Returns
-        -------
-        ndarray of int, shape (n,)
-
-        Notes
-        -----
-        2ndk flops.
+        The nearest centre if the variance is zero. 2ndk flops.
         """
         best: NDArray[np.intp] = self._scores(X).argmax(axis=1)
         return best
 
     def log_likelihood(self, X: Array) -> float:
-        """Return the mean over the rows x of log p(x), in nats; the variance must be positive.
+        """Return the mean over the rows of `X` (n, d) of log p(x), in nats.
 
-        Parameters
-        ----------
-        X : ndarray, shape (n, d)
-
-        Notes
-        -----
-        2ndk flops.
+        The variance must be positive.
         """
         scores = self._scores(X) / self.variance
         top = scores.max(axis=1)
@@ -159,18 +138,12 @@ def population_moments(mixture: Mixture) -> Moments:
 
 
 def sample_moments(source: SampleSource) -> Moments:
-    """Return the moments of samples, which are read block by block: once here, once by `third`.
-
-    Parameters
-    ----------
-    source : SampleSource
-        More samples than features.
+    """Return the moments of more samples than features, read here once, and once by `third`.
 
     Raises
     ------
     DataError
-        On a sample that is not finite, named by its row; on no more samples than features; on a
-        covariance that overflows.
+        If a sample is not finite, samples are not more than features, or the covariance overflows.
 
     Notes
     -----
@@ -212,8 +185,7 @@ def _checked(source: SampleSource) -> Iterator[Array]:
 def _two_moments(blocks: Iterable[Array]) -> tuple[int, Array, Array]:
     """Return the number of rows, their mean and their covariance.
 
-    The mean of the first block is subtracted from all rows first: if data are far from zero,
-    rounding would otherwise swamp the variance.
+    The mean of the first block is subtracted first, against rounding of data far from zero.
     """
     count, shift, total, products = 0, np.zeros(0), np.zeros(0), np.zeros(0)
     for block in blocks:
@@ -229,24 +201,11 @@ def _two_moments(blocks: Iterable[Array]) -> tuple[int, Array, Array]:
 
 
 def noise_variance(covariance: Array, k: int, estimate: str = "bottom") -> float:
-    """Return the variance within the k components of a mixture that has this covariance.
+    """Return the variance within the k components of a mixture with this covariance (d, d), d >= k.
 
-    The centres, minus their mean, span at most k - 1 dimensions: without sampling noise the
-    d - k + 1 smallest eigenvalues all equal the variance.
-
-    Parameters
-    ----------
-    covariance : ndarray, shape (d, d)
-        d >= k.
-    k : int
-        Number of components.
-    estimate : {"bottom", "smallest"}
-        The mean of these eigenvalues, or the smallest of them (Hsu and Kakade 2013). The smallest
-        eigenvalue of a sample covariance underestimates the variance: the more so the more
-        features and the fewer samples there are.
-
-    Notes
-    -----
+    The centres, minus their mean, span at most k - 1 dimensions: without sampling noise the d - k +
+    1 smallest eigenvalues all equal the variance. The `estimate` "bottom" is their mean, "smallest"
+    the smallest one (Hsu and Kakade 2013). The latter underestimates the variance for few samples.
     About 4d³/3 flops.
     """
     values = np.linalg.eigvalsh(covariance)
@@ -256,23 +215,12 @@ def noise_variance(covariance: Array, k: int, estimate: str = "bottom") -> float
 
 
 def noise_spread(moments: Moments, k: int) -> float:
-    """Return how much the variance within the components differs between directions.
+    """Return how much the variance within the components of samples differs between directions.
 
     The standard deviation of the d - k + 1 smallest eigenvalues of the covariance over their mean,
-    less what N samples of spherical Gaussians explain.
-
-    Parameters
-    ----------
-    moments : Moments
-        Of samples.
-    k : int
-        Number of components, 1 <= k <= d.
-
-    Notes
-    -----
-    For m eigenvalues of spherical Gaussian samples the squared ratio, John's (1972) statistic of
-    sphericity, has mean (m + 1)/N and standard deviation 2/N (Ledoit and Wolf 2002, Proposition
-    2). Three of the latter are allowed for. About 4d³/3 flops.
+    less the part that N samples of spherical Gaussians explain. For m eigenvalues of such samples
+    the squared ratio, John's (1972) statistic of sphericity, has mean (m + 1)/N and standard
+    deviation 2/N (Ledoit and Wolf 2002, Proposition 2); three of the latter are allowed for.
     """
     values = np.linalg.eigvalsh(moments.covariance)[: len(moments.mean) - k + 1]
     if values[-1] <= SINGULAR * np.trace(moments.covariance):
@@ -288,12 +236,11 @@ class WhitenedMoments:
     Attributes
     ----------
     tensor : ndarray, shape (k, k, k)
-        M3(W, W, W), symmetric to the last bit; without sampling noise sum_i w_i^(-1/2) u_i ⊗ u_i
-        ⊗ u_i with orthonormal u_i.
+        M3(W, W, W); without sampling noise sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i with orthonormal u_i.
     whitening : Whitening
-        Of M2.
+        Whitening of M2.
     variance : float
-        As estimated.
+        The estimate.
     """
 
     tensor: Array
@@ -301,26 +248,10 @@ class WhitenedMoments:
     variance: float
 
     def mixture(self, U: Array) -> Mixture:
-        """Return the mixture that a decomposition of the tensor stands for.
+        """Return the mixture of a decomposition U (k, k) of the tensor, up to signs.
 
-        Parameters
-        ----------
-        U : ndarray, shape (k, k)
-            Orthonormal columns u_i; their signs do not matter.
-
-        Returns
-        -------
-        Mixture
-            With lambda_i = T(u_i, u_i, u_i), its centres are lambda_i (W')^+ u_i. Its weights are
-            lambda_i^-2, at most 1 each, divided by their sum, which is one without noise.
-
-        Notes
-        -----
-        2dk² + O(k⁴) flops.
-
-        References
-        ----------
-        Anandkumar et al. 2012, Theorem 4.3.
+        With lambda_i = T(u_i, u_i, u_i), its centres are lambda_i (W')^+ u_i. Its weights are
+        lambda_i^-2, at most 1 each, divided by their sum. Anandkumar et al. 2012, Theorem 4.3.
         """
         within = self.coordinates(U)
         return Mixture(within.centres @ self.whitening.basis.T, within.weights, within.variance)
@@ -334,20 +265,14 @@ class WhitenedMoments:
 
 
 def whitened_moments(moments: Moments, k: int, estimate: str = "bottom") -> WhitenedMoments:
-    """Whiten the third moment of a mixture of k spherical Gaussians.
+    """Whiten the third moment of a mixture of k spherical Gaussians, 1 <= k <= d.
 
-    Parameters
-    ----------
-    moments : Moments
-    k : int
-        Number of components, 1 <= k <= d.
-    estimate : {"bottom", "smallest"}
-        How the variance is estimated: see `noise_variance`.
+    `noise_variance` has the values of `estimate`.
 
     Raises
     ------
     DataError
-        If M2 has fewer than k positive eigenvalues; names the first that is not.
+        If M2 has fewer than k positive eigenvalues.
 
     Notes
     -----

@@ -29,14 +29,14 @@ SPECTRA = ("geometric", "linear")
 class Odeco(OrthogonalTensor):
     """A nearly orthogonally decomposable tensor: random components, plus symmetric Gaussian noise.
 
-    T = sum_i w_i a_i ⊗ a_i ⊗ a_i + E with weights that fall from `spread` to 1. The components
-    are the columns of A = U G^½ with a uniformly random orthogonal U and G of ones on the diagonal
-    and `overlap` elsewhere: unit vectors whose inner products all are `overlap`. Sought is U, the
+    T = sum_i w_i a_i ⊗ a_i ⊗ a_i + E with weights that fall from `spread` to 1. The components are
+    the columns of A = U G^½ with a uniformly random orthogonal U and G of ones on the diagonal and
+    `overlap` elsewhere: unit vectors whose inner products all are `overlap`. The truth is U, the
     nearest orthonormal matrix. E is a Gaussian tensor averaged over the permutations of its
     indices; its Frobenius norm is `noise` times that of the rest.
 
-    Ranked by ``recovery_error``, since the factors are known whatever the noise. The optimum, the
-    sum of the weights, is known only without noise and overlap.
+    Ranked by ``recovery_error``. The optimum, the sum of the weights, is known only without noise
+    and overlap.
     """
 
     name = "odeco"
@@ -105,6 +105,5 @@ def symmetric_gaussian(d: int, rng: np.random.Generator, order: int = 3) -> Arra
 
 
 def _recovery_first(measure: Measure, solution: Solution) -> dict[str, float]:
-    """Return the family's metrics with ``recovery_error`` first."""
     metrics = measure(solution)
     return {"recovery_error": metrics["recovery_error"], **metrics}

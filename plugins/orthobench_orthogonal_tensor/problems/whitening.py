@@ -1,10 +1,10 @@
 """Whitening of second and third moments.
 
-If M2 = sum_i w_i m_i ⊗ m_i and M3 = sum_i w_i m_i ⊗ m_i ⊗ m_i with linearly independent m_i,
-and W'M2W = I, the vectors u_i = w_i^(1/2) W'm_i are orthonormal and the whitened third moment is
-M3(W, W, W) = sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i (Anandkumar et al. 2012, "Tensor decompositions for
-learning latent variable models", section 4.3 and Theorem 4.3). Its weights lambda_i = w_i^(-1/2)
-and factors u_i give back w_i = lambda_i^-2 and m_i = lambda_i (W')^+ u_i.
+If M2 = sum_i w_i m_i ⊗ m_i and M3 = sum_i w_i m_i ⊗ m_i ⊗ m_i with linearly independent m_i, and
+W'M2W = I, the vectors u_i = w_i^(1/2) W'm_i are orthonormal. The whitened third moment is M3(W, W,
+W) = sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i (Anandkumar et al. 2012, "Tensor decompositions for learning
+latent variable models", section 4.3 and Theorem 4.3). Its weights lambda_i = w_i^(-1/2) and factors
+u_i give back w_i = lambda_i^-2 and m_i = lambda_i (W')^+ u_i.
 """
 
 from __future__ import annotations
@@ -20,19 +20,15 @@ from orthobench.errors import DataError
 from orthobench.tools.arrays import Array
 
 SINGULAR = 1e-12
-"""Least eigenvalue, relative to the largest, of a second moment that can be whitened."""
+"""Minimum eigenvalue, relative to the largest, of a second moment that can be whitened."""
 
 
 @dataclass(frozen=True)
 class Whitening:
     """The k leading eigenpairs of a second moment M2, and the maps to and from whitened vectors.
 
-    Attributes
-    ----------
-    basis : ndarray, shape (d, k)
-        Eigenvectors, orthonormal columns.
-    values : ndarray, shape (k,)
-        Eigenvalues, decreasing and positive.
+    `basis` (d, k) has orthonormal eigenvectors, `values` (k,) their positive eigenvalues,
+    descending.
     """
 
     basis: Array
@@ -45,42 +41,21 @@ class Whitening:
         return W
 
     def vectors(self, U: Array, weights: Array) -> Array:
-        """Return the vectors lambda_i (W')^+ u_i in the coordinates of `basis`, one in each row.
+        """Return the vectors lambda_i (W')^+ u_i in the coordinates of `basis`, as rows (k, k).
 
-        Parameters
-        ----------
-        U : ndarray, shape (k, k)
-            Columns u_i.
-        weights : ndarray, shape (k,)
-            lambda_i. Those of -u_i are -lambda_i, which gives the same vectors.
-
-        Returns
-        -------
-        ndarray, shape (k, k)
-            Times ``basis.T`` they are the vectors themselves.
+        Times ``basis.T`` they are the vectors themselves. `weights` are the lambda_i.
         """
         vectors: Array = (np.sqrt(self.values)[:, None] * U * weights).T
         return vectors
 
 
 def whitening(M2: Array, k: int) -> Whitening:
-    """Return the whitening of a second moment of rank k.
-
-    Parameters
-    ----------
-    M2 : ndarray, shape (d, d)
-        Symmetric. If it is noisy, its other eigenvalues may differ from zero.
-    k : int
-        1 <= k <= d.
+    """Return the whitening of a symmetric second moment (d, d) of rank k, 1 <= k <= d.
 
     Raises
     ------
     DataError
-        If one of the k leading eigenvalues is not positive; names it.
-
-    Notes
-    -----
-    A symmetric eigendecomposition, about 4d³/3 flops; memory O(d²).
+        If one of the k leading eigenvalues is not positive.
     """
     values, basis = DenseMoment(M2).leading(k)
     positive = int(np.count_nonzero(values > SINGULAR * values[0])) if values[0] > 0 else 0
@@ -95,21 +70,9 @@ def whitening(M2: Array, k: int) -> Whitening:
 
 
 def third_power_sum(blocks: Iterable[Array], k: int) -> Array:
-    """Return the sum over all rows y of y ⊗ y ⊗ y.
+    """Return the sum over all rows y (k,) of y ⊗ y ⊗ y.
 
-    Parameters
-    ----------
-    blocks : iterable of ndarray, shape (rows, k)
-    k : int
-
-    Returns
-    -------
-    ndarray, shape (k, k, k)
-
-    Notes
-    -----
-    k²(k + 1) flops a row: k(k + 1)/2 products of two entries, then one matrix product.
-    Memory O(k³ + rows k²).
+    k²(k + 1) flops a row, in one matrix product for each block.
     """
     i, j = np.triu_indices(k)
     packed = np.zeros((len(i), k))
@@ -119,16 +82,9 @@ def third_power_sum(blocks: Iterable[Array], k: int) -> Array:
 
 
 def unpacked(packed: Array) -> Array:
-    """Return the tensor that is symmetric in its first two indices, from its entries a <= b.
+    """Return the tensor (k, k, k) that is symmetric in its first two indices, from entries a <= b.
 
-    Parameters
-    ----------
-    packed : ndarray, shape (k (k + 1) / 2, k)
-        Row by row the entries T[a, b], pairs (a, b) in the order of ``numpy.triu_indices(k)``.
-
-    Returns
-    -------
-    ndarray, shape (k, k, k)
+    Row by row the entries T[a, b], pairs (a, b) in the order of ``numpy.triu_indices(k)``.
     """
     k = packed.shape[1]
     i, j = np.triu_indices(k)
@@ -138,27 +94,13 @@ def unpacked(packed: Array) -> Array:
 
 
 def cyclic_sum(T: Array) -> Array:
-    """Return T_abc + T_acb + T_bca, the sum over the cyclic permutations of the indices.
-
-    Parameters
-    ----------
-    T : ndarray, shape (k, k, k)
-        Symmetric in its first two indices, such as S ⊗ y for a symmetric S.
-
-    Returns
-    -------
-    ndarray, shape (k, k, k)
-        Symmetric up to rounding.
-    """
+    """Return T_abc + T_acb + T_bca of a tensor that is symmetric in its first two indices."""
     total: Array = T + T.transpose(0, 2, 1) + T.transpose(2, 0, 1)
     return total
 
 
 def exactly_symmetric(T: Array) -> Array:
-    """Return a tensor that is symmetric up to rounding, made symmetric to the last bit.
-
-    Each entry becomes the one with the same indices in ascending order.
-    """
+    """Return a tensor that is symmetric up to rounding, made symmetric to the last bit."""
     a, b, c = np.sort(np.indices(T.shape), axis=0)
     symmetric: Array = T[a, b, c]
     return symmetric

@@ -16,22 +16,9 @@ from orthobench_orthogonal_tensor.oracle import TensorOracle, decomposition
 
 
 def nearest_factors(T: Array, U: Array, weights: Array) -> Solution:
-    """Return the orthonormal factors nearest to components, with their weights in the tensor.
+    """Return the orthonormal factors nearest to components (n, n), with their weights.
 
     The polar factor of U diag(|w|) maximizes sum_i |w_i| <q_i, u_i>; the weights are T(q, q, q).
-
-    Parameters
-    ----------
-    T : ndarray, shape (n, n, n)
-        Symmetric.
-    U : ndarray, shape (n, n)
-        Components: unit columns.
-    weights : ndarray, shape (n,)
-        Their weights.
-
-    Notes
-    -----
-    A polar decomposition of size n, and 2n⁴/3 flops.
     """
     Q = polar(U * np.abs(weights))
     return decomposition(Q, contracted(T, Q))
@@ -41,23 +28,16 @@ def nearest_factors(T: Array, U: Array, weights: Array) -> Solution:
 class PyttbCPALS(Rerun[TensorOracle]):
     """pyttb's cp_als with as many components as dimensions, from the HOSVD.
 
-    Alternating least squares does not know that factors are orthonormal, nor that those of all
-    modes are equal. The factors of the last mode are replaced by the orthonormal ones nearest to
-    them, the polar factor of U diag(w), with T(q, q, q) as weights. For a tensor without noise and
-    with distinct weights, its start, ``init="nvecs"``, has the factors already.
-
-    It cannot be stepped, since it rescales and sorts its components at the end: it is re-run with
-    growing ``maxiters``, and each point of the trace has the time of its own run.
-
-    Parameters
-    ----------
-    tolerance : float
-        Change of the fit to end at. With pyttb's 1e-4 it would end long before convergence.
+    Alternating least squares does not use orthonormal or equal factors. The factors of the last
+    mode are replaced by the nearest orthonormal ones (`nearest_factors`). Without noise and with
+    distinct weights the start, ``init="nvecs"``, has the factors already. It is re-run with growing
+    ``maxiters``; each point of the trace has the time of its own run. The `tolerance` is for the
+    change of the fit.
 
     Notes
     -----
-    An iteration takes, for each of three modes, 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3
-    for the least squares and 2n³ for a Gram matrix; the start 2n⁴ + 9n³ for each. Memory: two
+    For each of three modes, an iteration takes 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3 for
+    least squares and 2n³ for a Gram matrix. The start takes 2n⁴ + 9n³ for each. Memory: two
     tensors.
 
     References
@@ -100,17 +80,9 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
     """TensorLy's symmetric power iteration: one factor after the other, with restarts, deflated.
 
     Algorithm 1 of Anandkumar et al. (2014), as `tensor-power`: for each factor s iterations from
-    each of `restarts` starts, and s more from the best of them; s is the number of steps. An
-    iteration of TensorLy is three multiplications T(I, u, u). Factors are made orthonormal, and
-    given weights, as by `tensor-power`: they are the polar factor of U diag(w).
-
-    It cannot be stepped: it is re-run with growing ``n_iteration``, and each point of the trace has
-    the time of its own run.
-
-    Parameters
-    ----------
-    restarts : int
-        Starts for each factor, drawn from the positive orthant only; the default is TensorLy's.
+    each of `restarts` starts in the positive orthant, and s more from the best; s is the number of
+    steps. Factors become orthonormal, with weights, as in `tensor-power`. It is re-run with growing
+    ``n_iteration``; each point of the trace has the time of its own run.
 
     Notes
     -----

@@ -12,7 +12,7 @@ from orthobench.contract import Array, Solution, Solver, State, Status, flops, p
 from orthobench_orthogonal_tensor import AnyOrderOracle, decomposition
 
 EXACT = 1e-12
-"""Share of |T|² that factors may leave out to be taken as exact: their error is about its root."""
+"""Share of |T|² outside factors that are exact: their error is about its root."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -21,16 +21,12 @@ class JointDiagonalizationState(State):
 
     Attributes
     ----------
-    order : int
-        That of the tensor.
     square : float
         |T|².
     trials, refinements : int
-        How many are left.
-    rng : numpy.random.Generator
-        Draws the contractions.
+        Number of each that are left.
     U : ndarray, shape (n, n)
-        The best orthonormal factors so far; the oracle's start before the first trial.
+        The best orthonormal factors; the oracle's start before the first trial.
     images : ndarray, shape (n, n)
         The columns T(I, u_i, ..., u_i).
     weights : ndarray, shape (n,)
@@ -51,33 +47,23 @@ class JointDiagonalizationState(State):
 class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalizationState]):
     """Randomized joint diagonalization: eigenvectors of random contractions, and one refinement.
 
-    The slices of T = sum_i w_i u_i ⊗ ... ⊗ u_i are diagonal in the same basis, and so is any of
-    their linear combinations: the factors are the eigenvectors of T(I, I, mu, ..., mu) for a random
-    vector mu, unless two of its eigenvalues w_i (u_i'mu)^(d - 2) are equal. A trial draws a
-    Gaussian mu; of `trials` trials those eigenvectors are kept whose sum of squared weights
-    T(u_i, ..., u_i)² is largest. That sum is |T|² where they are the factors: then no other is
-    tried. Nothing is iterated.
+    The slices of T = sum_i w_i u_i ⊗ ... ⊗ u_i and their linear combinations are diagonal in the
+    same basis. So the factors are the eigenvectors of T(I, I, mu, ..., mu) for a random vector mu,
+    unless two of its eigenvalues w_i (u_i'mu)^(d - 2) are equal. The best of `trials` trials with
+    Gaussian mu has the largest sum of squared weights T(u_i, ..., u_i)². That sum is |T|² for the
+    true factors: then no other is tried.
 
-    With noise the error is of the order of the noise, but larger than it by one over the gaps
-    between the eigenvalues. So a step of the power iteration on all factors at once,
-    U <- polar([w_i T(I, u_i, ..., u_i)]_i), follows: if the error was small it is squared, and
-    what remains is that of the noise.
+    With noise the error is that of the noise over the gaps between the eigenvalues. So
+    `refinements` power iterations on all factors follow, U <- polar([w_i T(I, u_i, ..., u_i)]_i): a
+    small error is squared, up to that of the noise. Zero is the method as published.
 
-    A step is a trial, or a refinement; then the method has converged. Of order 4 weights may be
+    A step is a trial, or a refinement; then the method has converged. For order 4 weights may be
     negative.
-
-    Parameters
-    ----------
-    trials : int
-        Most contractions tried. Several make it unlikely that close eigenvalues mix two factors.
-    refinements : int
-        Power iterations after that; 0 is the method as published.
 
     Notes
     -----
     2n^(d + 1)/3 + 9n³ flops a trial, up to lower terms, and 2n^(d + 1)/3 + 28n³ a refinement, if
-    only a third of the entries of T is read. Memory:
-    4n² doubles beside the tensor.
+    only a third of the entries of T is read. Memory: 4n² doubles beside the tensor.
 
     References
     ----------
@@ -138,7 +124,6 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
         state.work.flops += random_matrix_flops(n, state.order) + flops.eigh(n) + 4 * n
 
     def _refine(self, T: Array, state: JointDiagonalizationState) -> None:
-        """Take the polar factor of the weighted contractions."""
         n = len(T)
         state.U = polar(state.images * state.weights)
         state.images = images(T, state.U)
@@ -148,24 +133,10 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
 
 
 def images(T: Array, U: Array) -> Array:
-    """Return T(I, u, ..., u) for each column u of `U`, in plain NumPy.
+    """Return T(I, u, ..., u) for each column u of `U` (n, k), in plain NumPy.
 
-    By symmetry an entry (a, b, c) equals those with permuted indices, so that only the slices
-    T[a, a:, a:], a third of a third-order tensor, are read.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n, n, n) or (n, n, n, n)
-        Symmetric.
-    U : ndarray, shape (n, k)
-
-    Returns
-    -------
-    ndarray, shape (n, k)
-
-    Notes
-    -----
-    `images_flops`; memory 3nk, since one slice of T is contracted at a time.
+    By symmetry only the slices T[a, a:, a:], a third of a third-order tensor, are read.
+    `images_flops`; memory 3nk.
     """
     if T.ndim == 4:
         return np.array([contracted(slab, U) for slab in T])
@@ -196,12 +167,7 @@ def images_flops(n: int, columns: int, order: int) -> int:
 
 
 def random_matrix(T: Array, rng: np.random.Generator) -> Array:
-    """Return T(I, I, mu, ..., mu) for a standard Gaussian vector mu.
-
-    Notes
-    -----
-    `random_matrix_flops`.
-    """
+    """Return T(I, I, mu, ..., mu) for a standard Gaussian vector mu."""
     mu, matrix = rng.standard_normal(len(T)), T
     while matrix.ndim > 2:
         matrix = matrix @ mu

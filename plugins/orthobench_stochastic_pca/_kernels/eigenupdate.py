@@ -1,8 +1,8 @@
 """One update of a spectrum in the coordinates of a block.
 
 Lines 1 to 9 of Algorithm 1 of Arora, Cotter and Srebro (2013). A sample and the iterate's
-eigenvectors are vectors of length m + b here (`span`). The eigenproblem is solved by the secular
-equation (`secular`); each method has its own projection of the eigenvalues (`projection`).
+eigenvectors are vectors of length m + b (`span`). `secular` solves the eigenproblem; each method
+has its own projection of the eigenvalues (`projection`).
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from orthobench_stochastic_pca._kernels.span import (
 )
 
 TIED = 1e-12
-"""Relative to the largest; eigenvalues that differ by at most this count as equal."""
+"""Difference of eigenvalues, relative to the largest, below which they are equal."""
 
 CANCELLED = 0.1
-"""A residual shorter than this times its sample is orthogonalized a second time."""
+"""Length of a residual, relative to its sample, below which it is orthogonalized again."""
 
 
 class SmallEigenproblem(NamedTuple):
     """An iterate in coordinates of a block, and the arrays to update it in.
 
-    Row 0 of `diagonal`, `z` and `basis` is for the new direction, whose eigenvalue is the
-    smallest; the m rows of the iterate follow. Matrices are flat.
+    Row 0 of `diagonal`, `z` and `basis` is for the new direction, whose eigenvalue is the smallest;
+    the m rows of the iterate follow. Matrices are flat.
 
     Attributes
     ----------
@@ -57,15 +57,8 @@ class SmallEigenproblem(NamedTuple):
         The part of a sample orthogonal to the iterate's basis.
     basis : ndarray, shape (n²,)
         The iterate's eigenvectors as rows.
-    rotated, gathered, vectors : ndarray, shape (n²,)
-        Scratch.
-    order : ndarray of int, shape (n,)
-        The slots by ascending eigenvalue (`SecularWorkspace`).
-    rank : ndarray of int, shape (n,)
-        The number of each slot among the active ones, -1 for the others.
-    picked : ndarray of int, shape (n,)
-        Scratch.
-    secular : SecularWorkspace
+    order, rank : ndarray of int, shape (n,)
+        The slots by ascending eigenvalue; the number of each slot among the active ones, or -1.
     """
 
     diagonal: Array
@@ -94,32 +87,11 @@ def small_eigenproblem(n: int) -> SmallEigenproblem:
 
 @kernel
 def extend(y: Array, eta: float, m: int, d: int, small: SmallEigenproblem) -> int:
-    """Set z to sqrt(eta) times the sample in the basis, which its residual extends.
+    """Set z to sqrt(eta) times the sample in the basis, which its residual extends (lines 1 to 5).
 
-    Lines 1 to 5 of Algorithm 1.
-
-    Parameters
-    ----------
-    y : ndarray, shape (width,)
-        The sample in coordinates of the block.
-    eta : float
-        Step size.
-    m : int
-        Rank of the iterate.
-    d : int
-        Length of a sample.
-    small : SmallEigenproblem
-        Its `z` is set, and row 0 of its basis if the residual adds a direction.
-
-    Returns
-    -------
-    int
-        1 if the residual adds a direction, 0 if not, and -1 if the sample is too small to change
-        anything.
-
-    Notes
-    -----
-    4m width flops; twice that if the residual is orthogonalized again.
+    `y` (width,) is the sample, `m` the rank of the iterate. Row 0 of the basis is set if the
+    residual adds a direction. Returns 1 if it does, 0 if not, and -1 if the sample is too small to
+    change anything. 4m width flops; twice that to orthogonalize again.
     """
     width, z, residual = len(y), small.z, small.residual
     square = dot(y, y, width)
@@ -167,37 +139,10 @@ def update(
     projection: Projection,
     small: SmallEigenproblem,
 ) -> tuple[int, float, bool]:
-    """Update and project the eigendecomposition, after `extend`.
+    """Update and project the eigendecomposition (lines 4 to 9); return m, floor and full.
 
-    Lines 4 to 9 of Algorithm 1.
-
-    Parameters
-    ----------
-    m : int
-        Rank of the iterate.
-    added : int
-        1 if row 0 holds a new direction, else 0.
-    width : int
-        Length of the coordinates.
-    d : int
-        Length of a sample.
-    floor : float
-    full : bool
-        Those of the iterate.
-    projection : Projection
-    small : SmallEigenproblem
-        Its diagonal and basis are overwritten.
-
-    Returns
-    -------
-    m : int
-    floor : float
-    full : bool
-        Those of the updated iterate.
-
-    Notes
-    -----
-    At rank m, 2m² width flops for the eigenvectors, and about 50m² for all else.
+    `added` is 1 if `extend` set row 0, else 0. 2m² width flops for the eigenvectors, and about
+    50m².
     """
     first, n = 1 - added, m + added
     small.diagonal[0] = 0.0
@@ -255,7 +200,7 @@ def _break_tie(
     keep_old: bool,
     rank: NDArray[np.int64],
 ) -> None:
-    """Of eigenvalues equal to the smallest, move one that the projection drops to the front."""
+    """Move an eigenvalue that equals the smallest, and that the projection drops, to the front."""
     margin = TIED * work.lam[order[-1]]
     if len(order) < 2 or work.lam[order[1]] > work.lam[order[0]] + margin:
         return
@@ -273,21 +218,9 @@ def _break_tie(
 
 @kernel
 def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenproblem) -> None:
-    """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots.
+    """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots, in their order.
 
-    Parameters
-    ----------
-    W : ndarray, shape (n, width), C order
-        The basis before, as `eigenvalues` left it: a view of rows of ``small.basis``.
-    kept : ndarray of int
-        Slots, in the order of the new rows.
-    active : int
-        The number of active slots.
-    small : SmallEigenproblem
-
-    Notes
-    -----
-    2 len(kept) active width flops.
+    W (n, width) is the basis as `eigenvalues` left it, a view of ``small.basis``.
     """
     if active < len(W):
         _rotate_some(W, kept, active, small)
@@ -311,7 +244,7 @@ def _combine(
 
 @kernel
 def _rotate_some(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenproblem) -> None:
-    """Do as `_rotate` if some slots are not active: their rows stay as they are."""
+    """Do as `_rotate` if some slots are not active: their rows stay."""
     n, width = W.shape
     rank, picked = small.rank, small.picked
     _number_active(small.secular, active, n, rank)
@@ -341,6 +274,5 @@ def _rotate_some(W: Array, kept: NDArray[np.int64], active: int, small: SmallEig
 
 @kernel
 def _copy_row(source: Array, i: int, into: Array, j: int) -> None:
-    """Copy row i of `source` to row j of `into`."""
     for column in range(source.shape[1]):
         into[j, column] = source[i, column]

@@ -1,4 +1,4 @@
-"""What solvers hand to compiled kernels and take back; nothing here loads numba."""
+"""Arguments and results of the compiled kernels; nothing here loads numba."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 from orthobench.contract import Array
 
 BLOCK = 16
-"""Samples in a block: for the usual ranks m near the minimizer b of 2(m + b/2) + 2m(m + b)/b."""
+"""Number of samples in a block: near the minimizer of the flops for usual ranks m."""
 
 
 class Angle(IntEnum):
-    """By which angle a basis is rotated towards a sample (`rotations`)."""
+    """The angle by which a basis is rotated towards a sample (`rotations`)."""
 
     OJA = 0
     GEODESIC = 1
@@ -43,10 +43,9 @@ class Projection(NamedTuple):
     k : int
         The trace of M to reach.
     max_rank : int
-        The smallest eigenvalues beyond this number are dropped.
+        Maximum number of eigenvalues; the smallest beyond it are dropped.
     keep_old : bool
-        Which of equal eigenvalues is dropped: one whose eigenvector the update changed, or, if
-        False, one whose eigenvector it left alone.
+        Whether the dropped one of equal eigenvalues is one whose eigenvector the update changed.
     """
 
     onto: Onto
@@ -73,7 +72,7 @@ class Iterate(NamedTuple):
     drift : float
         Bound on the orthogonality defect of U.
     flops : int
-        Flops so far, as the paper counts them.
+        Number of flops so far, as the paper counts them.
     """
 
     basis: Array

@@ -1,7 +1,7 @@
 """Projections of a spectrum onto the feasible sets of the relaxations of PCA.
 
-Each works on the eigenvalues alone, in ascending order, since a matrix and its projection have the
-same eigenvectors (Arora, Cotter and Srebro 2013, Lemma 3.2 and sections 3.3 and 5.1).
+Each works on the ascending eigenvalues alone, since a matrix and its projection have the same
+eigenvectors (Arora, Cotter and Srebro 2013, Lemma 3.2 and sections 3.3 and 5.1).
 """
 
 from __future__ import annotations
@@ -14,25 +14,10 @@ from orthobench.tools.compiled import kernel
 
 @kernel
 def shift(values: Array, k: float) -> float:
-    """Return the S for which the values min(1, max(0, value + S)) sum to k.
+    """Return the smallest S for which the values min(1, max(0, value + S)) sum to k, 0 < k <= n.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Eigenvalues, ascending.
-    k : float
-        0 < k <= n.
-
-    Returns
-    -------
-    float
-        S; if several fit, the smallest.
-
-    Notes
-    -----
-    Two pointers walk the 2n values of S at which an eigenvalue leaves 0 or reaches 1. S rises, so
-    that the sum only grows; the one test that remains, whether the sum reaches k before the next
-    of them, cannot fail by rounding. O(n) flops.
+    Two pointers walk the 2n values of S at which an eigenvalue leaves 0 or reaches 1; the only
+    test, whether the sum reaches k, cannot fail by rounding. O(n) flops.
 
     References
     ----------
@@ -70,25 +55,13 @@ def shift(values: Array, k: float) -> float:
 def onto_fantope(values: Array, k: float, full: bool) -> bool:
     """Project eigenvalues onto {0 <= s <= 1, sum s <= k} in place: MSG and capped MSG.
 
-    Started at zero, as in Theorem 1, the trace grows to k first. An update of MSG never lowers it,
-    so that from then on this is the projection onto {0 <= s <= 1, sum s = k}, with a shift that is
-    never positive: eigenvalues of zero need not be listed. If capped MSG has dropped some the
-    trace may be lower, and the shift positive.
+    From zero the trace grows to k first (Theorem 1). MSG never lowers it, so that from then on the
+    sum is k and the shift is never positive: eigenvalues of zero need not be listed. Capped MSG
+    keeps the K largest eigenvalues, which is optimal (problem 5.1); its trace may fall, and the
+    shift be positive.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Ascending, nonnegative. Of capped MSG the K largest, which it is optimal to keep under the
-        rank constraint of problem 5.1: the larger an eigenvalue, the more keeping it shortens the
-        distance.
-    k : float
-    full : bool
-        Whether the sum has to be k. False for MSG; for capped MSG whether the trace has reached k.
-
-    Returns
-    -------
-    bool
-        Whether the trace has reached k now.
+    `full` says whether the sum has to be k: False for MSG, for capped MSG whether the trace has
+    reached k. Returns whether it has now.
 
     References
     ----------
@@ -107,18 +80,8 @@ def onto_fantope(values: Array, k: float, full: bool) -> bool:
 def onto_complement(values: Array, k: float) -> None:
     """Project N = -log(I - M) onto {tr M <= k} in the von Neumann divergence of I - M, in place.
 
-    The projection of Warmuth and Kuzmin: max(0, value - gamma), with gamma >= 0 such that the
-    sum of 1 - exp(-value) is k. All in logarithms, since exp(-value) underflows.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Eigenvalues of N, ascending, nonnegative.
-    k : float
-
-    Notes
-    -----
-    O(n) flops.
+    The projection of Warmuth and Kuzmin: max(0, value - gamma), with gamma >= 0 such that the sum
+    of 1 - exp(-value) is k. All in logarithms, since exp(-value) underflows. O(n) flops.
 
     References
     ----------
@@ -141,24 +104,9 @@ def onto_complement(values: Array, k: float) -> None:
 def onto_density(values: Array, others: int, k: float) -> float:
     """Project log M onto {log M <= 0, tr M = k} in the von Neumann divergence of M, in place.
 
-    The projection of MEG: the eigenvalues s of M become min(1, exp(S) s), with sum k.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Eigenvalues of log M less their floor, ascending, nonnegative.
-    others : int
-        Number of further eigenvalues of log M, all equal to the floor.
-    k : float
-
-    Returns
-    -------
-    float
-        The new floor, which does not depend on the old one; `values` are now relative to it.
-
-    Notes
-    -----
-    O(n) flops; n doubles of scratch.
+    The projection of MEG: the eigenvalues s of M become min(1, exp(S) s), with sum k. `values` are
+    relative to the floor, which `others` further eigenvalues equal. Returns the new floor, to which
+    `values` are now relative. O(n) flops.
 
     References
     ----------

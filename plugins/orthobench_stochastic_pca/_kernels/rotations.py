@@ -1,8 +1,11 @@
 """Kernels of the methods that turn their basis towards each sample.
 
-With w = U'x, p = Uw and the residual r = x - p, both Oja's method with orthonormalization and
-GROUSE rotate the basis in the plane of p and r: U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
-Only the angle a differs, in Krasulina's method too. CCIPCA turns its directions one by one.
+With w = U'x, p = Uw and r = x - p, Oja's method with orthonormalization, GROUSE and Krasulina's
+method rotate the basis in the plane of p and r::
+
+        U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
+
+Only the angle a differs. CCIPCA turns its directions one by one.
 """
 
 from __future__ import annotations
@@ -33,30 +36,11 @@ CANCELLED = 1e-2
 def rotate_blocks(
     U: Array, drift: float, samples: Array, etas: Array, angle: Angle
 ) -> tuple[Array, float]:
-    """Rotate a basis towards samples, one after the other.
+    """Rotate a basis U (k, d) towards samples (count, d), one by one, with step sizes `etas`.
 
-    Parameters
-    ----------
-    U : ndarray, shape (k, d), C order
-        Orthonormal rows.
-    drift : float
-        Bound on their orthogonality defect (`orthobench_stochastic_pca._kernels.span`).
-    samples : ndarray, shape (count, d), C order
-        Handled in blocks of `BLOCK`, of which the last may be incomplete.
-    etas : ndarray, shape (count,)
-        Step sizes.
-    angle : Angle
-
-    Returns
-    -------
-    rows : ndarray, shape (k, d)
-        The rotated basis, a fresh array.
-    drift : float
-        Bound on its orthogonality defect; NaN if samples are not finite.
-
-    Notes
-    -----
-    2(k + b/2)d + 2k(k + b)d/b flops a sample, b = BLOCK. Memory: 2(k + b)d doubles.
+    Blocks have `BLOCK` samples. `drift` bounds the orthogonality defect of the rows (`span`).
+    Returns the rotated basis, a fresh array, and its drift; NaN if samples are not finite. 2(k +
+    b/2)d + 2k(k + b)d/b flops a sample, b = BLOCK. Memory: 2(k + b)d doubles.
 
     References
     ----------
@@ -116,9 +100,8 @@ def _rotate(W: Array, z: Array, n: int, eta: float, angle: Angle, scratch: Array
 def _angle(p: float, r: float, eta: float, kind: Angle) -> tuple[float, float]:
     """Return cos a - 1 and sin a for the angle a of the step, from |p| and |r|.
 
-    For GROUSE it is eta |p||r|, along the geodesic. For Oja's method, (I + eta xx')p has the
-    component |p| (1 + eta |p|²) along p and eta |p|² |r| along r. Krasulina's
-    step has no part along p, where |p| remains.
+    GROUSE: eta |p||r|, along the geodesic. Oja: (I + eta xx')p has the component |p| (1 + eta |p|²)
+    along p and eta |p|² |r| along r. Krasulina's step has no part along p.
     """
     if kind == Angle.GEODESIC:
         angle = eta * p * r
@@ -134,25 +117,10 @@ def _angle(p: float, r: float, eta: float, kind: Angle) -> tuple[float, float]:
 
 @kernel
 def turn(V: Array, samples: Array, before: int, amnesic: float) -> None:
-    """Turn directions towards samples, one after the other, in place.
+    """Turn directions V (k, d), zeros at first, towards samples, one after the other, in place.
 
-    Parameters
-    ----------
-    V : ndarray, shape (k, d), C order
-        Directions, of zeros if there is none yet.
-    samples : ndarray, shape (count, d), C order
-    before : int
-        Number of samples before these.
-    amnesic : float
-        How much more than earlier ones a sample counts.
-
-    Notes
-    -----
-    14dk flops a sample.
-
-    References
-    ----------
-    Weng, Zhang and Hwang 2003, Algorithm 1.
+    `before` is the number of earlier samples, `amnesic` the additional weight of a sample. 14dk
+    flops a sample. Weng, Zhang and Hwang 2003, Algorithm 1.
     """
     k, d = V.shape
     u = np.empty(d)

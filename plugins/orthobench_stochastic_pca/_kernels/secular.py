@@ -1,12 +1,11 @@
 """The eigendecomposition of a diagonal matrix plus a rank-one matrix, in O(n²).
 
-The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² / (d_i - x) = 0
-(Golub 1973). Equal diagonal entries and zeros of z are deflated first, as in Cuppen's divide
-and conquer (Dongarra and Sorensen 1987). Each root is then found relative to the pole next to it by
-the cubically convergent iteration of Borges and Gragg (1993). The eigenvectors are those of the
-nearby matrix whose exact eigenvalues are the computed roots: so they are orthogonal to working
-precision, however close the roots (Gu and Eisenstat 1994). Sixteen roots, or entries of a vector,
-are computed at once (`orthobench.tools.simd`).
+The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² / (d_i - x) = 0 (Golub
+1973). Equal diagonal entries and zeros of z are deflated first (Dongarra and Sorensen 1987). Each
+root is found relative to the pole next to it by the cubically convergent iteration of Borges and
+Gragg (1993). The eigenvectors are those of the nearby matrix whose exact eigenvalues are the
+computed roots, so they are orthogonal to working precision (Gu and Eisenstat 1994). Sixteen roots,
+or entries of a vector, are computed at once (`orthobench.tools.simd`).
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ EPS = 2.0**-52
 """The spacing of doubles at 1."""
 
 ITERATIONS = 100
-"""Largest number of steps for a root; mostly two or three, sixty of bisection alone."""
+"""Maximum number of steps for a root; usually two or three, sixty of bisection alone."""
 
 CONVERGED = 1e-7
-"""A step up to this, relative to the distance from the pole, is the last."""
+"""Size of the last step, relative to the distance from the pole."""
 
 
 class SecularWorkspace(NamedTuple):
@@ -49,19 +48,17 @@ class SecularWorkspace(NamedTuple):
     Attributes
     ----------
     lam : ndarray, shape (n,)
-        The eigenvalues: slot i holds the one that the update made of diagonal entry i.
+        The eigenvalues: slot i has the update of diagonal entry i.
     active : ndarray of int, shape (n,)
         The slots that were not deflated, ascending.
     poles, squares : ndarray, shape (n + 32,)
-        Diagonal entry and squared entry of z in the active slots, divided by a power of two that
-        keeps their products from overflow; padded with -1 and 0.
+        Diagonal entry and squared entry of z in the active slots, divided by a power of two against
+        overflow; padded with -1 and 0.
     origins, offsets : ndarray, shape (n + 32,)
-        Root j is their sum, divided by the same power of two; its distance to pole i is
-        (poles[i] - origins[j]) - offsets[j], to full relative precision.
+        Root j is their sum, divided likewise. Its distance to pole i is (poles[i] - origins[j]) -
+        offsets[j], to full relative precision.
     weights : ndarray, shape (n + 32,)
-        The z of the nearby matrix, padded with zeros.
-    vector : ndarray, shape (n + 32,)
-        Scratch.
+        The z of the nearby matrix.
     """
 
     lam: Array
@@ -88,29 +85,10 @@ def secular_workspace(n: int) -> SecularWorkspace:
 def eigenvalues(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
     """Set ``work.lam`` to the eigenvalues of D + zz', and prepare for `eigenvectors`.
 
-    Parameters
-    ----------
-    d : ndarray, shape (n,)
-        Diagonal of D, ascending and nonnegative; changed by deflation.
-    z : ndarray, shape (n,)
-        Changed by deflation.
-    W : ndarray, shape (>= n, p), C order
-        Row i is the eigenvector of D in slot i. Rows of equal diagonal entries are rotated among
-        themselves, so that all but one are orthogonal to z.
-    work : SecularWorkspace
-
-    Returns
-    -------
-    int
-        The number of active slots. The eigenvector of any other slot is its row of W.
-
-    Notes
-    -----
-    About 40 n² flops.
-
-    References
-    ----------
-    Borges and Gragg 1993; Gu and Eisenstat 1994; Dongarra and Sorensen 1987 for the deflation.
+    D has ascending nonnegative entries `d` (n,); deflation changes `d` and `z`. Row i of W (>= n,
+    p) is the eigenvector of D in slot i. Rows of equal diagonal entries are rotated so that all but
+    one are orthogonal to z. Returns the number of active slots; the eigenvector of any other slot
+    is its row of W. About 40 n² flops.
     """
     n = _deflate(d, z, W, work)
     unit = _power_of_two(max(d[-1], dot(z, z, len(z))))
@@ -133,27 +111,9 @@ def eigenvalues(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
 def eigenvectors(
     n: int, chosen: NDArray[np.int64], count: int, work: SecularWorkspace, V: Array
 ) -> None:
-    """Set rows of V to eigenvectors, in coordinates of the active slots.
+    """Set rows of V (count, n) to eigenvectors, in coordinates of the n active slots.
 
-    Parameters
-    ----------
-    n : int
-        The number of active slots.
-    chosen : ndarray of int, shape (at least count,)
-        The eigenvectors asked for, numbered among the active slots.
-    count : int
-    work : SecularWorkspace
-        As `eigenvalues` left it.
-    V : ndarray, shape (count, n), C order
-        Overwritten.
-
-    Notes
-    -----
-    6n flops a vector.
-
-    References
-    ----------
-    Gu and Eisenstat 1994.
+    `chosen` numbers the eigenvectors among the active slots. 6n flops a vector.
     """
     for row in range(count):
         origin, offset = work.origins[chosen[row]], work.offsets[chosen[row]]
@@ -194,10 +154,7 @@ def _deflate(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
 
 @kernel
 def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bool:
-    """Rotate slots i and j so that z_i vanishes, if their diagonal entries are equal to rounding.
-
-    Return whether they are.
-    """
+    """Rotate slots i and j so that z_i vanishes if their entries are equal; return whether."""
     length = np.sqrt(z[i] * z[i] + z[j] * z[j])
     c, s = z[j] / length, -z[i] / length
     if abs((d[j] - d[i]) * c * s) > tolerance:
@@ -257,9 +214,9 @@ def _last_root(n: int, work: SecularWorkspace) -> tuple[float, float]:
 def _sums(
     n: int, work: SecularWorkspace, origin: Lanes, x: Lanes
 ) -> tuple[Lanes, Lanes, Lanes, Lanes]:
-    """Return the secular function, its first and half its second derivative at origin + x.
+    """Return the secular function, its derivatives at origin + x, and its sum of absolute terms.
 
-    Lastly the sum of the absolute values of its terms, which bounds its rounding error.
+    The second derivative is halved; the last sum bounds the rounding error.
     """
     f, slope, curve, size = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for i in range(n):
@@ -276,9 +233,8 @@ def _sums(
 def _step(left: Lanes, right: Lanes, bounded: Lanes, f: Lanes, slope: Lanes, curve: Lanes) -> Lanes:
     """Return the step to the zero of a rational function with the poles next to the root.
 
-    It agrees with the secular function up to the second derivative (Borges and Gragg 1993), or,
-    for the last root, which has only one pole next to it, up to the first. If its zero lies in the
-    wrong direction, Newton's step is returned instead.
+    It agrees with the secular function up to the second derivative (Borges and Gragg 1993), for the
+    last root up to the first. If its zero lies in the wrong direction, it is Newton's step.
     """
     both = left * right
     a = f - (left + right) * slope + both * curve

@@ -1,29 +1,30 @@
 """Blocks of samples in span(U, x_1, ..., x_b): level-3 BLAS for updates made one by one.
 
-Whatever a streaming method does with the samples x_1, ..., x_b of a block, its basis stays in
-span(U, x_1, ..., x_b). So vectors of length d take part in two matrix products only: one gives the
-coordinates of the samples in an orthonormal basis [U; Q] of that span (`expand`), one writes the
-new basis (`write_basis`). The updates in between work on vectors of length m + q. In
-exact arithmetic the result is that of the updates made one by one.
+A streaming method's basis stays in span(U, x_1, ..., x_b) while it uses the samples x_1, ..., x_b
+of a block. So vectors of length d take part in two matrix products only: `expand` gives the
+coordinates of the samples in an orthonormal basis [U; Q] of that span, and `write_basis` the new
+basis. The updates in between work on vectors of length m + q.
 
-Bases are stored as rows: U is (m, d), C order, and the samples of the block lie in the rows
-below it, in one array ``V``. A kernel has this form::
+Bases are stored as rows: U is (m, d), C order, and the samples of the block lie in the rows below
+it, in one array ``V``. A kernel has this form::
 
     V, new, work = np.empty((m + b, d)), np.empty((m + b, d)), workspace(m + b, b, d)
     copy_rows(U, V)
+
     for each block:
         copy_rows(samples, V[m:])
         span = expand(V, m, count, drift, work)
+
         z_j = work.coords[j, : span.m + span.q]        # x_j = z_j [U; Q], zero from extent[j] on
         W = ...                                        # (rows, m + q), orthonormal rows
+
         drift = write_basis(V, span, W, new, work)        # new[:rows] = W [U; Q]
         V, new, m = new, V, rows
 
-Mostly Q need not be formed. With coordinates A in U and the Cholesky factor L of XX' - AA', the
-samples are X = AU + LQ, so that W [U; Q] is a combination of the rows of U and X themselves, found
-by a small triangular solve. Samples nearly in the span of U would amplify rounding: then the same
-is done with their residuals X - AU. Samples nearly in the span of those before them would still do
-so: then Q is formed by Gram-Schmidt.
+Usually Q need not be formed. With coordinates A in U and the Cholesky factor L of XX' - AA', the
+samples are X = AU + LQ. So a small triangular solve gives W [U; Q] as a combination of the rows of
+U and X. If samples nearly in the span of U would amplify rounding, their residuals X - AU replace
+them. If samples nearly in the span of earlier ones still would, Q is formed by Gram-Schmidt.
 """
 
 from __future__ import annotations
@@ -37,25 +38,25 @@ from orthobench.contract import Array
 from orthobench.tools.compiled import kernel, summed
 
 DEPENDENT = 1e-10
-"""A residual of at most this times the norm of its sample adds no direction."""
+"""Norm of a residual, relative to its sample, below which it adds no direction."""
 
 TINY = 1e-280
-"""A sample of at most this squared norm adds no direction: smaller squares may underflow."""
+"""Squared norm of a sample below which it adds no direction: smaller squares may underflow."""
 
 ROUNDING = 2.0**-50
 """Orthogonality defect added by the updates of one block."""
 
 MAX_IMPLICIT_DRIFT = 1e-12
-"""Largest bound on the orthogonality defect of [U; Q] for which Q need not be formed."""
+"""Maximum bound on the orthogonality defect of [U; Q] for which Q need not be formed."""
 
 SMALL_PRODUCT = 1_000_000
-"""Multiplications up to which OpenBLAS uses its small-matrix kernel, which is twice as fast."""
+"""Maximum number of multiplications of OpenBLAS's small-matrix kernel, which is twice as fast."""
 
 PANEL = 4
-"""Rows of a product computed at once if that brings it below `SMALL_PRODUCT`."""
+"""Number of rows of a product at once if that brings it below `SMALL_PRODUCT`."""
 
 MAX_DRIFT = 1e-13
-"""Largest bound on the orthogonality defect of U that is left uncorrected."""
+"""Maximum bound on the orthogonality defect of U that is left uncorrected."""
 
 
 @kernel
@@ -122,15 +123,11 @@ class Workspace(NamedTuple):
     coords : ndarray, shape (b, capacity)
         Row j: the coordinates of sample j in [U; Q], zero from ``extent[j]`` on.
     extent : ndarray of int, shape (b,)
-        Rows of [U; Q] up to the direction that sample j adds; later ones are orthogonal to it.
+        Number of rows of [U; Q] up to the direction that sample j adds.
     factor : ndarray, shape (b, capacity)
-        Row j: the coordinates of row m + j of V, a sample or its residual, in [U; Q].
+        Row j: the coordinates of row m + j of V in [U; Q].
     squares : ndarray, shape (b,)
         Squared norms of the samples.
-    flat : ndarray
-        Scratch for small matrices.
-    residuals : ndarray, shape (b, d)
-        Scratch.
     """
 
     coords: Array
@@ -147,9 +144,9 @@ class Span(NamedTuple):
     Attributes
     ----------
     m, q : int
-        Rows of U, and of Q: the directions that the samples add.
+        Number of rows of U, and of Q.
     implicit : bool
-        Whether the rows of V below U are samples or residuals, rather than Q.
+        Whether the rows of V below U are samples or residuals, not Q.
     drift : float
         Bound on the orthogonality defect of [U; Q]; NaN if samples are not finite.
     """
@@ -162,10 +159,9 @@ class Span(NamedTuple):
 
 @kernel
 def workspace(capacity: int, b: int, d: int) -> Workspace:
-    """Return work arrays for blocks of at most b samples of length d.
+    """Return work arrays for at most b samples of length d and `capacity` rows of U and samples.
 
-    Samples and rows of U together are at most `capacity`. Memory: capacity² + 2 b capacity + bd
-    doubles.
+    Memory: capacity² + 2 b capacity + bd doubles.
     """
     coords, factor = np.zeros((b, capacity)), np.zeros((b, capacity))
     flat, residuals = np.empty(capacity * capacity), np.empty((b, d))
@@ -176,27 +172,14 @@ def workspace(capacity: int, b: int, d: int) -> Workspace:
 def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
     """Find the coordinates of the samples of a block in an orthonormal basis of span(U, X).
 
-    Row j of ``work.coords`` depends on U and the samples up to j only, to rounding.
-
-    Parameters
-    ----------
-    V : ndarray, shape (>= m + count, d), C order
-        Rows [0, m): U. Rows [m, m + count): the samples X, which residuals or Q may overwrite.
-    m, count : int
-        Rows of U, and samples.
-    drift : float
-        Bound on the orthogonality defect of U, as `write_basis` returned it; 0 at first.
-    work : Workspace
-        Its coordinates and extents are set.
-
-    Returns
-    -------
-    Span
+    Rows [0, m) of V are U; rows [m, m + count) the samples X, which residuals or Q may overwrite.
+    `drift` bounds the orthogonality defect of U, as `write_basis` returned it; 0 at first. Row j of
+    ``work.coords`` depends only on U and the samples up to j, to rounding.
 
     Notes
     -----
-    2 (m + count / 2) d flops a sample; 2 (2m + count / 2) d more if residuals are taken, and
-    8 (m + count / 2) d more if Q is formed.
+    2 (m + count / 2) d flops a sample; 2 (2m + count / 2) d more for residuals, and 8 (m + count /
+    2) d more if Q is formed.
     """
     _products(V, m, count, work)
     total = 0.0
@@ -220,7 +203,7 @@ def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
 
 @kernel
 def panel(rows: int, columns: int, d: int) -> int:
-    """Return how many rows of a (rows, columns) by (columns, d) product to compute at once."""
+    """Return the number of rows of a (rows, columns) by (columns, d) product to compute at once."""
     return PANEL if PANEL * columns * d <= SMALL_PRODUCT else rows
 
 
@@ -241,8 +224,8 @@ def _products(V: Array, m: int, count: int, work: Workspace) -> None:
 def _cholesky(work: Workspace, m: int, count: int) -> float:
     """Replace the products in the factor by A and the Cholesky factor L of XX' - AA', row by row.
 
-    Return the largest ratio of a row's squared norm to that of its part along Q, by which defects
-    and rounding are amplified; infinite if a row adds no direction.
+    Returns the maximum ratio of a row's squared norm to that of its part along Q, which amplifies
+    rounding; infinite if a row adds no direction.
     """
     L, ratio = work.factor, 1.0
     for j in range(count):
@@ -267,7 +250,6 @@ def _independent(left: float, square: float) -> bool:
 
 @kernel
 def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None:
-    """Replace the samples X by their residuals X - AU."""
     if m == 0:
         return
     A = matrix(work.flat, count, m)
@@ -292,8 +274,7 @@ def _add_projections(work: Workspace, m: int, count: int) -> None:
 def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
     """Overwrite the residuals with Q, set the coordinates, and return the number of rows of Q.
 
-    Each residual is projected twice more: so even one of 1e-10 times the norm of its sample becomes
-    orthogonal to rounding.
+    Each residual is projected twice more, for orthogonality to rounding.
     """
     n, d, x = m, V.shape[1], work.residuals[0]
     for j in range(count):
@@ -321,26 +302,9 @@ def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
 def write_basis(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> float:
     """Write the basis W [U; Q] and return a bound on its orthogonality defect.
 
-    If the bound exceeds `MAX_DRIFT`, the basis is re-orthonormalized.
-
-    Parameters
-    ----------
-    V, span
-        As `expand` left and returned them; V is scratch afterwards.
-    W : ndarray, shape (rows, m + q), C order
-        Orthonormal rows: the new basis in coordinates of [U; Q]; overwritten.
-    new : ndarray, shape (>= rows, d), C order
-        Its first rows are set.
-    work : Workspace
-        As `expand` left it.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    2 rows (m + q) d flops; 4 rows² d more to re-orthonormalize.
+    If the bound exceeds `MAX_DRIFT`, the basis is re-orthonormalized. W (rows, m + q) has
+    orthonormal rows and is overwritten; V is scratch afterwards. 2 rows (m + q) d flops; 4 rows² d
+    more to re-orthonormalize.
     """
     rows = len(W)
     if rows == 0:
@@ -354,21 +318,7 @@ def write_basis(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> 
 
 @kernel
 def write_combinations(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> None:
-    """Write the combinations W [U; Q], for any rows W, and leave V as it is.
-
-    Parameters
-    ----------
-    V, span, work
-        As `expand` left and returned them.
-    W : ndarray, shape (rows, m + q), C order
-        Overwritten.
-    new : ndarray, shape (>= rows, d), C order
-        Its first rows are set.
-
-    Notes
-    -----
-    2 rows (m + q) d flops.
-    """
+    """Write the combinations W [U; Q], for any rows W (overwritten), and leave V as it is."""
     rows, inner = W.shape
     if span.implicit:
         _onto_samples(W, work.factor, span.m, span.q)
@@ -381,23 +331,8 @@ def write_combinations(V: Array, span: Span, W: Array, new: Array, work: Workspa
 def reorthonormalize(U: Array, m: int, spare: Array, work: Workspace) -> None:
     """Re-orthonormalize the first m rows of U in place by one Newton-Schulz step.
 
-    U <- (3I - UU') U / 2 squares an orthogonality defect below one, up to a factor of 3/4.
-
-    Parameters
-    ----------
-    U : ndarray, shape (>= m, d), C order
-    m : int
-    spare : ndarray, shape (>= m, d), C order
-        Scratch.
-    work : Workspace
-
-    Notes
-    -----
-    4m²d flops.
-
-    References
-    ----------
-    Björck and Bowie 1971.
+    Björck and Bowie 1971: U <- (3I - UU') U / 2 squares a defect below one, up to a factor of 3/4.
+    4m²d flops; `spare` is scratch.
     """
     C = matrix(work.flat, m, m)
     multiply_transposed(U[:m], U[:m], C)

@@ -1,7 +1,6 @@
 """Sums over samples in NumPy: second moments, their leading parts, and products by panels.
 
-Samples of float32 are multiplied in float32, `CHUNK` of them at a time, and added up in float64:
-twice as fast, and as accurate as the samples are.
+Samples of float32 are multiplied in float32, `CHUNK` of them at a time, and added in float64.
 """
 
 from __future__ import annotations
@@ -28,17 +27,18 @@ Samples = NDArray[np.floating[Any]]
 """Samples in rows, of float32 or float64."""
 
 CHUNK = 4096
-"""Samples of float32 that are multiplied before their moment is added in float64."""
+"""Number of samples of float32 that are multiplied before their moment is added in float64."""
 
 NULL = 450
-"""An eigenvalue of an (n, n) matrix up to this times the rounding unit, times n, times the largest
-is rounding."""
+"""Eigenvalue of an (n, n) matrix, relative to n times the rounding unit times the largest, below
+which it is rounding.
+"""
 
 SMALL_PRODUCT = 1_000_000
-"""Multiplications up to which OpenBLAS uses its small-matrix kernel, which is twice as fast."""
+"""Maximum number of multiplications of OpenBLAS's small-matrix kernel, which is twice as fast."""
 
 AT_ONCE = 8
-"""Samples that this kernel takes at once, and below which a product is not split."""
+"""Number of samples in that kernel, below which a product is not split."""
 
 
 def second_moment(rows: Samples) -> Array:
@@ -55,7 +55,7 @@ def second_moment(rows: Samples) -> Array:
 
 
 def _inner_products(rows: Samples) -> Array:
-    """Return XX', of which the upper triangle counts, in float64; by columns if in float32."""
+    """Return XX', the upper triangle in float64; by columns if in float32."""
     if rows.dtype == np.float64:
         return np.asarray(rows @ rows.T)
     total = np.zeros((len(rows), len(rows)))
@@ -68,21 +68,7 @@ def _inner_products(rows: Samples) -> Array:
 def leading_part(rows: Samples, k: int) -> tuple[Array, float]:
     """Return the best approximation of X'X of rank k, as orthogonal rows, and the next eigenvalue.
 
-    Parameters
-    ----------
-    rows : ndarray, shape (m, d)
-        X, of float32 or float64.
-    k : int
-
-    Returns
-    -------
-    factor : ndarray, shape (<= k, d)
-        In float64; fewer rows where X has a lower rank.
-    lost : float
-        The largest eigenvalue that is left out.
-
-    Notes
-    -----
+    X is (m, d). The factor is (<= k, d), in float64, with fewer rows if X has a lower rank.
     `leading_part_flops`: the eigenproblem is that of the smaller of XX' and X'X.
     """
     from scipy.linalg import eigh
@@ -140,8 +126,8 @@ class LowRankSum(Summary):
     def plus(self, other: LowRankSum) -> LowRankSum:
         """Return the leading part of the sum of two leading parts.
 
-        What is lost grows by the largest eigenvalue that the sum has beyond the k-th. So it is
-        exact if all samples together span k dimensions.
+        `lost` grows by the next eigenvalue of the sum. It is exact if all samples span k
+        dimensions.
         """
         both = LowRankSum.of(np.concatenate([self.factor, other.factor]), self.rank)
         return LowRankSum(
@@ -170,7 +156,7 @@ def moment_product(A: Any, Q: Any) -> Any:
 
 
 def block_product(block: Samples, Q: Array) -> Array:
-    """Return X'XQ of samples X in rows, which are read once, a few at a time; in float64."""
+    """Return X'XQ of samples X in rows, read once, a few at a time; in float64."""
     total, vectors = np.zeros(Q.shape), Q.astype(block.dtype, copy=False)
     height = panel_width(Q.size, len(block))
     for begin in range(0, len(block), height):
@@ -180,7 +166,7 @@ def block_product(block: Samples, Q: Array) -> Array:
 
 
 def _panels(A: Any, size: int) -> Iterator[slice]:
-    """Yield ranges of columns of A whose products with a matrix of so many entries are small."""
+    """Yield ranges of columns of A whose products with a matrix of `size` entries are small."""
     columns: int = A.shape[1]
     width = panel_width(size, columns) if is_plain(A) else columns
     for first in range(0, columns, width):
@@ -188,12 +174,11 @@ def _panels(A: Any, size: int) -> Iterator[slice]:
 
 
 def panel_width(entries: int, samples: int) -> int:
-    """Return how many samples have a small product with a matrix of so many entries, or all."""
+    """Return the number of samples whose product with `entries` entries is small, or all."""
     return SMALL_PRODUCT // (AT_ONCE * entries) * AT_ONCE or samples
 
 
 def _summed(pairs: Iterator[tuple[Any, Any]]) -> Any:
-    """Return the sum of the products of pairs of matrices."""
     A, B = next(pairs)
     total = A @ B
     for A, B in pairs:
@@ -202,7 +187,7 @@ def _summed(pairs: Iterator[tuple[Any, Any]]) -> Any:
 
 
 def add_product(total: Array, A: Samples, B: Samples) -> None:
-    """Add AB to a matrix in rows; no matrix is made for AB where A is of float64 and in columns."""
+    """Add AB to a matrix in rows, without a matrix for AB if A is of float64 and in columns."""
     if not (is_plain(A) and A.flags.f_contiguous):
         total += A @ B
         return

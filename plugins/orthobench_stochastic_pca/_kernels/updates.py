@@ -1,9 +1,8 @@
 """The kernel of all methods that keep a spectrum: M <- projection of (M + eta xx').
 
-The methods store M itself or a logarithm of it, and differ in the projection. The rank-one update
-of the eigendecomposition of a low-rank matrix is the same for all (Arora, Cotter and Srebro 2013,
-Algorithm 1). Within a block of samples it works in coordinates of length m + b in span(U, X)
-(`span`), by the secular equation (`secular`).
+The methods store M or a logarithm of it, and differ in the projection. The rank-one update of the
+eigendecomposition is the same for all (Arora, Cotter and Srebro 2013, Algorithm 1). It works in
+coordinates of a block (`span`), by the secular equation (`secular`).
 """
 
 from __future__ import annotations
@@ -45,36 +44,15 @@ def update_blocks(
     projection: Projection,
     summing: bool,
 ) -> tuple[Iterate, Array]:
-    """Return the iterate after all samples.
+    """Return the iterate after all samples (count, d), in blocks, with step sizes `etas`.
 
-    Parameters
-    ----------
-    start : Iterate
-        The iterate before them.
-    samples : ndarray, shape (count, d), C order
-    etas : ndarray, shape (count,)
-        Step sizes.
-    block : int
-        Samples in a block; the first begins with the first sample.
-    projection : Projection
-    summing : bool
-        Whether to sum the M after each sample; only for iterates without a floor.
-
-    Returns
-    -------
-    iterate : Iterate
-    P : ndarray, shape (g, d)
-        P'P is the sum of the M after each sample of the last block, and g its rank. Empty unless
-        M is summed.
+    With `summing`, for iterates without a floor, the second result P (g, d) has P'P, of rank g,
+    equal to the sum of the M after each sample of the last block; else it is empty.
 
     Notes
     -----
-    At rank m about 2(m + b)(1 + m/b)d + 2m²(m + b) + 60m² flops a sample, and 2m(m + b)² more if M
-    is summed. Memory: 3(m + b)d + 5(m + b)² doubles.
-
-    References
-    ----------
-    Arora, Cotter and Srebro 2013, Algorithm 1.
+    At rank m about 2(m + b)(1 + m/b)d + 2m²(m + b) + 60m² flops a sample, and 2m(m + b)² more to
+    sum M. Memory: 3(m + b)d + 5(m + b)² doubles.
     """
     m, floor, full, spent = len(start.values), start.floor, start.full, start.flops
     drift, P, d = start.drift, start.basis[:0], start.basis.shape[1]
@@ -110,7 +88,6 @@ def update_blocks(
 
 @kernel
 def _basis(small: SmallEigenproblem, m: int, width: int) -> Array:
-    """Return the iterate's basis in coordinates of the block, shape (m, width)."""
     return rows_of(small.basis, 1, m + 1, width)
 
 
@@ -118,10 +95,7 @@ def _basis(small: SmallEigenproblem, m: int, width: int) -> Array:
 def _allocate(
     basis: Array, values: Array, m: int, block: int
 ) -> tuple[Array, Array, Workspace, SmallEigenproblem]:
-    """Return arrays with room for a few blocks of new directions, with basis and values filled in.
-
-    V, a second array of its shape, and the work arrays of `span` and `eigenupdate`.
-    """
+    """Return V with basis and values filled in, a second array, and the work arrays."""
     d = basis.shape[1]
     capacity = m + m // 2 + 2 * block
     V, small = np.empty((capacity, d)), small_eigenproblem(capacity)
@@ -135,8 +109,8 @@ def _allocate(
 def _flops(d: int, m: int, added: int) -> int:
     """Return the flops of Algorithm 1 at rank m, except for the product on line 4 or 7.
 
-    2dm for the coordinates, 2dm + 2d for the residual and its norm, and the small eigenproblem. Why
-    the product is counted for the eigenvectors that are kept only, `rank_updates` says.
+    2dm for the coordinates, 2dm + 2d for the residual and its norm, and the small eigenproblem (see
+    `rank_updates`).
     """
     cost = 4 * d * m + 2 * d
     return cost + _eigh(m + added) if added >= 0 else cost
@@ -144,7 +118,6 @@ def _flops(d: int, m: int, added: int) -> int:
 
 @kernel
 def _add_to_moment(W: Array, values: Array, onto: Onto, moment: Array) -> None:
-    """Add M = W' diag(eigenvalues) W to the moment."""
     m, width = W.shape
     for j in range(m):
         weight = -np.expm1(-values[j]) if onto == Onto.COMPLEMENT else values[j]
@@ -154,7 +127,6 @@ def _add_to_moment(W: Array, values: Array, onto: Onto, moment: Array) -> None:
 
 @kernel
 def _factored(moment: Array, V: Array, span: Span, work: Workspace) -> Array:
-    """Return P with P'P = [U; Q]' moment [U; Q]."""
     width = span.m + span.q
     F = _cholesky(moment.reshape(width, width))
     P = np.empty((len(F), V.shape[1]))
@@ -165,10 +137,7 @@ def _factored(moment: Array, V: Array, span: Span, work: Workspace) -> Array:
 
 @kernel
 def _cholesky(G: Array) -> Array:
-    """Return F of full row rank with F'F = G, positive semidefinite, by pivoted Cholesky.
-
-    G is overwritten.
-    """
+    """Return F of full row rank with F'F = G, by pivoted Cholesky; overwrites G."""
     n = len(G)
     F, scale, rank = np.zeros((n, n)), 0.0, 0
     for i in range(n):

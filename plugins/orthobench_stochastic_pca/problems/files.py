@@ -30,15 +30,14 @@ class NpyPCA(StochasticPCA):
     an array ``X.zarr/NAME`` of a Zarr store.
 
     Rows are centred and scaled so that E|x|² = 1 over all of them, unless `normalization` is
-    "none": then step sizes that suit one data set suit others as well. For this all rows are
-    checked and measured first, which reads the file once or twice more.
+    "none": then step sizes suit all data. All rows are checked first, which reads the file once or
+    twice more.
 
     The rows are drawn into the parts for training, validation and test, and read, at random, anew
-    for each seed. Other files than .npy cannot be read so, and a file that is larger than memory
-    is slow to: then, and with ``shuffle=false``, the parts are cut and read in file order, which
-    suits rows that are in random order already. A pass keeps a few blocks of rows in memory. The
-    judge reads each of its parts once, block by block, and keeps min(rows of the part, d) times d
-    numbers.
+    for each seed. This is impossible for other files than .npy, and slow for a file larger than
+    memory. Then, and with ``shuffle=false``, the parts are cut and read in file order, which suits
+    rows in random order. A pass keeps a few blocks of rows in memory. The judge reads each of its
+    parts once, and keeps min(rows of the part, d) times d numbers.
     """
 
     name = "npy-stochastic-pca"
@@ -61,12 +60,12 @@ class NpyPCA(StochasticPCA):
         check_shares(self.validation, self.test)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
-        """Return the instance; `rng` draws the parts where they are shuffled.
+        """Return the instance; `rng` draws the parts if they are shuffled.
 
         Raises
         ------
         DataError
-            If a file is missing, holds no matrix of real numbers in C order, or differs from the
+            If a file is missing, has no matrix of real numbers in C order, or differs from the
             others, or there are too few rows for the parts.
         UsageError
             If k > d.
@@ -103,7 +102,7 @@ class NpyPCA(StochasticPCA):
 def _normalization(
     path: str, checksum: str, normalization: str
 ) -> tuple[float | Array, float | Array]:
-    """Return the centre and the scale, and refuse rows that are not finite; once for each file."""
+    """Return centre and scale, and refuse rows that are not finite; once for each file."""
     del checksum
     rows = rows_at(path)
     if normalization != "none":

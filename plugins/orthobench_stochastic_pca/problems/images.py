@@ -27,8 +27,7 @@ class Digits(StochasticPCA):
     """The 1,797 digits of 8 x 8 pixels that come with scikit-learn; needs no download.
 
     The test part of the UCI data set "Optical Recognition of Handwritten Digits" (Alpaydin and
-    Kaynak 1998). Centred and normalized over all images, then split at random 40/20/40 into
-    training, validation and test parts, as `mnist`.
+    Kaynak 1998). Centred, normalized and split as `mnist`.
     """
 
     name = "digits"
@@ -57,16 +56,15 @@ class Digits(StochasticPCA):
 class MNIST(StochasticPCA):
     """Handwritten digits of 28 x 28 pixels, the real data of Arora, Cotter and Srebro (2013).
 
-    Section 6: centred and normalized to E|x|² = 1, then split at random 40/20/40 into
-    training, validation and test parts; one pass. Mean and scale are those of the whole data
-    set, as in the paper. Its "zero mean and unit norm in expectation" has two readings: one
-    common factor, the default, gives the paper's ordering of the methods; one factor for each
-    feature makes the data heavy-tailed and reverses the ordering. Scaling each feature "by the
-    product of its standard deviation and the data dimension" is a slip: unit norm takes the
-    root of the dimension, 784; since some pixels are constant, E|x|² = 0.85 in that reading.
+    Section 6: centred and normalized to E|x|² = 1 over all images, then split at random 40/20/40
+    into training, validation and test parts; one pass. The paper's "zero mean and unit norm in
+    expectation" has two readings. One common factor, the default, gives the paper's ordering of the
+    methods; one factor for each feature reverses it. Scaling each feature "by the product of its
+    standard deviation and the data dimension" is a slip: unit norm takes the root of the dimension,
+    784.
 
-    The paper takes all 70,000 images (``part="all"``); the default, the 10,000 test images, is
-    a small download. Pixels stay bytes in memory: 784 for each sample.
+    The paper takes all 70,000 images (``part="all"``); the default, the 10,000 test images, is a
+    small download. Pixels stay bytes in memory: 784 for each sample.
     """
 
     name = "mnist"

@@ -19,12 +19,7 @@ from orthobench_stochastic_pca.problems.parts import check_dimension
 class Geodesic:
     """The subspaces U cos(at) + V sin(at): all principal angles to the first are at.
 
-    Attributes
-    ----------
-    U, V : ndarray, shape (n, k)
-        Orthonormal columns, orthogonal to each other.
-    speed : float
-        a, in radians a sample.
+    U and V (n, k) are orthonormal and orthogonal to each other; `speed` is a, in radians a sample.
     """
 
     U: Array
@@ -43,7 +38,7 @@ class Geodesic:
 
 
 class EntrySource(SampleSource):
-    """Gaussian samples near the subspaces of a geodesic, with zeros if entries are missing.
+    """Gaussian samples near the subspaces of a geodesic, with zeros for missing entries.
 
     Parameters
     ----------
@@ -71,17 +66,12 @@ class EntrySource(SampleSource):
 
 @dataclass(frozen=True)
 class Judge:
-    """Measures the distance from the subspace of the last sample.
-
-    Attributes
-    ----------
-    subspaces : Geodesic
-    """
+    """Measures the distance from the subspace of the last sample."""
 
     subspaces: Geodesic
 
     def __call__(self, solution: Solution, samples: int = 0) -> dict[str, float]:
-        """Return ``subspace_error``, |(I - UU')U*|_F, after so many samples."""
+        """Return ``subspace_error``, |(I - UU')U*|_F, after a number of samples."""
         truth = self.subspaces.at(max(samples - 1, 0))
         return {"subspace_error": subspace_error(solution.point, truth)}
 
@@ -91,10 +81,9 @@ class MissingEntries(StochasticPCA):
     """Samples x_t = U_t s_t + noise, each entry observed with a probability; U_t may move.
 
     s_t is Gaussian with E|s_t|² = 1. The subspace moves along a geodesic of the Grassmannian: after
-    t samples all principal angles to the first one are `drift` t / 1000. What GROUSE and PETRELS
-    were made for. Methods for whole samples get zeros in place of what is missing.
-
-    Ranked and tuned by ``subspace_error``, |(I - UU')U_t|_F at the last sample taken.
+    t samples all principal angles to the first one are `drift` t / 1000. GROUSE and PETRELS are for
+    such data. Methods for whole samples get zeros for missing entries. Ranked and tuned by
+    ``subspace_error``, |(I - UU')U_t|_F at the last sample.
     """
 
     name = "missing-entries"

@@ -33,8 +33,7 @@ def check_dimension(k: int, d: int) -> None:
 def independent(rng: np.random.Generator) -> np.random.Generator:
     """Return a generator seeded from `rng` that is independent of the next numbers of `rng`.
 
-    The harness may draw samples from a generator that is seeded like `rng`: they must not repeat
-    the numbers that the instance was made from.
+    The harness may draw samples from a generator that is seeded like `rng`.
     """
     return np.random.default_rng(rng.integers(2**32, size=8))
 
@@ -57,23 +56,10 @@ def split(n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows]:
 def normalized_split(
     X: NDArray[np.generic], k: int, normalization: str, passes: int, rng: np.random.Generator
 ) -> Instance[SampleOracle]:
-    """Return the instance of a data set: normalized as a whole, then split 40/20/40 at random.
+    """Return the instance of a data set X (n, d): normalized over all rows, then split 40/20/40.
 
-    Section 6 of Arora, Cotter and Srebro (2013). "We pre-normalized the data" means by all rows,
-    those of the test part too; centre and scale say nothing about directions.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        Kept in its own dtype; rows are converted when they are read.
-    k : int
-        Dimension of the subspace.
-    normalization : str
-        As in `orthobench_kit.data.normalization.normalization_of`.
-    passes : int
-        Passes over the training part.
-    rng : numpy.random.Generator
-        Draws the split.
+    As in section 6 of Arora, Cotter and Srebro (2013). `normalization` as in
+    `orthobench_kit.data.normalization.normalization_of`; X keeps its dtype.
     """
     centre, scale = normalization_of(X, normalization)
     train, validation, test = split(len(X), rng)

@@ -9,13 +9,7 @@ from orthobench.contract import Array
 
 
 class DiagonalMoment(SecondMoment):
-    """The diagonal second moment C = diag(values).
-
-    Parameters
-    ----------
-    values : ndarray, shape (d,)
-        Not negative.
-    """
+    """The diagonal second moment C = diag(values)."""
 
     def __init__(self, values: Array) -> None:
         self.values, self.d = values, len(values)
@@ -44,15 +38,7 @@ class DiagonalMoment(SecondMoment):
 
 
 class SpikedMoment(SecondMoment):
-    """The second moment C = gap VV' + noise I of a spiked covariance model.
-
-    Parameters
-    ----------
-    V : ndarray, shape (d, k)
-        Orthonormal columns: the directions of the spikes.
-    gap, noise : float
-        Not negative.
-    """
+    """The second moment C = gap VV' + noise I of a spiked covariance model, V orthonormal."""
 
     def __init__(self, V: Array, gap: float, noise: float) -> None:
         self.V, self.gap, self.noise, self.d = V, gap, noise, len(V)

@@ -24,17 +24,17 @@ from orthobench_stochastic_pca.problems.parts import PASSES_HELP, check_dimensio
 from orthobench_stochastic_pca.problems.populations import DiagonalMoment, SpikedMoment
 
 VALIDATION = 2000
-"""Independent samples that parameters are tuned on: tuning never sees the population."""
+"""Number of independent samples for tuning, which never sees the population."""
 
 
 @dataclass(frozen=True)
 class OrthogonalDistribution(StochasticPCA):
     """Unit vectors e_i with probability p_i proportional to tau^-i, hard for incremental PCA.
 
-    Arora, Cotter and Srebro (2013), section 4. The second moment is diag(p), the best
-    subspace is that of the first k unit vectors. Misprint corrected: the paper draws e_i with
-    probability ``sqrt(Σ_ii)``, Σ = diag(σ/|σ|), which does not sum to one. With p = σ, whose
-    entries do, the second moment is diag(σ), as in the text before it up to a factor.
+    Arora, Cotter and Srebro (2013), section 4. The second moment is diag(p), the best subspace that
+    of the first k unit vectors. Misprint corrected: the paper draws e_i with probability
+    ``sqrt(Σ_ii)``, Σ = diag(σ/|σ|), which does not sum to one. With p = σ the second moment is
+    diag(σ), as in the text before it up to a factor.
 
     Parameters are tuned on 2,000 independent draws.
     """
@@ -92,10 +92,10 @@ class IncrementalTrap(StochasticPCA):
 class SpikedCovariance(StochasticPCA):
     """Gaussian samples with covariance gap VV' + noise I, V random with k orthonormal columns.
 
-    The k leading eigenvalues are gap + noise, all others noise, so that `gap` is the eigengap
-    and the span of V the only best subspace; E|x|² = k gap + n noise, 1 with the default values.
-    The spiked covariance model of Johnstone (2001, "On the distribution of the largest eigenvalue
-    in principal components analysis", Annals of Statistics 29) with equal spikes.
+    The k leading eigenvalues are gap + noise, all others noise; E|x|² = k gap + n noise, 1 with the
+    default values. The spiked covariance model of Johnstone (2001, "On the distribution of the
+    largest eigenvalue in principal components analysis", Annals of Statistics 29) with equal
+    spikes.
 
     Parameters are tuned on 2,000 independent draws, fewer if they take more than 256 MiB.
     """
@@ -133,10 +133,9 @@ class SpikedCovariance(StochasticPCA):
 class GeneratedPCA(SpikedCovariance):
     """Samples of `spiked-covariance` in float32, made block by block whenever they are read.
 
-    For as many samples as wanted without a file: each of them comes from a counter-based generator
-    (Philox, of Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3")
-    that the seed and the number of its block determine. Any worker makes any block, and the judge
-    knows the population, so that no judge reads them.
+    A stream of any number of samples without a file. The seed and the number of a block determine
+    its samples, by a counter-based generator (Philox; Salmon, Moraes, Dror and Shaw 2011). Any
+    worker makes any block, and the judge knows the population.
 
     Parameters are tuned on 2,000 independent samples, fewer if they take more than 256 MiB.
     """

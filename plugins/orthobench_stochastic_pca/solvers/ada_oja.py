@@ -22,13 +22,7 @@ from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, ta
 
 @dataclass(slots=True, kw_only=True)
 class AdaOjaState(ModeratedState):
-    """The basis, and the squares of its step sizes' denominators.
-
-    Attributes
-    ----------
-    U : ndarray, shape (d, k)
-    squares : ndarray, shape (k,)
-    """
+    """The basis U (d, k), and the squares (k,) of its step sizes' denominators."""
 
     U: Array
     squares: Array
@@ -43,10 +37,9 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
 
     Parameters
     ----------
-    batch : int
     rates : {"column", "common"}
-        A step size for each column, as published; or one for all, s² <- s² + |G|²: only then the
-        subspace does not depend on the basis of it that the run began with.
+        A step size for each column, as published; or one for all, s² <- s² + |G|², with a subspace
+        independent of the basis of the start.
     start : float
         s at first. From 1e-8 to 1 times the largest eigenvalue of the moment it hardly matters.
     relative : bool

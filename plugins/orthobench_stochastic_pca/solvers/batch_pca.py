@@ -29,24 +29,21 @@ from orthobench.tools.arrays import in_rows
 from orthobench_stochastic_pca._kernels.sums import NULL, Samples, second_moment
 
 BLOCK = 256
-"""Samples added to the second moment at once, at fixed places in the stream."""
+"""Number of samples added to the second moment at once, at fixed places in the stream."""
 
 
 @dataclass(slots=True, kw_only=True)
 class BatchState(State):
-    """The samples seen so far: the early ones summed in a moment, the recent ones as they are.
+    """The samples so far: whole blocks summed in a moment, the recent ones as they are.
 
     Attributes
     ----------
     start : array, shape (d, k)
         Completes the solution while the samples span fewer than k dimensions.
-    recent : list of array, shapes (rows, d)
-        The samples not yet in `moment`.
     summed : int
-        Number of samples in `moment`: whole blocks.
+        Number of samples in `moment`.
     moment : array, shape (d, d), or None
-        The sum of xx' over these samples, of NumPy the upper triangle in Fortran order; None while
-        there are none.
+        The sum of xx' over these samples; the upper triangle in Fortran order in NumPy.
     """
 
     start: Any
@@ -57,7 +54,7 @@ class BatchState(State):
 
 @dataclass(frozen=True, kw_only=True)
 class MomentSum(Summary):
-    """The sum of second moments xx', or the samples if there are at most as many as features.
+    """The sum of second moments xx', or the samples if they are at most as many as features.
 
     Attributes
     ----------
@@ -86,17 +83,16 @@ class BatchPCA(
 ):
     """Batch PCA, the empirical risk minimizer: leading eigenvectors of the empirical moment.
 
-    A step only collects a sample. The eigendecomposition takes place when the solution is read,
-    and is timed as reading. Up to d samples their (n, n) Gram matrix is decomposed; with more, the
-    (d, d) second moment, to which samples are added in blocks of 256.
-
-    The moments of blocks add up: merging loses nothing but the rounding of a sum.
+    A step only collects a sample. Reading the solution computes the eigendecomposition, and is
+    timed as reading. Up to d samples it is that of their (n, n) Gram matrix; with more, of the (d,
+    d) second moment, to which samples are added in blocks of 256. The moments of blocks merge
+    without loss.
 
     Notes
     -----
-    d² flops a sample, since the moment is symmetric; at most 9d³ to read a solution. ``work.flops``
-    counts one batch PCA of the samples so far (`erm_flops`), not every solution read. Memory: d²
-    doubles for the moment, and as many for the samples before there is one.
+    d² flops a sample, since the moment is symmetric; at most 9d³ to read a solution. Only one batch
+    PCA of the samples so far counts in ``work.flops`` (`erm_flops`). Memory: d² doubles for the
+    moment, and as many for the samples before it.
 
     References
     ----------
@@ -136,7 +132,7 @@ class BatchPCA(
         return Solution(_leading(_with(state.moment, X), k)[1])
 
     def summarize(self, oracle: BlockOracle, block: Samples) -> MomentSum:
-        """Return the second moment of a block, or its samples where they are fewer than d."""
+        """Return the second moment of a block, or its samples if they are fewer than d."""
         del oracle
         return MomentSum.of(block)
 
@@ -154,16 +150,14 @@ class BatchPCA(
         return Solution(complete(leading_rows(values, oracle.k), oracle.start, oracle.k))
 
     def flops(self, oracle: BlockOracle, summary: MomentSum) -> int:
-        """Return the flops of batch PCA of all samples, of which merging takes few."""
+        """Return the flops of batch PCA of all samples; merging takes few."""
         return erm_flops(summary.rows, oracle.n, oracle.k)
 
 
 def erm_flops(n: int, d: int, k: int) -> int:
     """Return the flops of batch PCA of n samples of d features in the cheaper of its two forms.
 
-    The second moment and its eigendecomposition, 2nd² + 9d³; or the Gram matrix, its
-    eigendecomposition, and the products that turn the k leading vectors into those of the moment,
-    2n²d + 9n³ + 2ndk.
+    2nd² + 9d³ by the second moment; 2n²d + 9n³ + 2ndk by the Gram matrix.
     """
     return min(flops.gemm(d, d, n) + flops.eigh(d), gram_flops(n, d, k))
 
@@ -199,17 +193,14 @@ def _sum_up(state: BatchState) -> None:
 
 
 def _with(moment: Any, rows: Any) -> Any:
-    """Return the sum of a second moment and that of rows; the former stays as it is."""
+    """Return the sum of a second moment, unchanged, and that of rows."""
     if not rows.shape[0]:
         return moment
     return _added(moment.copy(order="F") if is_plain(moment) else moment, rows)
 
 
 def _added(moment: Any, rows: Any) -> Any:
-    """Return the sum of a second moment, if any, and that of rows.
-
-    In NumPy it is the upper triangle, and takes the place of the former.
-    """
+    """Return the sum of a second moment, if any, and that of rows; in NumPy in place."""
     if not is_plain(rows):
         own = rows.T @ rows
         return own if moment is None else moment + own
@@ -236,7 +227,7 @@ def _leading(C: Any, k: int) -> tuple[Any, Any]:
 def leading_rows(X: Any, k: int) -> Any:
     """Return the leading right singular vectors (d, <= k) of rows (n, d), from their Gram matrix.
 
-    Fewer than k where X has a lower rank. 2n²d + 9n³ + 2ndk flops.
+    Fewer than k if X has a lower rank. 2n²d + 9n³ + 2ndk flops.
     """
     xp, (n, _) = namespace(X), X.shape
     if n == 0 or not xp.any(X != 0):

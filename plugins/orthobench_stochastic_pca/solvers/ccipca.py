@@ -23,16 +23,10 @@ from orthobench_stochastic_pca.blocks import fail_unless_finite
 
 @dataclass(slots=True, kw_only=True)
 class CCIPCAState(State):
-    """The directions, whose lengths estimate eigenvalues.
+    """The directions V (k, d), whose lengths estimate eigenvalues; zeros at first.
 
-    Attributes
-    ----------
-    start : ndarray, shape (d, k)
-        Completes the solution while there are fewer directions.
-    V : ndarray, shape (k, d)
-        Rows, of zeros if there is no direction yet.
-    unit : float
-        The length of the first sample that is not zero; 0 before it.
+    `start` (d, k) completes the solution. `unit` is the length of the first sample that is not
+    zero.
     """
 
     start: Array
@@ -51,12 +45,11 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
     Parameters
     ----------
     amnesic : float
-        a: how much more than earlier ones a sample counts; 2 to 4 are usual if samples drift.
-        It is zero up to sample a + 1.
+        a: the additional weight of a new sample; 2 to 4 are usual if samples drift. It is zero up
+        to sample a + 1.
     relative : bool
         Samples are divided by the length of the first that is not zero. Without it, as published,
-        the first direction is as long as a sample, and those after it as an eigenvalue, whatever
-        their unit is: in a small unit the first sample decides.
+        results depend on the unit of the samples.
 
     Notes
     -----

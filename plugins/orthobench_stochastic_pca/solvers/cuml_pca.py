@@ -27,7 +27,7 @@ CUML = "cuml-cu12"
 
 def place_parameter() -> Any:
     """Declare the parameter ``on`` of the peers of cuML."""
-    return parameter("cupy", help="where to compute: cupy or cupy/float32")
+    return parameter("cupy", help="place of the computation: cupy or cupy/float32")
 
 
 def mirrored(X: Any) -> Any:
@@ -51,13 +51,8 @@ class CumlPeer(ArrayPeer[OracleT_contra, StateT]):
 class CumlPCA(Batch, CumlPeer[SampleOracle, BatchState]):
     """cuML's PCA of all samples so far, by the eigendecomposition of their covariance.
 
-    cuML centres samples, but this family's second moment is not centred: it is given each sample
-    with its negative, on the clock. It cannot be stepped: there is a decomposition at every
-    checkpoint, each with its own time.
-
-    Parameters
-    ----------
-    on : str
+    cuML centres samples, but this family's second moment is not centred: it gets each sample with
+    its negative, on the clock.
 
     Notes
     -----
@@ -88,14 +83,7 @@ class CumlPCA(Batch, CumlPeer[SampleOracle, BatchState]):
 
 @dataclass(slots=True, kw_only=True)
 class CumlState(State):
-    """The estimator of cuML.
-
-    Attributes
-    ----------
-    start : array, shape (d, k)
-        The common start, the solution before the first batch.
-    estimator : cuml.decomposition.IncrementalPCA
-    """
+    """The estimator of cuML, and the common start (d, k), the solution before the first batch."""
 
     start: Any
     estimator: Any
@@ -105,15 +93,9 @@ class CumlState(State):
 class CumlIncrementalPCA(CumlPeer[SampleOracle, CumlState]):
     """cuML's IncrementalPCA, a batch a step.
 
-    The singular values and vectors so far and a new batch are decomposed together, and truncated
-    to rank k. Like `cuml-pca` it is given each sample with its negative. Samples after the last
-    whole batch are not used.
-
-    Parameters
-    ----------
-    batch : int
-        At least k. Truncation loses information: less with larger batches.
-    on : str
+    The singular values and vectors so far and a new batch are decomposed together, and truncated to
+    rank k. Like `cuml-pca` it gets each sample with its negative. Samples after the last whole
+    batch are not used. Larger batches lose less information.
 
     Notes
     -----

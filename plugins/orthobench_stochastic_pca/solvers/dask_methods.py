@@ -16,20 +16,19 @@ from orthobench.contract import Array, flops, parameter
 from orthobench_stochastic_pca.solvers.sklearn_pca import SklearnIncrementalPCA, with_mean
 
 OVERSAMPLED = 10
-"""Vectors that `svd_compressed` draws beyond those sought: Dask's default."""
+"""Number of additional vectors of `svd_compressed`: Dask's default."""
 
 LEAST = 20
-"""The fewest vectors that it draws."""
+"""Minimum number of vectors that it draws."""
 
 CHUNK_HELP = "samples in a chunk"
 
 
 @contextmanager
 def in_this_thread() -> Iterator[None]:
-    """Have Dask compute in this thread meanwhile, as the harness counts threads.
+    """Have Dask compute in this thread, since the harness counts threads.
 
-    It is loaded with the garbage collector on, which the clock turns off: each slice of Dask's
-    leaves the collector as it was then.
+    Dask is loaded with the garbage collector on, as its slices later restore that state.
     """
     collecting = gc.isenabled()
     gc.enable()
@@ -54,14 +53,7 @@ class DaskTSQR(Batch):
     """Dask's tall-skinny QR of all samples so far, and the SVD of its factor R.
 
     Each chunk is factored, then the factors R of all chunks together. With fewer samples than
-    features it is of the transpose, whose left singular vectors are sought. It cannot be stepped:
-    there is a decomposition at every checkpoint, each with its own time.
-
-    Parameters
-    ----------
-    chunk : int
-        Samples in a chunk: as many as features or more, or the factors R are no smaller than the
-        chunks.
+    features it decomposes the transpose. A chunk should have at least as many samples as features.
 
     Notes
     -----
@@ -99,15 +91,6 @@ class DaskTSQR(Batch):
 @dataclass(frozen=True)
 class DaskSVDCompressed(Batch):
     """Dask's randomized SVD of all samples so far.
-
-    It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
-
-    Parameters
-    ----------
-    power : int
-        Power iterations, each of them two passes over the samples; Dask's default is none.
-    chunk : int
-        Samples in a chunk.
 
     Notes
     -----
@@ -160,7 +143,6 @@ def _qr_flops(n: int, d: int, chunk: int) -> int:
 
 
 def _compressed_flops(n: int, d: int, k: int, power: int, chunk: int) -> int:
-    """Return the flops of the right singular vectors by `svd_compressed`."""
     drawn = min(max(LEAST, k + OVERSAMPLED), n, d)
     products = (2 * power + 2) * flops.gemm(n, drawn, d)
     basis = _qr_flops(n, drawn, chunk) + flops.gemm(n, drawn, drawn)
@@ -173,21 +155,12 @@ class DaskMLPCA(Batch):
     """dask-ml's PCA of all samples so far.
 
     dask-ml centres samples, but this family's second moment is not centred: the mean is put back,
-    as by `sklearn-pca`. It cannot be stepped: there is a decomposition at every checkpoint, each
-    with its own time.
-
-    Parameters
-    ----------
-    svd_solver : str
-        ``"tsqr"``: exact, as `dask-tsqr`. ``"randomized"``: as `dask-svd-compressed`.
-    power : int
-        Power iterations of the randomized solver.
-    chunk : int
-        Samples in a chunk.
+    as in `sklearn-pca`.
 
     Notes
     -----
-    Those of `dask-tsqr` or `dask-svd-compressed`, 2nd for means, and those of `with_mean`.
+    The flops of `dask-tsqr` (exact) or `dask-svd-compressed` (randomized), 2nd for means, and those
+    of `with_mean`.
     """
 
     svd_solver: str = parameter(
@@ -228,11 +201,6 @@ class DaskMLIncrementalPCA(SklearnIncrementalPCA):
     """dask-ml's IncrementalPCA, a batch a step.
 
     As `sklearn-incremental-pca`, with Dask's singular value decomposition of each batch.
-
-    Parameters
-    ----------
-    batch : int
-        At least k. Truncation loses information: less with larger batches.
 
     Notes
     -----

@@ -27,13 +27,13 @@ class WarmuthKuzmin(Relaxed):
     Parameters
     ----------
     step, schedule, relative, rounding, average
-        As for `orthobench_stochastic_pca.solvers.msg.MSG`.
+        As for `MSG`.
     start : {"zero", "random"}
         Zero, or 0.9 times the projection onto the oracle's random start, so that N is finite.
 
     Notes
     -----
-    The cost of `orthobench_stochastic_pca.solvers.msg.MSG`.
+    The cost of `MSG`.
 
     References
     ----------
@@ -67,13 +67,8 @@ class MEG(Relaxed):
     """Matrix exponentiated gradient: mirror descent on M with the von Neumann entropy.
 
     A step is log M <- log M + eta_t x x', then the eigenvalues s of M become min(1, c s) with c
-    such that they sum to k. It starts at (k/d) I. Stored are the directions that samples have
-    touched, and one eigenvalue for all others.
-
-    Parameters
-    ----------
-    step, schedule, relative, rounding
-        As for `orthobench_stochastic_pca.solvers.msg.MSG`.
+    such that they sum to k. It starts at (k/d) I. It stores the directions of the samples, and one
+    eigenvalue for all others. Parameters as for `MSG`.
 
     Notes
     -----

@@ -27,7 +27,7 @@ from orthobench_stochastic_pca.blocks import fail_unless_finite
 from orthobench_stochastic_pca.solvers.batch_pca import gram_flops, leading_rows
 
 NARROW = 16
-"""Features, in units of `size`, up to which a block is shrunk at once from its second moment."""
+"""Number of features, in units of `size`, up to which a block is shrunk at once."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,13 +36,10 @@ class SketchState(State):
 
     Attributes
     ----------
-    start : ndarray, shape (d, k)
-        Completes the solution while the samples span fewer than k dimensions.
     rows : ndarray, shape (2 size, d)
-    filled : int
-        Number of rows in use: the sketch first, then samples.
+        The sketch, then samples: `filled` rows are in use.
     shrinking : int
-        Flops of all that was shrunk.
+        Number of flops of all shrinking so far.
     """
 
     start: Array
@@ -53,12 +50,7 @@ class SketchState(State):
 
 @dataclass(frozen=True, kw_only=True)
 class Sketch(Summary):
-    """The sketch of some blocks.
-
-    Attributes
-    ----------
-    sketch : ndarray, shape (< size, d)
-    """
+    """The sketch of some blocks, shape (< size, d)."""
 
     sketch: Array
 
@@ -74,19 +66,13 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
 
     where A_j is the best approximation of rank j; samples of rank below l are kept exactly.
 
-    Blocks are sketched each by itself (`sketched`), and sketches merged, within the same bound for
-    all samples together, whatever was merged before.
-
-    Parameters
-    ----------
-    size : int
-        l, above k. On flat spectra it should be ten times k.
+    Blocks are sketched separately (`sketched`), and sketches merged, within the same bound for all
+    samples together. On flat spectra `size` should be ten times k.
 
     Notes
     -----
-    Flops to shrink, after each l + 1 samples: 8l²d + 72l³ for the Gram matrix and its eigenvectors,
-    4l²d for the new rows. The decomposition of the rows that the solution is read from is counted
-    once. Memory: 4ld doubles.
+    After each l + 1 samples 8l²d + 72l³ flops for the Gram matrix and its eigenvectors, 4l²d for
+    the new rows. The decomposition for the solution is counted once. Memory: 4ld doubles.
 
     References
     ----------
@@ -108,7 +94,7 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
         Raises
         ------
         UsageError
-            If the sketch has no more rows than there are directions to find.
+            If `size` is not above k.
         """
         del rng
         self._check_size(oracle.k)
@@ -163,23 +149,10 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
 
 
 def shrunk(rows: Array, size: int) -> Array:
-    """Return size - 1 rows, or fewer, whose second moment is close to that of the rows from below.
+    """Return fewer than `size` rows whose second moment is close to that of rows (m, d) from below.
 
-    Parameters
-    ----------
-    rows : ndarray, shape (m, d)
-    size : int
-        At least 2.
-
-    Returns
-    -------
-    ndarray, shape (< size, d)
-        The rows themselves if there are fewer than `size`.
-
-    Notes
-    -----
-    2m²d + 9m³ flops for the eigenvectors of the Gram matrix, 2m(size - 1)d for the result. A
-    singular value below 1e-8 times the largest is not accurate, and may be lost.
+    The rows themselves if they are fewer. 2m²d + 9m³ flops for the Gram matrix, 2m(size - 1)d for
+    the result. A singular value below 1e-8 times the largest may be lost.
     """
     if len(rows) < size:
         return rows
@@ -192,23 +165,11 @@ def shrunk(rows: Array, size: int) -> Array:
 
 
 def sketched(block: NDArray[np.floating[Any]], size: int) -> tuple[Array, int]:
-    """Return the sketch of a block of samples, and the flops of making it.
+    """Return the sketch (< size, d) of a block of samples, and its flops.
 
-    Up to `NARROW` times `size` features the whole block is shrunk at once, by the l-th eigenvalue
-    of its second moment: 2d² flops a sample, all of them in products of large matrices. With more
-    it is shrunk after each `size` samples, as in a stream: 12ld + 72l² flops a sample.
-
-    Parameters
-    ----------
-    block : ndarray, shape (rows, d)
-        Of float32 or float64; the moment of float32 is that of `second_moment`, all else is
-        computed in float64.
-    size : int
-
-    Returns
-    -------
-    sketch : ndarray, shape (< size, d)
-    flops : int
+    Up to `NARROW` times `size` features the whole block is shrunk at once, by its second moment:
+    2d² flops a sample, in large products. With more it is shrunk after each `size` samples, as in a
+    stream: 12ld + 72l² flops a sample. Only the moment of float32 samples is computed in float32.
     """
     rows, d = block.shape
     if rows > d and d <= NARROW * size:
@@ -222,10 +183,7 @@ def sketched(block: NDArray[np.floating[Any]], size: int) -> tuple[Array, int]:
 
 
 def _shrunk_moment(moment: Array, size: int) -> Array:
-    """Return size - 1 rows, or fewer, from the upper triangle of a second moment, which it takes.
-
-    The same as `shrunk` of the samples, but for rounding.
-    """
+    """Return `shrunk` of the upper triangle of a second moment, which it overwrites."""
     from scipy.linalg import eigh
 
     d = len(moment)

@@ -1,4 +1,4 @@
-"""History PCA: power steps on the sum of a block and of a rank-k summary of those before it."""
+"""History PCA: power steps on the sum of a block and a rank-k summary of those before it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,7 @@ from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, ta
 
 @dataclass(slots=True, kw_only=True)
 class HistoryState(ModeratedState):
-    """The summary U diag(values) U' of the second moment so far.
-
-    Attributes
-    ----------
-    U : ndarray, shape (d, k)
-    values : ndarray, shape (k,)
-        Estimates of the leading eigenvalues.
-    """
+    """The summary U diag(values) U' of the second moment so far."""
 
     U: Array
     values: Array
@@ -39,18 +32,10 @@ class HistoryState(ModeratedState):
 class HistoryPCA(Solver[SampleOracle, HistoryState]):
     """History PCA, which has no step size.
 
-    Block t of b samples X joins the summary of those before it:
-    C = (1 - 1/t) U_0 diag(values) U_0' + X'X / (tb); a last block of fewer counts by its samples. A
-    power iteration does U <- the Q factor of CU; the lengths of the columns of the last CU are the
-    new values.
-
-    Until k samples are seen CU lacks rank, and the columns beyond are arbitrary.
-
-    Parameters
-    ----------
-    batch : int
-    iterations : int
-        Power iterations for each block.
+    Block t of b samples X joins the summary of those before it: C = (1 - 1/t) U_0 diag(values) U_0'
+    + X'X / (tb); a smaller last block counts by its samples. A power iteration does U <- the Q
+    factor of CU, `iterations` times a block; the lengths of the columns of the last CU are the new
+    values. Before k samples, CU lacks rank, and the columns beyond are arbitrary.
 
     Notes
     -----

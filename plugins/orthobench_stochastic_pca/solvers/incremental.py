@@ -27,18 +27,18 @@ from orthobench_stochastic_pca.schedule import Unit
 class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
     """Incremental PCA: M <- the best rank-k approximation of M + x x', from zero.
 
-    It has no step size. On orthogonal samples it may stick at a suboptimal subspace: a sample
-    that does not displace a direction at once leaves no trace (section 5.2).
+    It has no step size. On orthogonal samples it may stick at a suboptimal subspace: a sample that
+    does not displace a direction at once leaves no trace (section 5.2).
 
-    With blocks M is the best rank-k approximation of the second moment of a whole block, and that
-    of the sum of two where they are merged; `ties` is not used. The moment of all samples exceeds
-    M by at most ``LowRankSum.lost``, which is zero if they span k dimensions.
+    With blocks M is the best rank-k approximation of the second moment of a block, and of the sum
+    of two if they are merged; `ties` is not used. The moment of all samples exceeds M by at most
+    ``LowRankSum.lost``, which is zero if they span k dimensions.
 
     Parameters
     ----------
     ties : {"old", "new"}
-        Which of equal eigenvalues (to 1e-12 of the largest) are kept: those of directions that
-        the sample did not touch, or the new one. It matters for discrete data.
+        Which of equal eigenvalues (to 1e-12 of the largest) are kept: those of directions that the
+        sample did not touch, or the new one. It matters for discrete data.
 
     Notes
     -----
@@ -47,7 +47,7 @@ class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
 
     References
     ----------
-    Arora, Cotter, Livescu and Srebro 2012; Arora, Cotter and Srebro 2013, section 5.2. Of blocks
+    Arora, Cotter, Livescu and Srebro 2012; Arora, Cotter and Srebro 2013, section 5.2. For blocks
     Ross, Lim, Lin and Yang 2008, "Incremental learning for robust visual tracking", without
     centring.
     """
@@ -94,6 +94,5 @@ class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
 
 
 def _ones(first: int, samples: Array, unit: Unit) -> tuple[Array, Unit]:
-    """Return the step sizes of a method that has none."""
     del first
     return np.ones(len(samples)), unit

@@ -31,25 +31,18 @@ from orthobench_stochastic_pca._kernels.sums import Samples, block_product, mome
 from orthobench_stochastic_pca.blocks import ModeratedState, fail_unless_finite, moderated
 
 NULL = 450
-"""A singular value up to this times the rounding unit times the largest is rounding."""
+"""Singular value, relative to the rounding unit times the largest, below which it is rounding."""
 
 
 def null(A: Any) -> float:
-    """Return what a singular value of rounding is up to, relative to the largest."""
+    """Return the relative singular value below which it is rounding."""
     return NULL * float(namespace(A).finfo(A.dtype).eps)
 
 
 class Space(NamedTuple):
-    """A subspace whose last directions are to be multiplied by AA'.
+    """A subspace with orthonormal basis (s, m), whose last directions are to be multiplied by AA'.
 
-    Attributes
-    ----------
-    basis : array, shape (s, m)
-        Orthonormal columns.
-    last : array, shape (s, width)
-        The last of them, as an array of its own: products with it are faster.
-    T : array, shape (m - width, m - width)
-        Q'AA'Q of those before.
+    `last` has them as an array of its own, for faster products; `T` is Q'AA'Q of the earlier ones.
     """
 
     basis: Any
@@ -62,7 +55,6 @@ class Pairs(NamedTuple):
 
     Attributes
     ----------
-    values : array, shape (k,)
     vectors : array, shape (m, k)
         In the basis of the subspace.
     residuals : array, shape (k,)
@@ -70,7 +62,7 @@ class Pairs(NamedTuple):
     T : array, shape (m, m)
         Q'AA'Q.
     rest : array, shape (s, width)
-        The product less its part in a subspace that grows; the product if it does not grow.
+        The product, less its part in the subspace if that grows.
     """
 
     values: Any
@@ -80,7 +72,7 @@ class Pairs(NamedTuple):
     rest: Any
 
     def done(self, tolerance: float) -> bool:
-        """Return whether all residuals are at most so much of the largest eigenvalue."""
+        """Return whether all residuals are at most `tolerance` times the largest eigenvalue."""
         return bool(namespace(self.values).max(self.residuals) <= tolerance * self.values[0])
 
     @property
@@ -104,28 +96,17 @@ def _leading(T: Any, k: int) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class ProductSum(Summary):
-    """The product X'XQ of all samples X of some blocks.
-
-    Attributes
-    ----------
-    product : ndarray, shape (d, b)
-    """
+    """The product X'XQ (d, b) of all samples X of some blocks."""
 
     product: Array
 
 
 @dataclass(slots=True, kw_only=True)
 class CollectedState(ModeratedState):
-    """All samples so far, and the basis found from them.
+    """All samples X (n, d) so far, and the basis found from them.
 
-    Attributes
-    ----------
-    start : array, shape (d, k)
-        Completes the solution while the samples span fewer than k dimensions.
-    seed : int
-        Of the random block that every decomposition begins with.
-    X : array, shape (n, d)
-    basis : array, shape (d, k)
+    `start` completes it while the samples span fewer than k dimensions; `seed` is that of the first
+    random block.
     """
 
     start: Any
@@ -141,21 +122,9 @@ class Randomized(
 ):
     """Base of the methods that decompose all samples at each checkpoint, from a random block.
 
-    With blocks a pass is a product, and A has features in rows: AA'Q is the sum of the products of
-    all blocks, and Q begins as a random basis.
-
-    A (s, t) is the shorter way of the samples, s <= t: features or samples in rows. On a device
-    it waits once for each product, to see whether the residuals are small.
-
-    Parameters
-    ----------
-    oversampling : int
-        Columns of the block beyond k.
-    tolerance : float
-        Norm of the residual |AA'u - value u| of each of the k pairs to end at, relative to the
-        largest eigenvalue.
-    iterations : int
-        Most products with AA'.
+    A (s, t) is the shorter way of the samples, s <= t: features or samples in rows. With blocks A
+    has features in rows and Q begins as a random basis; a pass is a product AA'Q. A device waits
+    once for each product.
     """
 
     oversampling: int = parameter(6, help="columns of the block beyond k", low=0)
@@ -174,17 +143,17 @@ class Randomized(
     @staticmethod
     @abstractmethod
     def pairs(space: Space, W: Any, k: int) -> Pairs:
-        """Return k approximate eigenpairs of AA' from a subspace, of whose last part W is AA'."""
+        """Return k approximate eigenpairs of AA' from a subspace; W is AA' times its last part."""
 
     @staticmethod
     @abstractmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
-        """Return the next subspace, with at most so many new directions; None if none is new."""
+        """Return the next subspace, with at most `most` new directions; None if none is new."""
 
     @staticmethod
     @abstractmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs`, of m directions of which `width` are new."""
+        """Return the flops of `pairs` for m directions, `width` of them new."""
 
     @staticmethod
     @abstractmethod
@@ -214,18 +183,8 @@ class Randomized(
     def fit(self, X: Any, k: int, seed: int) -> tuple[Any, int]:
         """Return leading right singular vectors of the samples, and the flops.
 
-        Parameters
-        ----------
-        X : array, shape (n, d)
-            Not all zero.
-        k : int
-        seed : int
-
-        Returns
-        -------
-        basis : array, shape (d, <= k)
-            Those whose singular values are above rounding.
-        flops : int
+        X (n, d) is not all zero. The basis (d, <= k) has the vectors of singular values above
+        rounding.
         """
         wide = X.shape[0] < X.shape[1]
         A = X if wide else X.T
@@ -289,7 +248,6 @@ class Randomized(
         return summary.flops + own + flops.gemm(s, k, m)
 
     def _space(self, oracle: BlockOracle) -> Space:
-        """Return the subspace of a pass."""
         if oracle.shared:
             return Space(**oracle.shared)
         columns = min(oracle.k + self.oversampling, oracle.n)
@@ -298,14 +256,12 @@ class Randomized(
 
 @dataclass(frozen=True)
 class BlockKrylov(Randomized):
-    """Randomized block Krylov iteration: the best of all that so many products can reach.
+    """Randomized block Krylov iteration: the best approximation from a number of products.
 
     Q = orth[Y, AA'Y, ..., (AA')^q Y] for Y = AG and a Gaussian G, built block by block; the result
-    is the leading eigenvectors of Q'AA'Q (Rayleigh-Ritz). The blocks are orthonormalized as they
-    come, since raw powers would lose all but the largest directions. It ends where the residuals,
-    which cost no further product, are below the tolerance.
-
-    It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
+    is the leading eigenvectors of Q'AA'Q (Rayleigh-Ritz). Each block is orthonormalized, since raw
+    powers would lose all but the largest directions. It ends once the residuals, which need no
+    further product, are below the tolerance.
 
     Notes
     -----
@@ -337,8 +293,7 @@ class BlockKrylov(Randomized):
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
         """Return the Krylov space with the directions that the last product adds.
 
-        The product, once orthogonalized, is orthogonalized again: in directions in which it is
-        small, little of the basis that is left in it is much. Directions of rounding are dropped.
+        The product is orthogonalized twice, against rounding. Directions of rounding are dropped.
         """
         xp, (s, m) = namespace(pairs.rest), space.basis.shape
         most = min(most, s - m)
@@ -354,7 +309,7 @@ class BlockKrylov(Randomized):
 
     @staticmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs`, of m directions of which `width` are new."""
+        """Return the flops of `pairs`."""
         return 2 * flops.gemm(s, width, m) + flops.eigh(m) + flops.gemm(s, k, width)
 
     @staticmethod
@@ -370,9 +325,7 @@ class SubspaceIteration(Randomized):
     """Randomized subspace iteration, with Rayleigh and Ritz at each step.
 
     Q <- orth(AA'Q), from orth(AG) for a Gaussian G; the result is the leading eigenvectors of
-    Q'AA'Q. It ends where the residuals are below the tolerance.
-
-    It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
+    Q'AA'Q. It ends once the residuals are below the tolerance.
 
     Notes
     -----

@@ -15,22 +15,20 @@ from orthobench_stochastic_pca.relaxed import MANY, Relaxed, average_parameter, 
 class MSG(Relaxed):
     """Matrix stochastic gradient: M <- P(M + eta_t x x') on {0 <= M <= I, tr M = k}.
 
-    P shifts all eigenvalues by one number and clips them to [0, 1], so that they sum to k. Started
-    at zero, as in Theorem 1, the trace grows to k first; until then P only clips. The rank adapts:
-    an update adds a direction, the shift removes those of small eigenvalues. With a small step
-    from zero M is a weighted average of the samples, of a rank in the hundreds.
+    P shifts all eigenvalues by one number and clips them to [0, 1], so that they sum to k. From
+    zero, as in Theorem 1, the trace grows to k first; until then P only clips. The rank adapts: an
+    update adds a direction, the shift removes those of small eigenvalues. With a small step from
+    zero its rank may be in the hundreds.
 
     Parameters
     ----------
-    step, schedule, relative
-        The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
     rounding : {"leading", "sampled"}
-        The subspace of a solution: that of the k leading eigenvectors of M, or a corner of the
-        feasible set, drawn at random such that its expectation is M (Lemma 3.1).
+        The subspace of a solution: that of the k leading eigenvectors of M, or a random corner of
+        the feasible set, whose expectation is M (Lemma 3.1).
     start : {"zero", "random"}
         Zero, or the projection onto the span of the oracle's random start.
     average : bool
-        Read the solution off the mean of M(1), ..., M(t) (step 3 of section 3.1).
+        Read the solution from the mean of M(1), ..., M(t) (step 3 of section 3.1).
 
     Notes
     -----
@@ -67,16 +65,9 @@ class CappedMSG(MSG):
     """Capped MSG: matrix stochastic gradient with rank M <= K.
 
     The projection keeps the K largest eigenvalues, which is optimal, then shifts and clips them.
-    Once the trace has reached k the shift may be positive. Of equal eigenvalues it keeps those of
-    directions that the sample did not touch. With K = k every M of trace k is a projection, and
-    samples orthogonal to it do not move it as long as eta_t |x|² < 1.
-
-    Parameters
-    ----------
-    step, schedule, relative, rounding, start, average
-        As for `MSG`.
-    K : int, optional
-        The largest rank, at least k; k + 1 by default, as the paper recommends.
+    Once the trace has reached k the shift may be positive. Among equal eigenvalues it keeps those
+    of directions that the sample did not touch. With K = k every M of trace k is a projection, and
+    samples orthogonal to it do not move it if eta_t |x|² < 1.
 
     Notes
     -----
@@ -99,7 +90,7 @@ class CappedMSG(MSG):
         Raises
         ------
         UsageError
-            If K < k: no feasible matrix has so low a rank.
+            If K < k.
         """
         max_rank = oracle.k + 1 if self.K is None else self.K
         if max_rank < oracle.k:

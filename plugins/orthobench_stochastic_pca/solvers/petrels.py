@@ -22,12 +22,10 @@ from orthobench_stochastic_pca.blocks import fail_unless_finite
 
 @dataclass(slots=True, kw_only=True)
 class PETRELSState(State):
-    """The factor, and what its rows remember.
+    """The factor D (d, k), in no particular basis of its span, and the memory of its rows.
 
     Attributes
     ----------
-    D : ndarray, shape (d, k)
-        The factor, in no particular basis of its span.
     inverses : ndarray, shape (d, k, k)
         For each row the inverse of the discounted sum of aa' over the samples that showed it.
     unit : float
@@ -49,15 +47,13 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
 
         R_m <- forgetting R_m + aa',    d_m <- d_m + (x_m - a'd_m) R_m^-1 a
 
-    and of rows that are not observed R_m <- forgetting R_m alone. There is no step size. A discount
-    below one follows a subspace that moves; with one, all samples count alike.
+    and for rows that are not observed R_m <- forgetting R_m alone. There is no step size. A
+    discount below one follows a subspace that moves; with one, all samples count alike.
 
     Parameters
     ----------
-    forgetting : float
     trust : float
-        R_m^-1 = trust I at first: how little the common start counts, in units of samples of unit
-        coefficients.
+        R_m^-1 = trust I at first: a small number lets the common start count more.
     relative : bool
         Samples are divided by the length of the first that is not zero.
 

@@ -30,29 +30,23 @@ from orthobench_stochastic_pca.blocks import BlockState, advance_blocks, fail_on
 from orthobench_stochastic_pca.schedule import UNKNOWN, Scheduled, Unit
 
 CONVERTED = 1024
-"""Samples of a block of float32 that are in float64 at once: whole blocks of `BLOCK`."""
+"""Number of samples of a float32 block that are in float64 at once: whole blocks of `BLOCK`."""
 
 CLEANED = 256
-"""Samples after which rounding is taken out of a basis of other libraries' arrays."""
+"""Number of samples after which other libraries' bases are orthonormalized again."""
 
 DEPENDENT = 64
-"""A residual there up to this times the rounding unit, relative to the sample, is rounding."""
+"""Residual there, relative to the rounding unit times the sample, below which it is rounding."""
 
 LEFT = 1e-10
-"""A residual of observed entries, relative to them, that is rounding."""
+"""Residual of observed entries, relative to them, below which it is rounding."""
 
 
 class Basis(NamedTuple):
     """The iterate of a method that rotates its basis.
 
-    Attributes
-    ----------
-    rows : array, shape (k, d)
-        U': orthonormal rows.
-    drift : float
-        Bound on the orthogonality defect of U; of NumPy's arrays only.
-    unit : Unit
-        That of the steps.
+    `rows` are U' (k, d), `drift` bounds the orthogonality defect of NumPy's arrays, `unit` is that
+    of the steps.
     """
 
     rows: Any
@@ -62,17 +56,13 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True)
 class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
-    """Base of the methods that rotate one direction of U towards each sample.
-
-    Class attributes
-    ----------------
-    angle : Angle
+    """Base of the methods that rotate one direction of U towards each sample, by `angle`.
 
     Notes
     -----
     In blocks of b = 16 samples 2(k + b/2)d + 2k(k + b)d/b flops a sample, all in matrix products.
-    Memory: 2(k + b)d doubles. ``work.flops`` counts one rotation a sample
-    (`flops_per_sample`). Elsewhere than in NumPy each sample takes products of its own.
+    Memory: 2(k + b)d doubles. One rotation a sample counts in ``work.flops``. In other libraries
+    each sample takes products of its own.
     """
 
     batch = 1
@@ -80,10 +70,7 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
 
     @staticmethod
     def flops_per_sample(d: int, k: int) -> int:
-        """Return the flops of a rotation, 6dk + 8d + k.
-
-        2dk for each of w, p and the rank-one update; 8d for r, |r|, |p| and the new direction.
-        """
+        """Return the flops of a rotation, 6dk + 8d + k."""
         return 6 * d * k + 8 * d + k
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BlockState[Basis]:
@@ -113,7 +100,6 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
         return Solution(copied(in_rows(state.iterate.rows.T)))
 
     def _rotated(self, basis: Basis, samples: Array, first: int) -> Basis:
-        """Return the basis after the samples."""
         from orthobench_stochastic_pca._kernels.rotations import rotate_blocks
 
         etas, unit = self.etas_along(first + 1, samples, basis.unit)
@@ -127,23 +113,15 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
     U <- P(U + eta_t x x'U), where P is the projection onto the matrices with orthonormal columns:
     the polar factor, which spans the same subspace as the Q factor. The change has rank one. So,
     with w = U'x, the polar factor is exactly U after a rotation in the plane of Uw and the residual
-    x - Uw, by the angle arctan(eta_t |w||x - Uw| / (1 + eta_t |w|²)), which takes O(dk) flops.
+    x - Uw. Its angle is arctan(eta_t |w||x - Uw| / (1 + eta_t |w|²)); it takes O(dk) flops.
 
-    Krasulina's form steps along the residual only, U <- P(U + eta_t (x - Uw) w'), so that U stays
-    if all samples are in its span: the angle is arctan(eta_t |w||x - Uw|).
+    Krasulina's form (`form`) steps along the residual only, U <- P(U + eta_t (x - Uw) w'): the
+    angle is arctan(eta_t |w||x - Uw|). A sample orthogonal to U, or in its span, changes nothing.
 
-    A sample orthogonal to U, or in its span, changes nothing.
-
-    With blocks it is an approximation of the method: each block is gone through from the start,
-    with t counted from 1, and the result is the leading eigenvectors of the average of UU' over
-    the blocks, weighted by their samples, of which each merge keeps the best approximation of rank
-    k. Averaging takes away the scatter of the blocks' subspaces, not what they have in common.
-
-    Parameters
-    ----------
-    step, schedule, relative
-        The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
-    form : {"oja", "krasulina"}
+    With blocks it is an approximation of the method. Each block is used from the start, with t
+    counted from 1. The result is the leading eigenvectors of the average of UU' over the blocks,
+    weighted by their samples; each merge keeps the best approximation of rank k. Averaging removes
+    the scatter of the blocks' subspaces, not their common error.
 
     References
     ----------
@@ -193,18 +171,11 @@ class GrassmannianSGD(Rotating):
     """Stochastic gradient descent on the Grassmannian along geodesics: GROUSE.
 
     With w = U'x, p = Uw and r = x - p, the step rotates U in the plane of p and r by the angle
-    eta_t |p||r|: U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
+    eta_t |p||r|. The new basis is U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
 
-    If entries are missing (`orthobench_stochastic_pca.EntryOracle`), w are the
-    least-squares coefficients of the observed entries, and r is zero at the others. Fewer observed
-    entries than columns say nothing, and change nothing.
-
-    A sample orthogonal to U, or in its span, changes nothing.
-
-    Parameters
-    ----------
-    step, schedule, relative
-        The step sizes (`orthobench_stochastic_pca.schedule.Scheduled`).
+    If entries are missing (`EntryOracle`), w are the least-squares coefficients of the observed
+    entries, and r is zero at the others. A sample with fewer observed entries than columns,
+    orthogonal to U, or in its span, changes nothing.
 
     References
     ----------
@@ -232,7 +203,7 @@ class GrassmannianSGD(Rotating):
     ) -> Basis:
         """Return the basis after samples with missing entries.
 
-        A Newton-Schulz step after each block of `BLOCK` samples takes the rounding out.
+        A Newton-Schulz step after each block of `BLOCK` samples removes rounding.
         """
         if not np.isfinite(samples).all():
             return Basis(basis.rows, np.nan)
@@ -246,7 +217,7 @@ class GrassmannianSGD(Rotating):
 
 
 def rotated_by_entries(rows: Array, samples: Array, observed: Positions, etas: Array) -> Array:
-    """Return U' after samples of which only some entries are observed, by GROUSE; `entry_flops`."""
+    """Return U' after samples with missing entries, by GROUSE; `entry_flops`."""
     rows = rows.copy()
     for x, seen, eta in zip(samples, observed, etas, strict=True):
         w = np.linalg.lstsq(rows[:, seen].T, x[seen], rcond=None)[0]
@@ -263,10 +234,10 @@ def rotated_by_entries(rows: Array, samples: Array, observed: Positions, etas: A
 
 
 def entry_flops(samples: int, entries: int, d: int, k: int) -> int:
-    """Return the flops of GROUSE on samples with so many observed entries in all.
+    """Return the flops of GROUSE on a number of samples and their observed entries.
 
-    2mk² + 6mk for least squares on m entries, 4dk for p and the rotation, 8d for lengths. What
-    takes rounding out is not counted.
+    2mk² + 6mk for least squares on m entries, 4dk for p and the rotation, 8d for lengths. The
+    removal of rounding is not counted.
     """
     return entries * (2 * k * k + 6 * k) + samples * (4 * d * k + 8 * d)
 
@@ -275,7 +246,7 @@ def rotated_elsewhere(U: Any, samples: Any, etas: Any, first: int, angle: Angle)
     """Return orthonormal rows U (k, d) rotated towards samples, with arrays of any library.
 
     `first` is the number of samples before these. 10kd flops a sample, and once in 256 those of a
-    QR. Nothing waits for the device.
+    QR.
     """
     xp = namespace(U)
     eps = float(xp.finfo(U.dtype).eps)
@@ -299,7 +270,6 @@ def rotated_elsewhere(U: Any, samples: Any, etas: Any, first: int, angle: Angle)
 
 
 def _angle(p: Any, r: Any, eta: Any, kind: Angle) -> Any:
-    """Return the angle of the step, from |w| and |r|."""
     xp = namespace(p)
     if kind is Angle.GEODESIC:
         return eta * p * r

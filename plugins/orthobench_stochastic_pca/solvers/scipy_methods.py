@@ -20,14 +20,14 @@ NULL = 1e-13
 class ScipySVDS(Batch):
     """scipy's svds of all samples so far: ARPACK, to machine precision, from a fixed vector.
 
-    ARPACK finds fewer vectors than the samples have rows and columns; if as many are asked for,
-    it is LAPACK's decomposition, and the basis is completed from the common start. It cannot be
-    stepped: there is a decomposition at every checkpoint, each with its own time.
+    ARPACK finds fewer vectors than the samples have rows and columns; for all of them it is
+    LAPACK's decomposition, and the common start completes the basis.
 
     Notes
     -----
-    4nd flops for each vector that ARPACK multiplies by X'X or XX': at least max(2k + 1, 20), if the
-    dimension is as large. Its other work is not counted. Memory: the samples, and as many vectors.
+    4nd flops for each product of a vector with X'X or XX': at least max(2k + 1, 20), if the
+    dimension is as large. ARPACK's other work is not counted. Memory: the samples, and as many
+    vectors.
 
     References
     ----------
@@ -60,23 +60,14 @@ class ScipySVDS(Batch):
 class ScipyLOBPCG(Batch):
     """scipy's lobpcg on the second moment of all samples so far, from the common start.
 
-    The moment X'X is formed, or XX' if there are fewer samples than features, since LOBPCG
-    multiplies by it many times. It is scaled to trace one, since tolerances are absolute. It cannot
-    be stepped: there is a run at every checkpoint, each with its own time.
-
-    Parameters
-    ----------
-    tolerance : float
-        Norm of the residual to end at, relative to the trace of the moment.
-    iterations : int
-        Most iterations. With scipy's own limit of 20 it ends far from convergence if gaps are
-        small.
+    The moment X'X is formed, or XX' if there are fewer samples than features, and scaled to trace
+    one, since tolerances are absolute.
 
     Notes
     -----
-    2nd² flops for the moment; for an iteration 2d²k, and 36dk² + 9(3k)³ for a Rayleigh-Ritz
-    procedure in 3k dimensions; n and d change places where n < d, beside 4ndk. If d < 5k scipy
-    uses LAPACK instead.
+    2nd² flops for the moment; for an iteration 2d²k, and 36dk² + 9(3k)³ for Rayleigh-Ritz in 3k
+    dimensions; n and d change places if n < d, and 4ndk is added. If d < 5k scipy uses LAPACK
+    instead.
 
     References
     ----------
@@ -113,12 +104,7 @@ class ScipyLOBPCG(Batch):
 
 
 class _CountedMatrix:
-    """A matrix that counts its products with vectors.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-    """
+    """A matrix (n, d) that counts its products with vectors."""
 
     def __init__(self, X: Array) -> None:
         self.X, self.products = X, 0

@@ -23,29 +23,14 @@ from orthobench.contract import (
 EPS = float(np.finfo(np.float64).eps)
 
 OVERSAMPLED = 10
-"""Vectors that the randomized solver iterates beyond those sought: scikit-learn's default."""
+"""Number of additional vectors of the randomized solver: scikit-learn's default."""
 
 
 def with_mean(pca: Any, count: int, k: int) -> Array:
     """Return the k leading eigenvectors of the uncentred moment, from a PCA, which centres.
 
     The moment is (V'S²V + nmm') / n for singular values S and vectors V of n centred samples, and
-    their mean m. It is exact if no component was cut off.
-
-    Parameters
-    ----------
-    pca : object
-        Fitted, with ``components_``, ``singular_values_`` and ``mean_`` as of scikit-learn.
-    count : int
-        Samples that it was fitted to, n.
-    k : int
-
-    Returns
-    -------
-    ndarray, shape (d, <= k)
-
-    Notes
-    -----
+    their mean m. It is exact if no component was cut off. `pca` is fitted to `count` = n samples.
     For c components, r = c + 1 the smaller of r and d: r²d flops and 9r³, nominal.
     """
     from scipy.linalg import eigh
@@ -64,25 +49,23 @@ def with_mean(pca: Any, count: int, k: int) -> Array:
 class SklearnPCA(Batch):
     """scikit-learn's PCA of all samples so far.
 
-    scikit-learn centres samples, but this family's second moment is not centred: the mean is put
-    back after the fit (`with_mean`), which the clock counts. Of exact solvers all components are
-    asked for, so that the subspace is that of `batch-pca`.
-
-    It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
+    scikit-learn centres samples, but this family's second moment is not centred: `with_mean` puts
+    the mean back, on the clock. Exact solvers compute all components, so the subspace is that of
+    `batch-pca`.
 
     Parameters
     ----------
     svd_solver : str
-        ``"full"``: LAPACK's SVD of the samples. ``"covariance_eigh"``: the eigendecomposition of
-        their covariance, by far the fastest if there are many more samples than features, and so
-        the default here; with fewer samples than features it is ``"full"``. ``"randomized"``: with
-        10 vectors more than are sought and 4 or 7 power iterations, as scikit-learn has them.
+        ``"full"``: LAPACK's SVD of the samples. ``"covariance_eigh"``, the default: the
+        eigendecomposition of their covariance. It is by far the fastest for many more samples than
+        features, and ``"full"`` if there are fewer. ``"randomized"``: with 10 additional vectors
+        and 4 or 7 power iterations, as in scikit-learn.
 
     Notes
     -----
-    For n samples: 6nd² + 20d³ flops for the SVD where n >= d, 2nd² + 3d² + 9d³ for the covariance,
-    or 4nd(k + 10)(q + 1) with q power iterations; nd for means, and except for the covariance nd to
-    subtract them; and those of `with_mean`.
+    For n samples: 6nd² + 20d³ flops for the SVD if n >= d. The covariance takes 2nd² + 3d² + 9d³,
+    the randomized solver 4nd(k + 10)(q + 1) with q power iterations. Means take nd, their
+    subtraction nd except for the covariance; and `with_mean`.
 
     References
     ----------
@@ -128,14 +111,7 @@ class SklearnPCA(Batch):
 
 @dataclass(slots=True, kw_only=True)
 class IncrementalState(State):
-    """The estimator of scikit-learn.
-
-    Attributes
-    ----------
-    start : ndarray, shape (d, k)
-        The common start, the solution before the first batch.
-    estimator : sklearn.decomposition.IncrementalPCA
-    """
+    """The estimator of scikit-learn, and the common start, the solution before the first batch."""
 
     start: Array
     estimator: Any
@@ -145,15 +121,10 @@ class IncrementalState(State):
 class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
     """scikit-learn's IncrementalPCA, a batch a step.
 
-    The singular values and vectors so far and a new batch are decomposed together, and truncated
-    to rank k: as `incremental-pca`, but with batches, and centred. The mean is put back if the
-    solution is read (`with_mean`). Samples after the last whole batch are not used.
-
-    Parameters
-    ----------
-    batch : int
-        At least k. Truncation loses information: less with larger batches, which also take less
-        time for each sample up to a few multiples of d. scikit-learn's default is 5d.
+    The singular values and vectors so far and a new batch are decomposed together, and truncated to
+    rank k: as `incremental-pca`, but with batches, and centred. The mean is put back when the
+    solution is read (`with_mean`). Samples after the last whole batch are not used. Larger batches
+    lose less information; scikit-learn's default is 5d.
 
     Notes
     -----

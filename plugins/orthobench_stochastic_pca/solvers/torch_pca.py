@@ -14,7 +14,9 @@ from orthobench.contract import SampleOracle, flops, is_plain, parameter
 
 def place_parameter() -> Any:
     """Declare the parameter ``on`` of the peers of torch."""
-    return parameter("torch:cpu", help="where to compute: torch:cpu, torch:cuda, or with /float32")
+    return parameter(
+        "torch:cpu", help="place of the computation: torch:cpu or torch:cuda, also with /float32"
+    )
 
 
 class TorchBatch(Batch, ArrayPeer[SampleOracle, BatchState]):
@@ -24,7 +26,7 @@ class TorchBatch(Batch, ArrayPeer[SampleOracle, BatchState]):
     extra: ClassVar[str] = "torch"
 
     def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
-        """Decompose a tensor; arrays of numpy, which checks of the contract have, are taken too."""
+        """Decompose a tensor, or an array of numpy from a check of the contract."""
         import torch
 
         found = self.decomposed(torch.as_tensor(X), k, state.seed)
@@ -44,13 +46,8 @@ class TorchBatch(Batch, ArrayPeer[SampleOracle, BatchState]):
 class TorchEigh(TorchBatch):
     """torch.linalg.eigh of the second moment of all samples so far, or of their Gram matrix.
 
-    What `batch-pca` computes, as a user of torch writes it: products and a full decomposition; of
-    the Gram matrix while there are fewer samples than features. It cannot be stepped: there is a
-    decomposition at every checkpoint, each with its own time.
-
-    Parameters
-    ----------
-    on : str
+    As `batch-pca`, in the words of a user of torch: products and a full decomposition; of the Gram
+    matrix while there are fewer samples than features.
 
     Notes
     -----
@@ -89,15 +86,7 @@ class TorchEigh(TorchBatch):
 class TorchSVDLowrank(TorchBatch):
     """torch.svd_lowrank of all samples so far: randomized, with power iterations.
 
-    It cannot be stepped: there is a decomposition at every checkpoint, each with its own time.
-
-    Parameters
-    ----------
-    oversampling : int
-        torch asks for a slightly larger rank than is sought, and leaves it to the user.
-    iterations : int
-        2 is torch's default.
-    on : str
+    Users choose the `oversampling`; 2 `iterations` are torch's default.
 
     Notes
     -----
@@ -143,14 +132,8 @@ class TorchSVDLowrank(TorchBatch):
 class TorchPCALowrank(TorchSVDLowrank):
     """torch.pca_lowrank of all samples so far, not centred, like the second moment of the family.
 
-    Without centring it calls what `torch-svd-lowrank` calls, and finds the same; it is here since
-    it is what users of torch call for PCA.
-
-    Parameters
-    ----------
-    oversampling : int
-    iterations : int
-    on : str
+    Without centring it calls `torch.svd_lowrank`, and finds the same; it is the name that users of
+    torch know.
 
     Notes
     -----

@@ -22,29 +22,26 @@ from orthobench.contract import (
 from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, taken
 
 ENDLESS = 1000
-"""Samples of a pass if the samples never repeat."""
+"""Number of samples of a pass if the samples never repeat."""
 
 
 @dataclass(slots=True, kw_only=True)
 class VRState(ModeratedState):
-    """The iterate, its anchor, and the place in the current pass.
+    """The iterate W, its anchor, and the place in the current pass.
 
     Attributes
     ----------
-    W : ndarray, shape (d, k)
     anchor : ndarray, shape (d, k)
         The iterate at the beginning of the epoch.
     moment : ndarray, shape (d, k)
         The sum, and after the pass the mean, of xx' anchor.
     energy : float
         The sum of |x|² over the first pass.
-    epoch : int
-        Samples of a pass.
-    at : int
-        Samples of the current pass that are taken.
+    epoch, at : int
+        Number of samples of a pass, and of the current pass so far.
     passes : int
-        Passes done. The first is a power iteration; then passes for the moment and stochastic ones
-        take turns.
+        Number of passes done: a power iteration, then passes for the moment and stochastic ones in
+        turn.
     """
 
     W: Array
@@ -62,19 +59,18 @@ class VRPCA(Solver[SampleOracle, VRState]):
 
     The first pass is a power iteration. An epoch is two passes over the n samples. The first finds
     M = CA for the anchor A, the iterate so far, with C the mean of all xx'. The second takes blocks
-    X of b samples: W <- the polar factor of W + eta (X'X(W - AB)/b + MB), where B is the
-    orthogonal matrix nearest to A'W.
+    X of b samples: W <- the polar factor of W + eta (X'X(W - AB)/b + MB), where B is the orthogonal
+    matrix nearest to A'W.
 
-    A problem has to offer as many `passes`: with one, all that is done is the power iteration.
+    A problem has to offer enough `passes`: with one, only the power iteration is done.
 
     Parameters
     ----------
-    batch : int
     step : float
         eta, in units of b / (the mean of |x|² times the root of n): for b = 1 that of the paper.
     epoch : int or none
-        Samples of a pass. By default all that there are, or 1,000 if they never repeat; then the
-        variance is reduced only as far as these tell.
+        Number of samples of a pass. By default all, or 1,000 if they never repeat; that limits the
+        reduction of the variance.
 
     Notes
     -----
@@ -134,7 +130,6 @@ class VRPCA(Solver[SampleOracle, VRState]):
             state.work.flops += 2 * X.size
 
     def _move(self, state: VRState, X: Array) -> None:
-        """Do a stochastic step."""
         (d, k), W = state.W.shape, state.W
         B = polar(state.anchor.T @ W)
         noise = X.T @ (X @ (W - state.anchor @ B)) / len(X)
@@ -143,14 +138,12 @@ class VRPCA(Solver[SampleOracle, VRState]):
         state.work.flops += products + 5 * d * k + flops.polar(k, k) + flops.polar(d, k)
 
     def _eta(self, state: VRState) -> float:
-        """Return the step size."""
         mean = state.energy / state.epoch
         unit = self.step_size * self.batch / math.sqrt(state.epoch)
         return unit / mean if mean else 0.0
 
 
 def _end_pass(state: VRState) -> None:
-    """Begin the next pass."""
     if state.passes == 0:
         state.W = orthonormalize(state.moment)
         state.work.flops += flops.qr(*state.W.shape)

@@ -1,8 +1,7 @@
 """Contractions T(I, x, x) of a packed symmetric tensor, for many vectors x at once.
 
-A symmetric tensor is packed as a matrix with a row T(e_b, e_c, .) for each pair b <= c, doubled if
-b < c. Then T(I, x, x) is the transpose of that matrix times the products x_b x_c. This halves both
-arithmetic and memory.
+The packed matrix P (n(n+1)/2, n) has a row T(e_b, e_c, .) for each pair b <= c, doubled if b < c.
+Then T(I, x, x) is P' times the products x_b x_c, with half of the arithmetic and memory.
 """
 
 from __future__ import annotations
@@ -13,65 +12,25 @@ from orthobench.contract import Array
 from orthobench.tools.compiled import kernel, summed
 
 ROWS = 256
-"""Pairs b <= c in one matrix product: their products x_b x_c stay in the cache."""
+"""Number of pairs b <= c in one matrix product: their products x_b x_c stay in the cache."""
 
 
 def packed(T: Array) -> Array:
-    """Pack a symmetric tensor.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n, n, n)
-        Symmetric.
-
-    Returns
-    -------
-    ndarray, shape (n(n+1)/2, n)
-        The rows T(e_b, e_c, .), b <= c, ordered by (b, c), and doubled if b < c; a fresh array.
-    """
+    """Pack a symmetric tensor (n, n, n); rows ordered by (b, c)."""
     P: Array = 2 * np.concatenate([T[b, b:] for b in range(len(T))])
     P[_diagonal_rows(len(T))] /= 2
     return P
 
 
 def norm(P: Array) -> float:
-    """Return the Frobenius norm of a packed tensor.
-
-    Parameters
-    ----------
-    P : ndarray, shape (n(n+1)/2, n)
-        The packed T.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    n³ + n² flops.
-    """
+    """Return the Frobenius norm of a packed tensor."""
     squares = np.einsum("rc,rc->r", P, P) / 2
     squares[_diagonal_rows(P.shape[1])] *= 2
     return float(np.sqrt(squares.sum()))
 
 
 def weighted_slices(P: Array, w: Array) -> Array:
-    """Return the symmetric matrix T(I, I, w), the sum of the slices of T weighted by w.
-
-    Parameters
-    ----------
-    P : ndarray, shape (n(n+1)/2, n)
-        The packed T.
-    w : ndarray, shape (n,)
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-
-    Notes
-    -----
-    n³ + n² flops.
-    """
+    """Return the symmetric matrix T(I, I, w), the sum of the slices of T weighted by w."""
     n = len(w)
     M = np.zeros((n, n))
     M[np.triu_indices(n)] = P @ w
@@ -79,7 +38,6 @@ def weighted_slices(P: Array, w: Array) -> Array:
 
 
 def _diagonal_rows(n: int) -> Array:
-    """Return the numbers of the rows of the pairs (b, b)."""
     b = np.arange(n)
     rows: Array = b * n - b * (b - 1) // 2
     return rows
@@ -87,21 +45,8 @@ def _diagonal_rows(n: int) -> Array:
 
 @kernel
 def contracted(P: Array, X: Array) -> Array:
-    """Return T(I, x, x) for each column x of `X`.
+    """Return T(I, x, x) for each column x of `X` (n, m).
 
-    Parameters
-    ----------
-    P : ndarray, shape (n(n+1)/2, n)
-        The packed T.
-    X : ndarray, shape (n, m), C order
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-        A fresh array.
-
-    Notes
-    -----
     n³m + 3n²m/2 flops. Memory: (max(256, n) + 2n) m doubles.
     """
     n, m = X.shape
@@ -135,31 +80,10 @@ def _multiply(X: Array, begin: int, end: int, pairs: Array) -> None:
 
 @kernel
 def power_iteration(P: Array, X: Array) -> tuple[Array, Array, Array]:
-    """Return one power iteration x <- T(I, x, x) / |T(I, x, x)| of each column of `X`.
+    """Return one power iteration x <- T(I, x, x) / |T(I, x, x)| of each unit column of `X` (n, m).
 
-    Parameters
-    ----------
-    P : ndarray, shape (n(n+1)/2, n)
-        The packed T.
-    X : ndarray, shape (n, m), C order
-        Unit columns.
-
-    Returns
-    -------
-    Y : ndarray, shape (n, m)
-        The next x; x itself if T(I, x, x) is zero.
-    values : ndarray, shape (m,)
-        T(x, x, x), before the iteration.
-    moved : ndarray, shape (m,)
-        The distance between x and the next x.
-
-    Notes
-    -----
-    Those of `contracted`, and 8nm flops.
-
-    References
-    ----------
-    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1.
+    Returns the next x (x itself if T(I, x, x) is zero), T(x, x, x) before the iteration, and the
+    distance that x moved. Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1.
     """
     n, m = X.shape
     Y = contracted(P, X)
@@ -179,24 +103,7 @@ def power_iteration(P: Array, X: Array) -> tuple[Array, Array, Array]:
 
 @summed
 def deflate(P: Array, u: Array, weight: float) -> float:
-    """Subtract weight u ⊗ u ⊗ u from a packed tensor, in place.
-
-    Parameters
-    ----------
-    P : ndarray, shape (n(n+1)/2, n)
-        The packed T.
-    u : ndarray, shape (n,)
-    weight : float
-
-    Returns
-    -------
-    float
-        The Frobenius norm of the result.
-
-    Notes
-    -----
-    2n³ flops, half of them for the norm.
-    """
+    """Subtract weight u ⊗ u ⊗ u from a packed tensor, in place; return the norm of the result."""
     n = len(u)
     row, squares = 0, 0.0
     for b in range(n):

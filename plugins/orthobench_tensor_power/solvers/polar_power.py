@@ -29,10 +29,10 @@ from orthobench.tools.arrays import maximum, norm, where
 from orthobench.tools.geometry import diagonal_signs
 
 ALLOWED_FAILURES = 2
-"""Steps that may fail to raise the objective before the shift is turned on."""
+"""Number of steps that may fail to raise the objective before the shift is turned on."""
 
 ROUNDING = 1e-6
-"""Relative gradient up to which a lower objective may be rounding, and is no failed step."""
+"""Relative gradient below which a lower objective may be rounding, and is no failed step."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,20 +42,15 @@ class PolarPowerState(EndingState):
     Attributes
     ----------
     tensor : array, shape (n(n+1)/2, n) or (n, n²)
-        The packed T (`orthobench_tensor_power._kernels.contractions.packed`); elsewhere than in
-        NumPy T unfolded.
-    norm : number
-        |T|.
+        The packed T; in other libraries than NumPy T unfolded.
     U : array, shape (n, n)
         The factors: orthonormal columns of nonnegative weights.
     contracted : array, shape (n, n)
         The columns T(I, u_i, u_i).
-    weights : array, shape (n,)
-        T(u_i, u_i, u_i).
     failures : number
         Number of steps that did not raise the objective.
     shift : number
-        The multiple of U that is added before the polar factor is taken.
+        The multiple of U added before the polar factor.
     """
 
     tensor: Any
@@ -72,25 +67,17 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
     """Simultaneous power iteration: U <- polar([T(I, u_i, u_i)]_i), all factors at once.
 
     [T(I, u_i, u_i)]_i is a third of the gradient of the objective sum_i T(u_i, u_i, u_i), so a step
-    maximizes the linear model of the objective on the orthogonal group. Since T(I, u, u) is the
-    same for u and -u, signed permutations of the factors, which are local maxima, become the
-    global maximum in one step. Without noise convergence is quadratic: it takes about ten steps,
-    hardly more for larger n.
+    maximizes its linear model on the orthogonal group. Since T(I, u, u) = T(I, -u, -u), signed
+    permutations of the factors, which are local maxima, become the global maximum in one step.
+    Without noise convergence is quadratic, in about ten steps.
 
-    The objective is not convex, and with much noise the plain iteration cycles. So the third step
-    that fails to raise the objective turns on a shift, U <- polar([T(I, u_i, u_i)]_i + shift U).
-    The shift is the mean weight, doubled at each failed step from then on.
+    With much noise the plain iteration may cycle. So the third step that fails to raise the
+    objective turns on a shift, U <- polar([T(I, u_i, u_i)]_i + shift U). The shift is the mean
+    weight, and doubles at each failed step from then on.
 
     The method has converged when the gradient on the group, |skew(U'[T(I, u_i, u_i)]_i)| with
-    skew(A) = (A - A')/2, is at most `tolerance` |T|.
-
-    Parameters
-    ----------
-    start : {"random", "identity", "contraction"}
-        The first U (`orthobench_orthogonal_tensor.first_point`).
-    tolerance : float
-        Relative gradient at convergence; rounding leaves about 1e-14. The error of a factor of
-        weight w is then at most about tolerance |T| / w.
+    skew(A) = (A - A')/2, is at most `tolerance` |T|. The error of a factor of weight w is then at
+    most about tolerance |T| / w.
 
     Notes
     -----
@@ -100,7 +87,7 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
     References
     ----------
     The tensor power iteration of Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1, on
-    all factors at once; for a convex objective that is the gradient scheme of Journée, Nesterov,
+    all factors at once. For a convex objective it is the gradient scheme of Journée, Nesterov,
     Richtárik and Sepulchre 2010, Algorithm 1, on the orthogonal group. The shift is that of Kolda
     and Mayo 2011 (SS-HOPM), on matrices.
     """
@@ -161,7 +148,7 @@ def _sum(weights: Any) -> Any:
 
 
 def _tensor(T: Any) -> tuple[Any, Any]:
-    """Return T in the form that is contracted, and its norm."""
+    """Return T in the form for contractions, and its norm."""
     if not is_plain(T):
         n = T.shape[0]
         return namespace(T).reshape(T, (n, n * n)), norm(T)
@@ -173,7 +160,6 @@ def _tensor(T: Any) -> tuple[Any, Any]:
 
 
 def _contracted(tensor: Any, U: Any) -> Any:
-    """Return T(I, u, u) for each column u of U."""
     if not is_plain(U):
         n = U.shape[0]
         return tensor @ namespace(U).reshape(U[:, None, :] * U[None, :, :], (n * n, n))

@@ -22,13 +22,13 @@ from orthobench.contract import (
 )
 
 NULL = 1e-10
-"""Singular values of the flattened tensor of at most this times the largest are rounding."""
+"""Singular value of the flattened tensor, relative to the largest, below which it is rounding."""
 
 ACCEPTED = 1e-8
-"""A point x with 1 - f(x) below this is a component: no other start is tried."""
+"""Value of 1 - f(x) below which x is a component: no other start is tried."""
 
 LONGEST = 5000
-"""Most iterations from one start."""
+"""Maximum number of iterations from one start."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,21 +37,16 @@ class SubspacePowerState(State):
 
     Attributes
     ----------
-    order : int
-        That of the tensor.
-    rng : numpy.random.Generator
-        Draws the starts.
     start : ndarray, shape (n, n)
         Orthonormal columns; the last ones complete solutions.
     left : ndarray, shape (n, n, r)
         An orthonormal basis of the span of the matrices a_i a_i' still to be found.
     right : ndarray, shape (n^(d - 2), r)
-        The same of the vectors a_i, of order 3; of the matrices a_i a_i', flattened, of order 4.
+        The same of the vectors a_i for order 3; of the matrices a_i a_i', flattened, for order 4.
     inverse : ndarray, shape (r, r)
         The inverse of the flattened tensor between these bases.
     components : ndarray, shape (n, found)
         Unit columns a_i.
-    weights : ndarray, shape (found,)
     """
 
     order: int
@@ -69,42 +64,35 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
     """Subspace power method: maximize |V'(x ⊗ x)|² on the sphere, deflate, and so on.
 
     T = sum_i w_i a_i ⊗ ... ⊗ a_i is flattened to a matrix (n², n^(d - 2)). V is an orthonormal
-    basis of its n leading left singular vectors, which span the a_i ⊗ a_i: f(x) = |V'(x ⊗ x)|² is
-    1 at the a_i alone, and smaller everywhere else. So the components need be linearly
-    independent, but not orthogonal. They are found one after the other by
+    basis of its n leading left singular vectors, which span the a_i ⊗ a_i. Only at the a_i f(x) =
+    |V'(x ⊗ x)|² is 1, and smaller everywhere else. So the components need be linearly independent,
+    but not orthogonal. They are found one after the other by
 
         x <- V_x (x'V_x) + gamma x, normalized,         V_x = V contracted with x,
 
-    with gamma = (1/2)^½ times (2f(1 - f))^½ where f > 2/3, or else 1 - f/2. That ends where x moves
-    by at most `tolerance`. The weight of a component, w = 1 / (beta'C^-1 alpha) in coordinates
-    alpha of a ⊗ a and beta of the rest, is the one that lowers the rank of the flattened tensor;
-    what is left is again such a tensor, in bases with one column less.
+    with gamma = (1/2)^½ times (2f(1 - f))^½ if f > 2/3, or else 1 - f/2. That ends once x moves by
+    at most `tolerance`. The weight of a component is w = 1 / (beta'C^-1 alpha) in coordinates alpha
+    of a ⊗ a and beta of the rest; it lowers the rank of the flattened tensor. The rest is again
+    such a tensor, in bases with one column less.
 
-    With noise the maxima are below 1. Of `starts` random starts the first with f > 1 - 1e-8 is
+    With noise the maxima are below 1. The first of `starts` random starts with f > 1 - 1e-8 is
     taken, or else the best.
 
     A step is a component. Solutions are the orthonormal matrix nearest to the components found,
     completed by the common start.
 
-    Parameters
-    ----------
-    starts : int
-        Most random starts for a component.
-    tolerance : float
-        Distance that x moves in the last iteration.
-
     Notes
     -----
-    2n²r + 4nr flops an iteration with r components left, 4n²r + 4n^(d - 2) r + 8r² to deflate, and
-    a singular value decomposition of the distinct rows of the flattened tensor at the beginning:
-    3n⁴ + 20n³, or of order 4 an eigendecomposition, 9/8 n⁶. Memory: n³ doubles, 2n³ of order 4,
-    and n⁴ / 4 for that decomposition.
+    An iteration takes 2n²r + 4nr flops with r components left, and deflation 4n²r + 4n^(d - 2) r +
+    8r². The first decomposition of the distinct rows of the flattened tensor takes 3n⁴ + 20n³, for
+    order 4 an eigendecomposition, 9/8 n⁶. Memory: n³ doubles; for order 4 2n³, and n⁴ / 4 for that
+    decomposition.
 
     References
     ----------
     Kileel and Pereira 2019, "Subspace power method for symmetric tensor decomposition", Algorithm
-    1, whose shift this is; of odd order as in their code. The threshold is stricter than theirs,
-    since one wrong component spoils all that follow, and the number of components is known.
+    1, with its shift; for odd order as in their code. The threshold is stricter than theirs, since
+    one wrong component spoils all that follow, and the number of components is known.
     """
 
     starts: int = parameter(3, help="most random starts for a component", low=1)
@@ -193,7 +181,7 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
         return float(coordinates @ coordinates), x, power
 
     def _deflate(self, state: SubspacePowerState, into: Array, out_of: Array) -> None:
-        """Leave the directions that the component took: C^-1 alpha right, C^-1' beta left."""
+        """Drop the directions of the component: C^-1 alpha right, C^-1' beta left."""
         n, _, rank = state.left.shape
         left = less_one_direction(state.left.reshape(n * n, rank), out_of)
         state.left = left.reshape(n, n, rank - 1)
@@ -219,16 +207,9 @@ def less_one_direction(A: Array, direction: Array) -> Array:
 def flattened(T: Array) -> tuple[Array, Array, Array]:
     """Return T, flattened to (n², n^(d - 2)), as left diag(values) right', largest values first.
 
-    Of the rows (b, c) and (c, b), which are equal, one is kept, √2 times: that has the same
-    singular values, and a matrix of a quarter of the entries for order 4.
-
-    Returns
-    -------
-    left : ndarray, shape (n, n, r)
-        Symmetric in the first two indices, orthonormal as vectors.
-    values : ndarray, shape (r,)
-        For order 4 eigenvalues, with signs.
-    right : ndarray, shape (n^(d - 2), r)
+    Equal rows (b, c) and (c, b) are one, times √2, with the same singular values. Left (n, n, r) is
+    symmetric in the first two indices and orthonormal; right is (n^(d - 2), r). For order 4 values
+    are eigenvalues, with signs.
     """
     n = len(T)
     rows, columns = np.triu_indices(n)

@@ -23,7 +23,7 @@ from orthobench.contract import (
 )
 
 NULL = 1e-12
-"""A deflated tensor of at most this times the norm of T is rounding: no factors are left."""
+"""Norm of a deflated tensor, relative to that of T, below which no factors are left."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,28 +32,20 @@ class TensorPowerState(State):
 
     Attributes
     ----------
-    rng : numpy.random.Generator
-        Draws the starts.
     start : ndarray, shape (n, n)
         Orthonormal columns; the last ones complete solutions.
     norm : float
         |T|.
     deflated : ndarray, shape (n(n+1)/2, n)
-        T less the components found, packed
-        (`orthobench_tensor_power._kernels.contractions.packed`).
+        T less the components found, packed.
     factors : ndarray, shape (n, found)
         Unit columns, orthogonal up to noise.
-    weights : ndarray, shape (found,)
     thetas : ndarray, shape (n, m)
         The restarts still running, or the one being refined.
     iterations : int
         Number of iterations in the current phase.
-    refining : bool
-        Whether the phase is the refinement.
-    best : ndarray, shape (n,)
-        Of the restarts that have ended, the one of largest T(theta, theta, theta).
-    best_value : float
-        T(theta, theta, theta) of the best.
+    best, best_value : ndarray, shape (n,), and float
+        The restart of largest T(theta, theta, theta) so far, and that value.
     """
 
     rng: np.random.Generator
@@ -73,29 +65,22 @@ class TensorPowerState(State):
 class TensorPower(Solver[TensorOracle, TensorPowerState]):
     """Robust tensor power method: theta <- T(I, theta, theta) / |.|, with restarts and deflation.
 
-    For each factor: `iterations` iterations from each of `restarts` starts, and as many more from
-    the result of largest weight T(theta, theta, theta); that component is then subtracted from T.
-    One matrix product serves all restarts.
+    For each factor: `iterations` = N iterations from each of `restarts` starts, and as many more
+    from the result of largest weight T(theta, theta, theta); that component is then subtracted from
+    T. One matrix product serves all restarts.
 
-    A step is one contraction T(I, theta, theta), of all restarts still running or of the one being
-    refined. A factor takes 2N + 1 steps or fewer: the refinement ends early when an iteration moves
-    theta by at most `tolerance`, and a restart when it moves by at most the square root of that,
-    since then its weight is known to `tolerance`. Without noise that takes about ten steps. The
-    run ends after n factors, or when the norm of the deflated tensor is 1e-12 of that of T.
+    A step is one contraction T(I, theta, theta), for all restarts still running or for the
+    refinement; a factor takes at most 2N + 1 steps. The refinement ends early when an iteration
+    moves theta by at most `tolerance`, a restart at the square root of that. Zero makes all N
+    iterations, as in the paper. The run ends after n factors, or when the norm of the deflated
+    tensor is 1e-12 of that of T.
 
-    Solutions are orthogonal at any time. With noise the factors found by deflation are not quite
-    orthogonal: they are replaced by the orthonormal q_i that maximize sum_i w_i <q_i, u_i>, the
-    polar factor of U diag(w). Columns not yet found are the orthonormal complement nearest to the
-    last columns of the common start. The weights of a solution are T(q, q, q) of T itself.
+    Solutions are orthogonal at any time: the orthonormal q_i maximize sum_i w_i <q_i, u_i> for the
+    factors found (the polar factor of U diag(w)). The last columns of the common start complete
+    them. Weights are T(q, q, q) of T itself.
 
     Parameters
     ----------
-    restarts : int
-        Starts for each factor, L.
-    iterations : int
-        Iterations from each start, and again from the best of them, N.
-    tolerance : float
-        Distance that theta moves at convergence; zero for all N iterations, as in the paper.
     start : {"random", "identity", "contraction"}
         The starts of each factor: random unit vectors; the standard basis vectors in turn, at most
         n; or the eigenvectors of T(I, I, w), T deflated and w random, the largest |eigenvalue|
@@ -148,7 +133,7 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
         return state
 
     def step(self, oracle: TensorOracle, state: TensorPowerState) -> None:
-        """Do one power iteration; then end restarts, refine the best or deflate, if it is time."""
+        """Do one power iteration; then end restarts, refine the best or deflate as needed."""
         from orthobench_tensor_power._kernels.contractions import power_iteration
 
         thetas, values, moved = power_iteration(state.deflated, state.thetas)
@@ -200,7 +185,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
             self._restart(state)
 
     def _restart(self, state: TensorPowerState) -> None:
-        """Begin the next factor."""
         state.thetas = self._starts(state)
         state.iterations, state.refining, state.best_value = 0, False, -np.inf
 
@@ -227,10 +211,7 @@ def _eigenvectors(state: TensorPowerState) -> Array:
 
 
 def iteration_flops(n: int, m: int) -> int:
-    """Return the flops of one power iteration of m vectors: 2n³m + 2n²m + 5nm.
-
-    For each x: T(I, I, x), T(I, x, x), T(x, x, x), the norm and the division.
-    """
+    """Return the flops of one power iteration of m vectors: 2n³m + 2n²m + 5nm."""
     return flops.gemm(n * n, m, n) + flops.gemm(n, m, n) + 5 * n * m
 
 

@@ -1,7 +1,7 @@
 """Partial cores, unfoldings and steps of ascent with arrays of any library.
 
-The formulae are those of the modules `unfoldings`, `partial_cores` and `ascent` beside this one,
-which take NumPy's. Of symmetric results all entries are computed.
+The formulae are those of the modules `unfoldings`, `partial_cores` and `ascent`, without the use of
+symmetry.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from orthobench_tucker._kernels.partial_cores import (
 from orthobench_tucker.sample_moments import monomials
 
 BLOCK = 2**24
-"""Most numbers that are computed from a block of samples."""
+"""Maximum number of entries computed from a block of samples."""
 
 GAMMA_0 = 1e-5
 """AdaGrad's initial denominators, relative to the norm of the first gradient that is not zero.
 
-Algorithms 2 and 3 of Jin et al. (2022) have the plain 1e-5. That stops all motion if gradients
-are far smaller, as for small data: a gradient scales like the data to the power 2d."""
+Algorithms 2 and 3 of Jin et al. (2022) have the plain 1e-5, which stops all motion on small data.
+"""
 
 
 def gram_of_samples(X: Any, order: int) -> Any:
@@ -53,21 +53,14 @@ def leading_eigenpairs(A: Any, count: int) -> tuple[Any, Any]:
 
 
 def with_positive_largest(vectors: Any) -> Any:
-    """Return vectors (n, k) with signs that make the largest entry of each positive."""
+    """Return vectors (n, k) whose largest entries are positive."""
     xp = namespace(vectors)
     low, high = xp.min(vectors, axis=0), xp.max(vectors, axis=0)
     return xp.where(high < -low, -vectors, vectors)
 
 
 class ArrayCores:
-    """Partial cores W = X ·(I, Q, ..., Q) of a moment of samples, or of a tensor.
-
-    Parameters
-    ----------
-    oracle : SymmetricTensorOracle
-    form : str
-        ``"explicit"``: from the tensor. Otherwise from samples if there are any.
-    """
+    """Partial cores W = X ·(I, Q, ..., Q), from samples unless `form` is ``"explicit"``."""
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
         self.n, self.order, self.samples = oracle.n, oracle.order, samples_of(oracle, form)
@@ -84,7 +77,7 @@ class ArrayCores:
         return W / self.samples.shape[0]
 
     def multiplicities(self, rank: int) -> Any:
-        """Return those of the monomials of degree d - 1, beside the samples or the tensor."""
+        """Return those of the monomials of degree d - 1, on the oracle's device."""
         beside = self.tensor if self.samples is None else self.samples
         return like(monomials(rank, self.order - 1).multiplicities, beside)
 
@@ -95,7 +88,6 @@ class ArrayCores:
         return sample_core_flops(self.samples.shape[0], self.n, rank, self.order)
 
     def _monomials(self, Z: Any) -> Any:
-        """Return the monomials of degree d - 1 of each row of Z, shape (p, N)."""
         take, found, rank = namespace(Z).take, Z, Z.shape[1]
         if rank not in self._tables:
             tables = [monomials(rank, degree) for degree in range(2, self.order)]
@@ -113,7 +105,7 @@ class ArrayCores:
 
 
 def evaluated(W: Any, basis: Any, multiplicities: Any, order: int) -> tuple[Any, Any, float, float]:
-    """Return P and V' of ∇F = QP + V, F, and |V|/F, for W' (N, n) and Q' (r, n); wait for both."""
+    """Return P and V' of ∇F = QP + V, F, and |V|/F, for W' (N, n) and Q' (r, n)."""
     S = W @ basis.T
     weighted = S * multiplicities[:, None]
     objective = inner(weighted, S)
@@ -147,22 +139,8 @@ def ascend(
 ) -> tuple[Any, Any]:
     """Do an AdaGrad step for each batch of samples; return the basis and the denominators.
 
-    Parameters
-    ----------
-    X : array, shape (count * batch, n)
-    batch : int
-    rows : array, shape (r, n)
-        Q'.
-    gamma : array, shape (r,)
-        Zero before the first gradient that is not zero.
-    step : float
-    weights : callable
-        Maps a batch (b, n) and Q'X' (r, b) to the weights R (r, b) of the samples in the
-        gradient RX.
-
-    Notes
-    -----
-    All entries of symmetric products are computed. Nothing waits for the device.
+    X is (count * batch, n), `rows` Q' (r, n), `gamma` (r,). `weights` maps a batch and Q'X' (r, b)
+    to the weights R (r, b) of the gradient RX. The device need not wait.
     """
     for begin in range(0, X.shape[0], batch):
         samples = X[begin : begin + batch, :]
@@ -182,7 +160,6 @@ def tucker_weights(order: int, batch: int) -> Callable[[Any, Any], Any]:
 
 
 def _stepped(rows: Any, gamma: Any, G: Any, step: float) -> tuple[Any, Any]:
-    """Return Q' after one step along a gradient, and AdaGrad's denominators."""
     xp = namespace(G)
     squares = xp.sum(G * G, axis=1)
     total = xp.sum(squares)
@@ -195,14 +172,13 @@ def _stepped(rows: Any, gamma: Any, G: Any, step: float) -> tuple[Any, Any]:
 
 
 def _blocks(X: Any, width: int) -> Iterator[Any]:
-    """Yield blocks of samples of which `width` numbers each are computed."""
     rows = max(1, BLOCK // width)
     for begin in range(0, X.shape[0], rows):
         yield X[begin : min(begin + rows, X.shape[0]), :]
 
 
 def units(A: Any) -> float:
-    """Return the rounding unit of an array in units of that of double precision."""
+    """Return the rounding unit of an array, relative to that of double precision."""
     if is_plain(A):
         return 1.0
     return float(namespace(A).finfo(A.dtype).eps) / float(np.finfo(np.float64).eps)

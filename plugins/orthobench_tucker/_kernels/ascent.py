@@ -1,8 +1,7 @@
 """Steps of projected gradient ascent, compiled: those of all data, and of batches of samples.
 
-Bases and gradients are transposed here, Q' (r, n) in C order, so that their columns are contiguous.
-A batch is b rows of length n. The gradient of a batch is a combination of its samples, G = X'R',
-with weights R (r, b) that depend on the samples only through the r b numbers Y = Q'X'.
+Bases and gradients are transposed, Q' (r, n) in C order. The gradient of a batch X (b, n) is G =
+X'R' with weights R (r, b), which depend on the samples only through Y = Q'X'.
 """
 
 from __future__ import annotations
@@ -17,16 +16,17 @@ from orthobench_tucker._kernels.orthonormal import copy_rows, orthonormalize
 from orthobench_tucker._kernels.sample_contractions import fill_products
 
 CACHED = 40_000
-"""Doubles of samples in one product Q'X: few enough for the cache, and for BLAS not to pack."""
+"""Number of doubles of samples in one product Q'X: they fit in the cache, and BLAS does not pack.
+"""
 
 VANISHED = 1e-290
 """Squared norm below which a gradient is zero; times GAMMA_0² it is still a normal number."""
 
 COMBINED = 100_000
-"""Doubles of samples in one product of a gradient: few enough for the cache, with the sums."""
+"""Number of doubles of samples in one product of a gradient; they fit in the cache."""
 
 LEAST = 4
-"""Fewest samples in one product."""
+"""Minimum number of samples in one product."""
 
 
 @kernel
@@ -35,31 +35,9 @@ def evaluated(
 ) -> tuple[Array, Array, float, float]:
     """Return the gradient of F in two parts, F, and the relative gradient.
 
-    As `orthobench_tucker.objective.derivatives`, compiled.
-
-    ∇F = QP + V with P = 2d S diag(c) S' and the Riemannian gradient V = 2d (W - QS) diag(c) S',
-    Q'V = 0. V is computed from the part of W outside of Q, and so without cancellation.
-
-    Parameters
-    ----------
-    W : ndarray, shape (N, n)
-        W', C order.
-    basis : ndarray, shape (r, n)
-        Q'.
-    multiplicities : ndarray, shape (N,)
-        c, of the monomials of degree d - 1.
-    order : int
-        d.
-
-    Returns
-    -------
-    inner : ndarray, shape (r, r)
-        P.
-    tangent : ndarray, shape (r, n)
-        V'.
-    objective : float
-    relative : float
-        |V|_F / F; infinite where F is zero.
+    For W' (N, n) and Q' (r, n). ∇F = QP + V with P = 2d S diag(c) S' and the Riemannian gradient V
+    = 2d (W - QS) diag(c) S', computed without cancellation. Returns P (r, r), V' (r, n), F, and |V|
+    / F, infinite if F is zero.
     """
     S = np.dot(W, basis.T)
     weighted = np.empty_like(S)
@@ -87,15 +65,7 @@ def square_columns(inner: Array, tangent: Array) -> Array:
 
 @kernel
 def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
-    """Return the transposed Q factor of Q + (QP + V) diag(gamma); NaN if that is not finite.
-
-    Parameters
-    ----------
-    basis, inner, tangent : ndarray
-        Q', P and V', from `evaluated`.
-    scales : ndarray, shape (r,)
-        gamma.
-    """
+    """Return the transposed Q factor of Q + (QP + V) diag(gamma); NaN if that is not finite."""
     within = np.empty_like(inner)
     for c in range(len(inner)):
         for b in range(len(inner)):
@@ -149,28 +119,9 @@ def tucker_ascent(
 ) -> int:
     """Do lines 3 to 6 of Algorithm 2 for each batch; return the number of batches.
 
-    It stops before a batch whose step is not finite.
-
-    Parameters
-    ----------
-    X : ndarray, shape (count * batch, n), C order
-    batch : int
-    rows : ndarray, shape (r, n), C order
-        Q', updated in place.
-    gamma : ndarray, shape (r,)
-        AdaGrad's denominators, updated in place.
-    order : int
-        d.
-    step : float
-        c_2.
-    parents, last, multiplicities : ndarray
-        For the core form, the products that make the monomials of all degrees
-        (`orthobench_tucker._kernels.partial_cores.monomial_products`), and the multiplicities of
-        those of degree d - 1; empty for the Gram form.
-
-    Notes
-    -----
-    The flops of `tucker_gradient` and `ascend` for each batch. Memory: 2nr + b min(N, b), and X.
+    It stops before a batch whose step is not finite. `rows` = Q' and `gamma` are updated in place.
+    `parents`, `last` (`monomial_products`) and `multiplicities` are those of the core form; empty
+    for the Gram form. Memory: 2nr + b min(N, b), and X.
     """
     r, n = rows.shape
     G, powers = np.empty((r, n)), np.empty((max(r, len(parents)), batch))
@@ -196,23 +147,8 @@ def tucker_gradient(
 ) -> bool:
     """Set G = (2d/b²) X (X'QQ'X)^[d-1] X'Q (equation 13), transposed; return whether X is finite.
 
-    Parameters
-    ----------
-    X : ndarray, shape (b, n), C order
-    rows : ndarray, shape (r, n), C order
-        Q'.
-    order : int
-        d.
-    parents, last, multiplicities : ndarray
-        As in `tucker_ascent`.
-    powers : ndarray, shape (max(r, len(parents)), b), C order
-        Scratch.
-    G : ndarray, shape (r, n), C order
-        Overwritten.
-
-    Notes
-    -----
-    4nbr flops, and 4brN in the core form or 4b²r in the Gram form.
+    Arguments as in `tucker_ascent`; `powers` (max(r, len(parents)), b) is scratch. 4nbr flops, and
+    4brN in the core form or 4b²r in the Gram form.
     """
     r, b = len(rows), len(X)
     total = _products(rows, X, powers[:r])
@@ -227,10 +163,9 @@ def tucker_gradient(
 
 @kernel
 def _products(rows: Array, X: Array, Y: Array) -> float:
-    """Set Y = Q'X', and return the sum of all entries of X.
+    """Set Y = Q'X', and return the sum of all entries of X, which shows whether X is finite.
 
-    The sum tells whether X is finite, and reads X in order, which processors prefetch, just before
-    BLAS reads it in an order of its own, in which it would wait for each row.
+    The sum prefetches X in order; BLAS would wait for each row.
     """
     r, n = rows.shape
     size, total = max(LEAST, r // 2, CACHED // n), 0.0
@@ -246,11 +181,7 @@ def _products(rows: Array, X: Array, Y: Array) -> float:
 
 @kernel
 def _combine(R: Array, X: Array, G: Array) -> float:
-    """Set G = RX, and return the sum of X if that is read first, as in `_products`; else zero.
-
-    If samples are long, the product is a sum over parts of the batch, unless that costs more
-    than it saves.
-    """
+    """Set G = RX, by parts if samples are long; return the sum of X as `_products`, or zero."""
     (r, b), n = R.shape, X.shape[1]
     size, total = COMBINED // n, 0.0
     if b <= size or size < 2 * r:
@@ -272,7 +203,7 @@ def _core_weights(
 ) -> Array:
     """Return R = S diag(multiplicities) P with the monomials P (N, b) of degree d - 1, S = YP'.
 
-    The first rows of `powers` are Y; the others are overwritten with monomials of all degrees.
+    The first rows of `powers` are Y; the monomials overwrite the others.
     """
     fill_products(powers, parents, last, r)
     P = powers[len(powers) - len(multiplicities) :]
@@ -284,7 +215,6 @@ def _core_weights(
 
 @kernel
 def _gram_weights(Y: Array, order: int) -> Array:
-    """Return R = Y (Y'Y)^[d-1], an entrywise power."""
     gram = np.dot(Y.T, Y)
     power = gram.copy()
     for _ in range(order - 2):
@@ -298,26 +228,9 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
     """Do one AdaGrad step along a gradient, column by column, with the QR retraction.
 
     gamma <- (gamma² + |g|²)^(1/2) for each column g, and Q <- qr(Q + step G / gamma). A gamma of
-    zeros is first set to GAMMA_0 times |G|. A gradient of zero changes neither gamma nor Q.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (r, n), C order
-        Q', updated in place.
-    G : ndarray, shape (r, n), C order
-        The gradient, transposed; overwritten.
-    gamma : ndarray, shape (r,)
-        Updated in place; all zero before the first gradient.
-    step : float
-
-    Returns
-    -------
-    bool
-        False if the step is not finite; then Q and gamma are unchanged.
-
-    Notes
-    -----
-    4nr flops and those of `orthonormalize`.
+    zeros first becomes GAMMA_0 |G|. A zero gradient changes nothing. `rows` = Q' and `gamma` are
+    updated in place, G is overwritten. Returns False if the step is not finite; then nothing
+    changes.
     """
     r, n = rows.shape
     longer, total = np.empty(r), 0.0
@@ -343,7 +256,6 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
 
 @summed
 def _square(x: Array) -> float:
-    """Return |x|², in an order of summation that vectorizes."""
     total = 0.0
     for i in range(len(x)):
         total += x[i] * x[i]
@@ -352,7 +264,6 @@ def _square(x: Array) -> float:
 
 @summed
 def _sum(x: Array) -> float:
-    """Return the sum of the entries, in an order of summation that vectorizes."""
     total = 0.0
     for i in range(len(x)):
         total += x[i]

@@ -15,15 +15,7 @@ from orthobench_tucker.solvers.cp_adam import CPIterate
 
 
 class Settings(NamedTuple):
-    """Settings that all iterations share.
-
-    Attributes
-    ----------
-    order, batch : int
-        d and b.
-    beta1, beta2, epsilon : float
-        Adam's decay rates and its regularization.
-    """
+    """Settings of all iterations: d, b, and Adam's decay rates and regularization."""
 
     order: int
     batch: int
@@ -36,29 +28,11 @@ class Settings(NamedTuple):
 def descend(
     iterate: CPIterate, samples: Array, inverse: float, rate: float, settings: Settings
 ) -> tuple[int, bool]:
-    """Do an iteration of Adam with each batch of samples, in place.
+    """Do an iteration of Adam with each batch of samples (count * b, n), in place.
 
-    Parameters
-    ----------
-    iterate : CPIterate
-        Its arrays are overwritten.
-    samples : ndarray, shape (count * b, n), C order
-    inverse : float
-        Factor of the samples.
-    rate : float
-        The learning rate.
-    settings : Settings
-
-    Returns
-    -------
-    done : int
-        Number of iterations done; it ends after the first whose squared gradient is not finite.
-    finite : bool
-        Whether all gradients were finite.
-
-    Notes
-    -----
-    `orthobench_tucker.solvers.cp_adam.step_flops` for each iteration.
+    `inverse` is a factor of the samples, `rate` the learning rate. Returns the number of
+    iterations, up to the first without a finite squared gradient, and whether all gradients were
+    finite.
     """
     point, mean, square, before = iterate
     n, b = samples.shape[1], settings.batch
@@ -88,26 +62,16 @@ def descend(
 def gradient(stacked: Array, weights: Array, order: int, work: Array, slope: Array) -> None:
     """Set the gradient of |M̂|² - 2<M̂, M>, where M̂ = sum_i l_i v_i ⊗ ... ⊗ v_i and l = w/r'.
 
-    With respect to v_i it is
-    2d l_i (sum_k l_k (v_k'v_i)^(d-1) v_k - (1/b) sum_j (x_j'v_i)^(d-1) x_j), with respect to w_i
-    (2/r') (sum_k l_k (v_k'v_i)^d - (1/b) sum_j (x_j'v_i)^d).
+    With respect to v_i it is::
 
-    Parameters
-    ----------
-    stacked : ndarray, shape (b + r', n), C order
-        b samples, whose moment is M, then the components.
-    weights : ndarray, shape (r',)
-        w.
-    order : int
-        d >= 2.
-    work : ndarray, shape (2, b + r', r')
-        Scratch.
-    slope : ndarray, shape (r'(n + 1),)
-        Overwritten with the gradient: with respect to the components in turn, then the weights.
+        2d l_i (sum_k l_k (v_k'v_i)^(d-1) v_k - (1/b) sum_j (x_j'v_i)^(d-1) x_j)
 
-    Notes
-    -----
-    4(b + r')r'n flops in two matrix products, and (d + 2)(b + r')r' more.
+    and with respect to w_i::
+
+        (2/r') (sum_k l_k (v_k'v_i)^d - (1/b) sum_j (x_j'v_i)^d)
+
+    `stacked` (b + r', n) has the samples, then the components; `work` (2, b + r', r') is scratch;
+    `slope` (r'(n + 1),) is overwritten.
     """
     (rows, n), r = stacked.shape, len(weights)
     b = rows - r
@@ -133,21 +97,8 @@ def adam(
 ) -> float:
     """Update `x` and the running means in place (Kingma and Ba 2015, Algorithm 1).
 
-    Parameters
-    ----------
-    x : ndarray, shape (size,)
-    slope, mean, square : ndarray, shape (size or more,)
-        The gradient, and the running means of it and of its square.
-    rate : float
-        The learning rate.
-    t : int
-        Number of the iteration, counted from 1.
-    settings : Settings
-
-    Returns
-    -------
-    float
-        The sum of the running mean squares; not finite if the gradient is not.
+    `t` is the number of the iteration from 1. Returns the sum of the running mean squares, which is
+    not finite if the gradient is not.
     """
     beta1, beta2, epsilon = settings.beta1, settings.beta2, settings.epsilon
     rate /= 1.0 - beta1**t
@@ -165,7 +116,6 @@ def adam(
 
 @kernel
 def _power(A: Array, exponent: int, out: Array) -> None:
-    """Set `out` to the entrywise power of `A`; the exponent is at least one."""
     for i in range(len(A)):
         out[i] = A[i]
     for _ in range(exponent - 1):
@@ -175,6 +125,5 @@ def _power(A: Array, exponent: int, out: Array) -> None:
 
 @kernel
 def _scaled(source: Array, factor: float, target: Array) -> None:
-    """Set `target` to `factor` times `source`."""
     for i in range(len(target)):
         target[i] = factor * source[i]

@@ -1,7 +1,6 @@
 """Kernels that orthonormalize the rows of a wide matrix, and subspace iteration by them.
 
-The rows are the columns of a basis Q (n, r) in Fortran order, which is Q' in C order. Loops in
-place of array expressions compile several times faster.
+The rows are Q' in C order. Loops in place of array expressions compile several times faster.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from orthobench.contract import Array
 from orthobench.tools.compiled import kernel
 
 ROUNDS = 3
-"""Most rounds of CholeskyQR."""
+"""Maximum number of rounds of CholeskyQR."""
 
 PRECISE = 2e-15
 """Largest entry of QQ' - I at which no further round is made."""
@@ -21,43 +20,28 @@ DEFECT = 1e-14
 """Largest entry of QQ' - I that is accepted after the last round."""
 
 DEPENDENT = 1e-10
-"""Least squared sine, between a row and those before it, at which CholeskyQR is used.
+"""Minimum squared sine between a row and those before it for CholeskyQR.
 
-It leaves a defect of about 1e-16 over this, which the next round squares."""
+It leaves a defect of about 1e-16 over this, which the next round squares.
+"""
 
 
 @kernel
 def orthonormalize(A: Array, out: Array) -> bool:
-    """Set the rows of `out` to the orthonormalized rows of `A`: the QR retraction.
+    """Set the rows of `out` to the orthonormalized rows of `A` (r, n), r <= n: the QR retraction.
 
-    The result is that of Gram-Schmidt. By repeated CholeskyQR: A <- L^{-1} A with LL' = AA', until
-    AA' = I up to rounding. One or two rounds are enough where A is a step away from orthonormal
-    rows, even a long one. If a row depends on those before it, up to 1e-5 of its length,
-    Householder's QR (LAPACK's geqrf and orgqr) is used instead, whose rows are orthonormal
-    whatever the rank. No entry of QQ' - I is larger than 1e-14. Rows that are orthonormal already,
-    up to 2e-15, keep their bits.
+    The result is that of Gram-Schmidt, by repeated CholeskyQR: A <- L^{-1} A with LL' = AA', until
+    AA' = I up to rounding, usually in one or two rounds. If a row depends on those before it, up to
+    1e-5 of its length, LAPACK's Householder QR replaces it, with arbitrary orthonormal rows. No
+    entry of QQ' - I exceeds 1e-14. Rows that are orthonormal up to 2e-15 keep their bits.
 
-    Parameters
-    ----------
-    A : ndarray, shape (r, n), r <= n
-        C order; overwritten.
-    out : ndarray, shape (r, n)
-        C order. Dependent rows of `A` are replaced by arbitrary ones.
-
-    Returns
-    -------
-    bool
-        False where `A` is not finite; then `out` is unchanged.
-
-    Notes
-    -----
-    4nr² flops for each round, and 2nr² to see that no other is needed, all in matrix products.
-    Householder's 4nr² - 4r³/3 (`flops.qr`) take several times as long.
+    Returns False if `A` is not finite; then `out` is unchanged. 4nr² flops for each round, and 2nr²
+    for the last test.
 
     References
     ----------
-    Yamamoto, Nakatsukasa, Yanagisawa and Fukaya 2015, "Roundoff error analysis of the
-    CholeskyQR2 algorithm".
+    Yamamoto, Nakatsukasa, Yanagisawa and Fukaya 2015, "Roundoff error analysis of the CholeskyQR2
+    algorithm".
     """
     r = len(A)
     gram, factor = np.empty((r, r)), np.empty((r, r))
@@ -97,9 +81,9 @@ def _defect(gram: Array) -> float:
 
 @kernel
 def _inverse_cholesky(gram: Array, inverse: Array) -> bool:
-    """Set `inverse` to L^{-1} with LL' = gram; False where a row depends on those before it.
+    """Set `inverse` to L^{-1} with LL' = gram; return False if a row depends on those before it.
 
-    Row i of L^{-1} is (e_i - sum_{j<i} l_ij row_j) / l_ii. `gram` is overwritten with L.
+    L overwrites `gram`.
     """
     inverse[:] = 0.0
     for i in range(len(gram)):
@@ -124,7 +108,6 @@ def _inverse_cholesky(gram: Array, inverse: Array) -> bool:
 
 @kernel
 def _householder(A: Array, out: Array) -> bool:
-    """Orthonormalize by LAPACK's geqrf and orgqr; False where `A` is not finite."""
     if not np.isfinite(A).all():
         return False
     Q, R = np.linalg.qr(A.T)
@@ -136,10 +119,10 @@ def _householder(A: Array, out: Array) -> bool:
 
 
 ITERATIONS = 8
-"""Most iterations of a subspace, of two products each."""
+"""Maximum number of iterations of a subspace, of two products each."""
 
 PROMISING = 3
-"""Iterations after which it is given up unless a gap has shown."""
+"""Number of iterations after which it ends unless a gap has shown."""
 
 
 @kernel
@@ -148,27 +131,9 @@ def subspace_iteration(
 ) -> tuple[Array, Array, bool]:
     """Return eigenvalues, eigenvectors, and whether they are proven to be the leading ones.
 
-    Parameters
-    ----------
-    A : ndarray, shape (n, n)
-        Symmetric, positive semidefinite.
-    first : ndarray, shape (m, n)
-        Vectors to start from, in rows; m > count.
-    count : int
-        Number of eigenpairs.
-    accuracy : float
-        Largest residual that is accepted, relative to the largest eigenvalue.
-
-    Returns
-    -------
-    values : ndarray, shape (count,)
-        Descending.
-    vectors : ndarray, shape (n, count)
-    proven : bool
-
-    Notes
-    -----
-    4n²m flops an iteration, two products; at most 8 iterations.
+    A (n, n) is positive semidefinite. `first` (m, n), m > count, has start vectors in rows.
+    `accuracy` is the maximum residual relative to the largest eigenvalue. Values descend; vectors
+    are (n, count). 4n²m flops an iteration, at most 8 iterations.
     """
     n, m = len(A), len(first)
     V, image, ahead = np.empty((m, n)), np.empty((m, n)), np.empty((m, n))
@@ -208,7 +173,6 @@ def _leading(theta: Array, Y: Array, values: Array, top: Array) -> None:
 
 @kernel
 def _subtract(residual: Array, values: Array, vectors: Array) -> None:
-    """Subtract from each row its value times its vector."""
     for i in range(vectors.shape[0]):
         for j in range(vectors.shape[1]):
             residual[i, j] -= values[i] * vectors[i, j]
@@ -216,7 +180,6 @@ def _subtract(residual: Array, values: Array, vectors: Array) -> None:
 
 @kernel
 def _square(A: Array) -> float:
-    """Return the squared Frobenius norm, summed in the order of entries."""
     total = 0.0
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):

@@ -1,7 +1,6 @@
 """Partial cores W = X ·(I, Q, ..., Q) of the tensor X, in one of two forms.
 
-*Implicit*: from the samples whose moment X is. *Explicit*: from all entries of X. Objective,
-gradient and core follow from W by the same formulae, so that a method is the same in both forms.
+*Implicit*: from the samples whose moment X is. *Explicit*: from all entries of X.
 """
 
 from __future__ import annotations
@@ -21,17 +20,11 @@ from orthobench_tucker.sample_moments import monomials
 Indices = NDArray[np.intp]
 
 COMPILED = 16
-"""Smallest n that the compiled first contraction takes (`orthobench.tools.simd.COUNT`)."""
+"""Minimum n for the compiled first contraction (`orthobench.tools.simd.COUNT`)."""
 
 
 class PartialCores(ABC):
-    """The partial cores of a tensor, with a column for each monomial of degree d - 1.
-
-    Attributes
-    ----------
-    n, order : int
-        n and d.
-    """
+    """The partial cores of a tensor, with a column for each monomial of degree d - 1."""
 
     n: int
     order: int
@@ -41,7 +34,7 @@ class PartialCores(ABC):
         """Return W = X ·(I, Q, ..., Q), shape (n, N)."""
 
     def pairs(self, Q: Array) -> Array | None:
-        """Return `pair_core` at Q, if derivatives of W are computed from it, or None."""
+        """Return `pair_core` at Q if `along` uses it, or None."""
         del Q
         return None
 
@@ -58,7 +51,7 @@ class PartialCores(ABC):
         """Return the flops of `at`."""
 
     def pairs_flops(self, rank: int) -> int:
-        """Return the flops of `pairs` and of W from them; those of `at` if there are none."""
+        """Return the flops of `pairs` and of W from them; those of `at` without pairs."""
         return self.at_flops(rank)
 
     @abstractmethod
@@ -67,20 +60,10 @@ class PartialCores(ABC):
 
 
 class SampleCores(PartialCores):
-    """Partial cores W = M ·(I, Q, ..., Q) of M = (1/p) sum_i x_i ⊗ ... ⊗ x_i, never formed.
+    """Partial cores W = M ·(I, Q, ..., Q) of samples X (p, n) in C order, without M.
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-        Samples in rows, C order.
-    order : int
-        d.
-
-    Notes
-    -----
-    W is X' times the N = C(r + d - 2, d - 1) distinct monomials of the coordinates XQ of the
-    samples, over p: O(pnN) flops; equation 13 takes O(p²(n + r)) for the same gradient.
-    Memory besides W: that of the monomials of one block of samples, at most 240.
+    W is X' times the N = C(r + d - 2, d - 1) distinct monomials of XQ, over p: O(pnN) flops.
+    Equation 13 takes O(p²(n + r)) for the same gradient.
     """
 
     def __init__(self, X: Array, order: int) -> None:
@@ -88,13 +71,13 @@ class SampleCores(PartialCores):
         self.X.flags.writeable = False
 
     def at(self, Q: Array) -> Array:
-        """Return W, shape (n, N), Fortran order; 2pnr + pN + 2pnN flops."""
+        """Return W, shape (n, N), Fortran order."""
         from orthobench_tucker._kernels.sample_contractions import partial_core
 
         return partial_core(self.X, np.array(Q.T, order="C"), *self._blocks(Q.shape[1])).T
 
     def along(self, Q: Array, V: Array, pairs: Array | None = None) -> Array:
-        """Return the derivative of W in the direction V; 4pnr + 3pN + 2pnN flops."""
+        """Return the derivative of W in the direction V."""
         from orthobench_tucker._kernels.sample_contractions import partial_core_along
 
         del pairs
@@ -102,7 +85,7 @@ class SampleCores(PartialCores):
         return partial_core_along(self.X, basis, direction, *self._blocks(Q.shape[1])).T
 
     def at_flops(self, rank: int) -> int:
-        """Return the flops of `at`: 2pnr + pN + 2pnN; monomials of lower degrees do not count."""
+        """Return the flops of `at`: 2pnr + pN + 2pnN."""
         return sample_core_flops(len(self.X), self.n, rank, self.order)
 
     def along_flops(self, rank: int) -> int:
@@ -116,21 +99,11 @@ class SampleCores(PartialCores):
 
 
 class TensorCores(PartialCores):
-    """Partial cores W = T ·(I, Q, ..., Q) of a symmetric tensor T.
+    """Partial cores W = T ·(I, Q, ..., Q) of a symmetric tensor T, neither copied nor packed.
 
-    Indices are contracted one after the other. The result of each contraction is symmetric in the
-    remaining indices, and in the columns of Q: it is kept only at ascending tuples of either. So
-    the first contraction, which dominates, takes 2 n^d r / (d - 1)! flops, and reads about
-    1 / (d - 1)! of T.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-        C order, symmetric. It is neither copied nor packed.
-
-    Notes
-    -----
-    Memory r n^(d-1) / (d - 2)! during a call, up to lower terms.
+    Indices are contracted one after the other, and results kept only at ascending tuples of indices
+    and of columns. So the first contraction, which dominates, takes 2 n^d r / (d - 1)! flops, and
+    reads about 1 / (d - 1)! of T. Memory about r n^(d-1) / (d - 2)!.
     """
 
     def __init__(self, T: Array) -> None:
@@ -154,7 +127,7 @@ class TensorCores(PartialCores):
         return slab_products(entries, self.n, slabs, lasts, np.ascontiguousarray(Q))
 
     def core(self, Y: Array, V: Array) -> Array:
-        """Return V'W = T ·(V, ..., V) with W as of `at`, shape (m, N), given Y = `first` of V."""
+        """Return V'W = T ·(V, ..., V), shape (m, N), given Y = `first` of V."""
         columns = tuple(range(V.shape[1]))
         if self.order == 2:
             return np.asarray(V.T @ Y.T)
@@ -207,11 +180,7 @@ def samples_of(oracle: SymmetricTensorOracle, form: str) -> Any:
 
 
 def unfolded(W: Array, rank: int, order: int) -> Array:
-    """Return the unfolding of X ·(I, Q, ..., Q), with equal columns combined into one.
-
-    W diag(c)^½ with the multiplicities c has the same norm, singular values and left singular
-    vectors.
-    """
+    """Return W diag(c)^½ with multiplicities c; it has the unfolding's singular values."""
     return np.asarray(W * np.sqrt(monomials(rank, order - 1).multiplicities))
 
 
@@ -229,9 +198,8 @@ def tensor_core_flops(n: int, rank: int, order: int) -> int:
 def block_rows(n: int, rank: int, size: int) -> int:
     """Return the number of samples in a block.
 
-    OpenBLAS multiplies without packing if the result has at most 1200 entries (one factor
-    transposed) and the product takes at most 10^6 multiplications: as many samples as stay within
-    both. If that is fewer than 32, packing pays off, and 240 samples amortize it.
+    OpenBLAS multiplies without packing if the result has at most 1200 entries and the product takes
+    at most 10^6 multiplications. If that allows fewer than 32 samples, 240 amortize packing.
     """
     most = min(1200 // rank, 10**6 // (n * size))
     return min(most, 240) if most >= 32 else 240
@@ -241,14 +209,9 @@ def block_rows(n: int, rank: int, size: int) -> int:
 def monomial_products(variables: int, degree: int) -> tuple[Indices, Indices, int]:
     """Return each monomial of degree 1 to m as a product of two others, in one list.
 
-    The list begins with the r variables; the degrees follow each other.
-
-    Returns
-    -------
-    parents, last : ndarray of int64, shape (R,)
-        Monomial i, i >= r, is monomial ``parents[i]`` times variable ``last[i]``. Read-only.
-    size : int
-        Number of monomials of degree m, the last ones, in the order of the module `monomials`.
+    The list begins with the r variables; degrees follow each other. Monomial i, i >= r, is monomial
+    ``parents[i]`` times variable ``last[i]``; both arrays are read-only. `size` is the number of
+    monomials of degree m, the last ones.
     """
     parents, last = [np.zeros(variables, np.int64)], [np.zeros(variables, np.int64)]
     above = 0
@@ -264,25 +227,11 @@ def monomial_products(variables: int, degree: int) -> tuple[Indices, Indices, in
 
 
 def pair_core(T: Array, Q: Array) -> Array:
-    """Return Y = T ·(I, I, Q, ..., Q), an (n, n) slice for each monomial of degree d - 2.
+    """Return Y = T ·(I, I, Q, ..., Q), shape (N', n, n): a slice for each monomial of degree d - 2.
 
-    One pass over the n^d entries. W and its derivative in any direction follow from Y in n² N' r
-    multiplications each, N' = C(r + d - 3, d - 2): however many Hessian-vector products are taken
-    at a point, the tensor is read once.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d, d >= 3
-        C order, symmetric.
-    Q : ndarray, shape (n, r)
-
-    Returns
-    -------
-    ndarray, shape (N', n, n)
-
-    Notes
-    -----
-    2 n^d r + 2 n^(d-1) r² + ... + 2 n³ r^(d-2) flops.
+    Without further passes over T, W and its derivatives follow from Y in n² N' r multiplications
+    each, N' = C(r + d - 3, d - 2). It takes 2 n^d r + 2 n^(d-1) r² + ... + 2 n³ r^(d-2) flops; d >=
+    3.
     """
     (n, r), order = Q.shape, T.ndim
     Y, slices = T, 1
@@ -300,26 +249,10 @@ def core_of_pairs(Y: Array, Q: Array, order: int) -> Array:
 
 
 def core_along(Y: Array, V: Array, order: int) -> Array:
-    """Return the derivative of W in the direction V, from `pair_core`.
+    """Return the derivative of W in the direction V, (n, N), from `pair_core`.
 
-    Each column is the sum, over the d - 1 variables of its monomial, of the slice of Y for the
-    other variables times the column of V for that one.
-
-    Parameters
-    ----------
-    Y : ndarray, shape (N', n, n)
-        From `pair_core`.
-    V : ndarray, shape (n, r)
-    order : int
-        d.
-
-    Returns
-    -------
-    ndarray, shape (n, N)
-
-    Notes
-    -----
-    2 n² N' r + (d - 2) n N flops.
+    Each column sums, over the d - 1 variables of its monomial, the slice of Y for the others times
+    the column of V for that one. 2 n² N' r + (d - 2) n N flops.
     """
     others, variable = _without_one(V.shape[1], order - 1)
     parts = Y @ V
@@ -336,10 +269,7 @@ def core_of_pairs_flops(n: int, rank: int, order: int) -> int:
 
 @lru_cache(maxsize=64)
 def _without_one(variables: int, degree: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return each monomial without each of its variables in turn, and that variable.
-
-    Indices of monomials of one degree less, and of variables, both of shape (degree, size).
-    """
+    """Return each monomial without each of its variables in turn, and that variable."""
     below = {i: at for at, i in enumerate(monomials(variables, degree - 1).indices)}
     all_of = monomials(variables, degree).indices
     others = [[below[i[:a] + i[a + 1 :]] for i in all_of] for a in range(degree)]
@@ -351,23 +281,9 @@ def _contracted(
 ) -> tuple[Array, tuple[int, ...]]:
     """Contract all but the last indices of symmetric tensors with ascending columns of Q.
 
-    Parameters
-    ----------
-    Y : ndarray, shape (count, C(n + order - 1, order))
-        Symmetric tensors at ascending tuples of indices. Each stands for a monomial of columns of Q
-        that it has been contracted with.
-    firsts : tuple of int
-        The first column of Q that each tensor is contracted with next: the last of its monomial.
-    Q : ndarray, shape (n, r)
-    n, order : int
-        Dimension and order of the tensors.
-    last : int
-        Number of indices that are left.
-
-    Returns
-    -------
-    Y, firsts
-        Of the contracted tensors: a row for each monomial, in lexical order.
+    Each row of Y (count, C(n + order - 1, order)) is a tensor at ascending tuples, for a monomial
+    of columns of Q. The last column of each monomial is in `firsts`, and `last` is the number of
+    indices left. Returns Y and `firsts` after it, a row for each monomial in lexical order.
     """
     for degree in range(order, last, -1):
         positions = unpacking(n, degree).ravel()
@@ -380,7 +296,7 @@ def _contracted(
 
 @lru_cache(maxsize=32)
 def _multiples(firsts: tuple[int, ...], rank: int) -> tuple[Indices, Indices]:
-    """Return the monomial and the factor of each multiple: ascending factors, from the last on."""
+    """Return the monomial and the factor of each multiple: ascending factors from the last on."""
     parents = np.repeat(np.arange(len(firsts)), [rank - first for first in firsts])
     return parents, np.concatenate([np.arange(first, rank) for first in firsts])
 
@@ -401,9 +317,8 @@ def ascending(n: int, length: int) -> Indices:
 def unpacking(n: int, length: int) -> Indices:
     """Return the position, among ascending tuples, of each shorter one with any index added.
 
-    Row by row for the ascending tuples of ``length - 1`` indices in lexical order, column by column
-    for the index: the position of both together among the ascending tuples of `length` indices.
-    Shape (count, n).
+    Shape (count, n): rows are the ascending tuples of ``length - 1`` indices, columns the added
+    index.
     """
     shorter = ascending(n, length - 1)
     both = np.empty((len(shorter), n, length), dtype=np.intp)
@@ -415,7 +330,6 @@ def unpacking(n: int, length: int) -> Indices:
 
 @lru_cache(maxsize=32)
 def _positions(n: int, length: int) -> Indices:
-    """Return the position of each ascending tuple in a flattened (n,) * length array."""
     return np.asarray(np.ravel_multi_index(tuple(ascending(n, length).T), (n,) * length))
 
 

@@ -1,20 +1,18 @@
 """Plane rotations of a small symmetric tensor that maximize its leading block, compiled.
 
-Let F be the squared norm of the leading block, c and s the cosine and sine of an angle t. After
-the rotation of u_i, i <= r < j, into c u_i + s u_j, F is the sum over k = 0, ..., d, and over all
+Let F be the squared norm of the leading block, c and s the cosine and sine of an angle t. After the
+rotation of u_i, i <= r < j, into c u_i + s u_j, F is the sum over k = 0, ..., d, and over all
 tuples of d - k leading indices other than i, of
 
     binom(d, k) (sum_e binom(k, e) c^(k-e) s^e T[others, i, ..., i, j, ..., j])²,   e times j,
 
 where k = 0 is constant. Term k is a trigonometric polynomial with harmonics up to k in 2t. By
-symmetry only ascending tuples are needed, with multiplicities.
+symmetry ascending tuples are enough, with multiplicities.
 
-The global maximum of a trigonometric polynomial over its period,
-f(x) = sum_h cosines[h] cos(h x) + sines[h] sin(h x), h = 1, ..., d: the circle is divided into
-cells. By Taylor's theorem, with a bound on the third derivative, a cell is discarded where f is
-monotone or convex on it, or nowhere above the best value known; where f is concave Newton's method
-finds its maximum; any other cell is halved. So no maximum is missed, however close to another one
-it lies. A grid might miss one, and so might rounded roots of a polynomial in tan(x/2).
+The global maximum of f(x) = sum_h cosines[h] cos(h x) + sines[h] sin(h x), h = 1, ..., d, is found
+by dividing the circle into cells, with Taylor's theorem and a bound on the third derivative. A cell
+without a maximum above the best value known is discarded. If f is concave on a cell, Newton's
+method finds its maximum. Any other cell is halved. So no maximum is missed.
 """
 
 from __future__ import annotations
@@ -31,38 +29,30 @@ from orthobench.tools.compiled import kernel
 from orthobench_tucker.sample_moments import monomials
 
 RESOLUTION = 1e-14
-"""Maxima that differ by less than this, relative to the sum of |coefficients|, are equal."""
+"""Difference of maxima, relative to the sum of |coefficients|, below which they are equal."""
 
 CELLS = 4
-"""Initial cells of the circle for each harmonic."""
+"""Number of initial cells of the circle for each harmonic."""
 
 NARROW = 1e-7
-"""Half-width, in radians, below which a cell is not halved any more."""
+"""Half-width, in radians, below which a cell is not halved."""
 
 DISCARD, CLIMB, HALVE = 0, 1, 2
-"""What may be done with a cell: see `_verdict`."""
+"""Verdicts on a cell: see `_verdict`."""
 
 STEPS = 30
-"""Most steps of Newton's method."""
+"""Maximum number of steps of Newton's method."""
 
 DEPTH = 64
-"""Room for waiting cells besides the initial ones: each halving adds one."""
+"""Number of waiting cells besides the initial ones: each halving adds one."""
 
 
 @kernel
 def best_angle(cosines: Array, sines: Array) -> float:
     """Return the global maximizer of f, in [-pi, pi]; near zero if the maximum there is equal.
 
-    Parameters
-    ----------
-    cosines, sines : ndarray, shape (d + 1,)
-        Coefficients of the harmonics 0, ..., d; those of harmonic 0 do not matter.
-
-    Returns
-    -------
-    float
-        Zero if any gain would be rounding. Small gains near a maximum are not: `gain` computes
-        them from half-angles, and never as the difference of two values.
+    Coefficients have shape (d + 1,). Zero if any gain would be rounding; `gain` resolves small
+    gains.
     """
     d = len(cosines) - 1
     size, third = _bounds(cosines, sines)
@@ -107,10 +97,10 @@ def _bounds(cosines: Array, sines: Array) -> tuple[float, float]:
 
 @kernel
 def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, level: float) -> int:
-    """Return what to do with the cell of half-width w around x, by Taylor's theorem.
+    """Return what to do with the cell of half-width w around x.
 
-    `DISCARD` if no maximum above `level` can be in it, `CLIMB` where f is concave on it or it is
-    too narrow, else `HALVE`.
+    `DISCARD` if it has no maximum above `level`, `CLIMB` if f is concave on it or it is too narrow,
+    else `HALVE`.
     """
     slope, curvature = derivatives(cosines, sines, x)
     bend = third * w
@@ -124,10 +114,7 @@ def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, lev
 
 @kernel
 def _stationary(cosines: Array, sines: Array, x: float, w: float) -> float:
-    """Return a stationary point of f within w of x at which its slope falls, by Newton's method.
-
-    Bisection replaces the steps that would leave the bracket.
-    """
+    """Return a maximum of f within w of x, by Newton's method with bisection."""
     low, high = x - w, x + w
     for _ in range(STEPS):
         slope, curvature = derivatives(cosines, sines, x)
@@ -173,16 +160,11 @@ class Plane(NamedTuple):
     Attributes
     ----------
     others : ndarray of int, shape (count, d - 1)
-        Ascending tuples of d - k of the r - 1 other leading indices, k = 1, ..., d, padded on the
-        right.
-    degrees : ndarray of int, shape (count,)
-        k of each tuple.
+        Ascending tuples of d - k of the r - 1 other leading indices, k = `degrees`, padded.
     multiplicities : ndarray, shape (count,)
-        Number of entries that each tuple stands for, times binom(d, k).
-    binomials : ndarray, shape (d + 1, d + 1)
-        binom(k, e).
+        Number of entries for each tuple, times binom(d, k).
     harmonics : ndarray, shape (d + 1, 2d + 1, 2, d + 1)
-        Coefficients of cos(h x) and sin(h x) in c^(2k - q) s^q, for each k and q, with x = 2t.
+        Coefficients of cos(h x) and sin(h x) in c^(2k - q) s^q, x = 2t.
     """
 
     others: NDArray[np.intp]
@@ -232,27 +214,9 @@ def rotate_planes(
 ) -> tuple[int, int]:
     """Rotate in each plane (i, j), i < r <= j, in turn, to the global maximum of F.
 
-    Parameters
-    ----------
-    T : ndarray, shape (m^d,)
-        A symmetric tensor, flattened; rotated in place, along all modes.
-    turned : ndarray, shape (m, m)
-        G', where T becomes T ·(G, ..., G); rotated in place.
-    rank, order : int
-        r and d.
-    tables : Plane
-    least : float
-        A plane is skipped if the derivative |dF/dt| at t = 0 is less.
-
-    Returns
-    -------
-    int, int
-        Number of planes that were tried, and of rotations.
-
-    Notes
-    -----
-    6d m^(d - 1) flops for each rotation, and `orthobench_tucker.solvers.jacobi_tucker.plane_flops`
-    for each plane.
+    The flattened tensor T (m^d,) and `turned` = G' (m, m), where T becomes T ·(G, ..., G), are
+    rotated in place. A plane is skipped if |dF/dt| at t = 0 is below `least`. Returns the number of
+    planes that were tried, and of rotations. 6d m^(d - 1) flops a rotation.
     """
     m = len(turned)
     cosines, sines = np.empty(order + 1), np.empty(order + 1)

@@ -1,8 +1,7 @@
 """Contractions of moments of samples, which are never formed, compiled.
 
-All products are BLAS products of a block of samples, which stays in the cache between them. The
-blocks are short: OpenBLAS has kernels for small products that are up to three times faster on
-these tall matrices (`orthobench_tucker._kernels.partial_cores.block_rows`).
+Blocks of samples stay in the cache between products, and are short enough for OpenBLAS's kernels
+for small products (`block_rows`).
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ def fill_products(values: Array, parents: Indices, last: Indices, begin: int) ->
 def _fill_derivatives(
     changes: Array, values: Array, parents: Indices, last: Indices, begin: int
 ) -> None:
-    """Set the derivatives of the rows from `begin` on, by the product rule."""
     count = values.shape[1]
     for row in range(begin, len(parents)):
         du, v = changes[parents[row]], values[last[row]]
@@ -53,24 +51,10 @@ def _add(part: Floats, total: Floats) -> None:
 def partial_core(
     X: Array, basis: Array, parents: Indices, last: Indices, size: int, rows: int
 ) -> Array:
-    """Return W' = (M ·(I, Q, ..., Q))', shape (N, n).
+    """Return W' = (M ·(I, Q, ..., Q))', shape (N, n), of samples X (p, n) and Q' (r, n).
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-    basis : ndarray, shape (r, n)
-        Q'.
-    parents, last : ndarray of int64, shape (R,)
-        The products that make the monomials of degrees up to d - 1
-        (`orthobench_tucker._kernels.partial_cores.monomial_products`).
-    size : int
-        N, the number of monomials of degree d - 1, which come last.
-    rows : int
-        Samples in a block.
-
-    Notes
-    -----
-    2pn(r + N) + pN flops, up to monomials of lower degrees; memory R `rows` + 2nN.
+    `parents`, `last` and `size` come from `monomial_products`; `rows` is the number of samples in a
+    block. 2pn(r + N) + pN flops, up to lower degrees.
     """
     p, n = X.shape
     r, height = len(basis), len(parents)
@@ -92,7 +76,7 @@ def partial_core(
 def partial_core_along(
     X: Array, basis: Array, direction: Array, parents: Indices, last: Indices, size: int, rows: int
 ) -> Array:
-    """Return the derivative of W' in a direction V' (r, n); arguments as of `partial_core`."""
+    """Return the derivative of W' in a direction V' (r, n); arguments as in `partial_core`."""
     p, n = X.shape
     r, height = len(basis), len(parents)
     total, part = np.zeros((size, n)), np.empty((size, n))
@@ -114,7 +98,6 @@ def partial_core_along(
 
 @kernel
 def _raise(flat: Floats, exponent: int) -> None:
-    """Raise entries to a power in place, by multiplication."""
     for i in range(len(flat)):
         base = flat[i]
         power = base
@@ -125,7 +108,6 @@ def _raise(flat: Floats, exponent: int) -> None:
 
 @kernel
 def _halve(tile: Floats, columns: int) -> None:
-    """Halve the first columns in place."""
     for i in range(tile.shape[0]):
         for j in range(columns):
             tile[i, j] /= 2
@@ -133,25 +115,10 @@ def _halve(tile: Floats, columns: int) -> None:
 
 @kernel
 def gram_of_unfolding(X: Floats, exponent: int, rows: int, columns: int) -> Floats:
-    """Return X'(XX')^[d-1] X, from tiles of the upper half of the p-by-p Gram matrix.
+    """Return X'(XX')^[d-1] X, symmetric, from tiles of the upper half of the p-by-p Gram matrix.
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-        In double or single precision, in which everything is computed.
-    exponent : int
-        d - 1.
-    rows, columns : int
-        Size of a tile; only one is in memory at a time.
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-        Symmetric to the last bit.
-
-    Notes
-    -----
-    2p²n + (d - 2)p²/2 + 2pn² operations.
+    In the precision of X (p, n). `exponent` is d - 1; a tile has `rows` and `columns`. 2p²n + (d -
+    2)p²/2 + 2pn² operations.
     """
     p, n = X.shape
     total, part = np.zeros((n, n), X.dtype), np.empty((n, n), X.dtype)

@@ -1,9 +1,8 @@
 """Contractions of symmetric tensors with the columns of bases, compiled.
 
-The first one reads only the distinct entries. A symmetric tensor of order d is a stack of (n, n)
-slabs, one for each tuple of its first d - 2 indices, of which ascending tuples are enough. Of a
-slab times Q only the entries b >= the largest of those indices are needed: the others equal
-entries of other slabs. Sixteen entries are computed at once, in the lanes of the processor.
+A symmetric tensor of order d is a stack of (n, n) slabs, one for each tuple of its first d - 2
+indices; ascending tuples are enough. In a slab times Q only the entries b >= the largest of those
+indices are needed. Sixteen entries are computed at once, in the lanes of the processor.
 """
 
 from __future__ import annotations
@@ -20,27 +19,11 @@ Indices = NDArray[np.intp]
 
 @kernel
 def slab_products(T: Array, n: int, slabs: Indices, lasts: Indices, Q: Array) -> Array:
-    """Return T ·(I, ..., I, Q) at all ascending tuples of the d - 1 remaining indices.
+    """Return T ·(I, ..., I, Q), (r, C(n + d - 2, d - 1)), at ascending tuples in lexical order.
 
-    Parameters
-    ----------
-    T : ndarray, shape (n^d,)
-        A symmetric tensor, flattened; n is at least `orthobench.tools.simd.COUNT`.
-    n : int
-    slabs : ndarray of int
-        Position in `T` of the slab of each ascending prefix, in lexical order.
-    lasts : ndarray of int
-        The last index of each prefix.
-    Q : ndarray, shape (n, r)
-
-    Returns
-    -------
-    ndarray, shape (r, C(n + d - 2, d - 1))
-        Tuples in lexical order.
-
-    Notes
-    -----
-    2 n^d r / (d - 1)! flops, up to lower terms; about 1/(d - 1)! of T is read.
+    T is flattened, n >= `orthobench.tools.simd.COUNT`. The position of the slab of each ascending
+    prefix is in `slabs`, its last index in `lasts`. It takes 2 n^d r / (d - 1)! flops, up to lower
+    terms, and reads about 1/(d - 1)! of T.
     """
     r, size = Q.shape[1], len(lasts) * n - lasts.sum()
     # a strip may begin left of the entries of its slab; the next slab overwrites that part
@@ -60,8 +43,7 @@ def slab_products(T: Array, n: int, slabs: Indices, lasts: Indices, Q: Array) ->
 def _strip(T: Array, at: int, ahead: int, n: int, Q: Array, Y: Array, to: int) -> None:
     """Set sixteen entries of each row of `Y`: sixteen columns of a slab times Q.
 
-    The same columns of the next slab are prefetched meanwhile, since processors do not foresee
-    strips.
+    It prefetches the same columns of the next slab, since processors do not foresee strips.
     """
     k = 0
     while k + 4 <= Q.shape[1]:
@@ -109,21 +91,8 @@ def _one(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: 
 def matrix_cores(Y: Array, rows: Array, firsts: Indices, S: Array) -> None:
     """Set S to the columns of V'AV from a first one on, of several symmetric matrices A.
 
-    Only the half above the diagonal is unpacked: with A = B + B', V'AV = V'BV + (V'BV)'.
-
-    Parameters
-    ----------
-    Y : ndarray, shape (count, n(n + 1)/2)
-        Each matrix at ascending pairs of indices, in lexical order.
-    rows : ndarray, shape (m, n)
-        V'.
-    firsts : ndarray of int, shape (count,)
-        The first column of each.
-    S : ndarray, shape (m, sum of m - firsts)
-        Overwritten; the columns of one matrix after those of another.
-
-    Notes
-    -----
+    Y (count, n(n + 1)/2) has each matrix at ascending pairs, `rows` is V' (m, n), `firsts` the
+    first column of each. Only the upper half is unpacked: with A = B + B', V'AV = V'BV + (V'BV)'.
     2mn² + 2m²n flops for each matrix.
     """
     m, n = rows.shape

@@ -20,7 +20,7 @@ NULL = 1e-13
 """Eigenvalue of mat(X) mat(X)', relative to the largest, below which it is rounding in float64."""
 
 CANCELLED = 1e-14
-"""Eigenvalue, relative to their bound if samples did not cancel, below which it is rounding."""
+"""Eigenvalue, relative to their bound without cancellation, below which it is rounding."""
 
 SINGLE = 1e-5
 """Eigenvalue, relative to that bound, below which it may be rounding in single precision."""
@@ -29,22 +29,17 @@ ROUGH = 1e-6
 """Residual of eigenvectors of a Gram matrix in single precision."""
 
 OVERSAMPLED = 3
-"""Vectors iterated beyond those that are sought, which makes these converge faster."""
+"""Number of additional vectors in the iteration, for faster convergence."""
 
 ROUNDING = 2e-15
-"""Residual, relative to the largest eigenvalue, that is taken for rounding."""
+"""Residual, relative to the largest eigenvalue, that counts as rounding."""
 
 
 class Unfolding:
     """The Gram matrix mat(X) mat(X)' of an oracle's tensor, and its leading eigenvectors.
 
-    Parameters
-    ----------
-    oracle : SymmetricTensorOracle
-    form : str
-        ``"explicit"``: from the tensor (equation 7). Otherwise from samples if there are any:
-        from their p-by-p Gram matrix (equation 17), or from the distinct entries of mat(M) if
-        that is cheaper.
+    From the tensor if `form` is ``"explicit"`` (equation 7). Else from the p-by-p Gram matrix of
+    samples (equation 17), or from the distinct entries of mat(M) if that is cheaper.
     """
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
@@ -99,11 +94,9 @@ class Unfolding:
 
     @property
     def single_basis(self) -> Any:
-        """The same to about 1e-6, from the Gram matrix of samples in single precision.
+        """The same to about 1e-6, from samples in single precision, in half the time.
 
-        It takes half the time, and a method that starts from it corrects the error. If an
-        eigenvalue is so small that it might be rounding, and where the Gram matrix of samples is
-        not the cheapest way, it is `basis`.
+        It is `basis` if an eigenvalue might be rounding, or if another way is cheaper.
         """
         if self.samples is None or by_entries(self.samples, self.oracle.order):
             return self.basis
@@ -132,9 +125,8 @@ class Unfolding:
 def by_entries(X: Any, order: int) -> bool:
     """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples.
 
-    By the operations that are really done: only half of a symmetric result is computed. Those
-    of entries, in narrow products, were measured to take 1.6 to 2.1 times as long each at order 3,
-    3.5 to 4 times at order 4.
+    Operations on entries, in narrow products, take 1.6 to 2.1 times as long at order 3, and 3.5 to
+    4 times at order 4 (measured).
     """
     p, n = X.shape
     entries = (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
@@ -143,25 +135,10 @@ def by_entries(X: Any, order: int) -> bool:
 
 
 def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
-    """Return mat(M) mat(M)' = X'(XX')^[d-1] X / p² (equation 17), M the moment of samples.
+    """Return mat(M) mat(M)' = X'(XX')^[d-1] X / p² (equation 17) of samples X (p, n), in float64.
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-        Samples in rows; equation 17 has them in columns. In double or single precision, which is
-        that of the products.
-    order : int
-        d.
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-        In double precision.
-
-    Notes
-    -----
-    The Gram matrix XX' is never formed as a whole, but by tiles of its upper half:
-    2p²n + (d - 2)p²/2 + 2pn² operations, memory of a tile and of n² doubles.
+    Products are in the precision of X. XX' is formed by tiles of its upper half: 2p²n + (d - 2)p²/2
+    + 2pn² operations.
     """
     from orthobench_tucker._kernels.sample_contractions import gram_of_unfolding
 
@@ -172,20 +149,11 @@ def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
 
 
 def gram_of_entries(X: Array, order: int) -> Array:
-    """Return mat(M) mat(M)' from the distinct columns of mat(M), M the moment of samples.
+    """Return mat(M) mat(M)' from the distinct columns of mat(M), M the moment of samples X (p, n).
 
-    Columns of ascending indices (k, ...), for one k at a time, each weighted by the number of
-    columns that it stands for.
-
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-    order : int
-        d.
-
-    Notes
-    -----
-    p(2n + 1)N + n²N operations, N = C(n + d - 2, d - 1); memory n C(n + d - 3, d - 2).
+    Columns of ascending indices (k, ...) are taken one k at a time, weighted by their multiplicity.
+    This takes p(2n + 1)N + n²N operations, N = C(n + d - 2, d - 1), and memory n C(n + d - 3, d -
+    2).
     """
     p, n = X.shape
     if order == 2:
@@ -207,15 +175,7 @@ def gram_of_tensor(T: Array) -> Array:
     """Return mat(T) mat(T)' of a symmetric tensor (equation 7).
 
     From order 4 on, only one of the equal columns (j, k, ...) and (k, j, ...) is taken, with weight
-    two; for lower orders the products would be too small to gain from it.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-
-    Notes
-    -----
-    n^(d + 1) operations, since the result is symmetric; n^d (n + 1)/2 from order 4 on.
+    two. n^(d + 1) operations; n^d (n + 1)/2 from order 4 on.
     """
     n, order = len(T), T.ndim
     unfolding = T.reshape(n, -1)
@@ -233,30 +193,10 @@ def gram_of_tensor(T: Array) -> Array:
 def leading_eigenpairs(A: Array, count: int, accuracy: float = ROUNDING) -> tuple[Array, Array]:
     """Return the largest eigenvalues of a positive semidefinite matrix and their eigenvectors.
 
-    By subspace iteration if there is a wide gap below them, else by LAPACK, which is slower.
-    The iteration is accepted only if it proves its result: the residuals are small, and the
-    norm of all other eigenvalues together, the root of |A|_F² - sum theta_i², is less than the
-    least one found, so that none is missed.
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, n)
-        C order.
-    count : int
-        r.
-    accuracy : float
-        Largest residual that is accepted, relative to the largest eigenvalue.
-
-    Returns
-    -------
-    values : ndarray, shape (r,)
-        Descending.
-    vectors : ndarray, shape (n, r)
-        Orthonormal.
-
-    Notes
-    -----
-    About 2n²(r + 3) flops a product, of which there are at most 16; or LAPACK's 4n³/3 and more.
+    By subspace iteration if there is a wide gap below them, else by LAPACK, which is slower. The
+    iteration is accepted only with a proof: residuals are below `accuracy` times the largest
+    eigenvalue, and the norm of all other eigenvalues, the root of |A|_F² - sum theta_i², is less
+    than the smallest one found. Values descend, vectors are (n, r).
     """
     from scipy.linalg import eigh
 
@@ -275,5 +215,5 @@ def leading_eigenpairs(A: Array, count: int, accuracy: float = ROUNDING) -> tupl
 
 @lru_cache(maxsize=16)
 def _first_vectors(width: int, n: int) -> Array:
-    """Return the transposed vectors that the iteration starts from, always the same."""
+    """Return the transposed start vectors of the iteration, always the same."""
     return np.random.default_rng(0).standard_normal((width, n))

@@ -10,24 +10,20 @@ from orthobench.contract import Array
 from orthobench.errors import OrthobenchError
 
 GAP = 1e-6
-"""Largest optimality gap of weights, relative to the utility of equal weights."""
+"""Maximum optimality gap of weights, relative to the utility of equal weights."""
 
 UNITS = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
-"""Units of utility, relative to that of equal weights, in which the optimizer is run in turn."""
+"""Units of utility, relative to that of equal weights, in which the optimizer runs in turn."""
 
 
 @dataclass(frozen=True)
 class Utility:
     """The expected utility of a portfolio w, from moments of orders 2 to 4 of centred returns.
 
-    -mu/2 <M2, w²> + mu(mu+1)/6 <M3, w³> - mu(mu+1)(mu+2)/24 <M4, w⁴>, where w^d stands for
-    w ⊗ ... ⊗ w (Jin, Kileel, Kolda and Ward 2022, equation 19). No moment is formed: <M_d, w^d>
-    is the mean of (w'x)^d, and the low-rank moments M_d ·(QQ', ..., QQ') of a basis Q are those
-    of the samples QQ'x.
-
-    The utility is the mean of a quartic of w'x, whose second derivative
-    -mu (1 - (mu+1) y + (mu+1)(mu+2) y²/2) has no root (its discriminant is -(mu+1)(mu+3)) and is
-    negative: it is concave in w, and has one maximum over the simplex.
+    -mu/2 <M2, w²> + mu(mu+1)/6 <M3, w³> - mu(mu+1)(mu+2)/24 <M4, w⁴>, where w^d stands for w ⊗ ...
+    ⊗ w (Jin, Kileel, Kolda and Ward 2022, equation 19). No moment is formed: <M_d, w^d> is the mean
+    of (w'x)^d, and the low-rank moments M_d ·(QQ', ..., QQ') of a basis Q are those of the samples
+    QQ'x. The utility is concave in w, and so has one maximum over the simplex.
 
     Attributes
     ----------
@@ -59,8 +55,7 @@ class Utility:
     def gap(self, w: Array) -> float:
         """Return max_i g_i - w'g with the gradient g, a bound on the utility that `w` loses.
 
-        It holds for concave functions over the simplex (Frank and Wolfe 1956), and is zero if
-        the Karush-Kuhn-Tucker conditions hold, and nowhere else.
+        It holds for concave functions over the simplex (Frank and Wolfe 1956).
         """
         _, g = self.with_gradient(w)
         return float(g.max() - w @ g)
@@ -68,18 +63,13 @@ class Utility:
     def best_weights(self) -> Array:
         """Return the weights w >= 0, sum w = 1, of largest expected utility.
 
-        By sequential least squares (SciPy's SLSQP) from equal weights. If it ends too early,
-        it is run again from there, with the utility in smaller units. Low-rank moments may have
-        several best weights: one of them is returned.
+        SciPy's SLSQP from equal weights; if it ends too early, again with the utility in smaller
+        units. Low-rank moments may have several best weights: it returns one of them.
 
         Raises
         ------
         OrthobenchError
             If the result is not optimal: `gap` above 1e-6 of the utility of equal weights.
-
-        Notes
-        -----
-        4pn flops for each evaluation of the utility and its gradient.
         """
         n = self.X.shape[1]
         weights = np.full(n, 1 / n)
@@ -113,29 +103,16 @@ class Utility:
 def cumulative(y: Array) -> Array:
     """Return the cumulative returns in percent, (prod_{s <= t} (1 + y_s / 100) - 1) 100.
 
-    Parameters
-    ----------
-    y : ndarray, shape (days,)
-        Daily returns in percent.
+    `y` are daily returns in percent, shape (days,).
     """
     return np.asarray((np.cumprod(1 + y / 100) - 1) * 100)
 
 
 def performance(y: Array, years: float) -> dict[str, float]:
-    """Return the measures of Table 3 of Jin et al. (2022).
+    """Return the measures of Table 3 of Jin et al. (2022) of daily returns `y` in percent.
 
-    Parameters
-    ----------
-    y : ndarray, shape (days,)
-        Daily returns in percent.
-    years : float
-        The length of the period, weekends included.
-
-    Returns
-    -------
-    dict
-        ``annual_return``, the annual geometric mean in percent; ``m2``, ``m3`` and ``m4``, the
-        centred moments of daily returns.
+    ``annual_return``, the annual geometric mean in percent; ``m2``, ``m3`` and ``m4``, the centred
+    moments of daily returns. `years` includes weekends.
     """
     growth = float(np.prod(1 + y / 100))
     centred = y - y.mean()

@@ -31,10 +31,10 @@ from orthobench_tucker import MomentStream, SymmetricTucker, TuckerOracle, symme
 from orthobench_tucker.oracle import check_ranks
 
 Draw: TypeAlias = "Callable[[np.random.Generator, int], Any]"
-"""Draws so many samples, in rows."""
+"""Draws a number of samples, in rows."""
 
 HEAVIEST = 1e4
-"""Largest kurtosis: with more, draws of the mixing variance lose digits."""
+"""Maximum kurtosis: with more, draws of the mixing variance lose digits."""
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,8 @@ class NormalInverseGaussian:
     """A normal mean-variance mixture whose variance V has an inverse Gaussian distribution.
 
     mu + beta V + √V Z with Z standard normal, and V inverse Gaussian of mean delta / gamma and
-    shape delta², gamma² = alpha² - beta² (Barndorff-Nielsen 1997, "Normal inverse Gaussian
-    distributions and stochastic volatility modelling", Scandinavian Journal of Statistics 24).
-
-    Attributes
-    ----------
-    alpha : float
-        Steepness: tails fall like exp(-alpha |x| + beta x).
-    beta : float
-        Asymmetry, |beta| < alpha.
-    delta : float
-        Scale.
-    mu : float
-        Location.
+    shape delta², gamma² = alpha² - beta² (Barndorff-Nielsen 1997). Tails fall like exp(-alpha |x| +
+    beta x); |beta| < alpha.
     """
 
     alpha: float
@@ -66,16 +55,9 @@ class NormalInverseGaussian:
     def standardized(cls, skewness: float, kurtosis: float) -> NormalInverseGaussian:
         """Return the distribution with mean 0, variance 1 and these third and fourth moments.
 
-        With delta gamma = z and beta / alpha = b, the skewness s is 3b / √z and the kurtosis
-        3 + 3 (1 + 4b²) / z. So z = 9/q and b² = s²/q for q = 3 (kurtosis - 3) - 4s². The rest
-        follows from the variance, delta alpha² / gamma³ = 1, and the mean,
-        mu + delta beta / gamma = 0.
-
-        Parameters
-        ----------
-        skewness : float
-        kurtosis : float
-            More than ``least_kurtosis(skewness)``, at which b = 1.
+        With delta gamma = z and beta / alpha = b, the skewness s is 3b / √z and the kurtosis 3 + 3
+        (1 + 4b²) / z. So z = 9/q and b² = s²/q for q = 3 (kurtosis - 3) - 4s². The kurtosis exceeds
+        ``least_kurtosis(skewness)``, at which b = 1.
 
         Examples
         --------
@@ -115,8 +97,8 @@ def least_kurtosis(skewness: float) -> float:
 class FactorModel(SymmetricTucker):
     """Base of the problems with samples x = Bf + ε of a linear factor model.
 
-    Equation 15 of Jin, Kileel, Kolda and Ward (2022). The moment of the samples is decomposed.
-    The judge measures on fresh samples, and knows the true basis Q*, the Q factor of B.
+    Equation 15 of Jin, Kileel, Kolda and Ward (2022). The judge measures on fresh samples, and
+    knows the true basis Q*, the Q factor of B.
     """
 
     tuned_by: ClassVar[str] = "validation_relative_error"
@@ -158,10 +140,7 @@ class FactorModel(SymmetricTucker):
         """Draw independent factors of mean 0 and variance 1, shape (count, true_rank)."""
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
-        """Return the instance; `rng` draws B, then test, validation and training samples.
-
-        The samples of an endless stream, and those made block by block, are drawn while it runs.
-        """
+        """Return the instance; `rng` draws B, then test, validation and training samples."""
         B = rng.standard_normal((self.n, self.true_rank))
         draw = self._sampler(B, self.inverse_snr * float(np.linalg.norm(B)) / sqrt(self.n))
         test = draw(rng, self.test) if self.test else None
@@ -178,7 +157,7 @@ class FactorModel(SymmetricTucker):
         )
 
     def _sampler(self, B: Array, sigma: float) -> Draw:
-        """Return what draws samples Bf + ε, whose noise has standard deviation sigma."""
+        """Return a function that draws samples Bf + ε, whose noise has standard deviation sigma."""
 
         def draw(rng: np.random.Generator, count: int) -> Array:
             X: Array = rng.standard_normal((count, self.n))
@@ -189,7 +168,7 @@ class FactorModel(SymmetricTucker):
         return draw
 
     def _seen(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, int]:
-        """Return what solvers see, as `symmetric_tucker` takes it, and the passes through it."""
+        """Return the data for solvers, as `symmetric_tucker` takes them, and the passes."""
         return (draw(rng, self.samples) if self.samples else draw), self.passes
 
 
@@ -197,17 +176,16 @@ class FactorModel(SymmetricTucker):
 class NIGFactor(FactorModel):
     """Moments of a linear factor model with skewed, heavy-tailed factors.
 
-    x = Bf + ε (Jin, Kileel, Kolda and Ward 2022, section 4.1, equation 15): f has independent
-    normal-inverse Gaussian entries of mean 0 and variance 1, B (n, true_rank) is standard normal,
-    drawn anew for each seed, while the paper fixes it, and ε from N(0, σ² I) with
-    σ = `inverse_snr` |B|_F / √n. Equation 16 prints a ratio of norms of means, which are zero;
-    the right-hand side, σ√n / |B|, is the ratio of root mean square norms.
+    x = Bf + ε (Jin, Kileel, Kolda and Ward 2022, section 4.1, equation 15). f has independent
+    normal-inverse Gaussian entries of mean 0 and variance 1. B (n, true_rank) is standard normal,
+    drawn anew for each seed (fixed in the paper). ε is N(0, σ² I) with σ = `inverse_snr` |B|_F /
+    √n. Equation 16 prints a ratio of norms of means, which are zero; the right-hand side, σ√n /
+    |B|, is the ratio of root mean square norms.
 
     The paper does not give the parameters of the distribution. Mean and variance leave two: the
-    `skewness` and the `kurtosis`, the third and fourth moments. The default values, 1.5 and 9, are
-    those of alpha = 4/3, beta = 2/3, delta = √3/2, mu = -1/2. The ordering of Figure 4 at high
-    noise needs heavier tails, such as ``skewness=3 kurtosis=27``. Without skewness odd moments are
-    zero up to sampling noise.
+    `skewness` and the `kurtosis`. The default values, 1.5 and 9, are those of alpha = 4/3, beta =
+    2/3, delta = √3/2, mu = -1/2. The ordering of Figure 4 at high noise needs heavier tails, such
+    as ``skewness=3 kurtosis=27``. Without skewness odd moments are zero up to sampling noise.
     """
 
     name = "nig-factor"
@@ -241,8 +219,7 @@ class NIGFactor(FactorModel):
 class GeneratedFactor(NIGFactor):
     """Samples of `nig-factor` in float32, made block by block whenever they are read.
 
-    For as many samples as wanted without a file, as `generated-pca` does; they are a stream. The
-    judge measures on fresh samples, and knows the true basis.
+    A stream of any number of samples without a file, as in `generated-pca`.
     """
 
     name = "generated-factor"

@@ -28,18 +28,15 @@ Rows: TypeAlias = "NDArray[np.intp] | range"
 class NpyMoment(SymmetricTucker):
     """The moments of your own samples, a matrix (samples, features) in files.
 
-    Samples are rows. They are centred over all rows, so that the moments are those about the mean
-    (``centre=false``: about the origin).
-    They are scaled by one factor that makes the mean variance of a feature 1: this changes no
-    basis, but lets step sizes that suit one data set suit others. Or each feature is scaled to
-    variance 1 (``normalization="per-feature"``: coskewness, cokurtosis), or none
-    (``normalization="none"``). All rows are checked and measured first, which reads the file
-    twice.
+    Samples are rows. They are centred over all rows (``centre=false``: moments about the origin),
+    and scaled by one factor that makes the mean variance of a feature 1. That changes no basis, but
+    step sizes suit all data. Or each feature is scaled to variance 1
+    (``normalization="per-feature"``: coskewness, cokurtosis), or none (``normalization="none"``).
+    All rows are checked first, which reads the file twice.
 
     The rows are drawn into the parts at random, or with ``shuffle=false`` cut in file order:
-    training, validation, test. They are read into memory, 8 bytes for each number. With
-    ``stream=true`` the training rows stay in the file, and may be larger than memory; but then
-    only streaming solvers take the problem.
+    training, validation, test. They are read into memory, 8 bytes a number. With ``stream=true``
+    the training rows stay in the file, and only streaming solvers take the problem.
     """
 
     name = "npy-moment"
@@ -84,17 +81,15 @@ class NpyMoment(SymmetricTucker):
         return self.stream
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
-        """Return the instance; `rng` draws the parts where they are shuffled.
+        """Return the instance; `rng` draws the parts if they are shuffled.
 
         Raises
         ------
         DataError
-            If the file is missing, holds no matrix of finite real numbers, or one to stream
-            that is not in C order; if it has too few rows for its parts, or their moment is
-            zero.
+            If the file is missing, has no matrix of finite real numbers, or too few rows for its
+            parts; if a file to stream is not in C order; if the moment is zero.
         UsageError
-            If the rank is larger than the number of features, or the rows do not fit into
-            memory.
+            If the rank exceeds the number of features, or the rows do not fit into memory.
         """
         rows = rows_at(self.path) if self.stream else _rows(self.path)
         if self.rank > rows.shape[1]:
@@ -148,7 +143,6 @@ def _rows(path: str) -> AnyRows:
 
 
 def _in_memory(source: ArraySource) -> Array:
-    """Return the rows of a source as an array."""
     X = np.empty((source.length, source.d))
     begin = 0
     for block in source.one_pass():
@@ -161,7 +155,7 @@ def _in_memory(source: ArraySource) -> Array:
 def _normalization(
     path: str, checksum: str, normalization: str, centred: bool
 ) -> tuple[Array, Array]:
-    """Return the centre and the scale, and refuse rows that are not finite; once for each file."""
+    """Return centre and scale, and refuse rows that are not finite; once for each file."""
     del checksum
     rows = _rows(path)
     centre, scale = normalization_of(rows, normalization, centred)

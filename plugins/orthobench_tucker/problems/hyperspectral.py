@@ -43,7 +43,7 @@ GULFPORT = DataFile(
 )
 
 BANDS = 191
-"""Spectral bands of the published scene."""
+"""Number of spectral bands of the published scene."""
 
 PIXELS = ("column-major", "random", "row-major")
 """Orders of the pixels in a stream: see `pixel_order`."""
@@ -59,18 +59,15 @@ class HyperspectralAnomaly(SymmetricTucker):
     see. Parameters are tuned on the relative error: tuning may not use the known anomalies.
 
     The pixels are centred and whitened by all principal components; directions without variance
-    (eigenvalues below n eps of the largest) would be left out, but there are none here. So the
-    covariance is the identity, and says nothing about directions. The paper's principal component
-    analysis takes the r leading components before whitening, and reaches an area of 0.8893, as
-    printed. Exact methods reach more: the eigenvectors of the flattened third moment 0.9526,
-    gradient ascent from there 0.9646, and from random starts 0.953 to 0.993. A small relative
+    (eigenvalues below n eps of the largest) are left out. So the covariance is the identity. The
+    paper's principal component analysis takes the r leading components before whitening, and
+    reaches an area of 0.8893, as printed. Exact methods reach 0.953 to 0.993. A small relative
     error does not imply a small gap.
 
     Streams go `passes` times through the pixels, each time in the same order: column by column of
-    the image, as in MATLAB; drawn at random; or row by row. The paper's 500 batches of 100
-    for shoevd, and 1500 more for spgd, take 20 passes. Over 10 seeds the median areas of the two
-    are 0.993 and 0.995 by columns (the paper prints 0.9900 and 0.9947), 0.97 and 0.98 at random,
-    and 0.89 and 0.70 by rows: there both fail, since the aircraft are in a few batches only.
+    the image, as in MATLAB; random; or row by row. The paper's 500 batches of 100 for shoevd, and
+    1500 more for spgd, take 20 passes. By columns the median areas agree with the paper's 0.9900
+    and 0.9947. By rows both fail, since the aircraft are in a few batches only.
 
     A scene of your own is read from a MAT-file (`path`) with ``data`` (height, width, bands) and
     ``map`` (height, width).
@@ -96,7 +93,7 @@ class HyperspectralAnomaly(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """(191,) * order; None where a file of your own is read."""
+        """(191,) * order; None for a file of your own."""
         return (BANDS,) * self.order if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
@@ -129,9 +126,9 @@ class SceneJudge:
     ----------
     scene : Scene
     moment : SampleMoment
-        Of the whitened pixels, row by row of the image.
+        Moment of the whitened pixels, row by row of the image.
     rank : int
-        Number of columns of the bases that are exhibited.
+        Number of columns of the exhibited bases.
     """
 
     scene: Scene
@@ -139,10 +136,10 @@ class SceneJudge:
     rank: int
 
     def measure(self, solution: Solution) -> dict[str, float]:
-        """Return ``auc_gap``, which is one minus ``roc_auc``, and the family's metrics.
+        """Return ``auc_gap`` = 1 - ``roc_auc``, and the family's metrics.
 
-        ``roc_auc`` is the area under the ROC curve of `anomaly_scores`. It depends only on the span
-        of the basis; that of components is the area of their span.
+        ``roc_auc`` is the area under the ROC curve of `anomaly_scores` for the span of the basis or
+        of the components.
         """
         area = area_under_roc(*self._scored(solution.point))
         family = Judge(self.moment, self.moment)
@@ -151,8 +148,8 @@ class SceneJudge:
     def exhibits(self, solution: Solution) -> dict[str, Exhibit]:
         """Return the images of Figure 7 and the curves of Figure 8.
 
-        Bands are the columns of XQ as images. Components, of which there may be any number, are
-        shown through the `rank` leading left singular vectors of their matrix.
+        Bands are the columns of XQ as images; components are replaced by `rank` leading left
+        singular vectors.
         """
         Q = solution.point
         if isinstance(solution, ComponentSolution):
@@ -164,7 +161,6 @@ class SceneJudge:
 
     @cached_property
     def _references(self) -> dict[str, Exhibit]:
-        """The exhibits that are the same for every solver."""
         components = np.eye(self.moment.X.shape[1], self.rank)  # in whitened coordinates
         return {
             "mean of the bands": Image(self.scene.data.mean(axis=2), reference=True),
@@ -179,7 +175,6 @@ class SceneJudge:
         return anomaly_scores(self.moment.X @ V), self.scene.anomalies.ravel()
 
     def _sparse_image(self, Q: Array, reference: bool = False) -> Image:
-        """Return the sparsest linear combination of the columns of XQ."""
         Z = self.moment.X @ Q
         image = (Z @ sparsest(Z)).reshape(self.scene.shape)
         return Image(image, signed=True, reference=reference)
@@ -188,17 +183,7 @@ class SceneJudge:
 def pixel_order(pixels: str, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.intp]:
     """Return the order of the pixels in a stream, numbered row by row of the image.
 
-    Parameters
-    ----------
-    pixels : {"random", "column-major", "row-major"}
-    shape : tuple of int
-        Height and width.
-    rng : numpy.random.Generator
-        Draws a random order; not used otherwise.
-
-    Returns
-    -------
-    ndarray of int, shape (height * width,)
+    `shape` is (height, width). `rng` draws a random order.
     """
     numbers = np.arange(shape[0] * shape[1])
     if pixels == "random":

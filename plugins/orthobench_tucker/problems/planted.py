@@ -22,11 +22,10 @@ from orthobench_tucker.oracle import check_ranks
 class RandomSymmetric(SymmetricTucker):
     """A random symmetric tensor of low multilinear rank, plus symmetric Gaussian noise.
 
-    T = C ·(Q*', ..., Q*') + E: Q* (n, true_rank) is uniformly random with orthonormal columns,
-    C a Gaussian tensor averaged over the permutations of its indices. E is another such tensor;
-    its Frobenius norm is `noise` times that of the rest. With ``true_rank`` = n all of T is such
-    a Gaussian tensor, whatever the noise: nothing is planted, and a basis of rank r < n can
-    capture little of it.
+    T = C ·(Q*', ..., Q*') + E: Q* (n, true_rank) is uniformly random with orthonormal columns, C a
+    Gaussian tensor averaged over the permutations of its indices. E is another such tensor; its
+    Frobenius norm is `noise` times that of the rest. With ``true_rank`` = n nothing is planted: all
+    of T is such a Gaussian tensor.
 
     ``subspace_error`` and ``objective_ratio`` compare with Q*, which is near the best basis only
     if the noise is small and `rank` is `true_rank`.
@@ -77,21 +76,11 @@ class RandomSymmetric(SymmetricTucker):
 
 
 def symmetric_gaussian(n: int, order: int, rng: np.random.Generator) -> Array:
-    """Return a Gaussian tensor averaged over all permutations of its indices.
+    """Return a Gaussian tensor (n,) * order, averaged over all permutations of its indices.
 
-    Its distribution is the same in every orthonormal basis.
-
-    Parameters
-    ----------
-    n, order : int
-        The tensor has shape (n,) * order.
-    rng : numpy.random.Generator
-
-    Notes
-    -----
-    Index by index: a tensor that is symmetric in its first k indices becomes symmetric in one more
-    when it is averaged over the k swaps of that index with them, and itself. That takes
-    d (d + 1) / 2 - 1 additions of tensors, in place of d! for all permutations.
+    Its distribution is the same in every orthonormal basis. A tensor symmetric in its first k
+    indices becomes symmetric in one more by averaging over the k swaps and itself: d (d + 1) / 2 -
+    1 additions in place of d!.
     """
     T: Array = rng.standard_normal((n,) * order)
     for last in range(1, order):

@@ -48,7 +48,7 @@ INDUSTRIES = DataFile(
 )
 
 ASSETS = 30
-"""Industries in the published file."""
+"""Number of industries in the published file."""
 
 YEAR = 365.25
 """Mean length of a year, in days."""
@@ -60,21 +60,18 @@ PERIOD_HELP = "a year, or a day as 2013-01-02"
 class Portfolio(SymmetricTucker):
     """Daily returns of 30 US industries; their low-rank moments choose a portfolio (French).
 
-    They replace the hedge-fund indices (HFRX) of section 5.2 of Jin, Kileel, Kolda and Ward
-    (2022), which are not free; there are 30 of either. The moment of order `order` of the centred
-    in-sample returns, in percent, is decomposed, and the primary metric is its relative error.
-    What the portfolio earned out of sample is reported as well, but ranks nothing: it is a single
-    draw of the market. So is ``utility_gap``, the loss of expected utility in-sample.
+    They replace the hedge-fund indices (HFRX) of section 5.2 of Jin, Kileel, Kolda and Ward (2022),
+    which are not free. Solvers decompose the moment of order `order` of the centred in-sample
+    returns, in percent. The primary metric is its relative error. The loss of expected utility
+    in-sample, ``utility_gap``, and the performance out of sample are reported as well, but rank
+    nothing.
 
     The paper decomposes the moments of orders 2, 3 and 4 in turn, each from the basis of the one
-    before, and chooses weights by all three. Here a solver decomposes one moment, from any of its
-    starts, and its basis is used for all three orders: the utility is that of the returns QQ'x.
-
-    Weights of largest expected utility by sample moments earn 15.9 % a year from 2013 to 2017,
-    equal weights 14.0 %.
+    before, and chooses weights by all three. Here a solver decomposes one moment, and its basis is
+    used for all three orders: the utility is that of the returns QQ'x.
 
     Streams go `passes` times through the days in one random order; the default is enough for the
-    paper's 1000 batches of 500. Another file of the library, or a newer one, is read by `path`.
+    paper's 1000 batches of 500. `path` names another file of the library.
     """
 
     name: ClassVar[str] = "portfolio"
@@ -104,7 +101,7 @@ class Portfolio(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """(30,) * order; None where a file of your own is read."""
+        """(30,) * order; None for a file of your own."""
         return (ASSETS,) * self.order if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
@@ -113,10 +110,10 @@ class Portfolio(SymmetricTucker):
         Raises
         ------
         DataError
-            If the file is missing, cannot be downloaded, holds no table of daily returns, or
-            does not cover the period; says where.
+            If the file is missing, cannot be downloaded, has no table of daily returns, or does not
+            cover the period.
         UsageError
-            If the rank is larger than the number of assets.
+            If the rank exceeds the number of assets.
         """
         begin, split, end = self._days
         path, checksum = data_files.located(self.path, INDUSTRIES)
@@ -139,7 +136,6 @@ class Portfolio(SymmetricTucker):
 
     @property
     def _days(self) -> tuple[date, date, date]:
-        """The first day in-sample, and the first and the last out-of-sample."""
         return (
             _day("first", str(self.first), "01-01"),
             _day("split", str(self.split), "01-01"),
@@ -154,7 +150,7 @@ class PortfolioJudge:
     Attributes
     ----------
     moment : SampleMoment
-        Of the centred in-sample returns.
+        Moment of the centred in-sample returns.
     outside : ndarray, shape (days, n)
         Out-of-sample returns, in percent.
     years : float
@@ -177,8 +173,8 @@ class PortfolioJudge:
     def measure(self, solution: Solution) -> dict[str, float]:
         """Return the family's metrics and, for a basis, those of its portfolio.
 
-        ``utility_gap`` is how much less expected utility, from sample moments, its weights have
-        than the best ones, relative to the latter. Then follow those of `performance`.
+        ``utility_gap`` is the loss of expected utility, from sample moments, relative to the best
+        weights. `performance` gives the others.
         """
         metrics = Judge(self.moment, self.moment)(solution)
         if isinstance(solution, ComponentSolution):

@@ -71,19 +71,15 @@ class Returns:
 def read_returns(path: Path) -> Returns:
     """Return the first table of daily returns in a CSV file of Kenneth French's data library.
 
-    The first table is that of value-weighted portfolios; one of equally weighted portfolios may
-    follow after an empty line, and is not read. Text before the table is skipped. The line before
-    the first day names the assets. The first field of a line is its day, ``20130102`` or
-    ``2013-01-02``; the others are returns in percent, -99.99 or -999 if missing.
-
-    Parameters
-    ----------
-    path : Path
+    The first table has value-weighted portfolios. Text before it is skipped, and a second table
+    after an empty line. The line before the first day names the assets. The first field of a line
+    is its day, ``20130102`` or ``2013-01-02``; the others are returns in percent, -99.99 or -999 if
+    missing.
 
     Raises
     ------
     DataError
-        Names the line, and what is wrong with it.
+        Names the line and its error.
     """
     header: list[str] = []
     days: list[date] = []

@@ -1,8 +1,7 @@
 """Reads hyperspectral scenes with known anomalies from MATLAB files, and whitens them.
 
-MAT-files of version 5 to 7 are read without code that a file can end: `scipy.io.loadmat` follows
-sizes in a damaged file outside of its memory, which ends the process (MathWorks, "MAT-File Format",
-R2024a, chapter 1).
+Own code reads MAT-files of version 5 to 7 (MathWorks, "MAT-File Format", R2024a, chapter 1), since
+a damaged file can crash `scipy.io.loadmat` and the process.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from orthobench.contract import Array, DataError
 from orthobench.tools.files import opened
 
 HEADER_BYTES = 128
-"""Bytes of text and version before the first element of a file."""
+"""Size of text and version before the first element of a file, in bytes."""
 
 MATRIX, COMPRESSED = 14, 15
 """The types of elements that hold others: an array, and the same in the format of zlib."""
@@ -35,7 +34,7 @@ COMPLEX = 0x800
 """The flag of an array with an imaginary part."""
 
 LARGEST = 2**32
-"""The maximum number of bytes of an array that a compressed element may become."""
+"""Maximum size of an array in a compressed element, in bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ class Scene:
     data : ndarray, shape (height, width, bands)
         Finite real numbers.
     anomalies : ndarray of bool, shape (height, width)
-        True where a pixel is anomalous: at some pixels, and not at all.
+        Some pixels, not all.
     """
 
     data: NDArray[np.generic]
@@ -68,17 +67,13 @@ class Scene:
 def read_scene(path: Path) -> Scene:
     """Return the scene in a MATLAB file, in the form of the Airport-Beach-Urban data sets.
 
-    Parameters
-    ----------
-    path : Path
-        A MAT-file of version 5 to 7 with ``data`` (height, width, bands) and ``map``
-        (height, width), one where a pixel is anomalous and zero elsewhere.
+    The file has ``data`` (height, width, bands) and ``map`` (height, width), one for anomalous
+    pixels and zero for others.
 
     Raises
     ------
     DataError
-        If the file is damaged or of another format, lacks one of the two variables, or has one
-        of a wrong shape or with invalid numbers; says which.
+        If the file is damaged or of another format, or lacks a valid variable.
     """
     try:
         found = arrays_in(path)
@@ -99,21 +94,10 @@ def read_scene(path: Path) -> Scene:
 
 
 def whitened_pixels(X: Array) -> Array:
-    """Return pixels centred and whitened by principal components, leading components first.
+    """Return pixels X (p, n) centred and whitened by principal components, leading ones first.
 
-    Z = (X - mean) U diag(v)^(-1/2) with the eigenpairs (v, U) of the covariance, so that
-    Z'Z / p = I. The first r coordinates are those of principal component analysis. Directions
-    without variance, v <= n eps max(v), are left out: a band that is constant, or a combination
-    of others, takes a column of Z away.
-
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-
-    Returns
-    -------
-    ndarray, shape (p, rank)
-        C order.
+    Z = (X - mean) U diag(v)^(-1/2) with the eigenpairs (v, U) of the covariance, so that Z'Z / p =
+    I. Directions without variance, v <= n eps max(v), are left out: Z is (p, rank).
 
     Raises
     ------
@@ -159,9 +143,7 @@ def _anomalies(path: Path, marks: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def arrays_in(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the real arrays of numbers in a file by name, as they are stored there.
-
-    Other variables are left out. MATLAB stores numbers in the smallest type that holds them.
+    """Return the real arrays of numbers in a file by name, in their stored types.
 
     Raises
     ------

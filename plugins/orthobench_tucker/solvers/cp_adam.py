@@ -18,17 +18,11 @@ JITTER = 1e-3
 
 
 class CPIterate(NamedTuple):
-    """Components and weights, and Adam's running means.
+    """Components and weights, and Adam's running means, each of shape (r'(n + 1),).
 
-    Attributes
-    ----------
-    point : ndarray, shape (r'(n + 1),)
-        The components, one after the other, then the weights: the model is the mean of
-        w_i v_i ⊗ ... ⊗ v_i, in units in which the entries of the data have mean square one.
-    mean, square : ndarray, shape (r'(n + 1),)
-        Running means of the gradient and of its square.
-    iterations : int
-        Number of gradients in these means.
+    The `point` has the components, one after the other, then the weights. The model is the mean of
+    w_i v_i ⊗ ... ⊗ v_i, in units in which the entries of the data have mean square one. Running
+    means of `iterations` gradients and their squares are `mean` and `square`.
     """
 
     point: Array
@@ -57,26 +51,20 @@ class CPIterate(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class CPState(State):
-    """The iterate, the best one at the end of an epoch, and the samples that these are judged on.
+    """The iterate, the best one at the end of an epoch, and the samples that judge them.
 
     Attributes
     ----------
-    rng : numpy.random.Generator
-        Draws the start, once there are samples.
-    n, order : int
-    iterate, best : CPIterate
     value : float
-        The objective of the best; NaN while that is the start, whose objective is not known yet.
+        The objective of the best; NaN if it is not yet known.
     scale : float
         Root mean square of the entries of the first batch that is not zero; zero before that.
     judged : ndarray, shape (E, n)
-        The first samples of the stream.
-    held : int
-        Number of these that have been seen so far.
+        The first samples of the stream, of which there are `held` so far.
     done : int
-        Batches of the current epoch so far.
+        Number of batches of the current epoch so far.
     fails : int
-        Number of epochs that failed.
+        Number of failed epochs.
     """
 
     rng: np.random.Generator
@@ -96,71 +84,40 @@ class CPState(State):
 class CPAdam(Solver[MomentStream, CPState]):
     """Stochastic implicit symmetric CP: M ≈ sum_i w_i v_i ⊗ ... ⊗ v_i, by Adam.
 
-    Minimizes |M̂ - M|² over components and weights. One step takes a batch and follows the
-    gradient of |M̂|² - 2<M̂, M_b>, with the moment M_b of the batch; in expectation it differs from
-    |M̂ - M|² by a constant. No tensor is formed.
+    Minimizes |M̂ - M|² over components and weights. A step takes a batch and follows the gradient
+    of |M̂|² - 2<M̂, M_b>, with the moment M_b of the batch; in expectation it differs from |M̂ -
+    M|² by a constant. No tensor is formed.
 
     An epoch is `epoch` steps. At its end the objective is estimated on the first `judged` samples
     of the stream. If it did not fall, the epoch has failed: the iterate and the running means are
-    reset to those at its beginning, and the learning rate is multiplied by `decay`. After more
-    than `fails` failed epochs the run ends, converged, with the best of the iterates judged. Before
-    that the solution is the current iterate.
+    reset to the best, and the learning rate is multiplied by `decay`. After more than `fails`
+    failed epochs the run has converged, with the best iterate.
 
     Objective and gradient are those of Sherman and Kolda, epochs those of Kolda and Hong (2020).
-    From the Tensor Toolbox (cp_isym with method 'adam') are the start, random combinations of
-    samples with weights one, and the default values of `decay` and of Adam; rate, batch and epoch
-    are those of Jin et al. 2022, section 4.5. The following is this project's:
+    The start, random combinations of samples with weights one, and the default values of `decay`
+    and of Adam come from the Tensor Toolbox (cp_isym with method 'adam'). Rate, batch and epoch are
+    those of Jin et al. 2022, section 4.5. The following is this project's:
 
-    - Combinations are of the first batch. A Gaussian start fits the experiment of Jin et al.
-      (n = 500, r = r' = 3) to an error of 75 %, this one to 32 %.
-    - Batches are taken in the order of the stream, not drawn with replacement. Over a pool in
-      fixed order the objective may then fall for ever by less and less, so that an epoch must
-      lower it by `improvement`. Of 15 runs of that experiment with r' = 27 and at most 100 epochs,
-      all end at an error of 0.005 to 0.012 %. With 1e-6, 13 end at 0.003 %; the other two, whose
-      rate was lowered once and never, at 0.5 and 3 %.
-    - Units. Adam's steps are absolute. So data are divided by the root mean square of the entries
-      of the first batch, and the model is (1/r') sum_i w_i v_i ⊗ ... ⊗ v_i, a mean as a moment
-      is: components and weights are of order one whatever n, r' and the units of the data.
-    - `fails`, which decides how low the rate gets.
-
-    The estimate of the objective is biased towards the moment of the samples that it is made on.
-    Once the model is as near to M as that moment is, epochs fail: with 2000 of the 10,000 samples
-    the runs above end at 0.14 to 0.54 %.
-
-    Parameters
-    ----------
-    components : int, optional
-        r', any number; by default the rank of the problem.
-    step_size : float
-        Adam's learning rate (the parameter ``step``), in units of the entries of the data and of
-        the mean weight.
-    decay : float
-        Factor of the rate after a failed epoch.
-    batch : int
-        Samples of a step, b.
-    epoch : int
-        Steps of an epoch.
-    judged : int
-        Samples that the objective is estimated on, E; at most those of the first epoch.
-    fails : int
-        Number of failed epochs that do not end the run. The Tensor Toolbox has 1.
-    improvement : float
-        Least fall of the objective, relative to its absolute value, in an epoch that does not fail.
-        The Tensor Toolbox has 0.
-    beta1, beta2, epsilon : float
-        Adam's decay rates and its regularization.
+    - The start combines samples of the first batch.
+    - Batches are taken in the order of the stream, not drawn with replacement. In a fixed order the
+      objective may fall for ever by less and less. So an epoch must lower it by `improvement` (0 in
+      the Tensor Toolbox).
+    - Adam's steps are absolute, so data are divided by the root mean square of the entries of the
+      first batch. The model is the mean (1/r') sum_i w_i v_i ⊗ ... ⊗ v_i. So components and weights
+      are of order one for all n, r' and units of the data.
+    - The number `fails` decides how low the rate gets (1 in the Tensor Toolbox).
 
     Notes
     -----
     4(b + r')r'n + (d + 2)(b + r')r' + 14r'(n + 1) flops for a step, and (2n + d)(E + r')r' at the
-    end of an epoch for the estimate. Memory: that of E + b + 8r' samples.
+    end of an epoch, E = `judged`. Memory: that of E + b + 8r' samples.
 
     References
     ----------
-    Sherman and Kolda 2020, *Estimating higher-order moments using symmetric tensor
-    decomposition*; Kingma and Ba 2015, *Adam: a method for stochastic optimization*, Algorithm 1;
-    Kolda and Hong 2020, *Stochastic gradients for large-scale tensor decomposition*; Jin, Kileel,
-    Kolda and Ward 2022, section 4.5.
+    Sherman and Kolda 2020, *Estimating higher-order moments using symmetric tensor decomposition*.
+    Kingma and Ba 2015, *Adam: a method for stochastic optimization*, Algorithm 1. Kolda and Hong
+    2020, *Stochastic gradients for large-scale tensor decomposition*. Jin, Kileel, Kolda and Ward
+    2022, section 4.5.
     """
 
     components: int | None = parameter(
@@ -189,7 +146,7 @@ class CPAdam(Solver[MomentStream, CPState]):
     source: ClassVar[str] = "Sherman and Kolda 2020, with Adam (Kingma and Ba 2015, Algorithm 1)"
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> CPState:
-        """Return a state without an iterate, which is made from the first samples."""
+        """Return a state without an iterate, which the first samples start."""
         count = oracle.k if self.components is None else self.components
         nothing = CPIterate.at(np.zeros((count, oracle.n)), np.zeros(count))
         most = min(self.judged, self.epoch * self.batch)
@@ -218,7 +175,6 @@ class CPAdam(Solver[MomentStream, CPState]):
         return solution(state.iterate, state.n, state.order, state.scale)
 
     def _descend(self, state: CPState, samples: Array, batch: int) -> None:
-        """Follow the gradient, one step for each batch of so many samples."""
         from orthobench_tucker._kernels.cp import Settings, descend
 
         self._hold(state, samples)
@@ -239,7 +195,6 @@ class CPAdam(Solver[MomentStream, CPState]):
             state.reason = f"the gradient of step {state.work.steps} overflows: rescale the data"
 
     def _hold(self, state: CPState, samples: Array) -> None:
-        """Keep the first samples of the stream, on which iterates are judged."""
         few = samples[: len(state.judged) - state.held]
         state.judged[state.held : state.held + len(few)] = few
         state.held += len(few)
@@ -259,7 +214,7 @@ class CPAdam(Solver[MomentStream, CPState]):
         return first
 
     def _judge(self, state: CPState) -> None:
-        """End an epoch: keep the iterate if the objective fell, else go back to the best one."""
+        """End an epoch: keep the iterate if the objective fell, else return to the best one."""
         state.done = 0
         if not state.scale:
             return
@@ -275,43 +230,25 @@ class CPAdam(Solver[MomentStream, CPState]):
             state.status = Status.CONVERGED
 
     def _estimate(self, state: CPState, iterate: CPIterate) -> float:
-        """Return the objective on the samples that are kept."""
         held = state.judged[: state.held]
         state.work.flops += objective_flops(state.n, self._count(state), state.held, state.order)
         return objective(iterate, held, state.order, 1 / state.scale)
 
     @staticmethod
     def _count(state: CPState) -> int:
-        """Return the number of components, r'."""
         return len(state.iterate.point) // (state.n + 1)
 
 
 def step_flops(n: int, count: int, batch: int, order: int) -> int:
-    """Return the flops of a step: 4(b + r')r'n + (d + 2)(b + r')r' + 14r'(n + 1).
-
-    Two matrix products; powers and their weights; Adam.
-    """
+    """Return the flops of a step: 4(b + r')r'n + (d + 2)(b + r')r' + 14r'(n + 1)."""
     rows = batch + count
     return 2 * flops.gemm(rows, count, n) + (order + 2) * rows * count + 14 * count * (n + 1)
 
 
 def first_iterate(batch: Array, count: int, rng: np.random.Generator) -> CPIterate:
-    """Return the start: random combinations of samples, of length √n and weight one.
+    """Return random combinations of samples (b, n), not all zero, of length √n and weight one.
 
-    The randomized range finder of the Tensor Toolbox's cp_isym, from one batch, with a little
-    noise.
-
-    Parameters
-    ----------
-    batch : ndarray, shape (b, n)
-        Samples in rows, not all zero.
-    count : int
-        r'.
-    rng : numpy.random.Generator
-
-    Notes
-    -----
-    2bnr' flops.
+    The randomized range finder of the Tensor Toolbox's cp_isym, with a little noise.
     """
     n = batch.shape[1]
     rows = _unit(rng.standard_normal((count, len(batch))) @ batch)
@@ -322,18 +259,8 @@ def first_iterate(batch: Array, count: int, rng: np.random.Generator) -> CPItera
 def objective(iterate: CPIterate, samples: Array, order: int, inverse: float = 1.0) -> float:
     """Return |M̂|² - 2<M̂, M>, which is |M̂ - M|² up to a constant.
 
-    Parameters
-    ----------
-    iterate : CPIterate
-    samples : ndarray, shape (p, n)
-        M is the moment of these samples times `inverse`.
-    order : int
-        d.
-    inverse : float
-
-    Notes
-    -----
-    `objective_flops`; memory of `BLOCK_BYTES`.
+    M is the moment of the samples (p, n) times `inverse`. `objective_flops`; memory of
+    `BLOCK_BYTES`.
     """
     n = samples.shape[1]
     rows, shares = iterate.components(n), iterate.weights(n)
@@ -356,15 +283,8 @@ def objective_flops(n: int, count: int, samples: int, order: int) -> int:
 def solution(iterate: CPIterate, n: int, order: int, scale: float) -> ComponentSolution:
     """Return unit columns and their weights, in the units of the data.
 
-    A component of zeros becomes a unit vector of weight zero. If the order is odd, signs are
-    chosen so that no weight is negative.
-
-    Parameters
-    ----------
-    iterate : CPIterate
-    n, order : int
-    scale : float
-        The unit of the iterate, in that of the data.
+    `scale` is the unit of the iterate. A component of zeros becomes a unit vector of weight zero.
+    If the order is odd, no weight is negative.
     """
     rows, weights = iterate.components(n), iterate.weights(n)
     lengths = np.linalg.norm(rows, axis=1)
@@ -378,7 +298,7 @@ def solution(iterate: CPIterate, n: int, order: int, scale: float) -> ComponentS
 
 
 def _unit(rows: Array) -> Array:
-    """Return rows at unit length, rows of zeros as the first unit vector; a fresh array."""
+    """Return rows at unit length; a row of zeros becomes the first unit vector."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled = rows / np.where(lengths > 0, lengths, 1.0)
     scaled[lengths[:, 0] == 0, 0] = 1.0

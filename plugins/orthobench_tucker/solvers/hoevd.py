@@ -38,27 +38,16 @@ from orthobench_tucker.whole_tensor import (
 
 @dataclass(slots=True, kw_only=True)
 class HOEVDState(State):
-    """The basis.
-
-    Attributes
-    ----------
-    basis : array, shape (n, r)
-        The oracle's start before the only step.
-    """
+    """The basis, which is the oracle's start before the only step."""
 
     basis: Any
 
 
 @dataclass(frozen=True, kw_only=True)
 class MomentEntries(BlockSum):
-    """The sum of x ⊗ ... ⊗ x over samples, with one of equal columns each.
+    """The sum of x ⊗ ... ⊗ x over samples: (n, N), a column a monomial of degree d - 1.
 
-    `total` has shape (n, N), a column for each monomial of degree d - 1.
-
-    Attributes
-    ----------
-    lengths : float
-        The sum of |x|^d.
+    `lengths` is the sum of |x|^d.
     """
 
     lengths: float
@@ -74,24 +63,18 @@ class HOEVD(
 
     They are not a critical point of F in general, but |X - X^_hoevd| <= sqrt(d) |X - X^_best|.
 
-    If fewer than r eigenvalues are above rounding (such as with fewer than r samples), the other
-    eigenvectors are arbitrary, and are taken from the common random start instead. Elsewhere than
-    in NumPy it reads four numbers to know how many they are.
+    If fewer than r eigenvalues are above rounding (such as with fewer than r samples), the common
+    random start completes the basis. In other libraries than NumPy it reads four numbers for this.
 
     With blocks the distinct columns of mat(M) are summed, nN numbers for N = C(n + d - 2, d - 1),
-    and merging loses nothing. Where they do not fit into memory the run fails.
-
-    Parameters
-    ----------
-    form : str
-        Not used with blocks.
+    and merging is exact. `form` is then not used. If the sum does not fit into memory, the run
+    fails.
 
     Notes
     -----
-    Explicit: 2n^(d + 1) + 9n³ flops, memory n² doubles besides the tensor. Implicit: 9n³ and
-    4p²n + (d - 2)p² + 2pn², or (2pn + p + 2n²)N with N = C(n + d - 2, d - 1) if that is less;
-    the p-by-p Gram matrix is held in tiles, and mat(M) in slices. Of symmetric results only half
-    is computed, but all is counted.
+    Explicit: 2n^(d + 1) + 9n³ flops, memory n² doubles besides the tensor. Implicit: 9n³ and 4p²n +
+    (d - 2)p² + 2pn², or (2pn + p + 2n²)N if that is less. The Gram matrix is held in tiles, and
+    mat(M) in slices. Both triangles of symmetric results count.
 
     References
     ----------
@@ -133,7 +116,7 @@ class HOEVD(
         Raises
         ------
         UsageError
-            If the sum, with as much to work on it, does not fit into memory.
+            If the sum and its work array do not fit into memory.
         """
         (rows, n), order = block.shape, oracle.sizes[2]
         entries = comb(n + order - 2, order - 1)
@@ -152,10 +135,7 @@ class HOEVD(
         return replace(added(a, b), lengths=a.lengths + b.lengths)
 
     def finish(self, oracle: BlockOracle, summary: MomentEntries) -> Solution:
-        """Return the leading eigenvectors of mat(M) mat(M)', completed from the common start.
-
-        The largest entry of each is positive. Those whose eigenvalues are rounding are left out.
-        """
+        """Return the leading eigenvectors of mat(M) mat(M)', completed from the common start."""
         weights = np.sqrt(monomials(oracle.n, oracle.sizes[2] - 1).multiplicities)
         columns = summary.mean * weights
         values, vectors = leading_eigenpairs(columns @ columns.T, oracle.k)

@@ -24,25 +24,14 @@ RETURNED = 1e-6
 """Distance to the subspace before the last, relative to the step, below which a step returns."""
 
 ADVICE = "symmetric HOOI may; take pgd, or jacobi-tucker"
-"""What the message of a cycle tells the user to do."""
+"""Advice of the message of a cycle."""
 
 
 @dataclass(slots=True, kw_only=True)
 class HOOIState(State):
-    """The basis with its partial core, and the two bases before it.
+    """The basis Q with its partial core W = X ·(I, Q, ..., Q), and the two bases before it.
 
-    Attributes
-    ----------
-    Q, last, before : ndarray, shape (n, r)
-        The basis now, one iteration ago, and two iterations ago.
-    W : ndarray, shape (n, N)
-        X ·(I, Q, ..., Q).
-    objective : float
-        F(Q).
-    relative_gradient : float
-        |(I - QQ')∇F(Q)| / F(Q).
-    returns : int
-        Number of iterations in a row that have led back to the subspace before the last.
+    `returns` is the number of iterations in a row that led back to the subspace before the last.
     """
 
     Q: Array
@@ -58,36 +47,24 @@ class HOOIState(State):
 class HOOI(WholeTensorSolver[HOOIState]):
     """Symmetric HOOI: Q <- the r leading left singular vectors of X ·(I, Q, ..., Q), unfolded.
 
-    HOOI updates one mode after the other; for a symmetric tensor with one basis for all modes
-    there is one update. Its fixed points are critical points of F, and for d = 2 it is orthogonal
-    iteration, whose limit is that of Eckart and Young. Of the r^(d - 1) columns of the unfolding
-    as many are equal as a monomial has multiplicity: the singular vectors are those of
-    W diag(multiplicities)^½, with a column for each monomial. They are computed by a singular
-    value decomposition, not from the smaller of the two Gram matrices: that would save little, and
-    lose half of the digits of all but the largest. If the rank of W is below r, the missing
-    directions are taken from the last Q.
+    HOOI updates one mode after the other; with one basis for all modes there is one update. Its
+    fixed points are critical points of F, and for d = 2 it is orthogonal iteration. Equal columns
+    of the unfolding are combined: the singular vectors are those of W diag(multiplicities)^½, with
+    a column for each monomial. A singular value decomposition keeps digits that a Gram matrix would
+    lose. If the rank of W is below r, directions of the last Q complete the basis.
 
-    F may fall: unlike HOOI with a basis for each mode, the symmetric one is not alternating
-    maximization, and for some tensors it ends in a cycle of two subspaces (Kofidis and Regalia
-    2002, for r = 1). The run fails after eight iterations in a row that return to the subspace
-    before the last, up to 1e-6 of the distance in between; a converging run does so only if it
-    needs a million iterations for a digit.
+    F may fall, since the symmetric iteration is not alternating maximization. For some tensors it
+    ends in a cycle of two subspaces (Kofidis and Regalia 2002, for r = 1). The run fails after
+    eight iterations in a row that return to the subspace before the last, up to 1e-6 of the step.
 
-    It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`, and fails where W
-    vanishes at the first basis.
-
-    Parameters
-    ----------
-    form, start : str
-    tolerance : float
-        Zero never ends the run.
+    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
+    run), and fails if W vanishes at the first basis.
 
     Notes
     -----
-    A step costs one W (2pn(r + N) + pN flops from samples, `SampleCores.at`, or about 2n^d r from
-    the tensor, `TensorCores.at`), a singular value decomposition of an (n, N) matrix, and
-    6nrN + 4nr² + 2r²N flops, N = C(r + d - 2, d - 1). Memory: W, nN doubles, and the tensor in its
-    form.
+    A step costs one W (2pn(r + N) + pN flops from samples, or about 2n^d r from the tensor), and a
+    singular value decomposition of an (n, N) matrix. It adds 6nrN + 4nr² + 2r²N flops, N = C(r + d
+    - 2, d - 1). Memory: nN doubles, and the tensor in its form.
 
     References
     ----------
@@ -145,19 +122,10 @@ class HOOI(WholeTensorSolver[HOOIState]):
 
 
 def leading_left(A: Array, Q: Array) -> Array:
-    """Return the leading left singular vectors of a matrix, as many as Q has columns.
+    """Return the leading left singular vectors of A (n, N), as many as Q has columns.
 
-    Parameters
-    ----------
-    A : ndarray, shape (n, N), N >= r
-    Q : ndarray, shape (n, r)
-        Orthonormal. If the rank of A is below r, its directions outside the range of A complete
-        the basis.
-
-    Returns
-    -------
-    ndarray, shape (n, r)
-        Orthonormal, C order.
+    If the rank of A is below r, directions of Q (n, r) outside the range of A complete the
+    orthonormal basis. C order.
     """
     left, values, _ = np.linalg.svd(A, full_matrices=False)
     rounding = max(A.shape) * np.finfo(np.float64).eps * values[0]

@@ -22,17 +22,15 @@ from orthobench_tucker.stopping import tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 ROUNDING = 1e-14
-"""Fall of F, relative to F, that is rounding and no failed step."""
+"""Fall of F, relative to F, that counts as rounding."""
 
 
 @dataclass(slots=True, kw_only=True)
 class HOQRIState(AscentState):
     """The basis with F and its gradient there, and the shift.
 
-    Attributes
-    ----------
-    shift : float
-        The multiple of Q that is added, in units of the gradient; zero before any step has failed.
+    `shift` is the multiple of Q that is added, in units of the gradient; zero before any step
+    fails.
     """
 
     shift: float = 0.0
@@ -42,28 +40,23 @@ class HOQRIState(AscentState):
 class HOQRI(WholeTensorSolver[HOQRIState]):
     """HOQRI: Q <- orth(A), A = X ·(I, Q, ..., Q) contracted with the core, by a QR decomposition.
 
-    HOQRI updates one mode after the other; for a symmetric tensor with one basis for all modes
-    there is one update. A is ∇F(Q) / 2d, so that it is a gradient step of infinite length, without
-    the singular value decomposition of HOOI.
+    HOQRI updates one mode after the other; with one basis for all modes there is one update. A is
+    ∇F(Q) / 2d: a gradient step of infinite length, without the singular value decomposition of
+    HOOI.
 
-    For even orders and positive semidefinite unfoldings F is convex, and does not fall. Of odd
-    order it may: of 60 random tensors of order 3 it did on 6. So a step that lowers F is rejected,
-    and tried again as Q <- orth(A + shift Q); the shift is at first the mean eigenvalue of Q'A,
-    and doubles at each rejection from then on. With a shift that is large enough, F rises.
+    For even orders and positive semidefinite unfoldings F is convex, and never falls. For odd
+    orders it may. So a step that lowers F is rejected, and tried again as Q <- orth(A + shift Q).
+    The shift is at first the mean eigenvalue of Q'A, and doubles at each rejection. If it is large
+    enough, F rises.
 
-    It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`.
-
-    Parameters
-    ----------
-    form, start : str
-    tolerance : float
-        Zero never ends the run.
+    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
+    run).
 
     Notes
     -----
-    A step, also one that is rejected, costs one W (2pn(r + N) + pN flops from samples,
-    `SampleCores.at`, or those of `TensorCores.at`), 6nrN + 8nr² + 2r²N for F and its gradient, and
-    a QR decomposition, 4nr²; N = C(r + d - 2, d - 1). Memory: W, nN doubles, and three times nr.
+    A step, accepted or not, costs one W (2pn(r + N) + pN flops from samples, or those of
+    `TensorCores.at`), and 6nrN + 12nr² + 2r²N for F, its gradient and a QR decomposition. N = C(r +
+    d - 2, d - 1). Memory: nN + 3nr doubles.
 
     References
     ----------

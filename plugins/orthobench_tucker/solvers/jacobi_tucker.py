@@ -21,26 +21,17 @@ from orthobench_tucker.stopping import fail_if_vanishing, relative_gradient, tol
 from orthobench_tucker.whole_tensor import WholeTensorSolver, start_parameter
 
 PRODUCT_RATE = 4
-"""Flops of a matrix product that take about as long as one flop of a rotation."""
+"""Number of flops of a matrix product in the time of one flop of a rotation."""
 
 READING, CALLS = 12, 1_000_000
-"""Those that take about as long as reading an entry of the tensor, and as the calls of a block."""
+"""The same for reading an entry of the tensor, and for the calls of a block."""
 
 
 @dataclass(slots=True, kw_only=True)
 class JacobiState(State):
-    """The orthogonal matrix, and the gradient at its leading columns.
+    """The orthogonal matrix U = [Q, Q_perp], shape (n, n), and the gradient at Q.
 
-    Attributes
-    ----------
-    U : ndarray, shape (n, n)
-        Q and a basis of its complement.
-    rank : int
-        r.
-    objective : float
-        F(Q).
-    slope : float
-        |(I - QQ')∇F(Q)|.
+    `objective` is F(Q), `slope` |(I - QQ')∇F(Q)|.
     """
 
     U: Array
@@ -55,46 +46,32 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
 
     Only planes (u_i, u_j) with i <= r < j change F = |X ·(Q, ..., Q)|². Along rotations in one of
     them F is a trigonometric polynomial with harmonics up to d in twice the angle. Its global
-    maximum is found for any order d (`orthobench_tucker._kernels.rotations`); the paper solves
-    for the roots of a polynomial in the tangent, for d = 3. So F never falls.
+    maximum is found for any order d (`orthobench_tucker._kernels.rotations`); the paper solves for
+    the roots of a polynomial in the tangent, for d = 3. So F never falls.
 
-    One step is one sweep over all r(n - r) planes. A plane is skipped if the derivative of F
-    along it is below `threshold` · 2/n times the norm of the gradient. With the gradient at that
-    moment the paper proves, for a factor of at most 2/n, that some plane always passes and that all
-    limits are critical points. Here it is the gradient at the beginning of the sweep, and the
-    argument still holds: some plane of each sweep passes, since the r(n - r) derivatives are the
-    entries of the gradient, whose largest is at least 2/n of their norm; a rotation that passes
-    raises F by a constant times that norm squared; F is bounded, so that the norm goes to zero.
+    One step is one sweep over all r(n - r) planes. It skips a plane if the derivative of F along it
+    is below 2/n `threshold` times the norm of the gradient at the beginning of the sweep, while the
+    paper takes the present gradient. For a factor of at most 2/n, some plane of each sweep passes
+    and raises F by a constant times that norm squared. So all limits are critical points. A
+    threshold of zero skips no plane: cyclic Jacobi.
 
-    Before each sweep Q and Q_perp are rotated, each within its span, to the principal axes of
-    X ·(I, Q, ..., Q). That leaves F unchanged, and its second derivatives couple planes less. On
-    third and fourth moments of a factor model (n = 30 to 100), from random starts, 7 to 10 sweeps
-    are enough; without it more than 60 were needed.
+    Before each sweep Q and Q_perp are rotated, each within its span, to the principal axes of X
+    ·(I, Q, ..., Q). F stays the same, and far fewer sweeps are enough.
 
-    The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J: the
-    planes of a block need only X ·(V, ..., V) with V = [Q, U_J], a small tensor, which is rotated;
-    then one product gives Q and U_J, and another X ·(I, ..., I, Q) for the next block. Planes are
-    ordered by j, and by i for equal j, so that the result is the same up to rounding, of which no
-    more than that of one sweep adds up.
+    The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J, whose
+    planes need only the small tensor X ·(V, ..., V) with V = [Q, U_J]. Planes are ordered by j,
+    then by i, so that the result is the same up to rounding.
 
-    It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`, and fails where
-    X ·(I, Q, ..., Q) vanishes at the first basis.
-
-    Parameters
-    ----------
-    start : str
-    threshold : float
-        Zero skips no plane: cyclic Jacobi.
-    tolerance : float
-        Zero never ends the run.
+    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
+    run), and fails if X ·(I, Q, ..., Q) vanishes at the first basis.
 
     Notes
     -----
-    Counted as in the paper, if the tensor is rotated: 6d n^(d - 1) + 6n flops for a rotation and
-    `plane_flops` for each plane that is tried; and 4n²N + 9n³ for the principal axes. In fact a
-    sweep takes the 2n^(d + 1)/(d - 1)! flops of X ·(I, ..., I, U), for each of (n - r)/b blocks
-    about 2n^(d - 1) (r + b)² for X ·(V, ..., V), and 6d (r + b)^(d - 1) for a rotation. Memory:
-    that of `TensorCores.at` with r + b columns.
+    Flops are counted as in the paper: 6d n^(d - 1) + 6n for a rotation of the tensor, `plane_flops`
+    for each plane that is tried; and 4n²N + 9n³ for the principal axes. Really a sweep takes 2n^(d
+    + 1)/(d - 1)! flops for X ·(I, ..., I, U), about 2n^(d - 1) (r + b)² for each of (n - r)/b
+    blocks, and 6d (r + b)^(d - 1) for a rotation. Memory: that of `TensorCores.at` with r + b
+    columns.
 
     References
     ----------
@@ -170,7 +147,7 @@ def _rotate_block(
 ) -> Array:
     """Rotate the planes of the first r columns of U with the others of `columns`.
 
-    Y is X ·(I, ..., I, Q) (`TensorCores.first`) before, and what is returned after.
+    Y is X ·(I, ..., I, Q) before (`TensorCores.first`); returns it after.
     """
     from orthobench_tucker._kernels.rotations import plane, rotate_planes
 
@@ -187,7 +164,7 @@ def _rotate_block(
 
 @lru_cache(maxsize=16)
 def block_size(n: int, rank: int, order: int) -> int:
-    """Return the number of columns of the complement in a block with which a sweep is fastest."""
+    """Return the number of columns of the complement in a block for the fastest sweep."""
 
     def sweep(b: int) -> float:
         m = rank + b
@@ -214,10 +191,10 @@ def rotation_flops(n: int, order: int) -> int:
 
 
 def plane_flops(rank: int, order: int) -> int:
-    """Return the flops of F along a plane: 3(k + 1)² for each ascending tuple of d - k others.
+    """Return the flops of F along a plane, about 12 r^(d - 1)/(d - 1)!; its maximum is not counted.
 
-    There are C(r + d - k - 2, d - k) of these tuples for k = 1, ..., d: about
-    12 r^(d - 1)/(d - 1)! flops. The maximum of F takes some hundreds more.
+    3(k + 1)² for each of the C(r + d - k - 2, d - k) ascending tuples of d - k others, k = 1, ...,
+    d.
     """
     others = {k: comb(rank + order - k - 2, order - k) for k in range(1, order)} | {order: 1}
     return sum(3 * (k + 1) ** 2 * count for k, count in others.items())

@@ -28,13 +28,13 @@ from orthobench_tucker.sample_moments import integer_power, sample_blocks
 from orthobench_tucker.streaming import BlockSum, added
 
 OVERSAMPLING = 10
-"""Columns of a sketch beyond the rank."""
+"""Number of columns of a sketch beyond the rank."""
 
 ROWS = 128
-"""Samples in a block: few enough that OpenBLAS multiplies without packing, twice as fast."""
+"""Number of samples in a block; few enough for OpenBLAS to multiply without packing."""
 
 SEEN = 1e-12
-"""Singular values of a sketch of at most this times the largest are rounding."""
+"""Singular value of a sketch, relative to the largest, below which it is rounding."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,10 +48,8 @@ class SketchState(State):
     factors : ndarray, shape (d - 1, n, m)
         The Gaussian vectors.
     sums : ndarray, shape (n, m)
-        The sum of x (x'w_1j) ... (x'w_(d-1)j) over the samples, for each column j; after power
-        steps mat(M) mat(M)' times the last basis.
-    powered : bool
-        Whether the power steps have been done.
+        The sketch times the number of samples; after power steps mat(M) mat(M)' times the last
+        basis.
     """
 
     start: Array
@@ -65,24 +63,15 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
     """Khatri-Rao sketch: leading left singular vectors of mat(M)Ω, Ω of Gaussian rank-one columns.
 
     Column j of the sketch is the mean of x (x'w_1j) ... (x'w_(d-1)j) over the samples x, with
-    Gaussian vectors w that are drawn once. No tensor is formed, samples are used once, and nothing
-    is iterated. Sketches of parts of the samples, with the same vectors, add up, as those of blocks
-    do: merging loses nothing. A subspace of r dimensions that holds all samples is found exactly.
+    Gaussian vectors w, drawn once. No tensor is formed, samples are used once, and nothing is
+    iterated. Sketches of parts of the samples add up exactly. A subspace of r dimensions that holds
+    all samples is found exactly.
 
-    The columns are brought to unit length before the singular value decomposition: products of
-    Gaussians are heavy-tailed. Of odd order the sketch of samples that are symmetric about zero
-    vanishes with the moment.
+    Columns have unit length before the singular value decomposition, since products of Gaussians
+    are heavy-tailed. For odd d the sketch of samples symmetric about zero vanishes with the moment.
 
-    With `power` steps Q <- orth(mat(M) mat(M)'Q), all of them in the last step of the pass, it
-    needs all samples at once, and compares all pairs of them.
-
-    Parameters
-    ----------
-    oversampling : int
-        Columns of the sketch beyond r.
-    power : int
-    batch : int
-        Any value gives the same sketch, up to rounding.
+    With `power` steps Q <- orth(mat(M) mat(M)'Q), all in the last step of the pass, it needs all
+    samples at once, and compares all pairs of them. `batch` changes only rounding.
 
     Notes
     -----
@@ -116,7 +105,7 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         Raises
         ------
         UsageError
-            If power steps are asked for, and samples only stream.
+            If power steps are asked for, and samples are a stream.
         """
         if self.power and not isinstance(oracle, MomentOracle):
             raise UsageError("power steps need all samples at once: take power = 0")
@@ -146,7 +135,7 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         return Solution(complete(leading_directions(Z, rank), state.start, rank))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
-        """Return the sketch of a block, by the Gaussian vectors that all blocks have in common."""
+        """Return the sketch of a block, with the same Gaussian vectors for all blocks."""
         factors = self._factors(oracle.sizes, oracle.rng())
         n, columns = factors.shape[1:]
         spent = sketch_flops(len(block), n, columns, oracle.sizes[2])
@@ -166,12 +155,11 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         return summary.flops + flops.svd(oracle.n, summary.total.shape[1])
 
     def _factors(self, sizes: tuple[int, ...], rng: np.random.Generator) -> Array:
-        """Return the Gaussian vectors, shape (d - 1, n, m)."""
         n, rank, order = sizes
         return rng.standard_normal((order - 1, n, min(n, rank + self.oversampling)))
 
     def _iterate_at_the_end(self, oracle: MomentOracle, state: SketchState) -> None:
-        """Do all power steps once no sample is left, which ends the run."""
+        """Do all power steps after the last sample, and end the run."""
         if state.work.samples < len(oracle.X):
             return
         state.sums = unit_columns(state.sums)
@@ -183,21 +171,9 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
 
 
 def sketch_of(X: NDArray[np.floating[Any]], factors: NDArray[np.floating[Any]]) -> Array:
-    """Return the sum of x (x'w_1j) ... (x'w_(d-1)j) over samples x, for each column j.
+    """Return the sum of x (x'w_1j) ... (x'w_(d-1)j) over samples (p, n), shape (n, m).
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-        Samples in rows.
-    factors : ndarray, shape (d - 1, n, m)
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-
-    Notes
-    -----
-    `sketch_flops`; memory pm.
+    `factors` is (d - 1, n, m). `sketch_flops`; memory pm.
     """
     products = X @ factors[0]
     for vectors in factors[1:]:
@@ -206,14 +182,9 @@ def sketch_of(X: NDArray[np.floating[Any]], factors: NDArray[np.floating[Any]]) 
 
 
 def block_sketch(block: NDArray[np.floating[Any]], factors: Array) -> Array:
-    """Return `sketch_of` many samples, a few at a time, which are read once.
+    """Return `sketch_of` many samples (p, n), a few at a time.
 
-    Those of float32 are multiplied in float32 and added in float64.
-
-    Parameters
-    ----------
-    block : ndarray, shape (p, n)
-    factors : ndarray, shape (d - 1, n, m)
+    Products of float32 are in float32, and their sum in float64.
     """
     total, vectors = np.zeros(factors.shape[1:]), factors.astype(block.dtype, copy=False)
     for begin in range(0, len(block), ROWS):
@@ -229,8 +200,7 @@ def sketch_flops(p: int, n: int, columns: int, order: int) -> int:
 def leading_directions(Z: Array, rank: int) -> Array:
     """Return the leading left singular vectors of a sketch, at most `rank`, above rounding.
 
-    Products of Gaussians are heavy-tailed, so that a few columns would outweigh all others.
-    Pass the `unit_columns` of a sketch, therefore.
+    Pass the `unit_columns` of a sketch, whose columns have heavy-tailed lengths.
     """
     left, values, _ = np.linalg.svd(Z, full_matrices=False)
     found = int(np.count_nonzero(values > SEEN * values[0])) if values[0] > 0 else 0
@@ -238,18 +208,9 @@ def leading_directions(Z: Array, rank: int) -> Array:
 
 
 def power_step(X: Array, Q: Array, order: int) -> Array:
-    """Return mat(M) mat(M)' Q of the moment of samples: X'((XX')^[d-1] XQ) / p².
+    """Return mat(M) mat(M)' Q = X'((XX')^[d-1] XQ) / p² of samples X (p, n), for Q (n, m).
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-    Q : ndarray, shape (n, m)
-    order : int
-        d.
-
-    Notes
-    -----
-    `power_flops`; the Gram matrix XX' is formed by blocks of rows. [d-1] is the entrywise power.
+    `power_flops`; the Gram matrix is formed by blocks of rows. [d-1] is the entrywise power.
     """
     inside, result = X @ Q, np.zeros(Q.shape)
     for block in sample_blocks(X, len(X)):
@@ -263,24 +224,10 @@ def power_flops(p: int, n: int, columns: int, order: int) -> int:
 
 
 def sketched_basis(X: Array, order: int, rank: int, rng: np.random.Generator) -> Array:
-    """Return nearly the leading left singular vectors of mat(M), from one pass over samples.
+    """Return nearly the leading left singular vectors of mat(M), from one pass over samples (p, n).
 
-    Parameters
-    ----------
-    X : ndarray, shape (p, n)
-    order, rank : int
-        d and r.
-    rng : numpy.random.Generator
-        Draws the Gaussian vectors.
-
-    Returns
-    -------
-    ndarray, shape (n, <= rank)
-        Fewer columns if the moment has a lower rank.
-
-    Notes
-    -----
-    `sketched_basis_flops`; memory (d + 1)nm doubles and those of blocks of samples, m = r + 10.
+    Shape (n, r), or fewer columns if the moment has a lower rank. `sketched_basis_flops`; memory (d
+    + 1)nm doubles and those of blocks of samples, m = r + 10.
     """
     columns = min(X.shape[1], rank + OVERSAMPLING)
     factors = rng.standard_normal((order - 1, X.shape[1], columns))
@@ -289,6 +236,6 @@ def sketched_basis(X: Array, order: int, rank: int, rng: np.random.Generator) ->
 
 
 def sketched_basis_flops(p: int, n: int, rank: int, order: int) -> int:
-    """Return the flops of `sketched_basis`: those of the sketch, and of its singular vectors."""
+    """Return the flops of `sketched_basis`."""
     columns = min(n, rank + OVERSAMPLING)
     return sketch_flops(p, n, columns, order) + flops.svd(n, columns)

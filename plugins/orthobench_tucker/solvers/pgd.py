@@ -59,7 +59,7 @@ RULES = ("ascending", "adagrad", "constant")
 """Step-size rules: values of the parameter ``rule``."""
 
 RAISED = 1e-12
-"""Least gain of F, relative to F, of a step that raises it."""
+"""Minimum gain of F, relative to F, of a step that raises it."""
 
 RETURNED = 1e-3
 """Distance to the subspace before the last, relative to the step, below which a step returns."""
@@ -79,47 +79,33 @@ class PGD(
 ):
     """Projected gradient ascent: Q <- orth(Q + ∇F(Q) diag(gamma)), on all data at once.
 
-    Under "ascending" gamma is s over the length of each column of ∇F, with s = `step` at first.
-    With a `step` of 1000 that is practically the power iteration Q <- orth(∇F(Q)). A step that
-    does not raise F enough is rejected, and tried again from the same point with a tenth of s
-    (`orthobench_tucker.ascending`): F never falls, up to rounding, and no run can oscillate.
+    - "ascending": gamma is s over the length of each column of ∇F, with s = `step` at first. A
+      `step` of 1000 is practically the power iteration Q <- orth(∇F(Q)). A step that does not raise
+      F enough is rejected, and tried again with a tenth of s (`orthobench_tucker.ascending`). So F
+      never falls, up to rounding.
+    - "adagrad": gamma is `step` over the root of the sum of all squared gradients so far, for each
+      column (Algorithm 2, lines 4 to 6); all steps are accepted. The first gradient times 1e-5
+      gives gamma_0, since the paper's plain 1e-5 stops all motion on small data. On some tensors
+      large steps alternate between two subspaces (Remark 8, which means Algorithm 1, not 2). The
+      run fails after eight steps in a row that return without raising F.
+    - "constant": gamma is `step` / L with L = 2d(d - 1) sigma², sigma the spectral norm of mat(X).
+      With `step` <= 1 F never falls, as the page of this method proves: this makes the unknown
+      bound of Theorem 6.1 explicit.
 
-    Under "adagrad" gamma is `step` over the root of the sum of all squared gradients so far, for
-    each column (Algorithm 2, lines 4 to 6): steps become shorter, and all are accepted. gamma_0 is
-    1e-5 times the norm of the first gradient; the paper's plain 1e-5 stops all motion on data of
-    small scale. On some tensors large steps alternate between two subspaces (Remark 8, which
-    means Algorithm 1, not 2): the run fails after eight steps in a row that return without raising
-    F.
+    With blocks W is the sum of those of all blocks, and a pass tries one step. The first pass makes
+    a Khatri-Rao sketch to start from, unless `start` is "random". The run ends at the tolerance, or
+    if a step is rejected and gains are near rounding.
 
-    Under "constant" gamma is `step` / L with L = 2d(d - 1) sigma², where sigma is the spectral norm
-    of the unfolding mat(X). With `step` <= 1 F never falls, as the page of this method proves: this
-    makes the unknown bound of Theorem 6.1 explicit.
-
-    With blocks W is the sum of those of all blocks, and a pass tries one step; the first pass makes
-    a Khatri-Rao sketch to start from, unless `start` is "random". It ends at the tolerance, or
-    where a step is rejected and gains are near rounding.
-
-    It ends where the relative gradient |(I - QQ')∇F| / F is at most `tolerance`; "ascending" also
-    if the gradient is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`). It
-    fails where F vanishes at the first basis, as it does for symmetric data and odd d.
-
-    F and its gradient decide whether a step is accepted, and where the next one begins: elsewhere
-    than in NumPy they are read at each step.
-
-    Parameters
-    ----------
-    form, start, rule : str
-    step_size : float
-        The parameter ``step``.
-    tolerance : float
-        Zero never ends the run.
+    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
+    run); "ascending" also if the gradient is rounding (`stop_at_rounding`). It fails if F vanishes
+    at the first basis, as for symmetric data and odd d. Each step reads F and its gradient from the
+    device.
 
     Notes
     -----
-    A step, also one that is rejected, costs one W (2pn(r + N) + pN flops from samples,
-    `SampleCores.at`, or those of `TensorCores.at`) and 6nrN + 10nr² + 2r²N flops,
-    N = C(r + d - 2, d - 1). Memory: W, nN doubles, and six times nr, or eight times where a step is
-    rejected.
+    A step, accepted or not, costs one W (2pn(r + N) + pN flops from samples, or those of
+    `TensorCores.at`) and 6nrN + 10nr² + 2r²N flops, N = C(r + d - 2, d - 1). Memory: nN + 6nr
+    doubles, or nN + 8nr while a step is rejected.
 
     References
     ----------
@@ -132,7 +118,7 @@ class PGD(
     start: str = start_parameter()
     rule: str = parameter(
         "ascending",
-        help="steps relative to the gradient, shorter where F would fall; AdaGrad; or constant",
+        help="steps relative to the gradient, shorter if F would fall; AdaGrad; or constant",
         choices=RULES,
     )
     step_size: float = parameter(
@@ -197,7 +183,6 @@ class PGD(
         return super().start_flops(oracle) + norm
 
     def _ascending_step(self, evaluate: _Evaluation, state: PGDState) -> None:
-        """Try one step, and accept it if it raises F enough."""
         iterate = state.iterate
         moved = evaluate.kernels.stepped_by_length(*iterate[:3], state.squares, state.step_size)
         stuck = state.step_size <= SMALLEST
@@ -212,7 +197,6 @@ class PGD(
             stop_at_rounding(state, noise, slope, iterate.objective, stuck=stuck)
 
     def _plain_step(self, evaluate: _Evaluation, state: PGDState) -> None:
-        """Take one step, whether or not it raises F."""
         iterate, before, raised = state.iterate, state.before, state.raised
         kernels = evaluate.kernels
         if self.rule == "adagrad":
@@ -233,7 +217,6 @@ class PGD(
         fail_if_cycling(state, state.returns, "lower `step`, or take the rule ascending")
 
     def _stop_if_converged(self, state: PGDState) -> None:
-        """End the run if the gradient is small."""
         if 0 < self.tolerance >= state.relative_gradient:
             state.status = Status.CONVERGED
 
@@ -281,11 +264,10 @@ class PGD(
         return {"basis": moved, "state": state}
 
     def _sketches(self, oracle: BlockOracle) -> bool:
-        """Return whether a pass makes the start."""
         return oracle.number == 0 and self.start != "random"
 
     def _evaluated(self, oracle: BlockOracle, summary: BlockSum) -> tuple[PGDState, bool]:
-        """Return the state after a pass, and whether the basis that it evaluated was accepted."""
+        """Return the state after a pass, and whether the evaluated basis was accepted."""
         from orthobench_tucker._kernels.ascent import evaluated
 
         basis, order = _basis(oracle), oracle.sizes[2]
@@ -298,7 +280,7 @@ class PGD(
 
 
 class _Evaluation:
-    """Maps Q' to its `Iterate`, and holds the kernels; made once for many steps."""
+    """Maps Q' to its `Iterate`; holds the kernels."""
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
         self.order, self.kernels, self.cores = oracle.order, *_computed_by(oracle, form)
@@ -312,7 +294,7 @@ class _Evaluation:
 
 
 def _computed_by(oracle: SymmetricTensorOracle, form: str) -> tuple[Any, Any]:
-    """Return the module of steps and the partial cores, of NumPy or of arrays elsewhere."""
+    """Return the module of steps and the partial cores, for NumPy or other arrays."""
     if oracle.place.moves:
         return arrays, arrays.ArrayCores(oracle, form)
     from orthobench_tucker._kernels import ascent
@@ -323,17 +305,11 @@ def _computed_by(oracle: SymmetricTensorOracle, form: str) -> tuple[Any, Any]:
 def step_flops(n: int, rank: int, size: int) -> int:
     """Return the flops of a step besides W: S, W - QS, P and V, the step and the retraction.
 
-    Parameters
-    ----------
-    n, rank : int
-        n and r.
-    size : int
-        N.
+    `size` is N.
     """
     return derivatives_flops(n, rank, size) + flops.gemm(n, rank, rank) + flops.qr(n, rank)
 
 
 def _basis(oracle: BlockOracle) -> Array:
-    """Return Q' of a pass, shape (r, n)."""
     basis: Array = oracle.shared.get("basis", oracle.start.T)
     return np.ascontiguousarray(basis)

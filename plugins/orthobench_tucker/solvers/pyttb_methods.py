@@ -22,22 +22,15 @@ from orthobench_tucker.oracle import SymmetricTensorOracle
 class PyttbTuckerALS(WholeTensor):
     """pyttb's tucker_als: HOOI with a factor for each mode, from the HOSVD.
 
-    As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK: faster, and
-    with half of the digits of all but the largest. ARPACK starts from a fixed vector here; pyttb
-    draws a new one in each call, so that its last digits differ from run to run. Q is the factor of
-    the last mode.
-
-    Parameters
-    ----------
-    tolerance : float
+    As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK: faster, with
+    half of the digits of all but the largest. ARPACK starts from a fixed vector here; pyttb draws a
+    new one in each call. Q is the factor of the last mode.
 
     Notes
     -----
-    2n^(d+1) + 9n³ flops for each of d modes at the start, a Gram matrix and its eigenvectors. A
-    step: for each mode the product with all others,
-    `orthobench_tucker.library_tucker.products_flops`, and 2n² r^(d-1) + 9n³; 2nr^d for the core,
-    and 2n^d + 2r^d for norms. ARPACK is counted as an eigendecomposition by LAPACK. Memory: about
-    three tensors.
+    2n^(d+1) + 9n³ flops for each of d modes at the start. A step: `products_flops` and 2n² r^(d-1)
+    + 9n³ for each mode; 2nr^d for the core, and 2n^d + 2r^d for norms. ARPACK is counted as an
+    eigendecomposition by LAPACK. Memory: about three tensors.
 
     References
     ----------
@@ -87,15 +80,13 @@ class PyttbTuckerALS(WholeTensor):
 class PyttbHOSVD(WholeTensor):
     """pyttb's hosvd, truncated mode after mode: each Gram matrix is that of the truncated tensor.
 
-    One step, and no iteration. pyttb truncates in sequence by default, which is faster; then the
-    factors of a symmetric tensor differ. Q is the factor of the last mode, from the tensor that is
-    truncated in all others.
+    One step, no iteration. pyttb truncates in sequence by default, which is faster; then the
+    factors of a symmetric tensor differ. Q is the factor of the last mode.
 
     Notes
     -----
-    For mode j = 1, ..., d, when j - 1 are truncated, 2n² r^(j-1) n^(d-j) + 9n³ flops for the Gram
-    matrix and its eigenvectors, by LAPACK, and 2n^(d-j+1) r^j to truncate; 2n^d for the norm.
-    Memory: about two tensors.
+    For mode j = 1, ..., d: 2n² r^(j-1) n^(d-j) + 9n³ flops for the Gram matrix and its
+    eigenvectors, and 2n^(d-j+1) r^j to truncate; 2n^d for the norm. Memory: about two tensors.
 
     References
     ----------

@@ -40,38 +40,32 @@ METHODS = ("lbfgs", "bfgs")
 """Values of the parameter ``method``."""
 
 UPWARD = 1e-8
-"""Least cosine between a direction and the gradient; below it the approximation is reset."""
+"""Minimum cosine between a direction and the gradient; below it the approximation is reset."""
 
 PATIENCE = 10
-"""Steps without halving the gradient after which it is tested for rounding."""
+"""Number of steps without halving the gradient after which it is tested for rounding."""
 
 SUFFICIENT = 1e-4
-"""Least gain, relative to what the slope at the start predicts."""
+"""Minimum gain, relative to what the slope at the start predicts."""
 
 FLATTER = 0.9
-"""Largest slope at the end, relative to that at the start."""
+"""Maximum slope at the end, relative to that at the start."""
 
 TRIALS = 25
-"""Most trials."""
+"""Maximum number of trials."""
 
 STRETCH = 4.0
-"""Longest extrapolation, relative to the last trial."""
+"""Maximum extrapolation, relative to the last trial."""
 
 MARGIN = 0.1
-"""Least distance of a trial from the ends of its bracket, relative to the width of that."""
+"""Minimum distance of a trial from the ends of its bracket, relative to its width."""
 
 
 @dataclass(slots=True, kw_only=True)
 class QuasiNewtonState(AscentState):
     """The point, and the approximation of the inverse Hessian.
 
-    Attributes
-    ----------
-    inverse : LimitedMemory or LocalMatrix
-    least : float
-        The norm of the gradient that has not been halved yet.
-    idle : int
-        Steps since that was recorded.
+    `least` is the last recorded norm of the gradient, `idle` the number of steps since then.
     """
 
     inverse: LimitedMemory | LocalMatrix
@@ -79,7 +73,7 @@ class QuasiNewtonState(AscentState):
     idle: int = 0
 
     def record(self) -> None:
-        """Record the norm of the gradient if it is at most half of the last one recorded."""
+        """Record the norm of the gradient if it is at most half of the last recorded one."""
         self.idle += 1
         if self.point.slope <= self.least / 2:
             self.least, self.idle = self.point.slope, 0
@@ -90,37 +84,27 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
     """Quasi-Newton ascent along geodesics of the Grassmannian.
 
     Each step follows the geodesic in the direction H grad F, where H approximates the inverse
-    Hessian of -F, to a point that meets the strong Wolfe conditions. H is moved there by parallel
-    transport, and updated with the step and the change of the gradient.
+    Hessian of -F, to a point that meets the strong Wolfe conditions. Parallel transport moves H
+    there, and the step and the change of the gradient update it.
 
-    ``lbfgs`` keeps the last pairs of these, in global coordinates: tangent vectors (n, r), each
-    transported. ``bfgs`` keeps H as a matrix in local coordinates, in a frame of the complement
-    of Q that is transported: ((n - r) r)² doubles, and refused if these do not fit into memory.
-    Pairs without curvature are left out, and H is reset if its direction does not point upward.
+    ``lbfgs`` keeps the last `memory` pairs of these: tangent vectors (n, r), each transported.
+    ``bfgs`` keeps H as a matrix in local coordinates, in a transported frame of the complement of
+    Q. It has ((n - r) r)² doubles, and is refused if these do not fit into memory. Pairs without
+    curvature are left out. H is reset if its direction does not point upward.
 
-    With ``preconditioned``, which is this project's, the initial H is the inverse of
-    V -> V (Q'∇F), so that the first step is close to one of the power iteration; without it, a
-    multiple of the identity, as in the paper.
+    With ``preconditioned``, which is this project's, the initial H is the inverse of V -> V (Q'∇F),
+    so that the first step is close to one of the power iteration. Without it, it is a multiple of
+    the identity, as in the paper.
 
-    It ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient
-    is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`), which is tested after
-    ten steps that do not halve it, and where the line search along the gradient itself fails.
-
-    Parameters
-    ----------
-    form, start : str
-    method : str
-    memory : int
-        Most pairs that ``lbfgs`` keeps.
-    preconditioned : bool
-    tolerance : float
-        Zero never ends the run.
+    It ends once the relative gradient |grad F| / F is at most `tolerance` (zero never ends the
+    run), or if the gradient is rounding (`stop_at_rounding`). That is tested after ten steps that
+    do not halve the gradient, and if the line search along the gradient fails.
 
     Notes
     -----
-    A step costs one evaluation of F and its gradient for each trial of the line search, most often
-    one, and for ``lbfgs`` about 16nr² flops for each pair, for ``bfgs`` 7 ((n - r) r)². Memory:
-    2nr doubles for each pair, or 2 ((n - r) r)².
+    A step costs one evaluation of F and its gradient for each trial of the line search, usually
+    one. ``lbfgs`` adds about 16nr² flops for each pair, ``bfgs`` 7 ((n - r) r)². Memory: 2nr
+    doubles for each pair, or 2 ((n - r) r)².
 
     References
     ----------
@@ -153,7 +137,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
         Raises
         ------
         UsageError
-            If the matrix of ``bfgs`` would not fit into memory.
+            If the matrix of ``bfgs`` does not fit into memory.
         """
         why = self._too_large(oracle.n, oracle.k)
         if why is not None:
@@ -216,7 +200,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
     def _arrive(
         self, cores: PartialCores, state: QuasiNewtonState, geodesic: Geodesic, end: Trial
     ) -> None:
-        """Move to the end of a geodesic, and update the approximation."""
         s = end.t * geodesic.velocity(end.t)
         y = geodesic.transport(state.point.gradient, end.t) - end.point.gradient
         state.inverse.move(geodesic, end.t, s, y)
@@ -230,7 +213,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
             check_stalled(cores, state, stuck=False)
 
     def _restart(self, cores: PartialCores, state: QuasiNewtonState) -> None:
-        """Reset the approximation; if it is blank already, end the run."""
         if not state.inverse.blank:
             state.inverse = self._blank(state.point)
         elif self.tolerance > 0:
@@ -251,36 +233,19 @@ def wolfe_search(
 ) -> tuple[Trial | None, int]:
     """Search for a point on a curve that meets the strong Wolfe conditions, for a rising F.
 
-    F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9 F'(0). A bracket contains such a point once its
-    lower end has risen enough but is still steep, and its upper end is too far; further trials
-    are maximizers of the cubic through both ends, kept away from these. F(t) - F(0) is computed by
-    `gain`.
-
-    Parameters
-    ----------
-    probe : callable
-        Maps t to a trial.
-    start : Trial
-        At t = 0, with positive slope.
-    longest : float
-        Largest t; a trial there that has risen enough is accepted, however steep. The first trial
-        is at 1 or there.
+    F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9 F'(0). Trials within a bracket are maximizers of
+    the cubic through both ends, away from these. The maximum t is `longest`: a trial there that has
+    risen enough is accepted. The first trial is at 1 or there. `probe` maps t to a trial.
 
     Returns
     -------
     Trial or None
-        None if none of 25 trials has risen enough. If some have, but none was flat enough, the
-        last lower end of the bracket.
+        None if none of 25 trials has risen enough; the last lower end of the bracket if none of
+        those that have is flat enough.
     int
-        Number of trials.
+        Number of trials, each one evaluation of F and its slope.
 
-    Notes
-    -----
-    One evaluation of F and its slope for each trial.
 
-    References
-    ----------
-    Nocedal and Wright 2006, Algorithms 3.5 and 3.6 and equation 3.59, in one loop.
     """
     low, high = start, None
     t = min(1.0, longest)

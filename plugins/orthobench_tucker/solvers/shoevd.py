@@ -13,14 +13,18 @@ from orthobench_tucker.streaming import HOEVD, STEPS, Phase, StreamingTucker
 class SHOEVD(StreamingTucker):
     """Scalable HOEVD: stochastic ascent of |mat(M)'Q|² on batches of samples, with AdaGrad.
 
-    For each batch X (n, b): G = (2/b²) X (X'X)^[d-1] X'Q; gamma <- (gamma² + |g|²)^(1/2) for each
-    column g of G; Q <- qr(Q + step G / gamma). [d-1] is the entrywise power. gamma starts at 1e-5
-    times the norm of the first gradient that is not zero, so that samples may have any unit. The
-    paper's plain 1e-5 stops all motion where |G| is far smaller, as for returns that are fractions.
+    For each batch X (n, b)::
 
-    The leading eigenvectors of mat(M) mat(M)' (HOEVD) do not maximize |M ·(Q, ..., Q)|², but they
-    are a good start for methods that do, such as `spgd`. Misprint corrected: line 6 of Algorithm 3
-    has gamma_t for gamma_{t-1} on the right-hand side. The run fails at a batch whose gradient
+        G = (2/b²) X (X'X)^[d-1] X'Q
+        gamma <- (gamma² + |g|²)^(1/2) for each column g of G
+        Q <- qr(Q + step G / gamma)
+
+    [d-1] is the entrywise power. gamma starts at 1e-5 times the norm of the first gradient that is
+    not zero; the paper's plain 1e-5 stops all motion if |G| is far smaller.
+
+    The leading eigenvectors of mat(M) mat(M)' (HOEVD) do not maximize |M ·(Q, ..., Q)|², but are a
+    good start for methods that do, such as `spgd`. Misprint corrected: line 6 of Algorithm 3 has
+    gamma_t for gamma_{t-1} on the right-hand side. The run fails at a batch whose gradient
     overflows. With blocks a pass is a step, along the mean gradient of the batches of all blocks.
 
     Parameters
@@ -28,8 +32,7 @@ class SHOEVD(StreamingTucker):
     step : float
         c_1. With AdaGrad as printed the paper's 0.05 (section 4.3) hardly moves Q.
     batch : int
-        b_1. The gradient of a batch is that of the moment of the batch, whose square has a bias of
-        order 1/b.
+        b_1. The square of a batch's moment has a bias of order 1/b.
 
     Notes
     -----

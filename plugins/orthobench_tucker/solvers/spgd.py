@@ -26,7 +26,7 @@ from orthobench_tucker.streaming import (
 )
 
 GRAM_FORM = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
-"""An empty table of monomials, which selects the Gram form; typed as others: one compilation."""
+"""An empty table of monomials, which selects the Gram form."""
 for _part in GRAM_FORM[:2]:
     _part.flags.writeable = False
 
@@ -35,23 +35,23 @@ for _part in GRAM_FORM[:2]:
 class SPGD(StreamingTucker):
     """Scalable projected gradient ascent of |M ·(Q, ..., Q)|² on batches of samples, with AdaGrad.
 
-    Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, for each batch X (n, b):
-    G = (2d/b²) X (X'QQ'X)^[d-1] X'Q, the gradient of |(1/b) sum_i (Q'x_i) ⊗ ... ⊗ (Q'x_i)|²;
-    gamma <- (gamma² + |g|²)^(1/2) for each column g of G; Q <- qr(Q + step G / gamma). [d-1] is
-    the entrywise power. gamma starts at 1e-5 times the norm of the first gradient that is not
-    zero, in Phase II again, so that samples may have any unit. The paper's plain 1e-5 stops all
-    motion where |G| is far smaller, as for returns that are fractions.
+    Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, for each batch X (n, b)::
 
-    The moment is never formed. The gradient is computed from the b-by-b Gram matrix, as printed,
-    or from the core of the batch, with a column for each of the N = C(r + d - 2, d - 1) monomials
-    of degree d - 1: from the smaller of the two.
+        G = (2d/b²) X (X'QQ'X)^[d-1] X'Q, the gradient of |(1/b) sum_i (Q'x_i) ⊗ ... ⊗ (Q'x_i)|²
+        gamma <- (gamma² + |g|²)^(1/2) for each column g of G
+        Q <- qr(Q + step G / gamma)
+
+    [d-1] is the entrywise power. In both phases gamma starts at 1e-5 times the norm of the first
+    gradient that is not zero; the paper's plain 1e-5 stops all motion if |G| is far smaller.
+
+    The moment is never formed. The gradient comes from the b-by-b Gram matrix, as printed, or from
+    the core of the batch, whichever is smaller. The core has a column for each of the N = C(r + d -
+    2, d - 1) monomials of degree d - 1.
 
     Misprints corrected in Algorithm 2: the factor 2d/b² in line 3 is printed 2d/b; gamma_2 starts
     at t = T_1, and T_2 is the number of iterations of Phase II (Table 2). The run fails at a batch
-    whose gradient overflows.
-
-    With blocks a pass is a step of either phase, along the mean gradient of the batches of all
-    blocks.
+    whose gradient overflows. With blocks a pass is a step of either phase, along the mean gradient
+    of the batches of all blocks.
 
     Batches bias the objective: E F_t(Q) = (1 - 1/b) F(Q) + (1/b) E|Q'x|^(2d).
 
@@ -59,12 +59,8 @@ class SPGD(StreamingTucker):
     ----------
     step : float
         c_2. Large values make it the power iteration Q <- qr(G / gamma).
-    batch : int
-        b_2.
     hoevd_steps : int
         T_1; without Phase I about half of the runs end in a bad local maximum.
-    hoevd_step : float
-        c_1.
     hoevd_batch : int, optional
         b_1, at most `batch`, which is the default.
 
@@ -114,10 +110,7 @@ class SPGD(StreamingTucker):
 def monomial_table(
     rank: int, order: int, batch: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Return the table of monomials for the core form; `GRAM_FORM` if that is smaller.
-
-    Those of `monomial_products`, and the multiplicities of the monomials of degree d - 1.
-    """
+    """Return the table of monomials for the core form; `GRAM_FORM` if that is smaller."""
     if comb(rank + order - 2, order - 1) > batch:
         return GRAM_FORM
     parents, last, _ = monomial_products(rank, order - 1)
@@ -147,8 +140,7 @@ def tucker_total(samples: Array, rows: Array, order: int) -> Array:
 def tucker_flops(sizes: tuple[int, ...], batch: int) -> int:
     """Return the flops of an iteration of Phase II: O(rnb + rb²) (equation 13), and the step.
 
-    As the paper counts, in either form: 4rnb for X'Q and the product with X, 4rb² + (d - 2)b² for
-    (X'QQ'X)^[d-1] and its product with X'Q; and `step_flops`.
+    4rnb + 4rb² + (d - 2)b² in either form, as the paper counts, and `step_flops`.
     """
     (n, r, order), b = sizes, batch
     products = 2 * flops.gemm(b, r, n) + 2 * flops.gemm(b, b, r)

@@ -30,15 +30,15 @@ def backend_parameter() -> Any:
 class OnBackend(WholeTensor):
     """Base of TensorLy's Tucker decompositions, with NumPy or torch.
 
-    The tensor is moved to the device in `init`, on the clock. Factors come back after each step,
-    so that all of a step is on the clock.
+    The tensor is moved to the device in `init`, and factors come back after each step, on the
+    clock.
     """
 
     backend: str
 
     @property
     def packages(self) -> tuple[str, ...]:  # type: ignore[override]
-        """TensorLy, and torch where it computes."""
+        """TensorLy, and torch if it computes."""
         return PACKAGES if self.backend == "numpy" else (*PACKAGES, "torch")
 
     def refuses(self, problem: AnyProblem) -> str | None:
@@ -50,7 +50,7 @@ class OnBackend(WholeTensor):
         return self.moved(T)
 
     def moved(self, values: Array) -> Any:
-        """Return an array on the device; of NumPy itself."""
+        """Return an array on the device."""
         place = place_of(self.backend)
         return values if place.is_default else place.array(values)
 
@@ -78,21 +78,14 @@ class OnBackend(WholeTensor):
 class TensorlyTucker(OnBackend):
     """TensorLy's tucker: HOOI with a factor for each mode, from the HOSVD.
 
-    It does not use symmetry: an iteration has a singular value decomposition for each mode,
-    while one of `hooi` has a single one; but unlike there the objective never falls. Q is
-    the factor of the last mode.
-
-    Parameters
-    ----------
-    tolerance : float
-    backend : str
+    It does not use symmetry: an iteration has a singular value decomposition for each mode, not one
+    as in `hooi`; but here the objective never falls. Q is the factor of the last mode.
 
     Notes
     -----
-    `hosvd_flops` at the start. A step: for each of d modes the product with all others,
-    `orthobench_tucker.library_tucker.products_flops`, and the singular value decomposition of the
-    result, (n, r^(d-1)); the core, again from the tensor; and 2n^d + 2r^d for norms. Memory: about
-    three tensors.
+    `hosvd_flops` at the start. A step: for each of d modes `products_flops` and the singular value
+    decomposition of an (n, r^(d-1)) matrix; the core, again from the tensor; and 2n^d + 2r^d for
+    norms. Memory: about three tensors.
 
     References
     ----------
@@ -133,16 +126,8 @@ class TensorlyTucker(OnBackend):
 class TensorlyHOSVD(OnBackend):
     """TensorLy's HOSVD, the start of tucker: leading left singular vectors of all unfoldings.
 
-    One step, and no iteration. All unfoldings of a symmetric tensor are equal: it finds the
-    subspace of `hoevd`, in d times the time.
-
-    Parameters
-    ----------
-    backend : str
-
-    Notes
-    -----
-    `hosvd_flops`. Memory: about two tensors.
+    One step, no iteration. It finds the subspace of `hoevd`, in d times the time, since all
+    unfoldings of a symmetric tensor are equal. `hosvd_flops`. Memory: about two tensors.
 
     References
     ----------

@@ -32,28 +32,23 @@ from orthobench_tucker.stopping import tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
-"""Ratios of the gain to the predicted one at which steps are accepted and the radius changes."""
+"""Ratios of gain to predicted gain at which steps are accepted and the radius changes."""
 
 KAPPA, THETA = 0.1, 1.0
 """The residual of a subproblem falls by kappa, or by the relative gradient to the power theta."""
 
 SMALLEST = 1e-16
-"""Radius, relative to the largest, below which no step is left."""
+"""Radius, relative to the largest, below which the run ends."""
 
 FELL = 0.5
-"""Ratio of gradients above which a step has stalled whose gain is near rounding."""
+"""Ratio of gradients above which a step with a gain near rounding has stalled."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TrustRegionState(AscentState):
-    """The point, and the radius of the trust region.
+    """The point, and the radius of the trust region in the metric of the subproblem.
 
-    Attributes
-    ----------
-    radius : float
-        In the metric of the subproblem.
-    products : int
-        Number of Hessian-vector products so far.
+    `products` is the number of Hessian-vector products so far.
     """
 
     radius: float
@@ -62,18 +57,10 @@ class TrustRegionState(AscentState):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The solution of a trust-region subproblem.
+    """The solution V (n, r) of a trust-region subproblem.
 
-    Attributes
-    ----------
-    V : ndarray, shape (n, r)
-        The tangent vector.
-    gain : float
-        Its predicted gain, <g, V> + <V, HV> / 2.
-    products : int
-        Number of Hessian-vector products.
-    bounded : bool
-        Whether V lies on the boundary.
+    `gain` is the predicted <g, V> + <V, HV> / 2, `products` the number of Hessian-vector products,
+    and `bounded` says whether V lies on the boundary.
     """
 
     V: Array
@@ -86,44 +73,30 @@ class Step:
 class TrustRegion(WholeTensorSolver[TrustRegionState]):
     """The Riemannian trust-region method with truncated conjugate gradients.
 
-    Each step maximizes the quadratic model F + <grad F, V> + <V, Hess F[V]> / 2 within a radius
-    approximately, by the method of Steihaug and Toint, with exact products. The next point is
-    orth(Q + V), a retraction of second order, if F gains at least a tenth of what the model
-    predicts. The subproblem is solved to a residual of min(0.1, |grad F| / F) times the initial
-    one, so that convergence to a nondegenerate maximum is quadratic. Saddle points are left along
-    directions of positive curvature.
+    Each step approximately maximizes the quadratic model F + <grad F, V> + <V, Hess F[V]> / 2
+    within a radius, by the method of Steihaug and Toint, with exact products. The next point is
+    orth(Q + V), a retraction of second order, if F gains at least a tenth of the model's
+    prediction. The subproblem is solved to a residual of min(0.1, |grad F| / F) times the initial
+    one, so that convergence to a nondegenerate maximum is quadratic. Directions of positive
+    curvature lead away from saddle points.
 
     With ``preconditioned``, which is this project's, the subproblem is posed in the scaled metric
-    of V -> V (Q'∇F); it then takes few products if some factors are stronger than others.
-    Without it the metric is the identity, as in the paper.
+    of V -> V (Q'∇F); it then takes few products if some factors are stronger than others. Without
+    it the metric is the identity, as in the paper.
 
-    If the difference of two values of F is near rounding, the gain is taken from the
-    derivatives at both ends (`orthobench_tucker.objective.gain`). This replaces the regularized
-    ratio of Manopt, which accepts every step there.
+    If the difference of two values of F is near rounding, the gain comes from the derivatives at
+    both ends (`gain`), in place of Manopt's regularized ratio, which accepts every step there.
 
-    It ends where the relative gradient |grad F| / F is at most `tolerance`, or where the gradient
-    is found to be rounding (`orthobench_tucker.stopping.stop_at_rounding`), which is tested once
-    the radius is too small, and after steps whose gain is near rounding and which do not halve the
-    gradient.
-
-    Parameters
-    ----------
-    form, start : str
-    radius : float
-        First radius, relative to sqrt(r), which is the largest.
-    inner : int, optional
-        Most Hessian-vector products in a step; by default the dimension, (n - r) r.
-    preconditioned : bool
-    tolerance : float
-        Zero never ends the run.
+    It ends once the relative gradient |grad F| / F is at most `tolerance` (zero never ends the
+    run), or if the gradient is rounding (`stop_at_rounding`). That is tested once the radius is too
+    small, and after steps with a gain near rounding that do not halve the gradient.
 
     Notes
     -----
     A step costs one evaluation of F and its gradient, and a Hessian-vector product for each
     iteration of the conjugate gradients. With samples a product costs up to two evaluations. With
-    an explicit tensor of order three or more it does not read the tensor, but the partial core
-    that the evaluation has made (`PartialCores.pairs`), n² C(r + d - 3, d - 2)
-    doubles.
+    an explicit tensor of order three or more it reads only `PartialCores.pairs`, n² C(r + d - 3, d
+    - 2) doubles.
 
     References
     ----------
@@ -203,7 +176,7 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     def _check_stalled(
         self, cores: PartialCores, state: TrustRegionState, before: Point, trial: Step
     ) -> None:
-        """End the run if no radius is left, or where gains near rounding lead nowhere."""
+        """End the run if no radius is left, or if gains near rounding lead nowhere."""
         if state.status is not Status.RUNNING or self.tolerance == 0:
             return
         stuck = state.radius < SMALLEST * sqrt(before.Q.shape[1])
@@ -222,9 +195,9 @@ def truncated_cg(
 ) -> Step:
     """Maximize <g, V> + <V, HV> / 2 over |V|_M <= radius approximately.
 
-    Conjugate gradients, preconditioned by M, from zero. They end at the boundary, where they cross
-    it or meet a direction P with <P, HP> >= 0; or where the residual g + HV has fallen by
-    `reduction`, in the norm of the inverse of M.
+    Conjugate gradients, preconditioned by M, from zero. They end at the boundary if they cross it
+    or meet a direction P with <P, HP> >= 0. Otherwise they end once the residual g + HV has fallen
+    by `reduction`, in the norm of M^-1, or after `most` products.
 
     Parameters
     ----------
@@ -234,9 +207,6 @@ def truncated_cg(
         Maps V to HV.
     inverse : ndarray, shape (r, r)
         M^-1, symmetric and positive definite, acting from the right; |V|_M² = <V, V M>.
-    radius, reduction : float
-    most : int
-        Most products.
 
     Notes
     -----

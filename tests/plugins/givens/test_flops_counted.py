@@ -84,7 +84,7 @@ def test_a_plane_of_sparse_pca():
 
 
 @pytest.mark.parametrize("problem", [Procrustes(n=N), Brockett(n=N), ICA(n=N)], ids=str)
-def test_what_oracles_say_of_carrying_and_rotating(problem):
+def test_flops_of_carrying_and_rotating_are_those_done(problem):
     oracle, U = problem.build(np.random.default_rng(0)).oracle, np.eye(N)
     with counting() as tally:
         carried = oracle.carry(counted(U))
@@ -94,7 +94,7 @@ def test_what_oracles_say_of_carrying_and_rotating(problem):
         assert tally.flops == oracle.rotation_flops
 
 
-def test_what_ica_says_of_a_restriction():
+def test_flops_of_a_restriction_of_ica_are_those_done():
     """The terms of a sample; those of the two coefficients do not grow with them."""
     found = []
     for samples in (100, 200):

@@ -76,17 +76,9 @@ def test_equation_11_is_the_rotated_diagonal(entries, angle):
     assert equation_11(entries, angle) == pytest.approx(rotated_diagonal(entries, angle), abs=1e-14)
 
 
-@given(entries_of_a_plane, st.integers(-100, 100))
-def test_the_angle_does_not_depend_on_the_scale(entries, power):
-    scaled = [x * 2.0**power for x in entries]
-    np.testing.assert_allclose(
-        best_rotation(*scaled, 0.0, 0.0), best_rotation(*entries, 0.0, 0.0), atol=1e-12
-    )
-
-
 @pytest.mark.parametrize(("size", "slope"), [(1.0, 1e-14), (1e-5, 1e-17)])
 def test_the_angle_is_stationary(size, slope):
-    """To rounding; near the end, where angles are small, to more than that."""
+    """To rounding; for small angles, near the end, to more than that."""
     rng = np.random.default_rng(0)
     for entries in rng.standard_normal((2000, 4)) * [1, size, size, 1]:
         iii, iij, ijj, jjj = entries
@@ -100,26 +92,9 @@ def test_the_angle_is_stationary(size, slope):
         assert abs(derivative) <= slope * np.abs(entries).max()
 
 
-def test_a_stationary_plane_is_left_alone():
-    assert best_rotation(2.0, 1e-13, 0.0, 1.0, 1e-12, 1e-14) == (1.0, 0.0)
-    assert best_rotation(2.0, 1e-13, 0.0, 1.0, 1e-14, 1e-14) != (1.0, 0.0)
-
-
 @pytest.mark.parametrize("weights", [(1.0, 0.0), (0.0, 2.0)])
-def test_of_angles_that_gain_alike_the_least_is_taken(weights):
+def test_best_angle_among_ties_is_the_smallest(weights):
     """With one weight zero a quarter turn gains nothing: so the plane stays."""
     assert best_rotation(weights[0], 0.0, 0.0, weights[1], 1e-13, 1e-14) == (1.0, 0.0)
     c, _ = best_rotation(weights[0], 1e-9, 0.0, weights[1], 1e-13, 1e-14)
     assert c > 0.8
-
-
-def test_rotations_keep_lengths_without_bias():
-    """c² + s² - 1 averages to far less than its size, or it would add up over rotations."""
-    rng = np.random.default_rng(0)
-    for size in (1.0, 1e-2, 1e-4, 1e-6):
-        entries = np.abs(rng.standard_normal((4000, 4))) * [1, size, size, 1]
-        turns = np.array([best_rotation(*e, 0.0, 0.0) for e in entries.tolist()])
-        c, s = turns.T.astype(np.longdouble)
-        defect = np.asarray(c * c + s * s - 1, dtype=float)
-        assert np.abs(defect).max() < 4e-16
-        assert abs(defect.mean()) < 1e-17

@@ -1,19 +1,16 @@
-"""What orthogonal tensors pose: objectives, signs, starts elsewhere, and what is taken."""
+"""Oracles of orthogonal tensors: objectives, signs and optima."""
 
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import composed
 from orthobench_orthogonal_tensor.oracle import (
-    FourthOrderOracle,
     TensorOracle,
     decomposition,
-    first_point,
 )
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.tools.geometry import random_point
-from orthobench.tools.places import place_of
 
 N = 4
 U = random_point(N, N, np.random.default_rng(0))
@@ -23,16 +20,6 @@ W = np.array([4.0, -3.0, 2.0, 1.0])
 def test_the_objective_is_minus_the_sum_of_squared_weights():
     value, work = TensorOracle(composed(U, W)).objective(Solution(U, weights=W))
     assert (value, work.flops, work.samples) == (-30, 2 * N, 0)
-
-
-def test_oracles_have_as_many_factors_as_sides_and_show_their_tensor_read_only():
-    for order, kind in ((3, TensorOracle), (4, FourthOrderOracle)):
-        T = composed(U, np.abs(W), order)
-        oracle = ob.orthogonal_tensor(T).oracle
-        assert type(oracle) is kind
-        assert (oracle.n, oracle.k, oracle.T.ndim) == (N, N, order)
-        assert not oracle.T.flags.writeable
-        assert T.flags.writeable
 
 
 def test_signs_are_turned_where_the_order_is_odd_only():
@@ -46,19 +33,6 @@ def test_signs_are_turned_where_the_order_is_odd_only():
         assert not np.shares_memory(found.point, U)
         assert not np.shares_memory(found.weights, W)
     assert decomposition(U, 0 * W).weights.tolist() == [0, 0, 0, 0]
-
-
-@pytest.mark.parametrize("start", ["random", "identity", "contraction"])
-def test_starts_are_the_same_elsewhere(start):
-    here = TensorOracle(composed(U, W))
-    here.start = random_point(N, N, np.random.default_rng(1))
-    there = here.to(place_of("array-api-strict"))
-    there.start = there.placed(here.start)
-    ours = first_point(here, start, np.random.default_rng(2))
-    theirs = np.asarray(first_point(there, start, np.random.default_rng(2)))
-    np.testing.assert_allclose(np.abs(ours.T @ theirs), np.eye(N), atol=1e-10)
-    assert ours.flags.writeable
-    assert not np.shares_memory(ours, here.start)
 
 
 def test_the_optimum_is_the_sum_of_the_absolute_weights():

@@ -13,19 +13,13 @@ from hypothesis import strategies as st
 from orthobench_kit import symmetric_tensors
 from orthobench_kit.symmetric_tensors import (
     composed,
-    contracted,
-    norm,
     partly_contracted,
-    residual_norm,
     symmetrized,
 )
 from orthobench_orthogonal_tensor import (
-    STARTS,
     Judge,
     OrthogonalTensor,
-    TensorOracle,
     decomposition,
-    first_point,
     maker,
 )
 from orthobench_orthogonal_tensor.maker import recovery_error
@@ -33,7 +27,7 @@ from orthobench_orthogonal_tensor.maker import recovery_error
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError
-from orthobench.tools.geometry import drift, random_point
+from orthobench.tools.geometry import random_point
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -43,7 +37,7 @@ def rng(seed=0):
 
 
 def noisy(n, seed=0):
-    """A symmetric tensor that is nobody's decomposition."""
+    """A symmetric tensor without an orthogonal decomposition."""
     A = rng(seed).standard_normal((n, n, n))
     return symmetrized(sum(A.transpose(p) for p in permutations(range(3))) / 6)
 
@@ -53,18 +47,6 @@ def test_the_docstring_examples_run(module):
     result = doctest.testmod(module)
     assert result.attempted > 3
     assert result.failed == 0
-
-
-@given(n=st.integers(1, 9), k=st.integers(1, 9), seed=seeds)
-def test_slabs_give_what_the_definitions_give(n, k, seed):
-    T, U, w = noisy(n, seed), rng(seed).standard_normal((n, k)), rng(seed).standard_normal(k)
-    explicit = np.einsum("ai,bi,ci,i->abc", U, U, U, w)
-    values = np.einsum("abc,ai,bi,ci->i", T, U, U, U)
-    scale = max(1.0, np.abs(explicit).max()) * n**3
-    np.testing.assert_allclose(composed(U, w), explicit, atol=1e-14 * scale)
-    np.testing.assert_allclose(contracted(T, U), values, atol=1e-13 * scale)
-    assert residual_norm(T, U, w) == pytest.approx(np.linalg.norm(T - explicit), rel=1e-12)
-    assert norm(T) == pytest.approx(np.linalg.norm(T), rel=1e-13)
 
 
 @pytest.mark.parametrize("order", [3, 4])
@@ -94,7 +76,7 @@ def test_the_metrics_are_those_of_the_explicit_tensors(n, seed):
 
 
 @given(n=st.integers(1, 8), seed=seeds, size=st.sampled_from([0.0, 1e-9, 1e-2]))
-def test_the_recovery_error_is_the_largest_distance_up_to_order_and_sign(n, seed, size):
+def test_recovery_error_is_the_distance_up_to_order_and_sign(n, seed, size):
     V = random_point(n, n, rng(seed))
     r = int(rng(seed).integers(1, n + 1))
     off = size * rng(seed + 1).standard_normal((n, n))
@@ -117,7 +99,7 @@ def test_a_residual_far_below_rounding_of_the_norm_is_exact(angle):
     assert residual == pytest.approx(expected, rel=5e-3)
 
 
-def test_the_true_factors_are_the_optimum_whatever_their_order_and_sign():
+def test_true_factors_in_any_order_and_sign_are_the_optimum():
     V, w = random_point(7, 5, rng(1)), np.array([1.0, -2.0, 3.0, 0.5, 1.5])
     instance = ob.orthogonal_tensor(composed(V, w), factors=V, weights=w)
     full = np.hstack([V * np.sign(w), np.linalg.svd(V)[0][:, 5:]])
@@ -127,7 +109,7 @@ def test_the_true_factors_are_the_optimum_whatever_their_order_and_sign():
     assert metrics["objective"] == pytest.approx(8.0)
 
 
-def test_signed_permutations_are_local_maxima_that_the_judge_tells_apart():
+def test_signed_permutations_are_local_maxima_for_the_judge():
     # misprint of Theorem 3: weights (1, 3), U = [e2, -e1] has negative curvature and f = 2 < 4
     T = composed(np.eye(2), np.array([1.0, 3.0]))
     instance = ob.orthogonal_tensor(T, factors=np.eye(2), weights=np.array([1.0, 3.0]))
@@ -135,36 +117,6 @@ def test_signed_permutations_are_local_maxima_that_the_judge_tells_apart():
     assert metrics["objective"] == 2.0
     assert metrics["objective_gap"] == 0.5
     assert metrics["residual"] == metrics["recovery_error"] == 0.0
-
-
-def test_one_dimension():
-    instance = ob.orthogonal_tensor(np.full((1, 1, 1), -2), factors=np.ones((1, 1)))
-    metrics = instance.measure(Solution(np.ones((1, 1))))
-    known = {"residual": 0.0, "objective": -2.0, "recovery_error": 0.0}
-    assert metrics == {**known, "relative_gradient": 0.0}
-
-
-@given(n=st.integers(1, 7), seed=seeds)
-def test_symmetrization_is_exact_and_keeps_what_is_symmetric(n, seed):
-    exact = noisy(n, seed)
-    assert all(np.array_equal(exact, exact.transpose(p)) for p in permutations(range(3)))
-    assert np.array_equal(symmetrized(exact), exact)
-    rough = exact * (1 + 1e-12 * rng(seed).standard_normal(exact.shape))
-    mean = symmetrized(rough)
-    assert all(np.array_equal(mean, mean.transpose(p)) for p in permutations(range(3)))
-    expected = sum(rough.transpose(p) for p in permutations(range(3))) / 6
-    np.testing.assert_allclose(mean, expected, rtol=1e-14, atol=1e-30)
-
-
-def test_the_callers_tensor_is_neither_written_nor_frozen():
-    T = noisy(4)
-    ob.orthogonal_tensor(T)
-    oracle = TensorOracle(T)
-    T[0, 0, 0] = 7.0
-    assert oracle.T[0, 0, 0] == 7.0
-    with pytest.raises(ValueError, match="read-only"):
-        oracle.T[0, 0, 0] = 1.0
-    assert oracle.n == oracle.k == 4
 
 
 def off_by(entry, value):
@@ -217,26 +169,6 @@ def test_bad_arguments_are_refused():
     for arguments, message in REFUSED:
         with case(message), pytest.raises(DataError, match=message):
             ob.orthogonal_tensor(**arguments)
-
-
-@pytest.mark.parametrize("n", [1, 2, 9])
-@pytest.mark.parametrize("start", STARTS)
-def test_starts_are_orthogonal_fresh_and_repeatable(start, n):
-    oracle = TensorOracle(noisy(n))
-    oracle.start = random_point(n, n, rng(3))
-    points = [first_point(oracle, start, rng(5)) for _ in range(2)]
-    assert np.array_equal(*points)
-    assert points[0] is not oracle.start
-    assert points[0].flags.c_contiguous
-    assert points[0].flags.writeable
-    assert drift(points[0]) < 1e-13
-
-
-def test_a_random_contraction_has_the_factors_as_eigenvectors():
-    V = random_point(12, 12, rng(1))
-    oracle = TensorOracle(symmetrized(composed(V, rng(2).uniform(1, 2, 12))))
-    assert recovery_error(first_point(oracle, "contraction", rng(3)), V) < 1e-11
-    assert np.array_equal(first_point(oracle, "identity", rng(3)), np.eye(12))
 
 
 def test_factors_of_negative_weight_are_flipped():

@@ -1,4 +1,4 @@
-"""The marker ``needs_data``: tests of published data run where their files are."""
+"""The marker ``needs_data``: tests of published data run only if their files exist."""
 
 import pytest
 

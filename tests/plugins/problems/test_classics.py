@@ -49,6 +49,6 @@ def test_no_more_loadings_than_there_are_can_be_asked_for(data, each):
         ClassicSparse(data=data, m=2, each=each, cardinality=most + 1)
 
 
-def test_what_is_asked_for_is_what_the_instance_asks_for():
+def test_instance_asks_for_the_given_sizes():
     oracle = ClassicSparse(m=2, cardinality=5, each=False).build(np.random.default_rng(0)).oracle
     assert (oracle.k, oracle.cardinality, oracle.each) == (2, 5, False)

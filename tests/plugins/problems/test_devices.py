@@ -1,4 +1,4 @@
-"""The suite `devices`, at tiny sizes on the processor; on a GPU where there is one."""
+"""The suite `devices`, at tiny sizes on the processor, and on a GPU if there is one."""
 
 import tomllib
 from pathlib import Path
@@ -31,7 +31,7 @@ TINY = {
     16: 3,
     128: 12,
 }
-"""What stands for the numbers of the suite; smaller ones stay."""
+"""Replacements for the numbers of the suite; smaller ones stay."""
 
 
 SWEPT = {

@@ -4,20 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-from orthobench_kit.data.generated import GeneratedRows, key_of
-from orthobench_kit.sources import ArraySource
 from orthobench_stochastic_pca.problems.synthetic import GeneratedPCA
 from orthobench_tucker.problems.factors import GeneratedFactor
 
 import orthobench as ob
-from orthobench.tools.geometry import subspace_error
 
 PCA = GeneratedPCA(n=8, k=2, samples=3000, block=256, noise=0.05)
 FACTOR = GeneratedFactor(n=6, rank=2, true_rank=2, samples=3000, block=256, test=500)
-
-
-def normals(rng, count):
-    return rng.standard_normal((count, 3), dtype=np.float32)
 
 
 def source_of(problem, seed=0):
@@ -42,16 +35,6 @@ def test_blocks_and_seeds_share_no_samples():
     assert len(np.unique(rows[:, 0])) > 0.999 * len(rows)
 
 
-def test_the_generator_is_philox_with_the_block_in_its_counter():
-    rows = GeneratedRows(normals, (10, 3), 4, key=5)
-    state = {"counter": np.array([0, 0, 0, 1], np.uint64), "key": np.array([5, 0], np.uint64)}
-    bits = np.random.Philox(0)
-    bits.state = {**bits.state, "state": state}
-    assert np.array_equal(rows.read(4, 8), normals(np.random.Generator(bits), 4))
-    assert rows.read(8, 10).shape == (2, 3)
-    assert key_of(np.random.default_rng(0)) < 2**128
-
-
 def test_samples_have_the_second_moment_that_the_judge_knows():
     instance = GeneratedPCA(n=8, k=2, samples=60_000, noise=0.05).build(np.random.default_rng(1))
     X = np.concatenate(list(instance.oracle.source.one_pass()))
@@ -67,17 +50,3 @@ def test_streaming_solvers_and_passes_take_generated_samples():
     assert outcome.trace[-1].metrics["subspace_error"] < 0.1
     twice = GeneratedPCA(n=8, k=2, samples=300, passes=2)
     assert ob.solve("oja", twice, step=0.5).work.samples == 600
-
-
-def test_the_true_basis_of_generated_moments_is_near_what_solvers_find():
-    instance = FACTOR.build(np.random.default_rng(0))
-    found = ob.solve("khatri-rao-sketch", instance)
-    assert found.work.samples == 3000
-    assert subspace_error(found.solution, instance.measure.basis) < 0.2
-
-
-def test_reading_is_on_the_clock_where_the_problem_says_so():
-    assert source_of(GeneratedPCA(io="timed")).timed
-    assert source_of(GeneratedFactor(io="timed", test=10)).timed
-    assert not source_of(PCA).timed
-    assert isinstance(source_of(PCA), ArraySource)

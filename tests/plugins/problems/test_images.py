@@ -13,7 +13,7 @@ from orthobench_stochastic_pca.problems import images
 from orthobench_stochastic_pca.problems.images import MNIST, Digits
 
 from orthobench.contract.problem import Solution
-from orthobench.errors import DataError, UsageError
+from orthobench.errors import DataError
 from orthobench.tools import datasets
 from orthobench.tools.geometry import random_point
 
@@ -50,17 +50,6 @@ def test_digits_are_split_and_normalized_over_all():
     assert len(np.unique(nearest)) > 700
 
 
-def test_digits_are_read_without_importing_scikit_learn_while_its_file_is_there(monkeypatch):
-    from sklearn import datasets as theirs
-
-    loaded = theirs.load_digits().data
-    with monkeypatch.context() as patched:
-        patched.delattr(theirs, "load_digits")
-        assert np.array_equal(digits.pixels(), loaded)
-    monkeypatch.setattr(digits, "find_spec", lambda name: None)
-    assert np.array_equal(digits.pixels(), loaded)
-
-
 def test_the_judge_of_the_digits_sees_the_test_part():
     instance = built(Digits(k=2))
     X = digits.pixels().astype(float)
@@ -75,38 +64,10 @@ def test_the_judge_of_the_digits_sees_the_test_part():
         assert metrics[metric] == pytest.approx(expected)
 
 
-def test_digits_by_feature_have_equal_variances_where_they_vary():
-    pixels = digits.pixels()
-    varying = np.count_nonzero(np.ptp(pixels, axis=0))
-    assert varying == 61
-    X = training(built(Digits(normalization="per-feature")))
-    assert np.mean(np.sum(X**2, axis=1)) == pytest.approx(varying / 64, rel=0.05)
-    assert np.count_nonzero(np.all(X == 0, axis=0)) >= 3
-
-
-def test_equal_seeds_give_equal_digits_and_passes_repeat_them():
-    first, again, other = (training(built(Digits(), seed)) for seed in (1, 1, 2))
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-    assert np.array_equal(training(built(Digits(passes=2), 1)), np.tile(first, (2, 1)))
-
-
 def test_other_digits_than_those_known_are_refused(monkeypatch):
     monkeypatch.setattr(digits, "CHECKSUM", "0" * 64)
     with pytest.raises(DataError, match="not those expected"):
         built(Digits())
-
-
-@pytest.mark.parametrize("make", [lambda: Digits(k=65), lambda: MNIST(k=785)])
-def test_a_subspace_beyond_the_pixels_is_refused(make):
-    with pytest.raises(UsageError, match="k must be"):
-        make()
-
-
-@pytest.mark.parametrize("cls", [Digits, MNIST])
-def test_unknown_normalizations_are_refused(cls):
-    with pytest.raises(UsageError, match="per-feature"):
-        cls(normalization="per-features")
 
 
 def test_checksums_name_the_data_and_need_no_file(monkeypatch, tmp_path):
@@ -164,41 +125,6 @@ def test_mnist_is_what_it_is_known_to_be():
     assert instance.measure.optimum.value == pytest.approx(0.097, abs=0.006)
 
 
-@needs_test_images
-def test_mnist_by_feature_is_heavy_tailed():
-    centre, scale = images_normalization("per-feature")
-    Z = (pixels_of_test() - centre) * scale
-    norms = np.sum(Z**2, axis=1)
-    assert norms.mean() == pytest.approx(668 / 784)
-    assert np.mean(norms**2) == pytest.approx(3.86, abs=0.01)
-    centre, scale = images_normalization("common")
-    norms = np.sum(((pixels_of_test() - centre) * scale) ** 2, axis=1)
-    assert norms.mean() == pytest.approx(1)
-    assert np.mean(norms**2) < 1.1
-
-
-@needs_test_images
-def test_empirical_risk_minimization_on_mnist_is_where_it_was_measured():
-    """Median suboptimality of the training part's own subspace, k = 4: .0027 was measured."""
-    gaps = []
-    for seed in range(5):
-        instance = built(MNIST(k=4), seed)
-        X = training(instance)
-        U = np.linalg.eigh(X.T @ X)[1][:, -4:]
-        gaps.append(instance.measure(Solution(U))["suboptimality"])
-    assert 0.0015 < np.median(gaps) < 0.0035
-
-
 @needs_train_images
 def test_the_training_images_have_their_checksum_and_shape():
     assert built(MNIST(part="train")).oracle.source.rows.shape == (60_000, 784)
-
-
-def pixels_of_test():
-    return images._images(images.TEST_IMAGES).astype(float)
-
-
-def images_normalization(normalization):
-    from orthobench_kit.data.normalization import normalization_of
-
-    return normalization_of(images._images(images.TEST_IMAGES), normalization)

@@ -9,7 +9,6 @@ from orthobench_stochastic_pca.solvers.rotating import GrassmannianSGD
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.errors import UsageError
 from orthobench.tools.geometry import drift, subspace_error
 
 
@@ -40,7 +39,7 @@ def test_samples_without_noise_lie_in_the_subspace_of_their_time(drift_):
         np.testing.assert_allclose(basis @ (basis.T @ x), x, atol=1e-13)
 
 
-def test_as_many_entries_are_observed_as_asked_for_and_noise_is_as_long():
+def test_share_of_entries_and_length_of_noise_are_as_asked_for():
     instance = built(n=50, observed=0.3, noise=0.5)
     rows = samples(instance, 4000)
     assert instance.oracle.observed(rows).mean() == pytest.approx(0.3, abs=0.01)
@@ -63,14 +62,3 @@ def test_a_run_is_judged_by_the_subspace_of_the_last_sample():
     assert subspace_error(outcome.solution, subspaces.at(0)) > 3 * expected
     again = instance.measure_after(Solution(outcome.solution), 300)
     assert again["subspace_error"] == last.metrics["subspace_error"]
-
-
-def test_methods_for_whole_samples_see_zeros():
-    instance = built(observed=0.5)
-    outcome = ob.solve("ada-oja", instance, budget=ob.Budget(samples=500))
-    assert outcome.trace[-1].metrics["subspace_error"] < 1
-
-
-def test_a_geodesic_needs_room():
-    with pytest.raises(UsageError, match="dimension"):
-        MissingEntries(n=7, k=4)

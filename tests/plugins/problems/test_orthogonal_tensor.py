@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
-import pickle
 
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import composed, contracted
 from orthobench_orthogonal_tensor.problems.files import NpyTensor
-from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments, draw
+from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments
 from orthobench_orthogonal_tensor.problems.lda import LDAMoments
-from orthobench_orthogonal_tensor.problems.odeco import Odeco, Odeco4, symmetric_gaussian
-from scipy.stats import cauchy, kstest
+from orthobench_orthogonal_tensor.problems.odeco import Odeco, Odeco4
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
@@ -60,22 +58,6 @@ class TestEvery:
         assert np.array_equal(T, built(problem).oracle.T)
         assert not np.array_equal(T, built(problem, seed=1).oracle.T)
 
-    def test_reports_the_metrics_that_it_is_ranked_and_tuned_by(self, problem):
-        instance = built(problem)
-        n = instance.oracle.n
-        metrics = instance.measure(Solution(random_point(n, n, rng())))
-        assert next(iter(metrics)) == problem.primary
-        assert problem.tuned_by in metrics
-        assert all(np.isfinite(list(metrics.values())))
-        assert instance.best.keys() <= metrics.keys()
-
-    def test_an_instance_pickles(self, problem):
-        instance = built(problem)
-        n = instance.oracle.n
-        solution = Solution(random_point(n, n, rng()))
-        again = pickle.loads(pickle.dumps(instance))  # noqa: S301
-        assert again.measure(solution) == instance.measure(solution)
-
 
 class TestOdeco:
     @pytest.mark.parametrize("spectrum", ["geometric", "linear"])
@@ -94,10 +76,6 @@ class TestOdeco:
         for seed in range(10):
             other = instance.measure(Solution(random_point(8, 8, rng(seed))))
             assert other["objective_gap"] > 0
-
-    def test_the_spectra(self):
-        assert np.allclose(Odeco(d=3, spread=4.0).weights, [4, 2, 1])
-        assert np.allclose(Odeco(d=3, spread=4.0, spectrum="linear").weights, [4, 2.5, 1])
 
     def test_the_tensor_is_the_sum_of_its_parts(self):
         U, w = random_point(4, 3, rng()), np.array([3.0, 2.0, 1.0])
@@ -120,36 +98,12 @@ class TestOdeco:
         np.testing.assert_allclose(polar(A), U, atol=1e-12)
         assert instance.best == {}
 
-    def test_order_4_is_measured_as_order_3_is(self):
-        instance = built(Odeco4(d=5))
-        U = random_point(5, 5, rng())
-        metrics = instance.measure(Solution(U))
-        assert max(abs(metrics[name]) for name in instance.best) < 1e-12
-        assert metrics["residual"] < 1e-12
-        V = random_point(5, 5, rng(1))
-        values = np.einsum("abcd,ai,bi,ci,di->i", instance.oracle.T, V, V, V, V)
-        explicit = np.linalg.norm(instance.oracle.T - composed(V, values, 4))
-        other = instance.measure(Solution(V))
-        assert other["residual"] == pytest.approx(explicit / np.linalg.norm(instance.oracle.T))
-        assert other["objective"] == pytest.approx(values.sum())
-
     def test_the_noise_is_symmetric_and_of_the_size_asked_for(self):
         clean = built(Odeco(d=7)).oracle.T
         for noise in (0.01, 0.5):
             E = built(Odeco(d=7, noise=noise)).oracle.T - clean
             assert np.linalg.norm(E) == pytest.approx(noise * np.linalg.norm(clean), rel=1e-10)
             assert all(np.allclose(E, E.transpose(p)) for p in itertools.permutations(range(3)))
-
-    @pytest.mark.parametrize(("order", "count"), [(3, 6), (4, 24)])
-    def test_symmetric_noise_is_the_mean_over_the_permutations(self, order, count):
-        raw = rng().standard_normal((5,) * order)
-        mean = sum(raw.transpose(p) for p in itertools.permutations(range(order))) / count
-        np.testing.assert_allclose(symmetric_gaussian(5, rng(), order), mean, atol=1e-14)
-
-    def test_noise_of_order_4_is_of_the_size_asked_for(self):
-        clean = built(Odeco4(d=4)).oracle.T
-        E = built(Odeco4(d=4, noise=0.5)).oracle.T - clean
-        assert np.linalg.norm(E) == pytest.approx(0.5 * np.linalg.norm(clean), rel=1e-10)
 
     def test_with_noise_the_optimum_is_not_known(self):
         instance = built(Odeco(d=20, noise=0.1))
@@ -167,13 +121,6 @@ class TestGaussianMixtures:
         assert metrics["nmi_gap"] == pytest.approx(0, abs=1e-12)
         assert metrics["nmi"] == metrics["optimal_nmi"] - metrics["nmi_gap"] > 0.3
 
-    @pytest.mark.parametrize("d", [1, 4])
-    def test_the_centres_are_multivariate_cauchy(self, d):
-        """A Gaussian with inverse Wishart covariance is a t, here of one degree of freedom."""
-        problem = GaussianMixtureMoments(d=d, components=1)
-        firsts = [problem.draw_mixture(rng(seed)).centres[0, 0] for seed in range(2000)]
-        assert kstest(firsts, cauchy.cdf).pvalue > 0.01
-
     def test_the_optimal_nmi_is_that_of_the_paper(self):
         problem = GaussianMixtureMoments(d=100, components=20, samples=0)
         found = [
@@ -181,24 +128,7 @@ class TestGaussianMixtures:
         ]
         assert np.mean(found) == pytest.approx(0.97, abs=0.03)
 
-    def test_samples_come_from_their_components(self):
-        mixture = GaussianMixtureMoments(d=3, components=2, variance=0.25).draw_mixture(rng())
-        X, labels = draw(mixture, 20_000, rng(1))
-        for component, centre in enumerate(mixture.centres):
-            own = X[labels == component]
-            assert len(own) == pytest.approx(10_000, rel=0.05)
-            np.testing.assert_allclose(own.mean(axis=0), centre, atol=0.02)
-            np.testing.assert_allclose(np.cov(own.T), 0.25 * np.eye(3), atol=0.01)
-
-    def test_more_samples_are_worth_something(self):
-        few, many = (
-            judged(GaussianMixtureMoments(d=20, components=5, samples=n), seed=2, starts=3)
-            for n in (500, 50_000)
-        )
-        assert many["centre_error"] < few["centre_error"] / 2
-        assert many["nmi_gap"] < few["nmi_gap"]
-
-    def test_the_bottom_eigenvalues_estimate_the_variance_better_than_the_smallest(self):
+    def test_mean_of_bottom_eigenvalues_is_the_better_variance(self):
         def variance(estimate):
             problem = GaussianMixtureMoments(
                 d=40, components=3, samples=2000, variance_estimate=estimate
@@ -217,7 +147,7 @@ class TestGaussianMixtures:
             ({"variance_estimate": "least"}, "unknown value of variance_estimate"),
         ],
     )
-    def test_what_cannot_be_recovered_is_refused_before_anything_runs(self, settings, said):
+    def test_impossible_recovery_is_refused_before_the_run(self, settings, said):
         with pytest.raises(UsageError, match=said):
             GaussianMixtureMoments(**settings)
 
@@ -230,20 +160,6 @@ class TestTopics:
             assert metrics["topic_error"] < 1e-8
             weights = (alpha0 / 6) / (alpha0 * (alpha0 + 1))
             assert metrics["objective"] == pytest.approx(6 * weights**-0.5, rel=1e-8)
-
-    def test_more_documents_are_worth_something(self):
-        few, many = (
-            judged(LDAMoments(topics=4, vocabulary=40, documents=n, words=20), starts=3)
-            for n in (300, 10_000)
-        )
-        assert many["topic_error"] < few["topic_error"] / 2
-        assert many["topic_error"] < 0.05
-
-    def test_more_topics_than_words_are_refused(self):
-        with pytest.raises(UsageError, match=r"13 topics .* 12 words"):
-            LDAMoments(topics=13, vocabulary=12)
-        with pytest.raises(UsageError, match="words must be >= 3"):
-            LDAMoments(words=2)
 
     def test_too_few_documents_name_the_eigenvalue(self):
         with pytest.raises(DataError, match=r"eigenvalue .* of the second moment"):
@@ -276,7 +192,7 @@ class TestFile:
             (np.full((2, 2, 2), None), "cannot be read"),
         ],
     )
-    def test_what_is_no_symmetric_tensor_is_refused(self, tmp_path, tensor, said):
+    def test_file_without_a_symmetric_tensor_is_refused(self, tmp_path, tensor, said):
         path = tmp_path / "bad.npy"
         np.save(path, tensor, allow_pickle=True)
         with pytest.raises(DataError, match=said) as raised:

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_sparse_pca.loadings import solve_for_z
 from orthobench_sparse_pca.problems.planted import PlantedSparse, support_f1
 
 from orthobench.contract.problem import Solution
-from orthobench.errors import UsageError
-from orthobench.tools.geometry import drift, unit_columns
+from orthobench.tools.geometry import drift
 
 
 def rng(seed=0):
@@ -43,16 +41,6 @@ def test_loadings_are_orthonormal_with_the_supports_asked_for(m, sizes, extra, s
         for j in range(m):
             assert common[i, j] == {0: nonzeros, 1: overlap}.get(abs(i - j), 0)
     assert np.allclose(np.abs(V[V != 0]), nonzeros**-0.5)
-
-
-def test_features_signs_and_samples_differ_from_seed_to_seed():
-    problem = PlantedSparse(overlap=4)
-    first, again, other = (built(problem, seed) for seed in (1, 1, 2))
-    assert np.array_equal(first.measure.args[1], again.measure.args[1])
-    assert np.array_equal(first.oracle.A, again.oracle.A)
-    assert not np.array_equal(first.measure.args[1], other.measure.args[1])
-    signs = np.sign(first.measure.args[1]).sum(axis=0)
-    assert np.abs(signs).max() < 20
 
 
 @pytest.mark.parametrize("overlap", [0, 4])
@@ -90,35 +78,6 @@ def test_the_truth_has_f1_of_one_and_explains_what_it_must():
     assert instance.measure(Solution(shuffled))["support_f1"] == 1
 
 
-@pytest.mark.parametrize("overlap", [0, 10])
-def test_samples_without_much_noise_show_their_supports(overlap):
-    instance = built(PlantedSparse(noise=1e-4, overlap=overlap, spread=16.0, samples=2000))
-    A = instance.oracle.A
-    left, _, right = np.linalg.svd(A, full_matrices=False)
-    pattern = np.abs(left[:, :5]) > 0.1
-    Z = solve_for_z(A, pattern, right[:5].T)
-    assert instance.measure(Solution(Z))["support_f1"] > 0.95
-    if not overlap:
-        assert instance.measure(Solution(Z))["support_f1"] == 1
-
-
-def test_f1_of_wrong_supports_is_that_of_the_formula():
-    true = np.zeros((12, 2), dtype=bool)
-    true[0:4, 0] = True
-    true[4:8, 1] = True
-    assert support_f1(true, true) == 1
-    found = np.zeros_like(true)
-    found[0:2, 1] = True  # half of the first: precision 1, recall 1/2
-    found[2:10, 0] = True  # all of the second and four more: precision 1/2, recall 1
-    assert support_f1(found, true) == pytest.approx((2 / 3 + 2 / 3) / 2)
-    found[:, 1] = False
-    assert support_f1(found, true) == pytest.approx((0 + 2 / 3) / 2)
-    assert support_f1(np.zeros_like(true), true) == 0
-    assert support_f1(~true.any(axis=1, keepdims=True) & np.ones((1, 2), bool), true) == 0
-    dense = np.ones_like(true)
-    assert support_f1(dense, true) == pytest.approx(2 * 4 / (12 + 4))
-
-
 @given(d=st.integers(2, 10), m=st.integers(1, 4), seed=st.integers(0, 2**32 - 1))
 def test_f1_is_the_best_over_all_matchings(d, m, seed):
     found = rng(seed).random((d, m)) < 0.5
@@ -137,30 +96,3 @@ def test_f1_is_the_best_over_all_matchings(d, m, seed):
         for order in permutations(range(m))
     )
     assert support_f1(found, true) == pytest.approx(best)
-
-
-def test_the_judge_is_that_of_the_family_and_one_metric_more():
-    instance = built(PlantedSparse())
-    Z = Solution(unit_columns(rng().standard_normal((500, 5))))
-    metrics = instance.measure(Z)
-    f1 = metrics.pop("support_f1")
-    assert metrics == instance.measure.args[0](Z)
-    assert f1 == pytest.approx(2 * 20 / 520)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: PlantedSparse(m=26), "26 components of 20 non-zeros need 520 features, d is 500"),
-        (lambda: PlantedSparse(m=7, samples=6), "m = 7 .* 500 features and 6 training samples"),
-        (lambda: PlantedSparse(m=7, d=6), "m = 7 .* 6 features and 200 training samples"),
-        (lambda: PlantedSparse(overlap=3), "overlap must be even and at most half of nonzeros"),
-        (lambda: PlantedSparse(overlap=12), "overlap must be even and at most half of nonzeros"),
-        (lambda: PlantedSparse(noise=0.0), "noise must be >= 1e-12"),
-        (lambda: PlantedSparse(spread=0.5), "spread must be >= 1"),
-        (lambda: PlantedSparse(test=0), "test must be >= 1"),
-    ],
-)
-def test_bad_parameters_are_refused_before_any_work(make, message):
-    with pytest.raises(UsageError, match=message):
-        make()

@@ -1,4 +1,4 @@
-"""What the plugin gives to the registry, and what importing it costs."""
+"""The problems of the plugins in the registry, and the cost of their import."""
 
 from __future__ import annotations
 

@@ -9,17 +9,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from orthobench_kit.data import npy, parquet
-from orthobench_kit.data.row_files import checksum, files_at, rows_at
-from orthobench_kit.sources import ArraySource
+from orthobench_kit.data.row_files import checksum, files_at
 from orthobench_stochastic_pca.problems.files import NpyPCA
-from orthobench_tucker.problems.files import NpyMoment
 
 import orthobench as ob
 from orthobench.errors import DataError, UsageError
-from orthobench.harness.identity import label
 from orthobench.tools import rows as rows_module
 
 X = (np.random.default_rng(0).exponential(size=(1000, 6)) * np.arange(1, 7)).astype(np.float32)
@@ -90,18 +84,6 @@ def test_each_format_has_the_parts_that_one_file_has(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_a_worker_in_another_folder_reads_the_same_files(tmp_path, monkeypatch, kind):
-    (tmp_path / "here").mkdir()
-    (tmp_path / "there").mkdir()
-    path = SOURCES[kind](tmp_path / "here")
-    monkeypatch.chdir(tmp_path / "here")
-    data = pickle.dumps(built(path.rpartition("/")[2]).oracle.source)
-    monkeypatch.chdir(tmp_path / "there")
-    source = pickle.loads(data)  # noqa: S301 - made here
-    assert np.array_equal(source.block(0), X[: source.height(0)])
-
-
-@pytest.mark.parametrize("kind", SOURCES)
 def test_each_format_is_centred_and_scaled_by_all_its_rows(tmp_path, kind):
     rows = X.astype(float) - X.mean(axis=0, dtype=float)
     scaled = rows / np.sqrt(np.mean(np.sum(rows**2, axis=1)))
@@ -121,43 +103,6 @@ def test_the_digest_changes_with_any_file(tmp_path, kind):
     assert checksum(path) != before
 
 
-def test_the_digest_reads_a_large_file_at_64_places(tmp_path):
-    """Each of 64 KiB, and as far apart: the last of them is the end of the file."""
-    path, read, apart = tmp_path / "x.npy", 2**16, 2**17
-    size = 63 * apart + read
-
-    def written(*places):
-        with path.open("wb") as file:
-            file.truncate(size)  # takes no disk
-            for place in places:
-                file.seek(place)
-                file.write(b"1")
-        os.utime(path, ns=(0, 0))
-        return npy.checksum(str(path))
-
-    plain = written()
-    assert written(read, apart - 1, apart + read, 63 * apart - 1) == plain
-    ends = [0, read - 1, apart, apart + read - 1, 63 * apart, size - 1]
-    assert len({plain, *map(written, ends)}) == 7
-
-
-def test_the_digest_is_of_names_too(tmp_path):
-    path = write(tmp_path, [X[:500], X[500:]])
-    before = checksum(path)
-    (tmp_path / "part-1.npy").rename(tmp_path / "part-2.npy")
-    assert checksum(path) != before
-
-
-@pytest.mark.parametrize("dtype", [">f4", "<f8", "f2", "u1", "?"])
-def test_files_of_any_type_are_read_and_left_as_they_are(tmp_path, dtype):
-    Y = (X > 1).astype(dtype)
-    source = ArraySource(rows_at(write(tmp_path, np.array_split(Y, 3))), scale=2.0, centre=1.0)
-    for _ in range(2):
-        found = np.concatenate([source.block(index) for index in range(source.count)])
-        assert np.array_equal(found, (Y.astype(float) - 1) * 2)
-        assert np.array_equal(np.concatenate(list(source.one_pass())), found)
-
-
 def test_numbers_in_names_are_compared_as_numbers(tmp_path):
     for name in ("p10.npy", "p9.npy", "p1.npy", "p09.npy", "q1.npy", "p.npy"):
         np.save(tmp_path / name, X[:1])
@@ -167,44 +112,12 @@ def test_numbers_in_names_are_compared_as_numbers(tmp_path):
     assert len(files_at(str(tmp_path / "x[1].npy"))) == 1
 
 
-@settings(max_examples=10)
-@given(st.lists(st.integers(1, 999), unique=True, max_size=6))
-def test_files_of_any_length_are_the_same_matrix(tmp_path_factory, cuts):
-    path = write(tmp_path_factory.mktemp("parts"), np.split(X, sorted(cuts)))
-    rows = rows_at(path)
-    source = ArraySource(rows)
-    assert np.array_equal(np.concatenate(list(source.one_pass())), X)
-    if cuts:
-        assert [rows.place(cut)[1] for cut in sorted(cuts)] == [0] * len(cuts)
-
-
-def test_files_are_drawn_from_at_random_where_they_are_npy(tmp_path):
-    order = np.random.default_rng(0).permutation(1000)
-    assert np.array_equal(training(built(SOURCES["npy"](tmp_path), shuffle=True)), X[order[:400]])
-
-
 @pytest.mark.parametrize("kind", ["parquet", "hdf5", "zarr"])
 def test_other_formats_cannot_be_shuffled_when_they_are_read(tmp_path, kind):
     path = SOURCES[kind](tmp_path)
     with pytest.raises(DataError, match="cannot be drawn one by one: shuffle them when"):
         built(path, shuffle=True)
     assert np.array_equal(training(built(path, shuffle=None)), X[:400])
-
-
-@pytest.mark.parametrize("kind", SOURCES)
-def test_moments_stream_from_each_format(tmp_path, kind):
-    options = {"rank": 2, "stream": True, "shuffle": False}
-    np.save(tmp_path / "one", X)
-    (tmp_path / "many").mkdir()
-    many = NpyMoment(path=SOURCES[kind](tmp_path / "many"), **options)
-    one = NpyMoment(path=str(tmp_path / "one.npy"), **options)
-    assert many.tensor_shape == (6, 6, 6)
-    found, expected = (
-        ob.solve("khatri-rao-sketch", problem.build(np.random.default_rng(0)))
-        for problem in (many, one)
-    )
-    metric = "relative_error"
-    assert found.trace[-1].metrics[metric] == pytest.approx(expected.trace[-1].metrics[metric])
 
 
 @pytest.mark.parametrize(
@@ -274,13 +187,6 @@ def test_a_pass_over_a_folder_takes_the_memory_of_a_few_blocks(tmp_path):
     assert peak < 8 * rows_module.BLOCK_ROWS * 64 * 8 < sum(part.nbytes for part in parts) / 4
 
 
-def test_reading_is_on_the_clock_where_the_problem_says_so(tmp_path):
-    path = write(tmp_path, [X])
-    assert not built(path).oracle.source.timed
-    assert built(path, io="timed").oracle.source.timed
-    assert label(NpyPCA(path=path, io="timed")).endswith("io=timed")
-
-
 @pytest.mark.parametrize(
     ("column", "message"),
     [
@@ -294,27 +200,6 @@ def test_parquet_columns_that_are_no_numbers_are_named(tmp_path, column, message
     table = pa.table({"x": [1.0, 2.0], "y": column})
     pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "x.parquet")
     with pytest.raises(DataError, match=message):
-        built(str(tmp_path / "x.parquet"))
-
-
-@pytest.mark.parametrize("few", [False, True])
-def test_a_row_group_is_read_at_once_up_to_a_bound(tmp_path, few, monkeypatch):
-    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
-    table = pa.table({"x": np.arange(10.0), "y": np.arange(10.0)})
-    file = tmp_path / "x.parquet"
-    pytest.importorskip("pyarrow.parquet").write_table(table, file, row_group_size=6)
-    monkeypatch.setattr(parquet, "LARGEST_CHUNK", 6 * 8 * 2 - few)
-    if few:
-        with pytest.raises(DataError, match=r"row groups of 6 rows.*row_group_size=5 at most"):
-            parquet.ParquetRows(file)
-    else:
-        assert parquet.ParquetRows(file).borders.tolist() == [0, 6, 10]
-
-
-def test_a_foreign_file_is_no_parquet_file(tmp_path):
-    pytest.importorskip("pyarrow", reason="needs pyarrow")
-    (tmp_path / "x.parquet").write_bytes(b"PAR1 not really PAR1")
-    with pytest.raises(DataError, match=r"x\.parquet cannot be read as a Parquet file"):
         built(str(tmp_path / "x.parquet"))
 
 
@@ -371,14 +256,6 @@ def test_a_damaged_hdf5_file_is_named(tmp_path):
         built(path)
 
 
-@pytest.mark.parametrize("version", [2, 3])
-def test_zarr_arrays_of_both_versions_are_read(tmp_path, version):
-    library = pytest.importorskip("zarr", reason="needs zarr")
-    store = str(tmp_path / "x.zarr")
-    library.create_array(store=store, data=X, chunks=(70, 6), zarr_format=version)
-    assert np.array_equal(training(built(store)), X[:400])
-
-
 def test_a_zarr_store_cannot_have_anything_unpickled(tmp_path):
     library = pytest.importorskip("zarr", reason="needs zarr")
     store = tmp_path / "x.zarr"
@@ -420,22 +297,6 @@ def test_codecs_are_refused_wherever_they_are_named(tmp_path, codecs):
     described = {"shape": [9, 3], "node_type": "array", "codecs": codecs}
     (tmp_path / "x.zarr" / "zarr.json").write_text(json.dumps(described))
     with pytest.raises(DataError, match="has the codec "):
-        built(str(tmp_path / "x.zarr"))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "cannot be read as the description of a Zarr array"),
-        ("[" * 100_000, "cannot be read as the description of a Zarr array"),
-        ("[]", "describes no Zarr array"),
-        ("{}", "holds 0 matrices"),
-    ],
-)
-def test_descriptions_that_describe_nothing_are_refused(tmp_path, text, message):
-    (tmp_path / "x.zarr").mkdir()
-    (tmp_path / "x.zarr" / "zarr.json").write_text(text)
-    with pytest.raises(DataError, match=message):
         built(str(tmp_path / "x.zarr"))
 
 

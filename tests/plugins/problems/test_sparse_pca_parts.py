@@ -22,30 +22,12 @@ def data(n, d, seed=0):
     )
 
 
-@given(n=st.integers(1, 300), seed=st.integers(0, 2**32 - 1), share=st.floats(0, 0.99))
-def test_the_parts_are_disjoint_ordered_and_cover_all(n, seed, share):
-    held_out = int(n * share)
-    train, test = split(n, held_out, rng(seed))
-    assert len(test) == held_out
-    assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(n))
-    assert np.all(np.diff(train) > 0)
-    assert np.all(np.diff(test) > 0)
-
-
 @given(n=st.integers(2, 200), d=st.integers(1, 8), seed=st.integers(0, 2**31))
 def test_standardized_features_have_mean_zero_and_norm_sqrt_n(n, d, seed):
     parts = scaled(data(n, d, seed), None, "standardized")
     assert parts.test is None
     assert np.abs(parts.train.mean(axis=0)).max() < 1e-10
     assert np.linalg.norm(parts.train, axis=0) == pytest.approx(np.full(d, np.sqrt(n)))
-
-
-def test_centred_features_keep_their_deviations_and_none_keeps_all():
-    X = data(50, 4)
-    centred = scaled(X.copy(), None, "centred").train
-    assert np.abs(centred.mean(axis=0)).max() < 1e-14
-    assert centred.std(axis=0) == pytest.approx(X.std(axis=0))
-    assert np.array_equal(scaled(X.copy(), None, "none").train, X)
 
 
 @pytest.mark.parametrize("scaling", ["standardized", "centred", "none"])
@@ -63,7 +45,7 @@ def test_the_test_part_is_scaled_by_what_the_training_part_says(scaling):
 
 @pytest.mark.parametrize("scaling", ["standardized", "centred", "none"])
 @pytest.mark.parametrize("constant", [0.0, 0.1, -1e9, 1e150])
-def test_what_does_not_vary_in_the_training_part_is_dropped_from_both(scaling, constant):
+def test_features_constant_in_the_training_part_are_dropped(scaling, constant):
     X, test = data(999, 5), data(20, 5, 7)
     X[:, [1, 4]] = constant
     parts = scaled(X, test, scaling)
@@ -72,13 +54,6 @@ def test_what_does_not_vary_in_the_training_part_is_dropped_from_both(scaling, c
     alone = scaled(X[:, [0, 2, 3]], test[:, [0, 2, 3]], scaling)
     assert np.allclose(parts.train, alone.train, rtol=1e-12)
     assert np.allclose(parts.test, alone.test, rtol=1e-12)
-
-
-def test_data_without_any_variation_are_refused():
-    with pytest.raises(DataError, match="no feature varies over the 10 training samples"):
-        scaled(np.full((10, 3), 0.1), None, "centred")
-    with pytest.raises(DataError, match="over the 1 training"):
-        split_parts(data(5, 3), 4, "centred", rng())
 
 
 def test_a_bad_sample_is_named_by_its_row_in_the_data():
@@ -110,9 +85,3 @@ def test_too_many_components_are_refused_with_both_sizes(m, d, n):
     message = f"m = {m} .* {d} features and {n} training samples, so m is at most {min(d, n)}"
     with pytest.raises(UsageError, match=message):
         check_components(m, d, n)
-
-
-@pytest.mark.parametrize("n", [0, -3])
-def test_a_test_part_that_takes_all_is_refused(n):
-    with pytest.raises(UsageError, match="nothing is left to train on"):
-        check_components(1, 5, n)

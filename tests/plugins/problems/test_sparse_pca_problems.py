@@ -53,44 +53,6 @@ def test_the_leading_component_of_the_digits_explains_what_pca_says():
     assert metrics["explained_variance"] == pytest.approx(share)
 
 
-def test_the_digits_streamed_are_those_of_the_matrix_in_a_random_order():
-    instance = built(DigitsSparse(passes=2))
-    X = streamed(instance.oracle)
-    assert X.shape[0] == 2000
-    assert np.array_equal(X[:1000], X[1000:])
-    A = instance.oracle.A.T
-    assert not np.array_equal(X[:1000], A)
-    assert np.array_equal(np.unique(X[:1000], axis=0), np.unique(A, axis=0))
-
-
-def test_other_digits_than_those_known_are_refused(monkeypatch):
-    assert DigitsSparse().checksum() == digits.CHECKSUM
-    monkeypatch.setattr(digits, "CHECKSUM", "0" * 64)
-    with pytest.raises(DataError, match="not those expected"):
-        built(DigitsSparse())
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: DigitsSparse(m=62), "m = 62 .* 61 features and 1000 training samples"),
-        (lambda: DigitsSparse(m=4, test=1794), "m = 4 .* 61 features and 3 training samples"),
-        (lambda: DigitsSparse(test=1797), "nothing is left to train on"),
-        (lambda: DigitsSparse(scaling="none"), "unknown value of scaling 'none'"),
-        (lambda: DigitsSparse(test=-1), "test must be >= 0"),
-        (lambda: DigitsSparse(passes=0), "passes must be >= 1"),
-    ],
-)
-def test_bad_parameters_are_refused_before_any_work(make, message):
-    with pytest.raises(UsageError, match=message):
-        make()
-
-
-def test_pixels_lost_in_a_small_training_part_are_too_few_for_m():
-    with pytest.raises(UsageError, match=r"m must be a whole number between 1 and .*features"):
-        built(DigitsSparse(m=61, test=1597))
-
-
 # --- npy-sparse ---
 
 
@@ -141,13 +103,6 @@ def test_the_number_of_samples_is_read_off_the_header(tmp_path, path):
     assert own(tmp_path / "bad.npy").samples is None
 
 
-@pytest.mark.parametrize("form", [np.asfortranarray, np.float32, np.int16, lambda X: X > 0])
-def test_every_real_matrix_is_taken_in_any_order(tmp_path, X, form):
-    np.save(tmp_path / "x.npy", form(np.round(X)))
-    instance = built(own(tmp_path / "x.npy", scaling="none"))
-    assert np.array_equal(instance.oracle.A, form(np.round(X)).astype(float).T)
-
-
 def test_features_that_do_not_vary_have_no_loadings(tmp_path, X):
     path = tmp_path / "x.npy"
     without = np.delete(X, 3, axis=1)
@@ -164,30 +119,6 @@ def test_features_that_do_not_vary_have_no_loadings(tmp_path, X):
         built(own(path, m=1))
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
-def test_a_bad_sample_is_named_by_its_row_in_the_file(tmp_path, X, bad):
-    X[13, 5] = bad
-    np.save(tmp_path / "x.npy", X)
-    with pytest.raises(DataError, match=r"x\.npy: sample 13 .*feature 5"):
-        built(own(tmp_path / "x.npy", test=0.5))
-
-
-@pytest.mark.parametrize(
-    ("array", "message"),
-    [
-        (np.ones(5), "must be a matrix"),
-        (np.ones((50, 2)) * 1j, "must be real numbers"),
-        (np.array([[None, 1]] * 10, dtype=object), "cannot be read"),
-        (np.ones((0, 3)), "bad.npy"),
-    ],
-)
-def test_what_is_no_real_matrix_is_refused(tmp_path, array, message):
-    np.save(tmp_path / "bad.npy", array, allow_pickle=True)
-    with pytest.raises(DataError, match=message) as raised:
-        built(own(tmp_path / "bad.npy"))
-    assert "bad.npy" in str(raised.value)
-
-
 def test_too_many_components_and_wrong_shares_are_refused(path):
     with pytest.raises(UsageError, match=r"m = 9 .* 8 features and 50 training samples"):
         built(own(path, m=9))
@@ -199,15 +130,3 @@ def test_too_many_components_and_wrong_shares_are_refused(path):
         built(own(path, test=0.999))
     with pytest.raises(UsageError, match="test must be >= 0 and < 1"):
         own(path, test=1.0)
-
-
-def test_the_checksum_changes_with_the_file_and_not_with_the_reader(path, X):
-    problem = own(path)
-    first = problem.checksum()
-    built(problem)
-    assert problem.checksum() == first == own(path, m=3, test=0.2).checksum()
-    X[0, 0] += 1
-    np.save(path, X)
-    assert problem.checksum() != first
-    changed = built(problem).oracle.A
-    assert np.allclose(changed, ((X - X.mean(axis=0)) / X.std(axis=0)).T)

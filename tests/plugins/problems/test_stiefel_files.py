@@ -5,8 +5,6 @@ Each problem on the matrices of a built-in one has its cost, and its least cost.
 
 import numpy as np
 import pytest
-from orthobench_givens.solvers.coordinate_descent import Givens
-from orthobench_stiefel.problems import procrustes as multipliers
 from orthobench_stiefel.problems.brockett import StiefelBrockett
 from orthobench_stiefel.problems.diagonalization import JointDiagonalization
 from orthobench_stiefel.problems.files import (
@@ -21,7 +19,6 @@ from orthobench_stiefel.solvers.riemannian_gradient import RiemannianGradient
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.testing import check_problem
 from orthobench.tools.geometry import random_point
 
 
@@ -72,12 +69,7 @@ def test_on_the_matrices_of_a_built_in_problem_all_is_the_same(problem, save):
         assert found.measure(X) == pytest.approx(known.measure(X), rel=1e-11, abs=1e-12)
 
 
-@pytest.mark.parametrize("problem", [SAME[0], SAME[2], SAME[4], SAME[6]], ids=repr)
-def test_they_keep_to_the_contract(problem, save):
-    check_problem(of_file(problem, save))
-
-
-def test_the_least_eigenvectors_are_the_optimum_of_an_indefinite_matrix(save):
+def test_smallest_eigenvectors_are_the_optimum_of_indefinite_matrix(save):
     A = np.random.default_rng(1).standard_normal((9, 9))
     values, vectors = np.linalg.eigh(A + A.T)
     instance = built(NpyBrockett(save(A + A.T), 3))
@@ -116,25 +108,11 @@ def test_a_multiplier_proves_the_least_cost_of_twelve_runs(save):
         assert np.linalg.eigvalsh(A.T @ A)[0] + np.linalg.eigvalsh(found.L)[0] > 0
 
 
-def test_the_bound_of_a_target_that_nothing_comes_near_is_not_below_least_squares(save):
-    problem, A, B = procrustes(save, 20, 10, 4)
-    residual = np.linalg.lstsq(A, B, rcond=None)[1].sum() / 20
-    assert built(problem).best["objective"] >= residual * (1 - 1e-12)
-
-
 def test_each_file_counts_in_the_checksum(save):
     problem, A, _ = procrustes(save, 12, 5, 5)
     before = problem.checksum()
     save(A + 1, "B.npy")
     assert problem.checksum() != before
-
-
-def test_givens_takes_square_problems_only(save):
-    A = save(np.eye(4) + np.diag([0.0, 1, 2, 3]))
-    assert Givens().refuses(NpyBrockett(A, 4)) is None
-    assert Givens().refuses(NpyBrockett(A, 3)) is not None
-    assert Givens().refuses(procrustes(save, 9, 5, 5)[0]) is None
-    assert Givens().refuses(procrustes(save, 9, 5, 4)[0]) is not None
 
 
 SYMMETRIC = np.diag([1.0, 2.0, 3.0])
@@ -161,7 +139,7 @@ NAN[1, 2] = NAN[2, 1] = np.nan
         (NpyWeightRotation, np.full((4, 3), np.inf), r"entry \(0, 0\) of W is inf"),
     ],
 )
-def test_what_is_no_such_matrix_is_refused(save, problem, array, said):
+def test_unsuitable_matrix_is_refused(save, problem, array, said):
     with pytest.raises(ob.DataError, match=said) as raised:
         built(problem(save(array, "bad.npy")))
     assert "bad.npy" in str(raised.value)
@@ -189,42 +167,8 @@ def test_a_missing_file_is_named(save):
                 call()
 
 
-def test_matrices_without_common_eigenvectors_are_refused_where_nothing_settles(save, monkeypatch):
+def test_matrices_without_common_eigenvectors_are_refused(save, monkeypatch):
     monkeypatch.setattr("orthobench_stiefel.problems.diagonalization.SWEEPS", 1)
     C = np.random.default_rng(0).standard_normal((3, 6, 6))
     with pytest.raises(ob.DataError, match=r"A\.npy: the matrices are too far from having common"):
         built(NpyJointDiagonalization(save(C + C.transpose(0, 2, 1))))
-
-
-@pytest.mark.parametrize("seed", [11, 14, 20, 38, 60, 70, 86])
-def test_no_step_of_newtons_method_lowers_the_bound(seed):
-    """The whole step would on these."""
-    rng, (n, p) = np.random.default_rng(seed), [(4, 2), (6, 3), (5, 1), (5, 5)][seed % 4]
-    A = rng.standard_normal((8, n)) * np.geomspace(1, 10 ** (seed % 5), n)
-    B = rng.standard_normal((8, p)) * 10.0 ** rng.uniform(-2, 2)
-    values, Q = np.linalg.eigh(A.T @ A)
-    dual = multipliers._Dual(values, Q.T @ (A.T @ B), float(np.vdot(B, B)))
-    bounds, found = [], dual.at(dual.first())
-    while found is not None and len(bounds) < 40 and np.linalg.norm(found.excess) > 1e-13:
-        bounds.append(found.bound)
-        found = dual.better(found)
-    assert np.diff(bounds).min() > -1e-12 * dual.constant
-
-
-def test_a_multiplier_that_one_direction_finds_is_exact():
-    """X = I, and A'AX + XL = A'B gives L = 2I; the residual of conjugate gradients vanishes."""
-    found = multiplier(np.eye(4), 3 * np.eye(4, 2))
-    assert found.solved
-    assert pytest.approx(np.eye(4, 2), abs=1e-12) == found.X
-    assert pytest.approx(2 * np.eye(2), abs=1e-12) == found.L
-    assert found.bound == pytest.approx(8)
-
-
-def test_points_are_square_where_the_headers_say_so(save):
-    square, tall = save(np.eye(3)), save(np.ones((3, 2)), "B.npy")
-    assert NpyBrockett(square, 3).square
-    assert not NpyBrockett(square, 2).square
-    assert NpyProcrustes(square, square).square
-    assert not NpyProcrustes(square, tall).square
-    assert not NpyBrockett("nowhere.npy", 3).square
-    assert not NpyProcrustes(square, "nowhere.npy").square

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_orthogonal_tensor.problems import lda as module
 from orthobench_orthogonal_tensor.problems.lda import (
     TopicModel,
     population_moments,
-    probabilities,
     sample_moments,
     total_variation,
     whitened_topics,
@@ -58,7 +56,7 @@ def test_the_exact_moments_are_the_integrals_over_the_proportions(k):
 
 
 @given(count=st.integers(1, 8), length=st.integers(3, 6), seed=seeds)
-def test_the_moments_of_documents_are_means_over_their_pairs_and_triples(count, length, seed):
+def test_moments_of_documents_are_means_over_pairs_and_triples(count, length, seed):
     documents = rng(seed).integers(4, size=(count, length))
     found = sample_moments(documents, 4)
     W = rng(seed + 1).standard_normal((4, 3))
@@ -75,18 +73,6 @@ def test_the_moments_of_documents_are_means_over_their_pairs_and_triples(count, 
     np.testing.assert_allclose(found.triples(W), np.mean(triples, axis=0), atol=1e-12)
 
 
-@pytest.mark.parametrize("rows", [1, 7])
-def test_the_moments_do_not_depend_on_the_size_of_blocks(monkeypatch, rows):
-    documents = some_model().documents(50, 5, rng(1))
-    W = rng(2).standard_normal((6, 2))
-    usual = sample_moments(documents, 6)
-    third = usual.triples(W)
-    monkeypatch.setattr(module, "BLOCK", rows)
-    other = sample_moments(documents, 6)
-    np.testing.assert_allclose(other.pairs, usual.pairs, atol=1e-14)
-    np.testing.assert_allclose(other.triples(W), third, atol=1e-12)
-
-
 @given(k=st.integers(1, 5), seed=seeds)
 def test_the_corrected_moments_are_orthogonally_decomposable(k, seed):
     model = some_model(k, 30, seed)
@@ -99,30 +85,6 @@ def test_the_corrected_moments_are_orthogonally_decomposable(k, seed):
     np.testing.assert_allclose(found.tensor, odeco, rtol=0, atol=1e-8 * weights.min() ** -0.5)
     assert total_variation(found.topics(factors), model.topics) < 1e-8
     assert total_variation(found.topics(-factors), model.topics) < 1e-8
-
-
-def test_documents_have_the_moments_of_their_model():
-    model = some_model()
-    documents = model.documents(40_000, 6, rng(3))
-    assert documents.shape == (40_000, 6)
-    found, exact = sample_moments(documents, 6), population_moments(model)
-    W = np.eye(6)
-    np.testing.assert_allclose(found.words, exact.words, atol=0.005)
-    np.testing.assert_allclose(found.pairs, exact.pairs, atol=0.005)
-    np.testing.assert_allclose(found.triples(W), exact.triples(W), atol=0.005)
-
-
-def test_documents_draw_only_words_of_their_topics():
-    model = TopicModel(np.kron(np.eye(2), [0.5, 0.0, 0.5]), np.array([1e-3, 1e-3]))
-    documents = model.documents(200, 8, rng())
-    assert set(np.unique(documents)) == {0, 2, 3, 5}
-    one_topic = np.ptp(documents // 3, axis=1) == 0
-    assert one_topic.mean() > 0.95
-
-
-def test_probabilities_are_made_of_what_noise_left():
-    rows = np.array([[0.5, -0.1, 1.5], [-1.0, -2.0, 0.0]])
-    np.testing.assert_allclose(probabilities(rows), [[0.25, 0, 0.75], [1 / 3, 1 / 3, 1 / 3]])
 
 
 def test_topics_are_matched_one_to_one():

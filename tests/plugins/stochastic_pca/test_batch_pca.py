@@ -4,11 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from orthobench_kit.sources import ArraySource
-from orthobench_stochastic_pca.solvers import batch_pca
-from orthobench_stochastic_pca.solvers.batch_pca import BLOCK, BatchPCA, erm_flops, leading_rows
+from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA
 
 from orthobench.contract.samples import SampleOracle
 from orthobench.tools.geometry import drift, random_point, subspace_error
@@ -47,18 +44,6 @@ def test_returns_the_leading_right_singular_vectors():
         assert subspace_error(Vt[:k].T, U) <= 1e-9, (n, d, k)
 
 
-def test_more_samples_than_features_never_make_a_gram_matrix(monkeypatch):
-    def refused(X, k):
-        raise AssertionError(f"the Gram matrix of {len(X)} samples of {X.shape[1]} features")
-
-    X = decaying(200, 10)
-    expected = point(X, 3)
-    monkeypatch.setattr(batch_pca, "leading_rows", refused)
-    np.testing.assert_array_equal(point(X, 3), expected)
-    with pytest.raises(AssertionError, match="10 samples of 10"):
-        point(X[:10], 3)
-
-
 @pytest.mark.parametrize("scale", [1e-160, 1.0, 1e150])
 def test_few_samples_are_completed_from_the_start(scale):
     X = scale * decaying(2, 20)
@@ -77,39 +62,3 @@ def test_no_samples_and_zero_samples_leave_the_start():
     oracle.start = start
     state = BatchPCA().init(oracle, np.random.default_rng(0))
     assert subspace_error(start, BatchPCA().solution(state).point) <= 1e-14
-
-
-@settings(max_examples=15)
-@given(st.lists(st.integers(0, 700), max_size=6), st.sampled_from([20, 290, 800]))
-def test_bits_do_not_depend_on_chunks(cuts, d):
-    X = decaying(700, d)
-    chunks = np.diff([0, *sorted(cuts)]).tolist()
-    whole, parts = reached(X, 2), reached(X, 2, chunks)
-    assert BatchPCA().solution(whole).point.tobytes() == BatchPCA().solution(parts).point.tobytes()
-    assert whole.work == parts.work
-
-
-def test_flops_are_those_of_one_decomposition():
-    work = reached(decaying(600, 30), 4, chunks=(10, 90)).work
-    assert (work.steps, work.samples) == (600, 600)
-    assert work.flops == 2 * 600 * 30**2 + 9 * 30**3
-    assert erm_flops(10, 30, 4) == 2 * 10**2 * 30 + 9 * 10**3 + 2 * 10 * 30 * 4
-
-
-def test_rows_of_low_rank_have_as_many_singular_vectors():
-    X = np.zeros((4, 6))
-    assert leading_rows(X, 2).shape == (6, 0)
-    X[0, 0], X[1, 1] = 1.0, 1e-9
-    assert leading_rows(X, 3).shape == (6, 1)
-    X[1, 1] = 1e-5
-    np.testing.assert_allclose(np.abs(leading_rows(X, 3)), np.eye(6, 2), atol=1e-8)
-
-
-@pytest.mark.parametrize("d", [BLOCK - 1, BLOCK + 2])
-def test_samples_are_summed_once_there_are_as_many_as_features_and_a_block(d):
-    X = np.random.default_rng(0).standard_normal((2 * BLOCK + 9, d))
-    first = max(d, BLOCK)
-    for count, summed in ((first - 1, 0), (first, BLOCK), (2 * BLOCK, 2 * BLOCK)):
-        state = reached(X[:count], 2)
-        assert state.summed == summed
-        assert sum(map(len, state.recent)) == count - summed

@@ -45,18 +45,3 @@ def test_blocks_begin_at_multiples_of_their_size(total, cuts):
     assert state.base == whole[: total // SIZE]
     assert (state.work.steps, state.work.samples) == (total, total)
     assert all(call.first % SIZE == 0 for call in calls)
-
-
-def test_whole_blocks_are_processed_in_one_call():
-    calls = []
-    state = begun()
-    advance_blocks(state, np.zeros((4 * SIZE + 1, 1)), SIZE, recorder(calls))
-    assert [call.count for call in calls] == [4 * SIZE, 1]
-
-
-def test_pending_samples_are_copied():
-    samples = np.zeros((3, 1))
-    state = begun()
-    advance_blocks(state, samples, SIZE, recorder([]))
-    samples += 7
-    assert not state.pending.any()

@@ -1,4 +1,4 @@
-"""What the paper says of incremental PCA and capped MSG, and of the rank of MSG's iterates."""
+"""Claims of the paper on incremental PCA, capped MSG, and the rank of MSG's iterates."""
 
 import numpy as np
 import pytest
@@ -88,17 +88,9 @@ def test_capped_msg_with_no_spare_direction_never_moves_once_full(k):
     assert np.abs(point @ point.T - stuck @ stuck.T).max() < 1e-12
 
 
-@pytest.mark.parametrize("k", [1, 2])
-def test_capped_msg_with_one_spare_direction_gets_near_the_optimum(k):
-    solver, oracle = CappedMSG(relative=False, step_size=4.0), orthogonal(k, 7)
-    state = begun(solver, oracle)
-    advance(solver, oracle, state, 20_000)
-    assert suboptimality(solver, state, k) <= 0.1 * P_ORTHOGONAL[0]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2])
-def test_capped_msg_with_one_spare_direction_reaches_the_optimum_in_every_run(k):
+def test_capped_msg_with_a_spare_direction_reaches_the_optimum(k):
     solver = CappedMSG(relative=False, step_size=4.0)
     for seed in range(40):
         oracle = orthogonal(k, 100 + seed)

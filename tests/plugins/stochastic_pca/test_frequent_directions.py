@@ -59,20 +59,6 @@ def test_the_error_is_within_the_bound_for_all_splits_and_merges(data):
     assert largest <= bound(A, size) / unit + 1e-12
 
 
-def test_the_bound_is_no_generous_one():
-    A = decaying(2000, 60)
-    for size in (10, 20, 40):
-        _, largest = errors(A, sketched(A, size))
-        assert 0.4 < largest * np.linalg.norm(A, 2) ** 2 / bound(A, size) < 0.7
-
-
-def test_rows_that_are_left_and_a_merge_of_few_rows_are_exact():
-    A = decaying(7, 12)
-    assert np.array_equal(shrunk(A, 8), A)
-    assert np.array_equal(merge(A[:3], A[3:], 8), A)
-    assert len(shrunk(A, 7)) == 6
-
-
 @pytest.mark.parametrize("rank", [3, 7])
 def test_samples_of_low_rank_are_decomposed_exactly(rank):
     rng = np.random.default_rng(0)
@@ -81,12 +67,6 @@ def test_samples_of_low_rank_are_decomposed_exactly(rank):
     assert outcome.trace[-1].metrics["suboptimality"] < 1e-10
     exact = np.linalg.svd(X)[2][:3].T
     assert subspace_error(exact, outcome.solution) < 1e-10
-
-
-def test_samples_since_the_last_shrink_count():
-    X = np.vstack([decaying(20, 10), 1e3 * np.eye(10)[4:5]])
-    point = ob.solve("frequent-directions", ob.stochastic_pca(X, k=1), size=5).solution
-    assert abs(point[4, 0]) > 0.999
 
 
 def test_fewer_rows_than_directions_are_refused():

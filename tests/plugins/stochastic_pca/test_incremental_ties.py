@@ -1,8 +1,8 @@
 """With which probability incremental PCA ends suboptimal on unit vectors, in closed form.
 
-Where old directions survive ties, the first k that differ stay for ever. With k = 1 and new ones
-that win, the first that is drawn twice in a row stays: i with probability a_i p_i, where a_i, the
-expected number of times that it is the current one until then, is p_i (1 + sum of all a_j but a_i).
+If old directions survive ties, the first k that differ stay for ever. With k = 1 and new ones that
+win, the first that is drawn twice in a row stays: i with probability a_i p_i. Here a_i is the
+expected number of times that i is the current one until then, p_i (1 + sum of all a_j but a_i).
 """
 
 from itertools import permutations
@@ -49,7 +49,7 @@ def agrees(share, probability):
 
 
 @pytest.mark.parametrize(("k", "rounded"), [(1, 0.905), (2, 0.982), (4, 0.9985)])
-def test_where_the_old_stay_those_stay_that_come_first(k, rounded):
+def test_old_directions_that_win_ties_stay_for_ever(k, rounded):
     assert first_come(k) == pytest.approx(rounded, abs=1e-3)
     assert agrees(np.mean([stuck(k, "old", seed) for seed in range(RUNS)]), first_come(k))
 

@@ -1,12 +1,9 @@
 """The five methods that keep a spectrum against plain ones, and the contract of a run."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from orthobench_stochastic_pca import RelaxedSolution, stochastic_pca
 from orthobench_stochastic_pca.reference import METHODS
 from orthobench_stochastic_pca.solvers.entropic import MEG, WarmuthKuzmin
@@ -96,7 +93,7 @@ def plain(solver, X, k):
 
 
 def on_start(solver):
-    """Return the solver from the common start, where it has the choice, as the plain one."""
+    """Return the solver from the common start if it has the choice, as the plain one."""
     return replace(solver, start="random") if hasattr(solver, "start") else solver
 
 
@@ -114,14 +111,6 @@ def test_the_iterate_is_that_of_the_plain_method(solver, k, data):
     exact = plain(solver, DATA[data], k)
     mine = kept_by(after(solver, DATA[data], k))
     assert np.abs(mine - exact).max() <= 1e-9 * max(1.0, np.abs(exact).max())
-
-
-@pytest.mark.parametrize("solver", map(on_start, SOLVERS), ids=lambda s: s.name)
-def test_k_may_be_all_dimensions(solver):
-    X = gaussian(60, d=4)
-    exact, state = plain(solver, X, 4), after(solver, X, 4)
-    assert np.abs(kept_by(state) - exact).max() <= 1e-10 * max(1.0, np.abs(exact).max())
-    assert drift(solver.solution(state).point) < 1e-13
 
 
 def relaxed_matrix(solution):
@@ -149,14 +138,6 @@ def test_solutions_are_feasible_and_orthonormal_at_every_step(solver):
         assert values.sum() == pytest.approx(k, abs=1e-9)
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
-def test_the_leading_eigenvectors_are_the_solution(solver):
-    state = after(solver, gaussian(200), 2)
-    vectors = np.linalg.eigh(kept_by(state))[1][:, -2:]
-    point = solver.solution(state).point
-    assert np.abs(point @ point.T - vectors @ vectors.T).max() < 1e-9
-
-
 @pytest.mark.parametrize(
     "solver",
     [cls(relative=False, average=True) for cls in (MSG, CappedMSG, WarmuthKuzmin)],
@@ -175,96 +156,12 @@ def test_the_average_is_that_of_all_iterates(solver):
     assert np.abs(relaxed_matrix(solver.solution(state)) - mean).max() < 1e-12
 
 
-@given(st.sampled_from(VARIANTS), st.lists(st.integers(0, 150), max_size=8), st.booleans())
-def test_chunks_change_no_bit(solver, cuts, discrete):
-    X = orthogonal(150) if discrete else with_repetitions(150)
-    whole = after(solver, X, 2)
-    oracle, state = started(solver, X, 2)
-    edges = [0, *sorted(cuts), len(X)]
-    for low, high in pairwise(edges):
-        solver.advance(oracle, state, high - low)
-        solver.solution(state)
-    assert state.work == whole.work
-    assert np.array_equal(solver.solution(state).point, solver.solution(whole).point)
-    for mine, theirs in zip(state.iterate.matrix, whole.iterate.matrix, strict=True):
-        assert np.array_equal(mine, theirs)
-
-
-@pytest.mark.parametrize("solver", VARIANTS, ids=str)
-def test_samples_too_small_to_matter_change_nothing(solver):
-    for x in (0.0, 1e-160, 1e-200, 5e-324):
-        X = gaussian(64)
-        X[40:] = x
-        oracle, state = started(solver, X, 2)
-        solver.advance(oracle, state, 40)
-        before = kept_by(state)
-        solver.advance(oracle, state, 24)
-        assert np.abs(kept_by(state) - before).max() <= 1e-13, x
-        only = after(solver, X[40:], 2)
-        assert np.isfinite(kept_by(only)).all(), x
-        assert drift(solver.solution(only).point) < 1e-13, x
-
-
-def test_incremental_pca_knows_no_scale():
-    X, solver = gaussian(200), IncrementalPCA()
-    point, *others = (
-        solver.solution(after(solver, c * X, 2)).point for c in (1, 1e-120, 1e-30, 1e30, 1e70)
-    )
-    for other in others:
-        np.testing.assert_allclose(point, other, atol=1e-9)
-
-
-@pytest.mark.parametrize("solver", [MSG, CappedMSG, WarmuthKuzmin, MEG])
-def test_tiny_steps_stay_finite(solver):
-    for step in (1e-12, 1e-300):
-        stepping = solver(step_size=step)
-        state = after(stepping, gaussian(100), 2)
-        assert np.isfinite(kept_by(state)).all()
-        assert drift(stepping.solution(state).point) < 1e-12
-
-
-def test_random_starts():
-    oracle = oracle_of(gaussian(10), 3)
-    projection = oracle.start @ oracle.start.T
-    rng = np.random.default_rng(0)
-    for solver, share in ((MSG, 1), (CappedMSG, 1), (WarmuthKuzmin, 0.9)):
-        random = solver(start="random")
-        solution = random.solution(random.init(oracle, rng))
-        np.testing.assert_allclose(relaxed_matrix(solution), share * projection, atol=1e-14)
-        zero = solver().solution(solver().init(oracle, rng))
-        assert zero.rank == 0
-        assert np.abs(zero.point @ zero.point.T - projection).max() < 1e-13
-    meg = MEG(relative=False).solution(MEG(relative=False).init(oracle, rng))
-    np.testing.assert_allclose(relaxed_matrix(meg), np.eye(24) * 3 / 24, atol=1e-15)
-
-
 def test_a_cap_below_k_is_refused_before_any_work():
     with pytest.raises(UsageError, match="K = 2 is below k = 3"):
         started(CappedMSG(relative=False, K=2), gaussian(5), 3)
 
 
-def test_a_cap_of_all_dimensions_is_msg():
-    X = gaussian(300)
-    whole = kept_by(after(CappedMSG(relative=False, K=24, step_size=2.0), X, 3))
-    assert np.abs(whole - kept_by(after(MSG(relative=False, step_size=2.0), X, 3))).max() < 1e-12
-
-
-def test_ties_go_as_they_are_told():
-    X = np.eye(3)[[0, 1, 2]]
-    old = IncrementalPCA(ties="old").solution(after(IncrementalPCA(ties="old"), X, 2)).point
-    new = IncrementalPCA(ties="new").solution(after(IncrementalPCA(ties="new"), X, 2)).point
-    assert np.abs(old[2]).max() < 1e-15
-    assert np.abs(new[2]).max() == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
 def test_the_basis_does_not_drift(solver):
     state = after(solver, gaussian(10_000, d=10), 2)
-    assert drift(state.iterate.matrix.basis.T) < 1e-10
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s.name)
-def test_the_basis_does_not_drift_in_a_million_steps(solver):
-    state = after(solver, gaussian(1_000_000, d=8), 2)
     assert drift(state.iterate.matrix.basis.T) < 1e-10

@@ -60,14 +60,6 @@ def test_a_matrix_of_smaller_trace_is_filled_up_feasibly(m, d):
     assert np.array_equal(basis[:, :m], vectors)
 
 
-def test_a_floor_gets_eigenvectors_of_its_own():
-    rng = np.random.default_rng(5)
-    vectors = random_point(8, 3, rng)
-    basis, values = fill_trace(vectors, np.array([0.9, 0.6, 0.25]), 0.05, random_point(8, 2, rng))
-    assert drift(basis) < 1e-13
-    assert values.tolist() == [0.9, 0.6, 0.25, 0.05, 0.05, 0.05, 0.05, 0.05]
-
-
 def summed(factors):
     total = FactoredSum()
     for P in factors:
@@ -96,9 +88,3 @@ def test_memory_follows_the_rank_not_the_number_of_factors():
     assert total.rows <= MIN_ROWS
     wide = summed([np.eye(MIN_ROWS + 1, 3 * MIN_ROWS)])
     assert (wide.rows, wide.limit) == (MIN_ROWS + 1, 2 * MIN_ROWS + 2)
-
-
-def test_a_sum_without_terms_has_no_eigenvalues():
-    values, vectors = summed([np.empty((0, 6)), np.empty((0, 6))]).spectrum()
-    assert values.shape == (0,)
-    assert vectors.shape == (6, 0)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from orthobench_stochastic_pca.schedule import FIRST, UNKNOWN, Scheduled, Unit
 
-from orthobench.contract.parameters import check_parameters, make, parameters_of
-from orthobench.errors import UsageError
+from orthobench.contract.parameters import check_parameters
 
 
 @dataclass(frozen=True)
@@ -22,24 +21,7 @@ def test_the_schedule_falls_from_c_with_its_power(schedule, power):
     np.testing.assert_allclose(etas, 3.0 * np.arange(1, 51.0) ** -power, rtol=1e-15)
 
 
-@pytest.mark.parametrize("schedule", ["1/sqrt(t)", "constant", "1/t"])
-def test_cutting_the_schedule_changes_no_bit(schedule):
-    stepping = Stepping(step_size=0.7, schedule=schedule)
-    parts = [stepping.etas(1, 5), stepping.etas(6, 1), stepping.etas(7, 94)]
-    assert np.array_equal(np.concatenate(parts), stepping.etas(1, 100))
-
-
-def test_a_step_that_is_no_positive_number_is_refused():
-    for step in (0, 0.0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(UsageError, match="step must be > 0"):
-            make(Stepping, {"step": step}, "solver stepping")
-
-
-def test_users_call_the_field_step():
-    assert [p.name for p in parameters_of(Stepping)] == ["step", "schedule", "relative"]
-
-
-def test_a_unit_is_the_mean_square_of_the_first_samples_that_are_not_zero():
+def test_unit_is_the_mean_square_of_the_first_nonzero_samples():
     rows = np.random.default_rng(0).standard_normal((FIRST + 5, 3))
     rows[[0, 4]] = 0
     squares = np.sum(rows**2, axis=1)
@@ -58,7 +40,7 @@ def test_a_unit_is_the_mean_square_of_the_first_samples_that_are_not_zero():
 
 
 @pytest.mark.parametrize("samples", [FIRST - 1, FIRST])
-def test_steps_are_divided_by_the_unit_which_later_samples_do_not_change(samples):
+def test_steps_are_divided_by_a_unit_of_earlier_samples(samples):
     before = Unit(3.0 * samples, samples)
     rows = np.full((2, 4), 2.0)  # of square 16
     etas, after = Scheduled(step_size=6.0, schedule="constant").etas_along(7, rows, before)

@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from block_passes import cut, oracle_of, passes, points, summary_of
+from block_passes import cut, oracle_of, points, summary_of
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_stochastic_pca._kernels.sums import leading_part
 from orthobench_stochastic_pca.solvers import frequent_directions
 from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA, MomentSum, unpacked
-from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections, sketched
+from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections
 from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
 from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIteration
 from orthobench_stochastic_pca.solvers.rotating import Oja
@@ -74,7 +74,7 @@ def test_moments_of_any_blocks_merge_to_that_of_all_samples(split):
 
 
 @given(splits(), st.integers(1, 5))
-def test_a_low_rank_sum_is_below_the_moment_by_no_more_than_what_it_says_is_lost(split, k):
+def test_low_rank_sum_is_below_the_moment_by_at_most_its_loss(split, k):
     X, parts, order = split
     solver, oracle = IncrementalPCA(), oracle_of(len(X), X.shape[1], min(k, X.shape[1]))
     whole = merged_in(order, [solver.summarize(oracle, part) for part in parts], solver.merge)
@@ -107,7 +107,7 @@ def test_the_leading_part_is_that_of_the_svd(shape):
 
 @pytest.mark.parametrize("narrow", [0, 16])
 @given(split=splits(), size=st.integers(2, 8))
-def test_the_bound_of_frequent_directions_holds_for_all_blocks_and_merges(narrow, split, size):
+def test_frequent_directions_keep_their_bound_for_all_merges(narrow, split, size):
     X, parts, order = split
     solver, oracle = FrequentDirections(size=size), oracle_of(len(X), X.shape[1], 1)
     with pytest.MonkeyPatch.context() as patch:
@@ -123,18 +123,9 @@ def test_the_bound_of_frequent_directions_holds_for_all_blocks_and_merges(narrow
     assert largest <= bound + 1e-12 * unit
 
 
-def test_a_sketch_from_the_moment_is_that_from_the_samples():
-    X = decaying(400, 30)
-    at_once, _ = sketched(X, 10)
-    values, right = np.linalg.svd(X)[1:]
-    np.testing.assert_allclose(
-        at_once.T @ at_once, (right[:9].T * (values[:9] ** 2 - values[9] ** 2)) @ right[:9]
-    )
-
-
 @pytest.mark.parametrize("solver", [BatchPCA(), BlockKrylov(), SubspaceIteration()], ids=str)
 @pytest.mark.parametrize("shape", [(20, 40), (500, 40)])
-def test_what_merges_without_loss_finds_the_leading_singular_vectors(solver, shape):
+def test_lossless_merges_find_the_leading_singular_vectors(solver, shape):
     X = decaying(*shape)
     *_, found = points(solver, oracle_of(*shape, 4), cut(X, 6), 100)
     assert subspace_error(leading(X, 4), found) < 1e-5
@@ -158,12 +149,6 @@ def test_a_pass_is_one_product_more_of_the_krylov_space(q):
     assert subspace_error(Q @ Y[:, -k:], found) < 1e-9
 
 
-@pytest.mark.parametrize("cls", [BlockKrylov, SubspaceIteration])
-def test_passes_end_at_the_tolerance(cls):
-    X = decaying(300, 30)
-    assert 3 < len(list(passes(cls(tolerance=1e-3), oracle_of(300, 30, 2), cut(X, 4), 100))) < 20
-
-
 def test_oja_on_one_block_is_oja():
     X = decaying(1500, 20)
     oracle = oracle_of(1500, 20, 3)
@@ -177,7 +162,7 @@ def test_oja_on_one_block_is_oja():
     assert subspace_error(Oja(relative=False).solution(state).point, found) < 1e-10
 
 
-def test_an_average_of_ojas_subspaces_is_within_its_bound_and_better_than_most_of_them():
+def test_average_of_ojas_subspaces_is_within_its_bound():
     X = decaying(8000, 20)
     solver, oracle = Oja(relative=False, step_size=0.3), oracle_of(8000, 20, 3)
     blocks = cut(X, 8)
@@ -194,18 +179,7 @@ def test_an_average_of_ojas_subspaces_is_within_its_bound_and_better_than_most_o
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
-@pytest.mark.parametrize("shape", [(5000, 24), (30, 60)])
-def test_single_precision_gives_nearly_the_same(solver, shape):
-    X = decaying(*shape)
-    oracle = oracle_of(*shape, 2)
-    double = points(solver, oracle, cut(X, 3), 4)[-1]
-    single = points(solver, oracle, cut(X.astype(np.float32), 3), 4)[-1]
-    assert drift(single) < 1e-12
-    assert 0 < subspace_error(double, single) < 1e-4
-
-
-@pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
-def test_blocks_of_zeros_and_of_one_sample_are_completed_from_the_start(solver):
+def test_blocks_of_zeros_are_completed_from_the_start(solver):
     oracle = oracle_of(4, 6, 2)
     zeros = points(solver, oracle, [np.zeros((2, 6))] * 2)[0]
     assert subspace_error(oracle.start, zeros) < 1e-12

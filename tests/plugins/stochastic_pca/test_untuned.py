@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from orthobench_kit.sources import ArraySource
-from orthobench_stochastic_pca.blocks import EXTREME, ModeratedState, moderated
 from orthobench_stochastic_pca.solvers.ada_oja import AdaOja
 from orthobench_stochastic_pca.solvers.ccipca import CCIPCA
 from orthobench_stochastic_pca.solvers.history_pca import HistoryPCA
@@ -43,36 +42,15 @@ def lost(solver, **options):
 
 
 @pytest.mark.parametrize("solver", [AdaOja(batch=N), HistoryPCA(batch=N)], ids=lambda s: s.name)
-def test_eigenvectors_are_a_fixed_point_of_a_block_that_is_the_whole_stream(solver):
+def test_eigenvectors_are_a_fixed_point_of_one_whole_block(solver):
     start = np.eye(D)[:, :K]
     point = solver.solution(reached(solver, start=start)).point
     np.testing.assert_allclose(point, start, atol=1e-13)
 
 
 @pytest.mark.parametrize("solver", [HistoryPCA(), CCIPCA(relative=False)], ids=lambda s: s.name)
-def test_a_method_without_steps_finds_most_of_the_variance_in_one_pass(solver):
+def test_method_without_steps_finds_most_variance_in_one_pass(solver):
     assert lost(solver) < 5e-3
-
-
-def test_ada_oja_does_not_depend_on_where_its_step_sizes_begin():
-    values = [lost(AdaOja(relative=False, rates="common", start=10.0**i)) for i in (-8, -4, 0)]
-    assert max(values) < 0.07
-    assert max(values) < 1.5 * min(values)
-    assert lost(AdaOja(relative=False, start=1e4)) > 0.1
-
-
-def test_only_a_common_step_size_makes_the_subspace_independent_of_the_basis():
-    start = random_point(D, K, np.random.default_rng(1))
-    turned = start @ random_point(K, K, np.random.default_rng(2))
-    for rates, same in [("common", True), ("column", False)]:
-        points = [reached(AdaOja(rates=rates), start=each).U for each in (start, turned)]
-        assert (subspace_error(*points) < 1e-10) is same
-
-
-def test_history_values_are_the_eigenvalues():
-    np.testing.assert_allclose(
-        np.sort(reached(HistoryPCA()).values), np.sort(SPECTRUM[:K]), rtol=0.15
-    )
 
 
 def test_lengths_of_directions_are_eigenvalues_whatever_their_unit():
@@ -81,7 +59,7 @@ def test_lengths_of_directions_are_eigenvalues_whatever_their_unit():
         np.testing.assert_allclose(np.sort(lengths)[::-1], unit**2 * SPECTRUM[:K], rtol=0.15)
 
 
-def test_directions_of_repeated_and_empty_samples_are_finite_and_complete():
+def test_repeated_and_empty_samples_give_finite_directions():
     X = np.zeros((6, 5))
     X[1:4] = np.arange(5.0)
     point = CCIPCA(relative=False).solution(reached(CCIPCA(relative=False), X=X)).point
@@ -101,35 +79,10 @@ def test_variance_reduction_converges_linearly_to_the_exact_subspace():
     assert gaps([18])[0] < 1e-10
 
 
-def test_an_epoch_takes_each_sample_twice_and_the_first_pass_is_a_power_iteration():
+def test_epoch_takes_each_sample_twice_after_a_power_iteration():
     instance = ob.stochastic_pca(STREAM, k=K, passes=3)
     outcome = ob.solve("vr-pca", instance, batch=8)
     assert outcome.work.samples == 3 * N
     start = random_point(D, K, np.random.default_rng(1))
     one = reached(VRPCA(batch=50), start=start).W
     assert subspace_error(np.linalg.qr(SPECTRUM[:, None] * start)[0], one) < 1e-12
-
-
-@pytest.mark.parametrize("rates", ["column", "common"])
-def test_a_step_of_ada_oja_is_of_each_column_or_of_all(rates):
-    """A block of zeros before it says nothing, neither of the unit."""
-    X, start = STREAM[:8], random_point(D, K, np.random.default_rng(0))
-    state = reached(AdaOja(batch=8, rates=rates), X=np.vstack([0 * X, X]), start=start)
-    G = X.T @ (X @ start) / 8
-    first = (1e-5 * np.sum(X * X) / 8) ** 2
-    squares = first + (np.sum(G * G, axis=0) if rates == "column" else np.sum(G * G))
-    np.testing.assert_allclose(state.squares, np.broadcast_to(squares, K))
-    Q = np.linalg.qr(start + G / np.sqrt(squares))[0]
-    np.testing.assert_allclose(np.abs(np.diag(Q.T @ state.U)), 1.0)
-
-
-@pytest.mark.parametrize("exponent", [EXTREME, EXTREME + 1, -EXTREME, -EXTREME - 1])
-def test_extreme_samples_are_divided_by_a_power_of_two(exponent):
-    state, moved = ModeratedState(), exponent if abs(exponent) > EXTREME else 0
-    assert not moderated(state, np.zeros((2, 2))).any()
-    assert state.exponent is None
-    X = np.array([[0.0, 0.0], [np.ldexp(0.5, exponent), 0.0], [np.ldexp(0.5, exponent + 9), 0.0]])
-    np.testing.assert_array_equal(moderated(state, X), np.ldexp(X, -moved))
-    assert state.exponent == moved
-    later = moderated(state, np.ldexp(X, 40))
-    np.testing.assert_array_equal(later, np.ldexp(X, 40 - moved))

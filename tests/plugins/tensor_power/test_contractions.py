@@ -15,7 +15,6 @@ from orthobench_tensor_power._kernels.contractions import (
     deflate,
     norm,
     packed,
-    power_iteration,
     weighted_slices,
 )
 
@@ -38,12 +37,6 @@ def test_contractions_are_the_definition(tensors):
         )
 
 
-def test_a_single_pair_may_be_longer_than_a_block(tensors):
-    T, X = tensors.gaussian(ROWS // 4, rng()), rng(1).standard_normal((ROWS // 4, 2))
-    expected = np.einsum("abc,bi,ci->ai", T, X, X, optimize=True)
-    np.testing.assert_allclose(contracted(packed(T), X), expected, atol=1e-11)
-
-
 @given(n=st.integers(1, 12), seed=seeds)
 def test_norms_and_weighted_slices_are_those_of_the_tensor(tensors, n, seed):
     T, w = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal(n)
@@ -60,24 +53,3 @@ def test_deflation_subtracts_the_component_and_returns_the_norm(tensors, n, seed
     left = T - composed(u[:, None], np.array([0.7]))
     assert deflate(P, u, 0.7) == pytest.approx(np.linalg.norm(left))
     np.testing.assert_allclose(P, packed(left), atol=1e-13 * n)
-
-
-@given(n=st.integers(1, 12), m=st.integers(1, 9), seed=seeds)
-def test_an_iteration_is_that_of_each_vector_alone(tensors, n, m, seed):
-    T, X = tensors.gaussian(n, rng(seed)), rng(seed + 1).standard_normal((n, m))
-    X /= np.linalg.norm(X, axis=0)
-    Y, values, moved = power_iteration(packed(T), X)
-    for i, x in enumerate(X.T):
-        y = np.einsum("abc,b,c->a", T, x, x)
-        assert values[i] == pytest.approx(x @ y, abs=1e-13)
-        y /= np.linalg.norm(y)
-        np.testing.assert_allclose(Y[:, i], y, atol=1e-12)
-        assert moved[i] == pytest.approx(np.linalg.norm(y - x), abs=1e-12)
-
-
-def test_a_vector_whose_contraction_is_zero_stays():
-    P = packed(composed(np.eye(3)[:, :1], np.array([2.0])))
-    Y, values, moved = power_iteration(P, np.eye(3))
-    assert np.array_equal(Y, np.eye(3))
-    assert np.array_equal(values, [2, 0, 0])
-    assert np.array_equal(moved, [0, 0, 0])

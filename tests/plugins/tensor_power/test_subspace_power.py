@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,8 +12,6 @@ from orthobench_orthogonal_tensor.problems.odeco import Odeco, Odeco4
 from orthobench_tensor_power.solvers.subspace_power import (
     SubspacePower,
     flattened,
-    less_one_direction,
-    shift,
 )
 
 from orthobench.contract.solver import Status
@@ -88,7 +84,7 @@ def test_recovers_orthogonal_factors_exactly(problem):
     assert state.work.steps == problem.d
 
 
-def test_components_that_are_not_orthogonal_mislead_methods_that_assume_it():
+def test_oblique_components_mislead_methods_for_orthogonal_ones():
     from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
         RandomizedJointDiagonalization,
     )
@@ -103,15 +99,6 @@ def test_components_that_are_not_orthogonal_mislead_methods_that_assume_it():
     assert min(errors.values()) > 0.01
 
 
-def test_one_direction_less():
-    rng = np.random.default_rng(0)
-    A, direction = rng.standard_normal((7, 4)), rng.standard_normal(4)
-    rest = less_one_direction(np.eye(4), direction)
-    np.testing.assert_allclose(rest.T @ rest, np.eye(3), atol=1e-14)
-    np.testing.assert_allclose(direction @ rest, 0, atol=1e-14)
-    np.testing.assert_allclose(less_one_direction(A, direction), A @ rest, atol=1e-14)
-
-
 def test_before_the_end_the_common_start_completes_the_solution():
     instance = Odeco(d=5).build(np.random.default_rng(0))
     instance.oracle.start = np.eye(5)
@@ -122,25 +109,6 @@ def test_before_the_end_the_common_start_completes_the_solution():
     solution = solver.solution(state)
     np.testing.assert_allclose(np.abs(solution.point[:, :2]), np.abs(polar(state.components)))
     assert np.array_equal(solution.weights[2:], np.zeros(3))
-
-
-def test_as_many_components_are_sought_as_the_tensor_has():
-    U = random_point(6, 3, np.random.default_rng(0))
-    instance = orthogonal_tensor(composed(U, np.array([3.0, 2, 1])), factors=U)
-    state = ended(instance, SubspacePower())
-    assert state.work.steps == 3
-    assert instance.measure(SubspacePower().solution(state))["recovery_error"] < 1e-12
-
-
-@pytest.mark.parametrize(
-    ("climbs", "best"), [([0.2, 0.5, 0.3], 0.5), ([0.5, 0.2, 0.3], 0.5), ([0.1, 1.0, 2.0], 1.0)]
-)
-def test_the_best_of_the_starts_counts_up_to_the_first_that_is_a_component(
-    climbs, best, monkeypatch
-):
-    ends = iter([(f, f, -f) for f in climbs])
-    monkeypatch.setattr(SubspacePower, "_climb", lambda self, state: next(ends))
-    assert SubspacePower(starts=3)._component(None) == (best, -best)
 
 
 def test_a_component_without_a_finite_weight_fails_the_run():
@@ -167,11 +135,3 @@ def test_a_flattened_tensor_is_that_of_its_parts(order):
     np.testing.assert_allclose(columns.T @ columns, np.eye(len(values)), atol=1e-12)
     np.testing.assert_allclose(columns * values @ right.T, T.reshape(25, -1), atol=1e-10)
     assert np.all(np.diff(np.abs(values)) <= 0)
-
-
-def test_the_shift_is_that_of_the_value():
-    assert shift(0.0) == pytest.approx(sqrt(0.5))
-    assert shift(0.5) == pytest.approx(sqrt(0.5) * 0.75)
-    assert shift(2 / 3) == pytest.approx(sqrt(0.5) * 2 / 3)
-    assert shift(0.8) == pytest.approx(sqrt(0.5) * sqrt(0.32))
-    assert shift(1.0) == shift(1.5) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 from itertools import permutations
 from math import factorial
@@ -127,7 +126,7 @@ def begun(solver, made):
 
 
 def ended(solver, made, most=5000):
-    """The state after at most so many steps."""
+    """The state after at most a number of steps."""
     state = begun(solver, made)
     solver.advance(made.oracle, state, most)
     return state
@@ -142,16 +141,6 @@ def converged(solver, made, most=2000):
 
 def measure(made, Q):
     return made.measure(Solution(Q))
-
-
-def resumed_is_the_same(solver, made, first=2, then=3):
-    """Whether a run in pieces, pickled in between, gives the bits of one in one go."""
-    whole = ended(solver, made, first + then)
-    parts = ended(solver, made, first)
-    parts = pickle.loads(pickle.dumps(parts))  # noqa: S301 - what this test has written
-    solver.advance(made.oracle, parts, then)
-    same = np.array_equal(solver.solution(whole).point, solver.solution(parts).point)
-    return same and whole.work == parts.work
 
 
 def skewed(n=30, r=5, seed=0, p=None):
@@ -205,7 +194,6 @@ def tucker():
         symmetric=symmetric, low_rank=low_rank, matrix=matrix, factors=factors, samples=samples,
         factor_tensor=factor_tensor, of_samples=of_samples, of_tensor=of_tensor,
         mirrored=mirrored, begun=begun, ended=ended, converged=converged, measure=measure,
-        resumed_is_the_same=resumed_is_the_same,
     )  # fmt: skip
 
 

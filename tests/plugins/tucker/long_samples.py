@@ -1,8 +1,7 @@
 """Run a streaming solver on long samples; write how much memory it took, in MB.
 
 Run by test_streaming_memory.py in a process of its own: ``python long_samples.py NAME N R B``
-writes what a run through the harness added to the peak, and what steps on samples that are there
-already did.
+writes the increase of the peak by a run through the harness, and by steps on existing samples.
 """
 
 import re

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from orthobench_kit.streams import SamplerSource
 from orthobench_tucker import (
-    ComponentSolution,
     MomentOracle,
     MomentStream,
     SampleMoment,
     sample_moments,
-    symmetric_tucker,
 )
 from orthobench_tucker._kernels.cp import Settings, descend
 from orthobench_tucker.full_tensors import moment_tensor
@@ -23,7 +21,6 @@ from orthobench_tucker.reference import composed, cp_adam, cp_gradient
 from orthobench_tucker.solvers.cp_adam import (
     CPAdam,
     CPIterate,
-    first_iterate,
     objective,
     solution,
 )
@@ -122,34 +119,6 @@ def test_the_solution_is_the_model_in_the_units_of_the_data():
         assert order % 2 == 0 or np.all(found.weights >= 0), case
 
 
-def test_a_column_of_zeros_has_unit_length_and_no_weight():
-    rows = np.array([[0.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
-    found = solution(CPIterate.at(rows, np.ones(2)), 3, 3, 1.0)
-    np.testing.assert_array_equal(found.point, [[1, 0], [0, 1], [0, 0]])
-    np.testing.assert_array_equal(found.weights, [0, 4])
-
-
-def test_before_any_sample_the_model_is_zero():
-    oracle, state = begin(CPAdam(), skewed(), 3)
-    found = CPAdam().solution(state)
-    assert found.point.shape == (6, 2)
-    assert violation(found) == 0
-    assert SampleMoment(oracle.X, 3).relative_error(found) == 1.0
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_judges_error_is_that_of_the_tensors(order):
-    X = skewed()
-    oracle, state = begin(SMALL, X, order)
-    go(SMALL, oracle, state, 30)
-    found, M = SMALL.solution(state), moment_tensor(X, order)
-    assert isinstance(found, ComponentSolution)
-    assert violation(found) < 1e-12
-    explicit = np.sum((composed(found.point, found.weights, order) - M) ** 2) / np.sum(M**2)
-    assert SampleMoment(X, order).relative_error(found) == pytest.approx(explicit, rel=1e-9)
-    assert explicit < 0.9
-
-
 def planted(n, r, orthogonal, seed, p=4000):
     """Samples along a few directions, of heavy lengths: their moment is a CP model exactly."""
     rng = np.random.default_rng(seed)
@@ -173,31 +142,6 @@ def test_planted_components_are_recovered(orthogonal, seed):
     np.testing.assert_allclose(found.point[:, match], A, atol=5e-3)
     np.testing.assert_allclose(found.weights[match], weights, rtol=1e-2)
     assert SampleMoment(X, 3).relative_error(found) < 5e-5
-
-
-@pytest.mark.parametrize("order", [3, 4])
-@pytest.mark.parametrize("unit", [2.0**-30, 2.0**40])
-def test_the_units_of_the_data_are_those_of_the_solution(order, unit):
-    X = skewed()
-    found = []
-    for scaled in (X, unit * X):
-        oracle, state = begin(SMALL, scaled, order)
-        go(SMALL, oracle, state, 40)
-        found.append(SMALL.solution(state))
-    np.testing.assert_allclose(found[1].point, found[0].point, rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(found[1].weights, unit**order * found[0].weights, rtol=1e-9)
-
-
-def test_the_start_is_combinations_of_the_first_batch():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((3, 40))
-    start = first_iterate(X, 6, np.random.default_rng(1))
-    rows = start.components(40)
-    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 40**0.5, rtol=2e-3)
-    assert np.linalg.norm(rows - rows @ np.linalg.pinv(X) @ X, axis=1).max() < 1.5e-3 * 40**0.5
-    np.testing.assert_array_equal(start.weights(40), np.ones(6))
-    assert not np.any([start.mean, start.square])
-    assert start.iterations == 0
 
 
 def epochs(solver, X, order, count):
@@ -255,44 +199,6 @@ def test_a_run_ends_converged_at_its_best_after_so_many_failed_epochs():
     assert states[-1].iterate.iterations == states[-1].work.steps - 7 * 3
 
 
-@pytest.mark.parametrize("order", [3, 4])
-def test_chunks_and_pickles_leave_no_trace(order):
-    X = skewed()
-    oracle, whole = begin(SMALL, X, order, seed=3)
-    go(SMALL, oracle, whole, 96)
-    oracle, parts = begin(SMALL, X, order, seed=3)
-    for count in (1, 3, 13, 2, 77):
-        go(SMALL, oracle, parts, count)
-        parts = pickle.loads(pickle.dumps(parts))  # noqa: S301
-    assert parts.work == whole.work
-    for ours, theirs in zip(parts.iterate, whole.iterate, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    first, second = SMALL.solution(parts), SMALL.solution(whole)
-    np.testing.assert_array_equal(first.point, second.point)
-    np.testing.assert_array_equal(first.weights, second.weights)
-
-
-def test_batches_of_zeros_before_the_first_sample_change_nothing():
-    X = skewed()
-    padded = np.vstack([np.zeros((20, 6)), X])
-    found = []
-    for data, steps in ((X, 6), (padded, 8)):
-        oracle, state = begin(SMALL, data, 3)
-        go(SMALL, oracle, state, 1)
-        go(SMALL, oracle, state, steps - 1)
-        assert state.work.steps == steps
-        found.append(SMALL.solution(state))
-    np.testing.assert_array_equal(found[0].point, found[1].point)
-    np.testing.assert_array_equal(found[0].weights, found[1].weights)
-
-
-def test_nothing_but_zeros_is_the_model_zero():
-    oracle, state = begin(SMALL, np.zeros((50, 6)), 3)
-    go(SMALL, oracle, state, 30)
-    assert state.status is Status.RUNNING
-    assert not SMALL.solution(state).weights.any()
-
-
 def test_an_overflow_fails_with_its_reason():
     X = skewed()
     X[75] = 1e90
@@ -306,40 +212,3 @@ def test_an_overflow_fails_with_its_reason():
     outcome = run(made, SMALL, Budget(steps=20), Streams.of("problem", "cp-adam", 0))
     assert outcome.stop.status is RunStatus.DIVERGED
     assert "step 8" in outcome.stop.reason
-
-
-def test_a_finite_pool_several_times_and_the_data_used_up():
-    made = symmetric_tucker(skewed(), order=3, rank=2, passes=3)
-    outcome = run(made, SMALL, Budget(), Streams.of("problem", "cp-adam", 0))
-    assert outcome.stop.status is RunStatus.DONE
-    assert outcome.work.steps == 60
-    assert outcome.work.samples == 600
-    errors = [mark.metrics["relative_error"] for mark in outcome.trace]
-    assert errors[0] == 1
-    assert errors[-1] < 0.5
-    assert max(mark.metrics["constraint_violation"] for mark in outcome.trace) < 1e-12
-
-
-def test_a_stream_without_end():
-    def sampler(rng, count):
-        return rng.exponential(size=(count, 3)) @ np.eye(3, 5) * [1, 2, 3, 0, 0]
-
-    test = sampler(np.random.default_rng(7), 2000)
-    made = symmetric_tucker(sampler, order=3, rank=3, test=test)
-    solver = CPAdam(epoch=100, judged=5000)
-    outcome = run(made, solver, Budget(steps=2000), Streams.of("problem", "cp-adam", 0))
-    assert outcome.solution.shape == (5, 3)
-    assert outcome.trace[-1].metrics["relative_error"] < 0.1
-
-
-def test_the_estimate_takes_the_first_samples_of_the_stream():
-    X = skewed()
-    oracle = MomentStream(SamplerSource(lambda rng, count: np.resize(X, (count, 6)), 6), 3, 2)
-    for judged, held in ((13, 13), (60, 60), (10_000, 70)):
-        solver = CPAdam(batch=10, epoch=7, judged=judged)
-        oracle.rewind(np.random.default_rng(0))
-        state = solver.init(oracle, np.random.default_rng(0))
-        go(solver, oracle, state, 1)
-        go(solver, oracle, state, 8)
-        np.testing.assert_array_equal(state.judged, X[:held])
-        assert state.held == held

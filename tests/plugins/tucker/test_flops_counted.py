@@ -255,23 +255,23 @@ METHODS = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_of_samples(name, few, flops_agree):
+def test_flops_of_methods_on_samples_are_those_done(name, few, flops_agree):
     make, plain = METHODS[name]
     flops_agree(make(), plain(), few)
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_of_a_tensor(name, given, flops_agree):
+def test_flops_of_methods_on_a_tensor_are_those_done(name, given, flops_agree):
     make, plain = METHODS[name]
     flops_agree(make(), plain(explicit=True), given)
 
 
-def test_of_the_distinct_columns_of_many_samples(stream, flops_agree):
+def test_flops_of_distinct_columns_are_those_done(stream, flops_agree):
     flops_agree(HOEVD(), PlainHOEVD(distinct=True), stream)
 
 
 class PlainCores:
-    """The only compiled part of the second-order methods: the rest is counted where it is done."""
+    """The only compiled part of the second-order methods: the rest is counted as it is done."""
 
     first, second = np.triu_indices(WIDE)
 

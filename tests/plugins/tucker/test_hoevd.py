@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker._kernels.unfoldings import (
     OVERSAMPLED,
-    Unfolding,
     _first_vectors,
     gram_of_entries,
     gram_of_samples,
@@ -18,14 +17,11 @@ from orthobench_tucker._kernels.unfoldings import (
 )
 from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.reference import hoevd
-from orthobench_tucker.sample_moments import integer_power
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.pgd import PGD
 from orthobench_tucker.whole_tensor import shoevd_basis
 
 from orthobench.contract.solver import Status
-from orthobench.errors import UsageError
-from orthobench.testing.check_of_libraries import readings
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 
@@ -45,15 +41,6 @@ def test_all_ways_give_the_same_gram_matrix(tucker):
             np.testing.assert_allclose(made, expected, rtol=1e-10, atol=size, err_msg=f"{case}")
 
 
-@pytest.mark.wide
-def test_gram_of_many_tiles(tucker):
-    X, _ = tucker.factors(20, 1300)
-    whole = X.T @ integer_power(X @ X.T, 2) @ X / 1300**2
-    np.testing.assert_allclose(gram_of_samples(X, 3), whole, rtol=1e-11)
-    single = gram_of_samples((X / 100).astype(np.float32), 3)
-    np.testing.assert_allclose(single * 1e12, whole, atol=1e-5 * np.abs(whole).max())
-
-
 def test_one_step_gives_the_leading_singular_vectors_of_the_unfolding(tucker):
     for case in product(
         [(12, 60, 3), (6, 400, 4), (6, 50, 5), (9, 30, 2)], ["implicit", "explicit"]
@@ -71,12 +58,6 @@ def test_one_step_gives_the_leading_singular_vectors_of_the_unfolding(tucker):
         assert subspace_error(Q, hoevd(moment_tensor(X, order), 3)) < 1e-9, case
         assert drift(Q) < 1e-12, case
         assert pickle.loads(pickle.dumps(state)).basis.tobytes() == state.basis.tobytes(), case  # noqa: S301
-
-
-def test_a_tensor_of_its_own(tucker):
-    T = tucker.symmetric(7, 3)
-    state = tucker.ended(HOEVD(), tucker.of_tensor(T, 2))
-    assert subspace_error(state.basis, hoevd(T, 2)) < 1e-10
 
 
 @pytest.mark.parametrize("order", [3, 4])
@@ -108,14 +89,6 @@ def test_fewer_samples_than_columns(tucker, p, form):
     assert subspace_error(np.linalg.qr(span)[0], rest) < 1e-10
 
 
-@pytest.mark.filterwarnings("ignore:rank = .* is above the rank")
-def test_samples_without_a_third_moment_leave_the_random_start(tucker):
-    X, _ = tucker.factors(6, 20)
-    made = tucker.mirrored(X[:1], 3, 2)
-    Q = tucker.ended(HOEVD(), made).basis
-    assert subspace_error(Q, made.oracle.start) < 1e-12
-
-
 @given(st.integers(2, 40), st.integers(0, 2**31), st.floats(0, 3), st.booleans())
 def test_leading_eigenvectors_of_any_spectrum(n, seed, decay, gap):
     rng = np.random.default_rng(seed)
@@ -144,19 +117,6 @@ def test_an_eigenvector_that_the_iteration_cannot_see_is_not_missed():
     np.testing.assert_allclose(theta, [1.0, 0.99], rtol=1e-12)
 
 
-@pytest.mark.parametrize("order", [2, 3, 4, 5])
-def test_the_start_hoevd_is_exact_in_both_forms(tucker, order):
-    n = {2: 30, 3: 30, 4: 15, 5: 10}[order]
-    X, _ = tucker.factors(n, 40)
-    made = tucker.of_samples(X, order, 3)
-    found = [first_basis(made.oracle, "hoevd", form) for form in ("implicit", "explicit")]
-    assert subspace_error(*found) < 1e-12
-    assert subspace_error(found[0], hoevd(moment_tensor(X, order), 3)) < 1e-11
-    np.testing.assert_allclose(*found, atol=1e-11)
-    for Q in found:
-        assert (Q.max(axis=0) == np.abs(Q).max(axis=0)).all()
-
-
 @pytest.mark.parametrize("order", [2, 3, 4])
 def test_the_start_in_single_precision_is_hoevd_to_single_precision(tucker, order):
     X, _ = tucker.factors(30, 100)
@@ -167,15 +127,6 @@ def test_the_start_in_single_precision_is_hoevd_to_single_precision(tucker, orde
     assert (0 if order == 2 else 1e-11) < subspace_error(single, exact) < 1e-5
 
 
-def test_the_start_in_single_precision_sees_what_that_precision_does_not(tucker):
-    X, _ = tucker.factors(30, 100)
-    X[:, 0] *= 300
-    made = tucker.of_samples(X, 3, 3)
-    exact = Unfolding(made.oracle, "implicit").basis
-    assert exact.shape == (30, 3)
-    assert subspace_error(first_basis(made.oracle, "hoevd-single"), exact) < 1e-9
-
-
 def test_shoevd_finds_the_factors(tucker):
     X, basis = tucker.factors(20, 3000, noise=0.1)
     start = random_point(20, 3, np.random.default_rng(0))
@@ -183,14 +134,3 @@ def test_shoevd_finds_the_factors(tucker):
     assert subspace_error(Q, basis) < 0.3 * subspace_error(start, basis)
     assert drift(Q) < 1e-12
     np.testing.assert_allclose(Q, shoevd_basis(X[:1000] * 1e-3, 3, start), atol=1e-9)
-
-
-def test_shoevd_needs_samples(tucker):
-    made = tucker.of_tensor(tucker.symmetric(4, 3), 2)
-    with pytest.raises(UsageError, match="needs samples"):
-        first_basis(made.oracle, "shoevd")
-
-
-def test_elsewhere_it_reads_as_many_numbers_as_it_says(tucker):
-    X, _ = tucker.factors(6, 20)
-    assert readings(HOEVD(), tucker.of_samples(X, 3, 2), 1) == HOEVD.readings

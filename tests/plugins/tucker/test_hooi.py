@@ -94,57 +94,6 @@ def test_the_cycle_of_kofidis_and_regalia_is_noticed(tucker):
     assert cycles
 
 
-def test_opposite_eigenvalues_cycle(tucker):
-    """Orthogonal iteration on diag(1, -1) goes back and forth, at the same F."""
-    made, solver = tucker.of_tensor(np.diag([1.0, -1.0]), 1), HOOI(start="random")
-    state = tucker.begun(solver, made)
-    solver.advance(made.oracle, state, 100)
-    assert state.status is Status.FAILED
-    assert state.work.steps == 1 + 8
-    assert "since step 1:" in state.reason
-
-
-def test_no_tolerance_never_ends_a_run_not_even_without_a_gradient(tucker):
-    made = tucker.of_tensor(np.diag([2.0, 1.0]), 1)
-    made.oracle.start = np.eye(2)[:, :1]
-    for tolerance, status in ((0.0, Status.RUNNING), (1e-300, Status.CONVERGED)):
-        state = tucker.ended(HOOI(start="random", tolerance=tolerance), made, 3)
-        assert state.relative_gradient == 0
-        assert state.status is status
-
-
-@pytest.mark.wide
-@given(st.integers(0, 200), st.integers(2, 4), st.integers(1, 3))
-def test_no_false_alarm(tucker, seed, order, r):
-    """Also of noise, where convergence is slow, and where it is never declared."""
-    T = tucker.symmetric(6, order, seed)
-    made, endless = tucker.of_tensor(T, r, seed), HOOI(start="random", tolerance=0)
-    state = tucker.begun(HOOI(start="random"), made)
-    HOOI().advance(made.oracle, state, 3000)
-    if state.status is not Status.CONVERGED:
-        return
-    steps, state = state.work.steps, tucker.begun(endless, made)
-    endless.advance(made.oracle, state, steps + 30)
-    assert state.status is Status.RUNNING
-
-
-@pytest.mark.wide
-def test_slow_alternating_convergence_is_no_cycle(tucker):
-    """The error changes its sign and shrinks by a thousandth."""
-    made = tucker.of_tensor(np.diag([1.0, -0.999]), 1)
-    solver = HOOI(start="random", tolerance=1e-6)
-    assert subspace_error(tucker.converged(solver, made, 20_000).Q, np.eye(2)[:, :1]) <= 1e-6
-
-
-def test_symmetric_samples_have_no_third_moment(tucker):
-    X = tucker.samples(8, 40, 2)
-    made = tucker.mirrored(X, 3, 2)
-    for form in ("implicit", "explicit"):
-        state = tucker.begun(HOOI(form=form), made)
-        assert state.status is Status.FAILED
-        assert "vanishes" in state.reason
-
-
 @pytest.mark.filterwarnings("ignore:rank = .* is above the rank")
 def test_a_rank_below_r_is_filled_up(tucker):
     """T has rank 1: any basis around its vector is optimal; none is NaN."""
@@ -168,19 +117,6 @@ def test_leading_left_keeps_what_does_not_matter(seed, rank):
         assert subspace_error(found, Q) <= 1e-13
 
 
-def test_edges(tucker):
-    for case in product([2, 3, 4], [(2, 1), (2, 2), (5, 5), (1, 1)]):
-        order, (n, r) = case
-        state = tucker.converged(HOOI(), tucker.of_tensor(tucker.factor_tensor(n, order, 2), r))
-        assert r < n or state.work.steps == 0, case
-
-
-@pytest.mark.parametrize("form", ["implicit", "explicit"])
-def test_runs_resume_bit_for_bit(tucker, form):
-    made = tucker.of_samples(tucker.samples(18, 60, 3), 3, 3)
-    assert tucker.resumed_is_the_same(HOOI(form=form, start="random", tolerance=0), made)
-
-
 def outcome(solver, made):
     return run(made, solver, Budget(steps=200), Streams.of("a tensor", solver.name, 0))
 
@@ -195,23 +131,3 @@ def test_runs_end_as_the_harness_expects(tucker, solver):
     failed = outcome(solver, tucker.mirrored(X, 3, 2))
     assert failed.stop.status is RunStatus.DIVERGED
     assert "no moments of odd order" in failed.stop.reason
-
-
-@pytest.mark.parametrize("solver", [HOOI, JacobiTucker])
-def test_too_large_a_tensor_is_refused_with_its_size(solver, monkeypatch):
-    from orthobench_tucker import GivenTensorOracle, SymmetricTucker
-
-    from orthobench.tools import machine
-
-    class Huge(SymmetricTucker):
-        name = "huge"
-        offers = GivenTensorOracle
-        tensor_shape = (2000, 2000, 2000)
-
-        def build(self, rng):
-            raise AssertionError
-
-    monkeypatch.setattr(machine, "total", lambda: 2**35)
-    why = solver().refuses(Huge())
-    assert "2000^3 entries" in why
-    assert "119.2 GiB" in why

@@ -17,8 +17,7 @@ from orthobench_tucker._kernels.rotations import (
     rotate_planes,
 )
 from orthobench_tucker.solvers import jacobi_tucker
-from orthobench_tucker.solvers.hooi import HOOI
-from orthobench_tucker.solvers.jacobi_tucker import JacobiTucker, block_size, blocks
+from orthobench_tucker.solvers.jacobi_tucker import JacobiTucker
 
 from orthobench.contract.solver import Status
 from orthobench.tools.geometry import drift, rotate, subspace_error
@@ -65,20 +64,6 @@ def test_the_angle_is_the_global_maximum(pairs):
     assert gain(a, b, x) >= 0
     exact = Trigonometric((-a).tolist(), (-b).tolist()).minimum()
     assert gain(a, b, x) == pytest.approx(exact.gain, abs=3e-14 * size)
-
-
-def test_a_gain_far_below_rounding_is_found():
-    a, b = np.array([0.0, 1.0, 0.5]), np.array([0.0, 1e-12, 0.0])
-    assert best_angle(a, b) == pytest.approx(1e-12 / 3, rel=1e-6)
-    assert gain(a, b, best_angle(a, b)) == pytest.approx(1e-24 / 6, rel=1e-6)
-
-
-def test_of_equal_maxima_the_next_one():
-    for h in (2, 3, 5):
-        a, b = np.zeros(h + 1), np.zeros(h + 1)
-        a[h], b[h] = np.cos(0.3), np.sin(0.3)
-        assert best_angle(a, b) == pytest.approx(0.3 / h, abs=1e-12)
-    assert best_angle(np.zeros(4), np.zeros(4)) == 0
 
 
 @given(st.floats(1e-4, 0.3))
@@ -160,13 +145,6 @@ def test_ends_at_critical_points(tucker, n, order, r):
     assert tucker.measure(made, Q)["relative_gradient"] <= 2e-12
 
 
-def test_the_same_as_hooi(tucker):
-    made = tucker.of_tensor(tucker.factor_tensor(25, 3, 4), 4)
-    jacobi, hooi = tucker.converged(JacobiTucker(), made), tucker.converged(HOOI(), made)
-    assert subspace_error(jacobi.U[:, :4], hooi.Q) <= 1e-11
-    assert jacobi.objective == pytest.approx(hooi.objective, rel=1e-13)
-
-
 def test_it_converges_where_hooi_cycles(tucker):
     made = tucker.of_tensor(np.diag([1.0, -1.0, 0.5]), 1)
     state = tucker.converged(JacobiTucker(start="random"), made)
@@ -204,48 +182,8 @@ def test_blocks_do_not_matter(tucker, monkeypatch):
     assert subspace_error(points[0], points[2]) <= 1e-12
 
 
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(2, 5))
-def test_each_other_column_is_in_one_block(n, r, order):
-    r = min(n, r)
-    parts = list(blocks(n, r, order))
-    assert sorted(np.concatenate([part[r:] for part in parts] or [[]])) == list(range(r, n))
-    assert all(part[:r].tolist() == list(range(r)) for part in parts)
-    assert all(len(part) - r <= block_size(n, r, order) for part in parts)
-
-
-def test_edges(tucker):
-    for case in product([2, 3, 4], [(1, 1), (2, 1), (2, 2), (5, 5), (5, 1), (5, 4)]):
-        order, (n, r) = case
-        state = tucker.converged(
-            JacobiTucker(), tucker.of_tensor(tucker.factor_tensor(n, order, 2), r)
-        )
-        assert r < n or state.work.steps == 0, case
-        endless = JacobiTucker(tolerance=0)
-        made = tucker.of_tensor(tucker.factor_tensor(n, order, 2), r)
-        state = tucker.begun(endless, made)
-        endless.advance(made.oracle, state, 3)
-        assert drift(state.U) <= 1e-13, case
-
-
-def test_a_start_where_only_the_objective_vanishes(tucker):
-    """F and its gradient are zero there, T ·(I, q, q) is not: the planes lead away."""
-    T = np.zeros((3, 3, 3))
-    T[0, 0, 1] = T[0, 1, 0] = T[1, 0, 0] = 1
-    made = tucker.of_tensor(T, 1)
-    made.oracle.start = np.eye(3)[:, :1]
-    for threshold in (0.0, 0.5):
-        state = tucker.converged(JacobiTucker(start="random", threshold=threshold), made)
-        assert state.objective == pytest.approx(4 / 3, rel=1e-12)
-
-
 def test_symmetric_samples_have_no_third_moment(tucker):
     X = tucker.samples(8, 40, 2)
     state = tucker.begun(JacobiTucker(), tucker.mirrored(X, 3, 2))
     assert state.status is Status.FAILED
     assert "vanishes" in state.reason
-
-
-@pytest.mark.parametrize(("n", "order", "r"), [(18, 3, 3), (7, 4, 2)])
-def test_runs_resume_bit_for_bit(tucker, n, order, r):
-    made = tucker.of_samples(tucker.samples(n, 60, 3), order, r)
-    assert tucker.resumed_is_the_same(JacobiTucker(start="random", tolerance=0), made)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker import ComponentSolution, Judge, SampleMoment, sample_moments
 from orthobench_tucker.full_tensors import moment_tensor
-from orthobench_tucker.judge import FullTensor, violation
+from orthobench_tucker.judge import FullTensor
 from orthobench_tucker.reference import composed, multiplied, objective
 
 from orthobench.contract.problem import Solution
@@ -61,12 +59,6 @@ def test_an_error_below_its_standard_error_is_not_reported_as_zero(monkeypatch):
     assert found["relative_error"] == found["relative_error_standard_error"] > 0
 
 
-def test_metrics_of_one_part_are_those_of_two_alike():
-    X, Q = skewed(60, 6), Solution(random_point(6, 2, rng()))
-    one = SampleMoment(X, 3)
-    assert Judge(one, one)(Q) == Judge(one, SampleMoment(X, 3))(Q)
-
-
 @pytest.mark.parametrize("form", ["samples", "tensor"])
 @given(order=orders, n=st.integers(1, 5), p=st.integers(1, 20), seed=seeds)
 def test_the_error_is_that_of_the_explicit_approximation(form, order, n, p, seed):
@@ -103,7 +95,7 @@ def test_the_error_of_components_is_that_of_their_explicit_sum(form, order, n, c
 
 @pytest.mark.parametrize("form", ["samples", "tensor"])
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_relative_gradient_is_the_slope_along_the_manifold_over_the_objective(form, order):
+def test_relative_gradient_is_the_slope_over_the_objective(form, order):
     X, Q = skewed(50, 6), random_point(6, 2, rng(1))
     T = moment_tensor(X, order)
 
@@ -117,56 +109,6 @@ def test_the_relative_gradient_is_the_slope_along_the_manifold_over_the_objectiv
         G[at] = (F(Q + E) - F(Q - E)) / (2 * h)
     found = data_tensor(form, X, order).relative_gradient(Q)
     assert found == pytest.approx(np.linalg.norm(G) / F(Q), rel=1e-6)
-
-
-@pytest.mark.parametrize("form", ["samples", "tensor"])
-def test_the_relative_gradient_vanishes_where_it_must(form):
-    X = skewed(50, 6)
-    X[:, 3:] = 0.0
-    judge, eye = data_tensor(form, X, 3), np.eye(6)
-    assert judge.relative_gradient(eye[:, :3]) < 1e-15
-    assert judge.relative_gradient(eye[:, 3:]) == 0.0  # F = 0: a minimum
-    assert judge.relative_gradient(eye) < 1e-15
-    # for d = 2 eigenvectors are critical
-    C = data_tensor(form, skewed(50, 6), 2)
-    vectors = np.linalg.eigh(skewed(50, 6).T @ skewed(50, 6))[1]
-    assert C.relative_gradient(vectors[:, [1, 4]]) < 1e-13
-
-
-@given(
-    order=orders, n=st.integers(1, 6), p=st.integers(1, 15), seed=seeds, scale=st.integers(-9, 9)
-)
-def test_invariances(order, n, p, seed, scale):
-    X, r = skewed(p, n, seed), int(rng(seed).integers(1, n + 1))
-    Q = random_point(n, r, rng(seed))
-    judge = SampleMoment(X, order)
-    error = judge.relative_error(Solution(Q))
-    assert 0 <= error <= 1 + 1e-12
-    other = random_point(r, r, rng(seed + 1))
-    turned = Q @ other
-    near = {"rel": 1e-9, "abs": 1e-12 * judge.norm_squared}
-    assert judge.objective(turned) == pytest.approx(judge.objective(Q), **near)
-    shuffled = SampleMoment(X[rng(seed).permutation(p)], order)
-    assert shuffled.objective(Q) == pytest.approx(judge.objective(Q), **near)
-    assert shuffled.norm_squared == pytest.approx(judge.norm_squared, rel=1e-12)
-    # one basis within another captures less
-    assert (
-        judge.objective(Q[:, :1]) <= judge.objective(Q) * (1 + 1e-12) + 1e-15 * judge.norm_squared
-    )
-    scaled = SampleMoment(X * 10.0**scale, order)
-    assert scaled.relative_error(Solution(Q)) == pytest.approx(error, abs=1e-12)
-    frame = random_point(n, n, rng(seed + 2))
-    moved = SampleMoment(X @ frame.T, order)
-    assert moved.relative_error(Solution(frame @ Q)) == pytest.approx(error, abs=1e-11)
-
-
-def test_an_error_is_never_negative_by_rounding():
-    for seed in range(50):
-        judge = SampleMoment(skewed(20, 5, seed), 3)
-        assert 0 <= judge.relative_error(Solution(random_point(5, 5, rng(seed)))) < 1e-14
-        v = random_point(5, 1, rng(seed))
-        power = FullTensor(reduce(np.multiply.outer, [v[:, 0]] * 3))
-        assert 0 <= power.relative_error(ComponentSolution(v, np.ones(1))) < 1e-14
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -198,32 +140,9 @@ def test_the_metrics_are_those_that_are_documented(order):
     assert {type(value) for value in metrics.values()} == {float}
 
 
-def test_what_is_not_known_is_not_reported():
+def test_unknown_metrics_are_not_reported():
     test, Q = SampleMoment(skewed(20, 4), 3), Solution(random_point(4, 2, rng()))
     assert list(Judge(test)(Q)) == ["relative_error", "objective"]
     solution = components(4, 3)
     everything = Judge(test, test, test, np.eye(4)[:, :2])(solution)
     assert list(everything) == ["relative_error", "validation_relative_error"]
-
-
-def test_the_objective_keeps_its_digits_where_it_is_small():
-    X = skewed(50, 4) * [1.0, 1.0, 1.0, 1e-4]
-    Q = np.eye(4)[:, 3:]
-    objective = Judge(SampleMoment(X, 3))(Solution(Q))["objective"]
-    assert objective == pytest.approx(np.mean(X[:, 3] ** 3) ** 2, rel=1e-12)
-    assert objective < 1e-20
-
-
-def test_a_basis_with_fewer_columns_than_the_true_one():
-    judge = Judge(SampleMoment(skewed(20, 5), 3), basis=np.eye(5)[:, :3])
-    metrics = judge(Solution(np.eye(5)[:, :2]))
-    assert metrics["subspace_error"] == 1
-    assert metrics["objective_ratio"] < 1
-
-
-def test_components_must_have_unit_columns_and_bases_orthonormal_ones():
-    solution = components(5, 9)
-    assert violation(solution) < 1e-14
-    longer = ComponentSolution(solution.point * 1.1, solution.weights)
-    assert violation(longer) == pytest.approx(0.1)
-    assert violation(Solution(np.eye(5)[:, :2] * 1.1)) == pytest.approx(0.21 * np.sqrt(2))

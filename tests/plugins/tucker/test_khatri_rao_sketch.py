@@ -13,12 +13,8 @@ from orthobench_tucker.solvers.khatri_rao_sketch import (
     sketch_of,
     sketched_basis,
 )
-from orthobench_tucker.solvers.pgd import PGD
 
 from orthobench.contract.solver import Status
-from orthobench.harness.identity import Streams
-from orthobench.harness.run import run
-from orthobench.harness.stopping import Budget
 from orthobench.tools.geometry import drift, random_point, subspace_error
 
 
@@ -88,37 +84,6 @@ def test_power_steps_lead_to_hoevd(tucker):
         errors.append(subspace_error(solver.solution(ended).point, state.basis))
     assert errors == sorted(errors, reverse=True)
     assert errors[-1] < 1e-6
-
-
-def test_more_columns_are_nearer_and_a_power_step_is_exact_enough(tucker):
-    ratios = {}
-    for settings_ in ((0, 0), (5, 0), (10, 0), (5, 1)):
-        ratios[settings_] = []
-        for seed in range(6):
-            oracle = oracle_of(tucker.samples(30, 300, 4, seed, noise=1.5), 3, 4)
-            made = tucker.of_samples(oracle.X, 3, 4, seed)
-            best = tucker.converged(PGD(), made).objective
-            solver = KhatriRaoSketch(oversampling=settings_[0], power=settings_[1], batch=50)
-            Q = solver.solution(sketched(solver, oracle, seed)).point
-            ratios[settings_].append(tucker.measure(made, Q)["objective"] / best)
-    median = {key: np.median(values) for key, values in ratios.items()}
-    assert median[0, 0] < median[5, 0] < median[10, 0] < median[5, 1]
-    assert median[10, 0] > 0.7
-    assert median[5, 1] > 0.98
-
-
-def test_two_steps_of_pgd_from_the_sketch_reach_the_objective(tucker):
-    made = tucker.of_samples(tucker.samples(40, 2000, 4), 3, 4)
-    solver = PGD(start="sketch")
-    state = tucker.ended(solver, made, 2)
-    best = tucker.converged(PGD(start="hoevd"), made)
-    assert state.objective == pytest.approx(best.objective, rel=1e-3)
-
-
-def test_symmetric_samples_of_odd_order_leave_a_point(tucker):
-    made = tucker.mirrored(tucker.samples(8, 40, 2), 3, 2)
-    outcome = run(made, KhatriRaoSketch(batch=20), Budget(samples=80), Streams.of("t", "t", 0))
-    assert drift(outcome.solution) < 1e-12
 
 
 def test_samples_that_overflow_fail_the_run():

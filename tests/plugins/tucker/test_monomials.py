@@ -48,10 +48,3 @@ def test_every_entry_is_counted_once(r, m):
     assert np.array_equal(np.bincount(table.expansion, minlength=table.size), table.multiplicities)
     assert np.array_equal(table.expansion[table.positions], np.arange(table.size))
     assert np.all(np.diff(table.positions) > 0)
-
-
-@pytest.mark.parametrize("m", [2, 3, 4])
-def test_parents_lead_to_one_degree_less(m):
-    table, below = monomials(4, m), monomials(4, m - 1)
-    grown = [(*below.indices[p], int(v)) for p, v in zip(table.parents, table.last, strict=True)]
-    assert grown == list(table.indices)

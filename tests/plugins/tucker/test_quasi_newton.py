@@ -1,21 +1,21 @@
-"""quasi-newton: where it ends, how fast, and what it does where there is nowhere to go."""
+"""quasi-newton: its limits, its speed, and its refusals and failures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import permutations, product
+from itertools import permutations
 from typing import ClassVar
 
 import numpy as np
 import pytest
-from orthobench_tucker import MomentOracle, MomentStream, SymmetricTucker
+from orthobench_tucker import SymmetricTucker
 from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 
 import orthobench.tools.machine
 from orthobench.contract.parameters import parameter
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import subspace_error
 
 KINDS = [
     pytest.param({"method": method, "preconditioned": preconditioned}, id=f"{method}-{name}")
@@ -48,41 +48,12 @@ def test_all_kinds_and_forms_end_at_the_same_optimum(second_order, order):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_forms_make_the_same_steps(second_order, kind):
-    for case in product([2, 3, 4, 5], ["hoevd", "random"]):
-        order, start = case
-        oracle = second_order.moment(order, n=15 if order < 5 else 8, r=3)
-        solvers = [QuasiNewton(form=f, start=start, **kind) for f in ("implicit", "explicit")]
-        states = [second_order.begun(solver, oracle) for solver in solvers]
-        for _ in range(8):
-            one, other = (state.point for state in states)
-            np.testing.assert_allclose(one.Q, other.Q, atol=1e-10, err_msg=f"{case}")
-            for solver, state in zip(solvers, states, strict=True):
-                solver.advance(oracle, state, 1)
-            one, other = (state.point for state in states)
-            assert second_order.objective(one) == pytest.approx(
-                second_order.objective(other), rel=1e-10
-            ), case
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_of_a_matrix_it_finds_the_leading_eigenvectors(second_order, kind):
+def test_matrix_gives_its_leading_eigenvectors(second_order, kind):
     oracle = second_order.moment(order=2, n=20, r=3, seed=1)
     state, _ = second_order.ended(QuasiNewton(start="random", **kind), oracle)
     values, vectors = np.linalg.eigh(oracle.X.T @ oracle.X / len(oracle.X))
     assert second_order.objective(state.point) == pytest.approx(np.sum(values[-3:] ** 2), rel=1e-12)
     assert subspace_error(state.point.Q, vectors[:, -3:]) < 1e-10
-
-
-def test_more_columns_than_the_tensor_has_are_no_obstacle(second_order):
-    core = composed(np.random.default_rng(0).standard_normal((2, 2, 2)), np.eye(2))
-    T = composed(core, random_point(9, 2, np.random.default_rng(1)))
-    for kind in [param.values[0] for param in KINDS]:
-        state, _ = second_order.ended(
-            QuasiNewton(start="random", **kind), second_order.tensor(T, 4)
-        )
-        assert state.status is Status.CONVERGED
-        assert second_order.objective(state.point) == pytest.approx(np.sum(T**2), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -101,15 +72,6 @@ def test_bfgs_converges_superlinearly(second_order, preconditioned, seed):
     assert late < 0.2 * before
 
 
-def test_a_matrix_that_began_far_away_is_begun_anew(second_order):
-    for seed in range(4):
-        state, _ = second_order.ended(
-            QuasiNewton(method="bfgs", start="random"), second_order.moment(order=3, seed=seed)
-        )
-        assert state.status is Status.CONVERGED
-        assert state.work.steps < 40
-
-
 def test_the_core_makes_a_first_hessian_that_saves_most_steps(second_order):
     oracle = second_order.moment(order=3)
     steps = [
@@ -117,12 +79,6 @@ def test_the_core_makes_a_first_hessian_that_saves_most_steps(second_order):
         for p in (True, False)
     ]
     assert steps[0] * 4 < steps[1]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_has_converged_where_it_begins_at_the_optimum(second_order, kind):
-    state = second_order.begun(QuasiNewton(**kind), second_order.moment(order=2, n=10, r=3))
-    assert (state.status, state.work.steps) == (Status.CONVERGED, 0)
 
 
 def test_a_tolerance_ends_the_run(second_order):
@@ -154,7 +110,7 @@ class Sized(SymmetricTucker):
         raise NotImplementedError
 
 
-def test_what_does_not_fit_is_refused_with_its_size(second_order, monkeypatch):
+def test_matrix_beyond_memory_is_refused_with_its_size(second_order, monkeypatch):
     monkeypatch.setattr(orthobench.tools.machine, "total", lambda: 2**20)
     why = QuasiNewton(method="bfgs", form="implicit").refuses(Sized())
     assert "475 x 475" in why
@@ -167,12 +123,7 @@ def test_what_does_not_fit_is_refused_with_its_size(second_order, monkeypatch):
     assert "explicit tensor" in QuasiNewton(form="explicit").refuses(Sized())
 
 
-def test_a_stream_without_end_is_refused():
-    assert "they only stream" in QuasiNewton().refuses(Sized(stream=True))
-    assert issubclass(MomentOracle, MomentStream)
-
-
-def test_where_no_trial_rises_the_memory_is_cleared_and_then_the_run_fails(second_order):
+def test_run_fails_after_a_cleared_memory_without_a_rise(second_order):
     oracle = second_order.moment(order=3, n=12, r=3)
     for tolerance, status in ((1e-12, Status.FAILED), (0.0, Status.RUNNING)):
         solver = QuasiNewton(start="random", tolerance=tolerance)

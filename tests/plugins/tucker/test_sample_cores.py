@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from orthobench_tucker._kernels.partial_cores import (
     SampleCores,
     TensorCores,
-    monomial_products,
 )
 from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.sample_moments import monomials, partial_core
@@ -58,22 +57,3 @@ def test_many_blocks_agree_with_one(n, p, order, r):
     np.testing.assert_allclose(
         SampleCores(X, order).along(Q, V), change, atol=1e-6 * np.abs(change).max()
     )
-
-
-def test_any_memory_order_gives_the_same_bits():
-    X, Q, _ = drawn(20, 100, 0, 4)
-    cores = SampleCores(X, 3)
-    np.testing.assert_array_equal(cores.at(Q), cores.at(np.asfortranarray(Q)))
-    frozen = Q.copy()
-    frozen.flags.writeable = False
-    np.testing.assert_array_equal(cores.at(Q), cores.at(frozen))
-
-
-@pytest.mark.parametrize(("variables", "degree"), [(1, 4), (3, 1), (4, 3), (2, 4)])
-def test_the_products_make_the_monomials_in_their_order(variables, degree):
-    parents, lasts, size = monomial_products(variables, degree)
-    Z = np.random.default_rng(0).standard_normal((variables, 5))
-    rows = list(Z)
-    for parent, last in zip(parents[variables:], lasts[variables:], strict=True):
-        rows.append(rows[parent] * rows[last])
-    np.testing.assert_allclose(rows[-size:], monomials(variables, degree).of(Z))

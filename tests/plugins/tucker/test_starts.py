@@ -17,7 +17,6 @@ from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 from orthobench_tucker.solvers.trust_region import TrustRegion
 from orthobench_tucker.whole_tensor import FROM_SAMPLES, MANY, STARTS
 
-from orthobench.errors import UsageError
 from orthobench.tools.geometry import random_point
 
 SOLVERS = [PGD, HOOI, HOQRI, QuasiNewton, TrustRegion, JacobiTucker]
@@ -47,17 +46,6 @@ def test_without_samples_starts_from_samples_are_refused(solver):
     assert "the problem has a tensor, not samples" in solver(start="shoevd").refuses(Tensors())
 
 
-def test_an_instance_without_samples_has_no_such_start():
-    for case in product(SOLVERS, FROM_SAMPLES):
-        solver, start = case
-        T = np.zeros((4, 4, 4))
-        T[0, 0, 0] = 1
-        oracle = GivenTensorOracle(T, 2)
-        oracle.start = random_point(4, 2, np.random.default_rng(0))
-        with pytest.raises(UsageError, match=f"the start {start} needs samples"):
-            solver(start=start).init(oracle, np.random.default_rng(0))
-
-
 def test_every_start_leads_every_solver_to_the_optimum():
     for case in product(SOLVERS, STARTS):
         solver, start = case
@@ -72,7 +60,7 @@ def test_every_start_leads_every_solver_to_the_optimum():
 
 
 def test_many_samples_are_sketched_unless_their_entries_are_few():
-    """Of 200 features there are 20,100 columns, of 20 there are 210."""
+    """For 200 features there are 20,100 columns, for 20 there are 210."""
     for p, n, form, start in (
         (MANY, 200, "auto", "hoevd"), (MANY + 1, 200, "auto", "sketch"),
         (MANY + 1, 20, "auto", "hoevd"), (MANY + 1, 200, "explicit", "hoevd"),

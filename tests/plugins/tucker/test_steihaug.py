@@ -47,7 +47,7 @@ def test_inside_it_is_newtons_step(seed, metric):
 
 
 @given(seed=seeds, low=st.floats(-3, -0.5), high=st.floats(-0.4, 3), radius=st.floats(0.01, 3))
-def test_it_gains_what_the_steepest_ascent_gains_and_keeps_to_the_radius(seed, low, high, radius):
+def test_gain_is_that_of_steepest_ascent_within_the_radius(seed, low, high, radius):
     g, H, inverse, step = solved(seed, low, high, radius)
     assert length(step.V, inverse) <= radius * (1 + 1e-9)
     if step.bounded:
@@ -62,28 +62,11 @@ def test_it_gains_what_the_steepest_ascent_gains_and_keeps_to_the_radius(seed, l
 
 
 @given(seed=seeds)
-def test_a_direction_of_positive_curvature_is_followed_to_the_boundary(seed):
+def test_positive_curvature_is_followed_to_the_boundary(seed):
     *_, inverse, step = solved(seed, 0.5, 3, 0.7)
     assert step.bounded
     assert step.products == 1
     assert length(step.V, inverse) == pytest.approx(0.7, rel=1e-12)
-
-
-@pytest.mark.parametrize("reduction", [0.1, 1e-2, 1e-5])
-def test_it_ends_once_the_residual_has_fallen(reduction):
-    g, H, inverse, step = solved(1, -30, -0.5, 1e9, reduction)
-    residual = g + (H @ step.V.ravel()).reshape(N, R)
-    fallen = np.sqrt(np.vdot(residual, residual @ inverse) / np.vdot(g, g @ inverse))
-    assert fallen <= reduction
-    _, _, _, before = solved(1, -30, -0.5, 1e9, reduction, most=step.products - 1)
-    residual = g + (H @ before.V.ravel()).reshape(N, R)
-    assert np.sqrt(np.vdot(residual, residual @ inverse) / np.vdot(g, g @ inverse)) > reduction
-
-
-def test_no_more_products_than_allowed():
-    for most in (1, 2, 5):
-        *_, step = solved(2, -30, -0.5, 1e9, most=most)
-        assert step.products == most
 
 
 def test_the_metric_makes_an_easy_problem_of_a_hard_one():

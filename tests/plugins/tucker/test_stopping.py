@@ -57,7 +57,7 @@ def test_returns_are_counted_by_subspaces_and_begin_anew():
     assert count_returns(returns, (there, turned(1e-7), there), 1e-6) == 0
 
 
-def test_a_core_vanishes_next_to_what_it_would_be_without_cancellation():
+def test_core_vanishes_relative_to_its_size_without_cancellation():
     for case in product([1e-30, 1.0, 1e30], [2, 3, 4]):
         scale, order = case
         X = scale * np.random.default_rng(0).standard_normal((500, 4))

@@ -30,7 +30,7 @@ def memory(name, n, r, b):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["spgd", "shoevd"])
-def test_of_100_000_variables_memory_is_a_few_bases_and_batches(name):
+def test_memory_for_100_000_variables_is_a_few_bases_and_batches(name):
     n, r, b = 100_000, 5, 50
     basis, batch = 8 * n * r, 8 * n * b
     harness, own = memory(name, n, r, b)

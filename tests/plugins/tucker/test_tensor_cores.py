@@ -1,10 +1,7 @@
 """Partial cores of full tensors are those that einsum gives, and so are their derivatives."""
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from orthobench_tucker._kernels.partial_cores import TensorCores, ascending, unpacking
+from orthobench_tucker._kernels.partial_cores import TensorCores
 from orthobench_tucker.sample_moments import monomials
 
 from orthobench.tools.geometry import random_point
@@ -66,45 +63,3 @@ def test_at_and_along_are_einsum(tucker):
         np.testing.assert_allclose(
             core, Q.T @ at(T, Q), rtol=0, atol=1e-14 * scale, err_msg=f"{case}"
         )
-
-
-@pytest.mark.parametrize("order", [2, 3, 4])
-def test_bases_in_any_layout(tucker, order):
-    n, r = 18, 5
-    cores, rng = cores_of(tucker.symmetric(n, order)), np.random.default_rng(1)
-    wide = rng.standard_normal((n, 2 * r))
-    Q = wide[:, ::2]
-    expected = cores.at(Q.copy())
-    np.testing.assert_allclose(cores.at(Q), expected, rtol=1e-13, atol=1e-12)
-    np.testing.assert_allclose(cores.at(np.asfortranarray(Q)), expected, rtol=1e-13, atol=1e-12)
-
-
-def test_a_read_only_tensor_is_left_alone(tucker):
-    T = tucker.symmetric(17, 3)
-    before = T.copy()
-    Q = random_point(17, 4, np.random.default_rng(0))
-    cores_of(T).at(Q)
-    assert (before == T).all()
-
-
-def test_euler(tucker):
-    """W is homogeneous of degree d - 1 in Q: its derivative along Q is (d - 1) W."""
-    for order in (2, 3, 4):
-        cores = cores_of(tucker.symmetric(16, order))
-        Q = random_point(16, 3, np.random.default_rng(order))
-        expected = (order - 1) * cores.at(Q)
-        np.testing.assert_allclose(cores.along(Q, Q, cores.pairs(Q)), expected, atol=1e-12)
-
-
-@given(st.integers(1, 6), st.integers(1, 4))
-def test_ascending_tuples_are_all_and_in_order(n, length):
-    tuples = [tuple(row) for row in ascending(n, length).tolist()]
-    assert tuples == list(monomials(n, length).indices)
-
-
-@given(st.integers(1, 5), st.integers(2, 4))
-def test_unpacking_finds_the_sorted_tuple(n, length):
-    tuples, places = ascending(n, length), unpacking(n, length)
-    for prefix, row in zip(ascending(n, length - 1), places, strict=True):
-        for b, place in enumerate(row):
-            assert sorted([*prefix, b]) == list(tuples[place])

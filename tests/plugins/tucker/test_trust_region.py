@@ -1,8 +1,8 @@
-"""trust-region: where it ends, how fast, and what it does where there is nowhere to go."""
+"""trust-region: its limits, its speed, and its failures."""
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -50,23 +50,6 @@ def test_both_kinds_and_forms_end_where_quasi_newton_does(second_order, order):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_forms_make_the_same_steps(second_order, kind):
-    for case in product([2, 3, 4, 5], ["hoevd", "random"]):
-        order, start = case
-        oracle = second_order.moment(order, n=15 if order < 5 else 8, r=3)
-        solvers = [TrustRegion(form=f, start=start, **kind) for f in ("implicit", "explicit")]
-        states = [second_order.begun(solver, oracle) for solver in solvers]
-        for _ in range(12):
-            for solver, state in zip(solvers, states, strict=True):
-                solver.advance(oracle, state, 1)
-            one, other = states
-            np.testing.assert_allclose(one.point.Q, other.point.Q, atol=1e-10, err_msg=f"{case}")
-            assert one.radius == other.radius, case
-            # rounding may decide whether the last of the inner iterations is taken
-            assert abs(one.products - other.products) <= 1, case
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_convergence_is_quadratic(second_order, kind):
     """Digits double: log |g_k+1| / log |g_k| nears two, once the region does not bind."""
     for seed in range(4):
@@ -100,40 +83,6 @@ def test_it_leaves_a_saddle_point(second_order, kind):
     state, _ = second_order.ended(TrustRegion(start="random", **kind), oracle)
     assert subspace_error(state.point.Q, vectors[:, -2:]) < 1e-9
     assert second_order.objective(state.point) == pytest.approx(np.sum(values[-2:] ** 2), rel=1e-12)
-
-
-def test_the_core_makes_a_metric_that_saves_most_products(second_order):
-    oracle = second_order.moment(order=3)
-    products = [
-        second_order.ended(TrustRegion(preconditioned=p), oracle)[0].products for p in (True, False)
-    ]
-    assert products[0] * 3 < products[1]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_step_that_gains_less_than_promised_is_not_made(second_order, kind):
-    """Far too large a first radius: the model fails, the point stays, the radius shrinks."""
-    failed = 0
-    for seed in range(8):
-        oracle = second_order.random_tensor(8, 4, 2, seed)
-        solver = TrustRegion(start="random", radius=1.0, **kind)
-        state = second_order.begun(solver, oracle)
-        for _ in range(10):
-            point, radius = state.point, state.radius
-            solver.advance(oracle, state, 1)
-            if state.point is point and state.status is Status.RUNNING:
-                failed += 1
-                assert state.radius == radius / 4
-    assert failed
-
-
-def test_the_region_grows_where_it_binds_and_the_model_holds(second_order):
-    oracle = second_order.moment(order=3)
-    state = second_order.begun(TrustRegion(radius=1e-4), oracle)
-    first = state.radius
-    assert first == 1e-4 * np.sqrt(5)
-    TrustRegion().advance(oracle, state, 3)
-    assert state.radius == pytest.approx(8 * first)
 
 
 def test_it_fails_where_no_radius_is_left_though_there_is_a_gradient(second_order):

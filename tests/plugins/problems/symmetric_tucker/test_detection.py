@@ -31,12 +31,6 @@ def test_scores_are_mahalanobis_distances_whatever_the_basis(r, seed):
     assert np.allclose(anomaly_scores(Z @ change), expected, rtol=1e-6)
 
 
-def test_directions_without_variance_count_for_nothing():
-    Z = rng().standard_normal((50, 3))
-    more = np.hstack([Z, Z[:, :1] - Z[:, 1:2], 0 * Z])
-    assert np.allclose(anomaly_scores(more), anomaly_scores(Z))
-
-
 @given(st.integers(0, 30), st.integers(1, 6))
 def test_the_area_counts_pairs_and_is_that_below_the_curve(seed, levels):
     scores = rng(seed).integers(0, levels, 40).astype(np.float64)
@@ -72,25 +66,13 @@ def total(Z, W):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_of_two_images_it_is_the_best_of_all_angles(seed):
+def test_sparsest_image_of_two_is_the_best_of_all_angles(seed):
     """Between the angles at which a pixel vanishes the sum is concave: one of them is best."""
     kinds = (rng(seed).standard_normal, rng(seed).standard_cauchy, rng(seed).exponential)
     Z = kinds[seed % 3](size=(400, 2)) * rng(seed).integers(1, 9, 2)
     angles = np.arctan2(Z[:, 1], Z[:, 0]) + np.pi / 2
     brute = total(Z, np.array([np.cos(angles), np.sin(angles)])).min()
     assert total(Z, sparsest(Z)) == pytest.approx(brute, rel=1e-6)
-
-
-@pytest.mark.parametrize("r", [1, 3, 4, 8])
-def test_it_is_a_unit_vector_no_worse_than_any_of_many(r):
-    Z = rng(r).laplace(size=(500, r)) @ rng(r + 1).standard_normal((r, r))
-    w = sparsest(Z)
-    assert np.linalg.norm(w) == pytest.approx(1)
-    W = rng(9).standard_normal((r, 5000))
-    W = np.hstack([W, w[:, None] + 0.01 * W])
-    assert total(Z, w[:, None]) <= total(Z, W / np.linalg.norm(W, axis=0)).min() * (1 + 1e-6)
-    assert (Z @ w)[np.abs(Z @ w).argmax()] > 0
-    assert np.array_equal(sparsest(Z), w)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -103,7 +85,3 @@ def test_one_sparse_image_among_dense_ones_is_recovered(seed):
     Z = images @ mix
     assert np.abs(mix @ sparsest(Z))[2] == pytest.approx(1, abs=1e-5)
     assert np.sum(np.abs(Z @ sparsest(Z)) > 0.01) == 20
-
-
-def test_images_of_nothing_have_a_mixture_too():
-    assert np.linalg.norm(sparsest(np.zeros((9, 3)))) == pytest.approx(1)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import date, timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,13 +11,11 @@ from orthobench_tucker.problems import portfolio
 from orthobench_tucker.problems.allocation import Utility, performance
 from orthobench_tucker.problems.portfolio import Portfolio
 from orthobench_tucker.problems.returns import read_returns
-from orthobench_tucker.sample_moments import gradient, partial_core
 
 from orthobench.contract.problem import Solution
-from orthobench.errors import DataError, UsageError
 from orthobench.registry.suite_file import requested_suite
 from orthobench.tools import datasets
-from orthobench.tools.geometry import orthonormalize, random_point
+from orthobench.tools.geometry import random_point
 
 needs_industries = pytest.mark.needs_data(portfolio.INDUSTRIES)
 
@@ -99,18 +95,6 @@ def test_the_portfolio_is_chosen_by_moments_of_low_rank_and_held(csv_path):
     assert metrics["utility_gap"] > 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_moments_of_full_rank_are_the_sample_moments(csv_path, seed):
-    instance = built(own(csv_path, rank=ASSETS))
-    Q = random_point(ASSETS, ASSETS, rng(seed))
-    metrics = instance.measure(Solution(Q))
-    assert metrics["relative_error"] == pytest.approx(0, abs=1e-12)
-    assert metrics["utility_gap"] == pytest.approx(0, abs=1e-9)
-    exhibits = instance.exhibits(Solution(Q))
-    sample, low = exhibits["sample moments"].y, exhibits["low-rank moments"].y
-    assert np.allclose(sample, low, rtol=1e-5, atol=1e-4)
-
-
 def test_the_curves_compound_daily_returns(csv_path):
     exhibits = built(own(csv_path)).exhibits(Solution(random_point(ASSETS, 2, rng(3))))
     assert {name: e.reference for name, e in exhibits.items()} == {
@@ -133,16 +117,6 @@ def test_components_have_no_basis_and_no_portfolio(csv_path):
     assert list(instance.exhibits(components)) == ["sample moments", "equal weights"]
 
 
-def test_years_and_days_name_the_same_periods(csv_path):
-    assert Portfolio(first=2001) == Portfolio(first="2001")
-    assert hash(Portfolio(last=2015)) == hash(Portfolio(last="2015"))
-    years = built(own(csv_path, split=2016, last=2016))
-    days = built(own(csv_path, first="2015-01-01", split="2016-01-01", last="2016-12-31"))
-    assert np.array_equal(years.oracle.X, days.oracle.X)
-    Q = Solution(random_point(ASSETS, 2, rng()))
-    assert years.measure(Q) == days.measure(Q)
-
-
 DAYS = ("2001-02-03", "2013-01-02", "2016-12-31")
 
 
@@ -151,47 +125,6 @@ def test_days_are_named_on_the_command_line_as_documented():
     (planned,) = requested_suite(problems=[words]).problems
     assert planned.problem == Portfolio(3, 15, *DAYS)
     assert planned.label == words
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Portfolio(rank=31), "rank must be <= 30, the assets"),
-        (lambda: Portfolio(order=5), "order must be >= 2 and <= 4"),
-        (lambda: Portfolio(first="20"), "first must be a year, or a day as 2013-01-02, not '20'"),
-        (lambda: Portfolio(split="2013-13-01"), "split must be a year, or a day"),
-        (lambda: Portfolio(last="late"), "last must be a year, or a day"),
-        (lambda: Portfolio(last=2013.5), "last must be int or str"),
-        (lambda: Portfolio(split="2000"), "must follow each other, but are 2000-01-01, 2000-01-01"),
-        (lambda: Portfolio(last="2012"), "must follow each other"),
-    ],
-)
-def test_bad_parameters_are_refused_before_any_work(make, message):
-    with pytest.raises(UsageError, match=message):
-        make()
-
-
-def test_a_file_of_ones_own_may_have_any_assets(csv_path, tmp_path):
-    assert own(csv_path).tensor_shape is None
-    with pytest.raises(UsageError, match="between 1 and 4"):
-        built(own(csv_path, rank=5))
-    missing = own(str(tmp_path / "nowhere.csv"))
-    for act in (lambda: built(missing), missing.checksum):
-        with pytest.raises(DataError, match=r"there is no file .*nowhere\.csv"):
-            act()
-
-
-def test_the_published_file_is_insisted_on(csv_path, tmp_path, monkeypatch):
-    monkeypatch.setenv("ORTHOBENCH_DATA", str(tmp_path))
-    assert Portfolio().checksum() == portfolio.INDUSTRIES.sha256
-    assert Portfolio(order=4).tensor_shape == (30,) * 4
-    path = tmp_path / portfolio.INDUSTRIES.name
-    path.write_bytes(Path(csv_path).read_bytes())
-    with pytest.raises(DataError, match=r"is not the file expected"):
-        built(Portfolio())
-    known = datasets.DataFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), (), "me")
-    monkeypatch.setattr(portfolio, "INDUSTRIES", known)
-    assert built(Portfolio(rank=2, first=2015, split=2016)).oracle.X.shape == (365, 4)
 
 
 # --- the industries ---
@@ -207,20 +140,3 @@ def test_the_published_returns_are_what_they_are_known_to_be():
     worst = returns.values.mean(axis=1).argmin()
     assert returns.days[worst] == np.datetime64("1987-10-19")
     assert returns.values[worst].mean() == pytest.approx(-17.3, abs=0.1)
-
-
-@needs_industries
-def test_what_low_rank_moments_came_to():
-    instance = built(Portfolio())
-    Q, X = random_point(30, 15, rng()), instance.oracle.X
-    for _ in range(150):
-        W = partial_core(X, Q, 3)
-        Q = orthonormalize(gradient(W, Q.T @ W, 3))
-    metrics = instance.measure(Solution(Q))
-    assert metrics["relative_error"] == pytest.approx(0.0064, abs=2e-4)
-    assert metrics["utility_gap"] == pytest.approx(0.145, abs=5e-3)
-    assert metrics["annual_return"] == pytest.approx(17.0, abs=0.2)
-    curves = instance.exhibits(Solution(Q))
-    annual = {name: ((1 + e.y[-1] / 100) ** (1 / 5) - 1) * 100 for name, e in curves.items()}
-    assert annual["sample moments"] == pytest.approx(15.9, abs=0.1)
-    assert annual["equal weights"] == pytest.approx(14.0, abs=0.1)

@@ -7,9 +7,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 import scipy.io
-from hypothesis import given
-from hypothesis import strategies as st
-from orthobench_tucker.problems.scenes import arrays_in, read_scene, whitened_pixels
+from orthobench_tucker.problems.scenes import read_scene, whitened_pixels
 
 from orthobench.errors import DataError
 
@@ -70,7 +68,7 @@ def changed(array, at, value):
         ({"data": cube(), "map": 0 * marks() + 1}, "every pixel is anomalous"),
     ],
 )
-def test_what_is_no_scene_is_refused(tmp_path, variables, message):
+def test_file_without_a_scene_is_refused(tmp_path, variables, message):
     path = write(tmp_path / "scene.mat", **variables)
     with pytest.raises(DataError, match=message) as raised:
         read_scene(path)
@@ -86,19 +84,6 @@ def test_foreign_and_damaged_files_are_refused(tmp_path):
             read_scene(path)
     with pytest.raises(DataError, match=r"nowhere\.mat cannot be read"):
         read_scene(tmp_path / "nowhere.mat")
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-def test_a_file_is_what_scipy_reads_of_it(tmp_path, compressed):
-    path = tmp_path / "all.mat"
-    kinds = ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
-    written = {f"of_{kind}": (100 * rng(0).random((3, 4, 2))).astype(kind) for kind in kinds}
-    written |= {"one": 2.5, "none": np.zeros((0, 3)), "a_flag": np.eye(2) > 0}
-    scipy.io.savemat(path, {**written, "text": "abc"}, do_compression=compressed)
-    found, expected = arrays_in(path), scipy.io.loadmat(path)
-    assert found.keys() == written.keys()
-    for name, array in found.items():
-        np.testing.assert_array_equal(array, expected[name])
 
 
 def test_a_file_is_never_followed_outside_of_its_bytes(tmp_path):
@@ -132,7 +117,7 @@ def covariance(X):
     return np.cov(X.T, bias=True)
 
 
-def test_the_covariance_becomes_the_identity_in_the_order_of_principal_components():
+def test_whitened_pixels_have_identity_covariance_in_pca_order():
     X = samples()
     Z = whitened_pixels(X)
     assert Z.flags.c_contiguous
@@ -144,14 +129,6 @@ def test_the_covariance_becomes_the_identity_in_the_order_of_principal_component
         assert abs(Z[:, j] @ component) / 300 == pytest.approx(1)
 
 
-@given(st.integers(-120, 120), st.integers(0, 5))
-def test_units_do_not_matter(exponent, seed):
-    X = rng(seed).exponential(size=(40, 3))
-    assert np.allclose(
-        np.abs(whitened_pixels(X * 10.0**exponent)), np.abs(whitened_pixels(X)), atol=1e-8
-    )
-
-
 @pytest.mark.parametrize("more", [1, 3])
 def test_directions_without_variance_are_left_out(more):
     X = samples()
@@ -159,12 +136,6 @@ def test_directions_without_variance_are_left_out(more):
     Z = whitened_pixels(np.hstack([X, *extra[:more]]))
     assert Z.shape == (300, 6)
     assert np.abs(covariance(Z) - np.eye(6)).max() < 1e-8
-
-
-def test_fewer_pixels_than_bands_leave_one_direction_less_than_pixels():
-    Z = whitened_pixels(rng(4).standard_normal((5, 9)))
-    assert Z.shape == (5, 4)
-    assert np.abs(covariance(Z) - np.eye(4)).max() < 1e-10
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 3e7])
