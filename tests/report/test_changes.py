@@ -20,7 +20,6 @@ from orthobench.report.changes import (
 from orthobench.results.results import Results
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.formatting import number
-from orthobench.tools.machine import Load
 
 MACHINE = {"cpu": "Xeon", "cores": 2, "platform": "Linux", "blas": [{"version": "1"}]}
 
@@ -71,8 +70,7 @@ def test_a_solver_is_compared_with_itself_on_the_same_seeds(runs):
     assert change["solvers"][0]["head"] == number(np.median([finals(b)[s] for s in range(9)]))
     assert quantity(change, "oja")["change"] == "same"
     assert quantity(change, "oja", "work")["change"] == "same"
-    assert change["only"] == ["only in HEAD: seeds 9 of msg on digits k=4"]
-    assert "1 lower (msg on digits k=4) and 1 same" in change["sentences"][0]
+    assert change["only"] == ["only in HEAD: msg on digits k=4, seeds 9"]
     assert change["sides"][0].startswith("suite of 2026-01-02 03:04 UTC, ")
 
 
@@ -90,10 +88,11 @@ def test_what_one_store_has_alone_is_named_and_never_changed(runs):
     b = [*runs("msg", 0.3), *runs("new", 0.2), *waiting, *refusing]
     change = compared(a + runs("x", 1.0, problem="p"), b + runs("x", 1.0, problem="q"))
     assert [s["solver"] for s in change["solvers"]] == ["msg"]
-    assert set(change["only"]) == {
-        "only in BASE: old, late and shy on digits k=4", "only in HEAD: new on digits k=4",
-        "only in BASE: x on p", "only in HEAD: x on q",
-    }  # fmt: skip
+    alone = [f"BASE: {name} on digits k=4" for name in ("old", "late", "shy")]
+    alone += ["HEAD: new on digits k=4", "BASE: x on p", "HEAD: x on q"]
+    assert {line.partition(", seeds")[0] for line in change["only"]} == {
+        f"only in {one}" for one in alone
+    }
 
 
 @pytest.mark.parametrize(
@@ -140,13 +139,6 @@ def test_times_are_compared_on_the_same_machine_only(runs):
         assert other["notes"][0].startswith("times are not compared: ")
         assert said in other["notes"][0]
         assert "seconds" not in other["solvers"][0]["quantities"]
-        assert "Time" not in "".join(other["sentences"])
-
-
-def test_a_busy_machine_is_named_where_times_are_compared(runs):
-    busy = [replace(r, load=(Load(2, 9.0),) * 2) for r in runs("msg", 0.3)]
-    assert any("5 of 5 runs" in note for note in compared(runs("msg", 0.3), busy)["notes"])
-    assert len(compared(runs("msg", 0.3), busy, cores=64)["notes"]) == 1
 
 
 def test_other_parameters_and_versions_are_named(runs):

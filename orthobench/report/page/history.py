@@ -1,4 +1,4 @@
-"""The page of a history: curves over commits, their steps, and what each such commit changed."""
+"""The page of a history: curves over commits, their steps, and the changes of each commit."""
 
 from __future__ import annotations
 
@@ -44,28 +44,21 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
     plots = [_plot(problem, curves, found) for problem, curves in problems.items()]
     styles = solver_styles(curve["solver"] for curve in found["curves"])
     gaps = [
-        {"commit": found["commits"][int(place)]["commit"], "cell": _cell(curve), "why": why}
+        {"commit": found["commits"][int(place)]["commit"], "why": why,
+         "cell": clean(f"{curve['solver']} on {curve['problem']}")}
         for curve in found["curves"]
         for place, why in curve["reasons"].items()
         if not found["commits"][int(place)]["failed"]
-    ]
-    changes = [found["steps"], [one for one in found["commits"] if one["failed"]]]
-    counts = [
-        plural(len(found["commits"]), "commit"), plural(len(found["curves"]), "curve"),
-        *map(plural, map(len, changes), ("step", "gap")),
     ]  # fmt: skip
+    counts = [plural(len(found[f"{kind}s"]), kind) for kind in ("commit", "curve", "step")]
     text = framed(
-        "history.html", counts, styles, plot_data(plots, styles)[0],
+        "history.html", counts, styles, plot_data(plots, styles),
         found=found, shown=shown, plots_of=plots, gaps=gaps,
     )  # fmt: skip
     path = folder / "index.html"
     with atomic_write(path) as file:
         file.write(text.encode())
     return path
-
-
-def _cell(curve: Mapping[str, Any]) -> str:
-    return clean(f"{curve['solver']} on {curve['problem']}")
 
 
 def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Plot:
@@ -86,7 +79,7 @@ def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str,
         return Panel(
             x, Axis(question, labels[question], log=question != "time"),
             tuple(_series(curve, question, own, found["commits"]) for curve in curves),
-            stepped=True, rules=tuple({s["place"] + 1.0: None for s in own}),
+            rules=tuple({s["place"] + 1.0: None for s in own}),
             band="95 %" if question == "time" else "",
         )  # fmt: skip
 

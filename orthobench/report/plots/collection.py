@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from orthobench.contract.panel import Plot
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.plots.exhibits import Exhibition, curves
+from orthobench.report.plots.exhibits import Exhibition, Load, curves, exhibitions
 from orthobench.report.plots.families import target_plots
 from orthobench.report.plots.sweeps import sweep, sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
@@ -16,21 +16,20 @@ from orthobench.tools.collections import grouped
 
 
 def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the plots of one problem: convergence, and tuning where there was any.
+    """Return the plots of one problem: convergence, and tuning if there was any.
 
     Parameters
     ----------
     entries : sequence of SolverResult
         The entries of one problem, at least one that takes part.
     """
-    tuned = [tuning(entries)] if tunings(entries) else []
-    return [convergence(entries), *tuned]
+    return [convergence(entries), *([tuning(entries)] if tunings(entries) else [])]
 
 
 def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots that compare solvers over all problems of a suite.
 
-    For each family in which at least two solvers take part: performance profiles and expected
+    For each family with at least two solvers that take part: performance profiles and expected
     costs. Then trade-offs if problems are compared at levels, and sweeps if they differ in one
     number.
 
@@ -46,12 +45,25 @@ def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:
-    """Return the plots of what solutions exhibit, where these are curves.
+    """Return the plots of the curves that solutions exhibit, if there are any."""
+    plots = (curves(exhibition) for exhibition in exhibitions)
+    return [plot for plot in plots if plot is not None]
+
+
+def all_plots(entries: Sequence[SolverResult], exhibits: Load | None = None) -> list[Plot]:
+    """Return all plots of a comparison.
 
     Parameters
     ----------
-    exhibitions : sequence of Exhibition
-        Of some problems: `orthobench.report.plots.exhibits.exhibitions`.
+    entries : sequence of SolverResult
+        The entries of any number of problems.
+    exhibits : callable, optional
+        Returns the exhibits of runs: `Results.exhibits`. Without it, their curves are left out.
     """
-    plots = (curves(exhibition) for exhibition in exhibitions)
-    return [plot for plot in plots if plot is not None]
+    taking_part = [entry for entry in entries if not entry.refused]
+    groups = grouped(taking_part, lambda entry: entry.problem).values()
+    return [
+        *(plot for group in groups for plot in problem_plots(group)),
+        *comparison_plots(entries),
+        *(exhibit_plots(exhibitions(entries, exhibits)) if exhibits else []),
+    ]

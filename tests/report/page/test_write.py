@@ -12,7 +12,7 @@ from records import altered
 
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.page import content, write_page
+from orthobench.report.page import write_page
 
 HOSTILE = '<img src=x onerror="window.hacked=1"></script><script>window.hacked=1</script>'
 
@@ -139,16 +139,6 @@ def test_images_stand_beside_each_other_with_names_and_words(runs, load, made, t
     assert gallery.count('decoding="async"') == 1 + 2 * 3
     for alt in ("truth, the same for all", "band 1: hooi", "band 2: pgd", "map: pgd"):
         assert f'alt="{alt}" width="8" height="6"' in gallery
-    assert "left out" not in gallery
-
-
-def test_images_that_do_not_fit_are_left_out_and_said_to_be(
-    runs, load, made, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(content, "DRAWN", 0)
-    text = write_page(made(runs("hooi", 1.0, seeds=2), load), tmp_path).read_text()
-    assert "<img" not in text
-    assert "They are left out to keep this page small" in text
 
 
 @pytest.mark.parametrize(
