@@ -8,9 +8,9 @@ from orthobench.contract.panel import Plot
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, Load, curves, exhibitions
 from orthobench.report.plots.families import target_plots
-from orthobench.report.plots.sweeps import sweep, sweeps
+from orthobench.report.plots.sweeps import sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
-from orthobench.report.plots.tuning import tuning, tunings
+from orthobench.report.plots.tuning import tuning
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
 
@@ -23,7 +23,7 @@ def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     entries : sequence of SolverResult
         The entries of one problem, at least one that takes part.
     """
-    return [convergence(entries), *([tuning(entries)] if tunings(entries) else [])]
+    return [plot for plot in (convergence(entries), tuning(entries)) if plot is not None]
 
 
 def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
@@ -41,7 +41,7 @@ def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     for group in grouped(entries, lambda entry: entry.problem_info.family).values():
         if len({entry.solver for entry in group if not entry.refused}) > 1:
             plots += target_plots(group)
-    return [*plots, *tradeoffs(entries), *map(sweep, sweeps(entries))]
+    return [*plots, *tradeoffs(entries), *sweeps(entries)]
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:

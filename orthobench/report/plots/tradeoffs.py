@@ -55,9 +55,8 @@ def _tradeoff(name: str, metric: str, entries: Sequence[SolverResult]) -> Plot:
 def _panel(entries: Sequence[SolverResult], metric: str, y: str) -> Panel:
     """Return the medians of all trials, with vertical rules at the levels.
 
-    Below them is the line of ``y_bound``, which no solution so dense can be below, where judges
-    report it. A solver has the same trials at each level; one that cannot take the problem is
-    left out.
+    If judges report ``y_bound``, its line shows the minimum for each density. A solver has the same
+    trials at each level; one that cannot take the problem is left out.
     """
     levels = tuple(dict.fromkeys(e.level.value for e in entries if e.level is not None))
     by_solver = {entry.solver: entry for entry in entries}

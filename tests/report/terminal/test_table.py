@@ -139,7 +139,9 @@ class TestShow:
     def test_warns_where_the_grid_ends_at_the_choice(self, runs):
         grid = [r for c in (1.0, 2.0, 3.0) for r in runs("msg", c, tuned={"step": c})]
         shown = text(choose(grid), 120)
-        assert "parameters were chosen by val at the end, from 3 trials of each solver" in shown
+        assert (
+            "parameters were chosen by val at the end, from up to 3 trials of each solver" in shown
+        )
         assert "msg: step=1 is the smallest tried; a better one may lie beyond" in shown
         inner = [r for c, v in ((1.0, 2), (2.0, 1), (3.0, 2))
                  for r in runs("msg", v, tuned={"step": c})]  # fmt: skip
