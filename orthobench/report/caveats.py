@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from orthobench.harness.judging import OPTIMAL
 from orthobench.harness.stopping import PATIENCE, RunStatus
 from orthobench.results.tuning import SolverResult, slice_of
@@ -11,15 +13,7 @@ from orthobench.tools.formatting import assignments, clean, listed, plural
 
 
 def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list[str]:
-    """Return all notes about one problem.
-
-    Parameters
-    ----------
-    part : sequence of SolverResult
-        The entries that take part.
-    entries : sequence of SolverResult
-        All entries.
-    """
+    """Return all notes about one problem."""
     return [
         *tuning(part),
         *_named("run anew for each point, for want of single steps",
@@ -32,13 +26,7 @@ def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list
 
 
 def tuning(entries: Sequence[SolverResult]) -> list[str]:
-    """Return how parameters were chosen, which had no effect, and which are at a grid's edge.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem that take part.
-    """
+    """Return how parameters were chosen, which had no effect, and which are at a grid's edge."""
     tuned = [entry for entry in entries if len(entry.trials) > 1]
     if not tuned:
         return []
@@ -61,16 +49,24 @@ def tuning(entries: Sequence[SolverResult]) -> list[str]:
 def _edges(entry: SolverResult) -> Iterator[str]:
     """Yield a caveat for each chosen value at an end of its grid if the score still falls there."""
     for name, value in entry.best_parameters.items():
-        curve = {t.tuned[name]: t.score for t in slice_of(entry, name)}
+        curve = {t.tuned[name]: t.scores for t in slice_of(entry, name)}
         numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in curve)
         if len(curve) < 2 or not numbers or value not in curve:
             continue
         tried = sorted(curve)
         end = {tried[0]: "smallest", tried[-1]: "largest"}.get(value)
         beside = tried[1] if value == tried[0] else tried[-2]
-        if end and curve[beside] > curve[value]:
+        if end and _falls(curve[beside], curve[value]):
             what = f"{clean(entry.solver)}: {assignments({name: value})}"
             yield f"{what} is the {end} tried; a better one may lie beyond"
+
+
+def _falls(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Return whether scores fall by more than twice the standard error over the seeds."""
+    both = np.array([before, after])
+    falls = -np.diff(both[:, np.isfinite(both).all(axis=0)], axis=0)[0]
+    error = falls.std(ddof=1) / np.sqrt(len(falls)) if len(falls) > 1 else 0.0
+    return bool(len(falls) and falls.mean() > 2 * error)
 
 
 def missing(entries: Sequence[SolverResult]) -> list[str]:

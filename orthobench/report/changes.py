@@ -48,19 +48,14 @@ DRIFT = (
 def compare_stores(base: Results, head: Results) -> dict[str, Any]:
     """Return what changed from one store, BASE, to another, HEAD, as plain values.
 
-    Parameters
-    ----------
-    base, head : Results
-        Results of suites with problems and solvers of the same labels.
-
     Returns
     -------
     dict
-        ``sides``: suite, time and path of both. ``solvers``: a row for each solver on a problem,
-        with both medians of its ``metric``, and for each of its ``quantities``: the ``change``
-        (``"higher"`` or ``"lower"`` if it is so on each seed on which it changed, ``"mixed"``,
-        ``"same"``, ``"not compared"``), on how many seeds, and the median ``factor`` of HEAD /
-        BASE. ``only``: what is not compared. ``notes``: how machines and versions differ.
+        ``sides`` has suite, time and path of both. ``solvers`` has a row for each solver on a
+        problem, with both medians of its ``metric`` and the ``change`` of its ``quantities``. The
+        change is ``"mixed"`` if it is higher on some seeds and lower on others. ``factor`` is the
+        median of HEAD / BASE.
+        ``only`` says what is not compared, and ``notes`` how machines and versions differ.
 
     Raises
     ------
@@ -194,15 +189,7 @@ def _side(results: Results) -> str:
 
 
 def show(changes: Mapping[str, Any], console: Console | None = None) -> None:
-    """Print a table for each problem, with what is not compared below them.
-
-    Parameters
-    ----------
-    changes : mapping
-        The changes that `compare_stores` returns.
-    console : rich Console, optional
-        Standard output by default.
-    """
+    """Print a table for each problem, with what is not compared below them."""
     from rich.console import Console
     from rich.text import Text
 

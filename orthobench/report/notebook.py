@@ -1,25 +1,17 @@
-"""Plots for notebooks and papers: each draws what a report shows into an axis of matplotlib.
+"""Plots for notebooks and papers: functions that draw into an axis of matplotlib.
 
 ``ob.plots.KIND(ax, results, of, **options)`` draws one of the plots below and returns the `Panel`
 that it drew, as numbers. `of` names the problem, sweep or family, and can be left out if there is
 only one. The options are those that the page offers for the same plot, such as ``x="flops"``; the
 first one is the default.
 
-=============== ================== ==========================================================
-plot            `of`               options
-=============== ================== ==========================================================
-`convergence`   problem            `x` (seconds, flops, steps, samples; total flops), `metric`
-`tuning`        problem            `parameter`, `y` (the tuning score, or the primary metric)
-`tradeoff`      problem            `y` (the primary metric, flops, seconds)
-`curves`        problem            `curve`
-`sweep`         name of the sweep  `y` (the primary metric, another one, flops, seconds)
-`profile`       family             `cost` (seconds, flops, steps, samples), `accuracy`
-`expected`      family             `cost` (seconds, flops, steps, samples), `accuracy`
-=============== ================== ==========================================================
+Problems have `convergence` (`x`, `metric`), `tuning` (`parameter`, `y`), `tradeoff` (`y`) and
+`curves` (`curve`). Sweeps have `sweep` (`y`). Families have `profile` and `expected` (`cost`,
+`accuracy`).
 
 The axis may be one of pyplot's, of a subfigure or of a grid. Fonts and line widths are those of
-matplotlib's settings; colour, dashes and marker belong to a solver and are the same in all plots of
-the same results. ``ax.legend()`` adds a legend.
+matplotlib's settings. A solver has the same colour, dashes and marker in all plots of the same
+results.
 
 Examples
 --------
@@ -27,7 +19,6 @@ Examples
 >>> results = ob.run("quickstart")  # doctest: +SKIP
 >>> fig, ax = plt.subplots()  # doctest: +SKIP
 >>> panel = ob.plots.convergence(ax, results, "digits k=4", x="flops")  # doctest: +SKIP
->>> ax.legend()  # doctest: +SKIP
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def test_runs_that_measured_something_have_no_times_to_compare(runs):
     assert said == "run to measure memory, which takes time: compare no times"
 
 
-def test_what_is_not_run_yet_is_counted(runs):
+def test_missing_runs_are_counted(runs):
     entries = choose(runs("a", 1.0) + runs("b", 1.0))
     waiting = [altered(r, status=RunStatus.MISSING, trace=()) for r in runs("b", 1.0)]
     some = choose([*runs("a", 1.0), *runs("b", 1.0)[:3], *waiting[3:]])

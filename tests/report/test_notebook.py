@@ -93,29 +93,6 @@ def test_curves_are_loaded_and_drawn(results, load, monkeypatch):
     assert ax.get_xlabel() == "false positives"
 
 
-def test_any_axis_will_do(results):
-    fig = Figure(layout="constrained")
-    left, right = fig.subfigures(1, 2)
-    for ax in (left.add_subplot(), *right.subplots(2, 1)):
-        ob.plots.convergence(ax, results, "digits k=4")
-    fig.draw_without_rendering()
-    import matplotlib.pyplot as plt
-
-    _, ax = plt.subplots()
-    ob.plots.expected(ax, results)
-    plt.close("all")
-
-
-def test_sizes_are_those_that_matplotlib_is_set_to(results):
-    import matplotlib as mpl
-
-    with mpl.rc_context({"lines.linewidth": 3.3, "axes.labelsize": 17}):
-        ax = axis()
-        ob.plots.convergence(ax, results, "digits k=4")
-    assert ax.lines[0].get_linewidth() == 3.3
-    assert ax.xaxis.label.get_fontsize() == 17
-
-
 @pytest.mark.parametrize(("name", "words", "message"), [
     ("convergence", ("digit k=4",), "unknown convergence plot .*did you mean 'digits k=4'"),
     ("convergence", ("digits k=4", "second"), "did you mean 'seconds'"),
@@ -131,7 +108,7 @@ def test_names_that_nobody_has_are_told_what_is_near(results, name, words, messa
         getattr(ob.plots, name)(axis(), results, *words)
 
 
-def test_where_there_are_several_one_must_be_named(results):
+def test_one_of_several_plots_must_be_named(results):
     other = [altered(r, family="Tucker", problem=f"t {r.problem.label}", recipe="t")
              for r in results.records]  # fmt: skip
     both = replace(results, records=[*results.records, *other])

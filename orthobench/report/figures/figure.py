@@ -127,18 +127,7 @@ def sheet_panels(plot: Plot) -> dict[Key, Panel]:
 def draw_figure(
     plot: Plot, panels: Sequence[Panel], styles: Mapping[str, Style], layout: Layout = SCREEN
 ) -> Figure:
-    """Draw some panels of a plot as a figure.
-
-    There is a legend beside the last panel, and beside each one whose lines have other names than
-    those of the next.
-
-    Parameters
-    ----------
-    plot : Plot
-    panels : sequence of Panel
-    styles : mapping
-        The style of each solver.
-    layout : Layout
+    """Draw some panels of a plot as a figure, with a legend for each set of names.
 
     Returns
     -------

@@ -47,16 +47,12 @@ def draw_panel(
 ) -> None:
     """Draw a panel into an axis: any axis, empty or not.
 
-    Each series is a line with the marker of its solver at its end, with a band or bars around it,
-    crosses where failed runs ended, and a ring around the chosen point. On a log axis, values that
-    are numerically zero are drawn on the lower edge, with a note
-    (`orthobench.report.plots.geometry.Floor`), and no line leads there. Sizes are those of
-    matplotlib's settings.
+    Each series is a line with a marker at its end, a band or bars around it, crosses at the ends of
+    failed runs, and a ring around the chosen point. On a log axis, values that are numerically zero
+    are on the lower edge (`orthobench.report.plots.geometry.Floor`), and no line leads there.
 
     Parameters
     ----------
-    ax : matplotlib Axes
-    panel : Panel
     styles : mapping
         The style of each solver.
     figure_panels : sequence of Panel
@@ -90,11 +86,7 @@ def folded(text: str, inches: float, size: float) -> str:
 
 
 def legend_text(label: str) -> str:
-    """Return a label such that matplotlib's legend shows it literally.
-
-    Otherwise matplotlib hides an empty label and one with a leading underscore, and reads text
-    between dollar signs as a formula.
-    """
+    """Return a label that a legend of matplotlib shows literally, also with ``_`` and ``$``."""
     label = label.replace("$", r"\$")
     return label if label[:1].strip("_") else f" {label}"
 

@@ -133,12 +133,6 @@ def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
 
     Columns: the plot, the options of the panel, then those of
     `orthobench.contract.panel.Panel.rows`, empty if a panel has no such column.
-
-    Parameters
-    ----------
-    plot : Plot
-    panels : mapping
-        The panels drawn, by their options.
     """
     rows = [(key, row) for key, panel in panels.items() for row in panel.rows()]
     columns = list(dict.fromkeys(name for _, row in rows for name in row))

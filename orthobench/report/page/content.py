@@ -42,12 +42,6 @@ def page_content(results: Results) -> dict[str, Any]:
     """Return the content of the page about some results, as the template reads it.
 
     Solvers have one order everywhere: that under the first cost and tolerance of their family.
-
-    ``families`` are the sections of the first screen (`_family_section`). ``failures``,
-    ``refusals`` and ``problems`` are those of `orthobench.report.page.problems`, ``galleries`` the
-    images of each problem by its label. ``plots`` are all plots of the page, and ``plot_data`` is
-    their data for its script. ``comparison_plots`` are the indices of those over all problems;
-    sections of problems have the others.
     """
     session, typed = results.session(), results.suite_as_typed
     by_family = grouped(results.entries, lambda entry: entry.problem_info.family)
@@ -100,15 +94,7 @@ def page_content(results: Results) -> dict[str, Any]:
 
 
 def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
-    """Return what to use on the problems of one family, under each cost and tolerance.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of the family.
-    suite : str
-        The suite, for the command that runs more seeds.
-    """
+    """Return what to use on the problems of one family, under each cost and tolerance."""
     parts = entries[0].tolerance or TOLERANCE, STRICT
     tolerances = {f"{100 * part:.6g} %": part for part in parts}
     keys = list(product(costs(entries), tolerances))
@@ -118,10 +104,7 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
 
 
 def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> dict[str, Any]:
-    """Return what the first screen shows of a family: its answers, and the choices among them.
-
-    The first answer is shown at first; it is None if no run is finished.
-    """
+    """Return what the first screen shows of a family: its answers, and the choices among them."""
     answers = family_answers(entries, suite) if any(e.finished for e in entries) else {}
     answer = next(iter(answers.values()), None)
     solvers = [one.solver for one in standings(answer.comparisons)] if answer else []
@@ -162,19 +145,10 @@ def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str, float, str]:
-    """Return a solver on a problem.
+    """Return a solver on a problem: mark, symbol, cost, seeds, length of the bar, and meaning.
 
-    Returns
-    -------
-    kind : str
-        A mark, or ``"absent"``.
-    symbol, cost, seeds : str
-        The texts of a cell: ``"★"``, ``"1.2 ms"``, ``"12/12"``.
-    bar : float
-        The length of its bar, from 0 to 1: the logarithm of its cost between the lowest and the
-        highest of the problem.
-    meaning : str
-        The verdict in words, with the evidence.
+    The length, from 0 to 1, is the logarithm of the cost between the lowest and the highest of the
+    problem.
     """
     own, kind = comparison.of(solver), mark(comparison, solver)
     if not kind:
@@ -201,10 +175,7 @@ def _meaning(decision: Decision) -> str:
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:
-    """Return the numbers of problems, solvers, seeds and runs.
-
-    A problem counts once for each level; a cell that its solver refused is not a run.
-    """
+    """Return the numbers of problems, solvers, seeds and runs."""
     records = results.records
     planned = len(records) - len(results.refused)
     ran = planned - len(results.missing)

@@ -35,13 +35,9 @@ NOTHING = "#d4d4d4"
 def galleries(exhibitions: Sequence[Exhibition]) -> dict[str, dict[str, Any]]:
     """Return the galleries of a page, by problem.
 
-    Each has its caption as ``about``, images that are the same for all solvers as ``references``,
-    the ``names`` of the solvers' own ones, and ``rows`` with a solver, its label with chosen
-    parameters, and its images (None if it has none of a name).
-
-    Parameters
-    ----------
-    exhibitions : sequence of Exhibition
+    Each has its caption as ``about``, and images that are the same for all solvers as
+    ``references``. Its ``rows`` have a solver, its label with chosen parameters, and its image for
+    each of ``names``, or None.
     """
     with_images = [one for one in exhibitions if one.references(Image) or one.names(Image)]
     found: dict[str, dict[str, Any]] = {}
@@ -87,14 +83,7 @@ def _picture(image: Image, name: str, alt: str, side: int) -> dict[str, Any]:
 
 
 def png(image: Image, side: int = SIDES[0]) -> bytes:
-    """Return an image as a PNG in colours.
-
-    Parameters
-    ----------
-    image : Image
-    side : int
-        The longest side in pixels; larger images are averaged over blocks.
-    """
+    """Return an image as a PNG in colours."""
     from matplotlib import colormaps
     from PIL import Image as Pillow
 
@@ -128,13 +117,7 @@ def colour_limits(values: Values, signed: bool) -> tuple[float, float]:
 
 
 def reduced(values: Values, side: int = SIDES[0]) -> Values:
-    """Return an image of at most `side` pixels a side, by means over blocks that leave out gaps.
-
-    Parameters
-    ----------
-    values : ndarray, shape (height, width)
-    side : int
-    """
+    """Return an image of at most `side` pixels a side, by means over blocks that leave out gaps."""
     step = -(-max(values.shape) // side)
     if step == 1:
         return values

@@ -41,7 +41,6 @@ def plot_data(
 
     Parameters
     ----------
-    plots : sequence of Plot
     styles : mapping
         The style of each solver.
     runs : mapping, optional

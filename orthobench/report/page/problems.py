@@ -1,4 +1,4 @@
-"""The problems of a page: their tables, failures, solvers that take no part, and runs."""
+"""The problems of a page: their tables, failures, refusals and runs."""
 
 from __future__ import annotations
 
@@ -21,18 +21,7 @@ from orthobench.tools.formatting import assignments, budget_text, clean, duratio
 def problem_section(
     anchor: str, entries: Sequence[SolverResult], rows: Sequence[Row], plots: range
 ) -> dict[str, Any]:
-    """Return the section of one problem, as the template reads it.
-
-    Parameters
-    ----------
-    anchor : str
-        The anchor of its section.
-    entries : sequence of SolverResult
-    rows : sequence of Row
-        The rows of the solvers that take part.
-    plots : range
-        Indices into the plots of the page.
-    """
+    """Return the section of one problem, as the template reads it."""
     first, info = entries[0], entries[0].problem_info
     facts = (
         clean(info.family), f"final {axis_label(info.primary)}, smaller is better",
@@ -58,12 +47,6 @@ def failures(results: Results, rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Return all runs that count as failed, grouped by problem, solver, status and reason.
 
     Runs of parameters that tuning did not choose are among them, without ``chosen``.
-
-    Parameters
-    ----------
-    results : Results
-    rows : iterable of Row
-        The rows of the solvers that take part.
     """
     found: dict[tuple[Any, ...], list[int]] = {}
     for run in results.failures:
@@ -84,7 +67,7 @@ def failures(results: Results, rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def refusals(entries: Sequence[SolverResult]) -> Mapping[tuple[str, tuple[str, ...]], list[str]]:
-    """Return the solvers without a part, by the reason and the problems that they share."""
+    """Return the refusing solvers, by the reason and the problems that they share."""
     refused = grouped((e for e in entries if e.refused), lambda e: (clean(e.refusal), e.solver))
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (reason, solver), own in refused.items():
@@ -104,14 +87,9 @@ def ranges(seeds: Iterable[int]) -> str:
 def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
     """Return the runs behind the curve of each solver of a problem: what decides between them.
 
-    Each solver has its parameters, and for each run: the seed, its end above the best value seen on
-    that seed, in percent of the gap from the start to that value, its final value, its time, how it
-    ended, and the load of each core before and after it.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem that take part.
+    Each solver has its parameters and its runs. A run has its seed, and its end above the best
+    value of that seed, in percent of the gap from the start to that value. Then come its final
+    value, its time, how it ended, and the load of each core before and after it.
     """
     metric = entries[0].problem_info.primary
     curves = [

@@ -16,13 +16,7 @@ from orthobench.tools.collections import grouped
 
 
 def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the plots of one problem: convergence, and tuning if there was any.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem, at least one that takes part.
-    """
+    """Return the plots of one problem: convergence, and tuning if there was any."""
     return [plot for plot in (convergence(entries), tuning(entries)) if plot is not None]
 
 
@@ -32,10 +26,6 @@ def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     For each family with at least two solvers that take part: performance profiles and expected
     costs. Then trade-offs if problems are compared at levels, and sweeps if they differ in one
     number.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
     """
     plots: list[Plot] = []
     for group in grouped(entries, lambda entry: entry.problem_info.family).values():
@@ -51,15 +41,7 @@ def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:
 
 
 def all_plots(entries: Sequence[SolverResult], exhibits: Load | None = None) -> list[Plot]:
-    """Return all plots of a comparison.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of any number of problems.
-    exhibits : callable, optional
-        Returns the exhibits of runs: `Results.exhibits`. Without it, their curves are left out.
-    """
+    """Return all plots of a comparison."""
     taking_part = [entry for entry in entries if not entry.refused]
     groups = grouped(taking_part, lambda entry: entry.problem).values()
     return [

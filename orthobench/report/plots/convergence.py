@@ -21,13 +21,7 @@ from orthobench.stats.values import others_cost
 
 
 def convergence(entries: Sequence[SolverResult]) -> Plot:
-    """Return the convergence plot of one problem: metrics against samples, seconds, ...
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem, at least one; solvers that take no part are left out.
-    """
+    """Return the convergence plot of one problem: metrics against samples, seconds, ..."""
     taking_part = [entry for entry in entries if not entry.refused]
     costs, metrics = _costs(taking_part), _metrics(taking_part)
     runs = [(entry, entry.finished) for entry in taking_part]
@@ -63,11 +57,7 @@ def _series(entry: SolverResult, traces: Traces, x: str, metric: str) -> Series:
 
 
 def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    """Return the costs to draw against, first the one that is shown first.
-
-    It is samples if all solvers draw some, and flops otherwise. If no solver draws samples, they
-    are left out; if parameters were tuned, the last cost is `TOTAL`.
-    """
+    """Return the costs to draw against, first the one that is shown first."""
     samples = [mark.work.samples for e in entries for r in e.records for mark in r.trace[-1:]]
     first = "samples" if samples and all(samples) else "flops"
     known = costs_of(r for e in entries for r in e.records)

@@ -74,15 +74,8 @@ def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]
     """Return the exhibition of each problem on which any solver has exhibits.
 
     It shows the chosen trial of each solver at the first seed with the maximum number of runs that
-    did not fail, so that all solvers are shown on the same instance. A solver that takes no part is
-    left out; one whose run failed or is missing is among the absent.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of any number of problems.
-    load : callable
-        Returns the exhibits of runs; called once.
+    did not fail, so that all solvers are shown on the same instance. Refused
+    solvers are left out; those with a failed or missing run are among the absent.
     """
     taking_part = [entry for entry in entries if not entry.refused]
     groups = grouped(taking_part, lambda entry: entry.problem)
@@ -134,10 +127,6 @@ def curves(exhibition: Exhibition) -> Plot | None:
 
     There is a panel for each name and pair of axis labels. Its first series are the references on
     the same axes, which belong to no solver.
-
-    Parameters
-    ----------
-    exhibition : Exhibition
     """
     panels = _curve_panels(exhibition)
     if not panels:
@@ -181,10 +170,6 @@ def thinned(curve: Curve) -> tuple[Array, Array]:
     """Return the points of a curve, or about `POINTS` of them, evenly spaced by arc length.
 
     The first and the last point are among them, and the first of each gap.
-
-    Parameters
-    ----------
-    curve : Curve
     """
     x, y = curve.x.astype(np.float64), curve.y.astype(np.float64)
     if len(x) <= POINTS:

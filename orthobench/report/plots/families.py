@@ -43,13 +43,7 @@ EXPECTED = (
 
 
 def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return performance profiles and expected costs of one family.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of all problems of the family, at least one of which takes part.
-    """
+    """Return performance profiles and expected costs of one family."""
     matrix = run_matrix(entries)
     known = costs_of(run for entry in entries for run in entry.records)
     offered = tuple(cost for cost in costs(entries) if cost in known)
@@ -107,13 +101,7 @@ def expected_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
 
 
 def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    """Return the costs that solvers can be compared by: those that all of their runs have.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one family.
-    """
+    """Return the costs that solvers can be compared by: those that all of their runs have."""
     return shared_costs([r for entry in entries if not entry.refused for r in entry.records])
 
 

@@ -28,10 +28,8 @@ MARGINS = {"x": 0.03, "y": 0.06}
 class Floor:
     """The lower end of a log axis, and the values that are drawn there.
 
-    A method may jump to zero, or to a rounding error of it, while others are still orders of
-    magnitude above. To scale, such points would squeeze all curves into a fraction of the axis, so
-    they are drawn on its lower edge. Curves that approach zero gradually are drawn to scale, down
-    to `TINY`.
+    A jump to zero, or to a rounding error of it, would squeeze all other curves, so it is drawn on
+    the lower edge. Curves that approach zero gradually are drawn to scale, down to `TINY`.
 
     Attributes
     ----------

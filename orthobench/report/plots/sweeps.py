@@ -25,11 +25,6 @@ def sweeps(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots of final metrics and costs against each parameter that problems vary.
 
     The problems of a plot differ in one number only, and have the same level if there are any.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        Solvers that take no part are left out.
     """
     groups: dict[tuple[str, str, str, str], dict[float, list[SolverResult]]] = {}
     for entry in entries:
@@ -85,16 +80,7 @@ def _sweep(
 def sweep_panel(
     parameter: str, members: Mapping[float, Sequence[SolverResult]], y: str
 ) -> Panel:  # fmt: skip
-    """Return the medians of all solvers against a parameter, with bands over their seeds.
-
-    Parameters
-    ----------
-    parameter : str
-    members : mapping
-        The entries of each value of the parameter, ascending.
-    y : str
-        A metric, ``"flops"``, ``"seconds"``, ``"samples"`` or ``"steps"``.
-    """
+    """Return the medians of all solvers against a parameter, with bands over their seeds."""
     entries = [entry for group in members.values() for entry in group]
     read, series = cost_or_metric(y), []
     for solver in dict.fromkeys(entry.solver for entry in entries):

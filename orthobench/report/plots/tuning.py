@@ -23,13 +23,7 @@ WIDE = 10.0
 
 
 def tuning(entries: Sequence[SolverResult]) -> Plot | None:
-    """Return the tuning curves of one problem, a panel for each parameter; None without any.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem; solvers that take no part, or have one trial, are left out.
-    """
+    """Return the tuning curves of one problem, a panel for each parameter; None without any."""
     tuned = [entry for entry in entries if not entry.refused and varied(entry)]
     parameters = tuple(dict.fromkeys(name for entry in tuned for name in varied(entry)))
     if not parameters:
@@ -58,15 +52,6 @@ def tuning_panel(entries: Sequence[SolverResult], parameter: str, y: str = SCORE
     """Return the results of each value of a parameter, for every solver that has it tuned.
 
     Its other tuned parameters have their chosen values.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem.
-    parameter : str
-    y : str
-        `SCORE`, by which parameters are chosen, or a metric: its final values, median and spread
-        over the seeds.
     """
     slices = [(entry, own) for entry in entries if (own := slice_of(entry, parameter))]
     x, place = _axis(parameter, [t.tuned[parameter] for _, own in slices for t in own])

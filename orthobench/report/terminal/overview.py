@@ -33,14 +33,7 @@ NAME = 24
 
 
 def show(answer: Answer, console: Console | None = None) -> None:
-    """Print what to use and, for each family, cost and seeds of each solver on each problem.
-
-    Parameters
-    ----------
-    answer : Answer
-    console : rich Console, optional
-        Standard output by default.
-    """
+    """Print what to use and, for each family, cost and seeds of each solver on each problem."""
     from rich.console import Console
 
     console = console or Console()
@@ -99,11 +92,7 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
 
 
 def _parts(answer: Answer, console: Console) -> Sequence[Table]:
-    """Return the table of a family, in parts that are no wider than the console if possible.
-
-    Solvers that ran on no problem are left out; `orthobench.report.terminal.table.troubles` says
-    why.
-    """
+    """Return the table of a family, in parts that are no wider than the console if possible."""
     comparisons = answer.comparisons
     solvers = [
         one.solver

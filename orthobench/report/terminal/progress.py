@@ -66,15 +66,7 @@ class Progress(Observer):
             self._write(f"stopped after {done} of {done + self._left} cells")
 
     def expect(self, left: int, stored: int = 0) -> None:
-        """Set the number of cells that are left; the first call begins the display.
-
-        Parameters
-        ----------
-        left : int
-            Cells to run.
-        stored : int
-            Cells that are not run, since they are in the store already.
-        """
+        """Set the number of cells that are left; the first call begins the display."""
         self._left = left
         if self._bar:
             self._update(self._bar, total=len(self._ended) + left)

@@ -78,7 +78,7 @@ def quiet(request):
 
 
 def panel_of(results, *options):
-    """What the first plot of the page shows."""
+    """Return the panel that the first plot of the page shows."""
     problem = results.entries[0].problem
     group = [entry for entry in results.entries if entry.problem == problem]
     return problem_plots(group)[0].panel(*options)

@@ -1,4 +1,4 @@
-"""Small parts of the page's content: cells, counts, where results come from, and its tables."""
+"""The content of a page: cells, counts, provenance, sections and failures."""
 
 import math
 from dataclasses import replace
@@ -49,7 +49,7 @@ def test_a_cell_has_mark_cost_and_seeds_and_their_meaning(
     assert meaning.startswith(said)
 
 
-def test_bars_are_logarithms_of_costs_from_the_lowest_to_the_highest_of_a_problem():
+def test_bars_are_logarithms_of_costs():
     found = decided(GOOD, good("b", 10.0, 10.0), good("c", 100.0, 100.0), good("d", math.inf))
     assert [cell(found, solver)[4] for solver in "abcd"] == [0.0, 0.5, 1.0, 0.0]
     assert cell(decided(GOOD), "a")[4] == 0.0
@@ -64,7 +64,7 @@ def test_runs_are_counted_without_those_that_were_refused(runs, made):
     assert _counts(partial, 1)[-2:] == ("5 of 7 runs", "2 not run yet")
 
 
-def test_where_results_come_from_is_told_as_far_as_it_is_known(runs, made):
+def test_provenance_has_the_known_facts(runs, made):
     environment = {
         "orthobench": "0.1", "cpu": "Zen", "cores": 4, "python": "3.12.1", "platform": "Linux",
         "run": {"executor": "local", "workers": 2, "limits": None}, "packages": {"numpy": "2.1"},

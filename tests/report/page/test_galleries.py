@@ -35,7 +35,7 @@ from orthobench.results.tuning import choose
         ([[0.0] * 1000 + [-7.0]], True, (-7, 7)),
     ],
 )  # fmt: skip
-def test_colours_span_most_values_and_are_symmetric_where_signs_matter(values, signed, limits):
+def test_colours_span_most_values(values, signed, limits):
     low, high = colour_limits(np.array(values), signed)
     if limits is None:
         limits = -high, np.percentile([-400, 0, 0, 400], 99.75)

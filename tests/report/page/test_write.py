@@ -50,7 +50,7 @@ def test_all_failures_are_listed_with_their_reasons(every, every_page):
     assert "<b>9</b> failed runs" in text
 
 
-def test_who_takes_no_part_is_named_with_the_reason(every, every_page):
+def test_refusals_are_named_with_the_reason(every, every_page):
     text = every_page.read_text()
     section = text[text.index('id="refused"') : text.index('id="provenance"')]
     assert every.refused

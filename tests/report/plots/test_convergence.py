@@ -24,7 +24,7 @@ def ending_at(records, value, count):
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_a_run_whose_metric_is_no_longer_finite_has_failed_as_in_the_table(runs, value):
+def test_run_with_an_infinite_metric_has_failed(runs, value):
     entries = choose(ending_at(runs("a", 1.0), value, 2))
     plot = convergence(entries)
     (series,) = plot.panel().series
@@ -57,7 +57,7 @@ def counting(records, samples):
     return counted
 
 
-def test_costs_are_samples_first_where_all_draw_some_and_without_where_none_does(runs):
+def test_samples_are_the_first_cost_if_all_draw_some(runs):
     some, none = (counting(runs(name, 1.0), count) for name, count in (("a", 9), ("b", 0)))
     costs = {
         "all": ("samples", "seconds", "flops", "steps"),
@@ -74,7 +74,7 @@ def test_costs_are_samples_first_where_all_draw_some_and_without_where_none_does
         assert convergence(choose(records)).choices["x"] == costs[which]
 
 
-def test_metrics_are_those_of_the_ends_with_the_target_or_the_primary_first(runs):
+def test_first_metric_is_the_target_or_the_primary_one(runs):
     records = []
     for r in runs("a", 1.0):
         early = replace(r.trace[0], metrics={**r.trace[0].metrics, "early": 1.0})

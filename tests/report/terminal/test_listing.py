@@ -1,4 +1,4 @@
-"""What is installed, listed: facts, tables that fit a terminal, and pages about one of it."""
+"""Listings of installed things: facts, tables and pages."""
 
 from dataclasses import dataclass
 from typing import ClassVar
