@@ -12,8 +12,7 @@ function lineOf({ x, y, low, high }, panel) {
 
 /** A value as drawn: on a log axis, values that are numerically zero are at its floor. */
 function raised(value, panel) {
-  if (value === null || !Number.isFinite(value)) return null;
-  return panel.y.log && value <= panel.zero ? panel.floor : value;
+  return value !== null && panel.y.log && value <= panel.zero ? panel.floor : value;
 }
 
 /** The line as a path, without the points at the floor, and these as a path of their own: no line leads there. */

@@ -69,7 +69,8 @@ def plot_data(
     ]
     for number, facts in (runs or {}).items():
         drawn[number]["runs"] = {solvers[name]: own for name, own in facts.items()}
-    head = {
+    data = {
+        "pool": pool.arrays,
         "references": REFERENCES,
         "solvers": [
             {"name": clean(name), "dash": style.dash, "shape": style.shape}
@@ -78,9 +79,8 @@ def plot_data(
         "plots": drawn,
         "families": list(families),
     }
-    text = json.dumps(head, separators=(",", ":"), allow_nan=False)
-    whole = f'{{"pool":{pool.as_json()},{text[1:]}'
-    return base64.b64encode(gzip.compress(whole.encode(), 7, mtime=0)).decode()
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode(), 7, mtime=0)).decode()
 
 
 def _places(plot: Plot) -> Iterator[tuple[int, ...]]:
@@ -148,27 +148,17 @@ def _series(panel: Panel, number: int, pool: Pool, points: int) -> dict[str, Any
 
 
 class Pool:
-    """Arrays by index; equal arrays have the same index."""
+    """Arrays by index; equal arrays have the same index. NaN and infinity are null."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, int] = {}
-        self._texts: list[str] = []
+        self.arrays: list[list[float | None]] = []
 
     def index(self, values: Array) -> int:
         """Return the index of an array, which is added if it is new."""
-        bits = values.astype(np.float64).tobytes()
-        if bits not in self._known:
-            self._known[bits] = len(self._texts)
-            self._texts.append(",".join(map(json_number, values.tolist())))
-        return self._known[bits]
-
-    def as_json(self) -> str:
-        """Return all arrays as JSON, in the order of their indices."""
-        return "[" + ",".join(f"[{text}]" for text in self._texts) + "]"
-
-
-def json_number(value: float) -> str:
-    """Return a number as JSON: null for NaN, and 1e999 for infinity, as browsers parse it."""
-    if math.isfinite(value):
-        return f"{value:.{DIGITS}g}"
-    return "null" if math.isnan(value) else "1e999" if value > 0 else "-1e999"
+        index = self._known.setdefault(values.astype(np.float64).tobytes(), len(self.arrays))
+        if index == len(self.arrays):
+            self.arrays.append(
+                [float(f"{v:.{DIGITS}g}") if math.isfinite(v) else None for v in values.tolist()]
+            )
+        return index

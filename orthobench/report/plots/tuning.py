@@ -13,6 +13,7 @@ from orthobench.harness.identity import canonical
 from orthobench.report.plots.labels import about, axis_label, band_of, legend_label
 from orthobench.results.tuning import SolverResult, Trial, slice_of, varied
 from orthobench.stats.values import final_spread, metric_of
+from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import assignments, clean, plural, short
 
 SCORE = "tuning score"
@@ -59,9 +60,10 @@ def tuning_panel(entries: Sequence[SolverResult], parameter: str, y: str = SCORE
     for entry, own in slices:
         trials = sorted(own, key=lambda t: place(t.tuned[parameter]))
         chosen = [canonical(t.tuned) for t in trials].index(canonical(entry.best_parameters))
+        heights, low, high = _heights(trials, y)
         series.append(Series(
             legend_label(entry), np.array([place(t.tuned[parameter]) for t in trials]),
-            *_heights(trials, y), solver=entry.solver, chosen=chosen,
+            y=heights, low=low, high=high, solver=entry.solver, chosen=chosen,
             notes=tuple(map(_note, trials)),
         ))  # fmt: skip
     if y == SCORE:
@@ -82,12 +84,13 @@ def _axis(parameter: str, values: Sequence[Any]) -> tuple[Axis, Callable[[Any], 
     return axis, lambda value: float(names.index(clean(short(value))))
 
 
-def _heights(trials: Sequence[Trial], y: str) -> Any:
+def _heights(trials: Sequence[Trial], y: str) -> tuple[Array, Array | None, Array | None]:
     """Return the scores of trials, or median, low and high of a metric."""
     if y == SCORE:
-        return np.array([[trial.score for trial in trials]])
+        return np.array([trial.score for trial in trials]), None, None
     runs = [trial.finished for trial in trials]
-    return np.array([final_spread(own, metric_of(y), max(1, len(own))) for own in runs]).T
+    ends = np.array([final_spread(own, metric_of(y), max(1, len(own))) for own in runs])
+    return ends[:, 0], ends[:, 1], ends[:, 2]
 
 
 def _note(trial: Trial) -> str:

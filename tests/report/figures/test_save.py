@@ -4,7 +4,6 @@ import csv
 import re
 import warnings
 import xml.etree.ElementTree as ET
-import zlib
 from functools import cache
 
 import pytest
@@ -90,16 +89,6 @@ class TestFormats:
         assert b"/Subtype /Type3" not in data
         box = re.search(rb"/MediaBox \[ ?([\d. ]+)\]", data)
         assert float(box[1].split()[2]) == pytest.approx(3.5 * 72)
-
-    @pytest.mark.wide
-    def test_say_what_they_show_but_not_when(self, saved):
-        by_kind = {path.suffix[1:]: path.read_bytes() for path in saved("two-column")}
-        assert b"digits k=4" in by_kind["png"]
-        assert b"digits k=4" in by_kind["svg"]
-        assert b"median over 5 seeds" in by_kind["svg"]
-        assert b"/Title (digits k=4)" in _inflated(by_kind["pdf"])
-        assert b"CreationDate" not in _inflated(by_kind["pdf"])
-        assert b"dc:date" not in by_kind["svg"]
 
     @pytest.mark.wide
     def test_files_repeat_byte_for_byte_whatever_the_user_has_set(self, saved, entries, tmp_path):
@@ -195,14 +184,3 @@ def test_the_global_state_of_matplotlib_is_left_alone(entries, tmp_path):
         warnings.simplefilter("ignore")
         assert dict(mpl.rcParams) == before
     assert not _pylab_helpers.Gcf.figs
-
-
-def _inflated(data):
-    """A PDF with its compressed streams unpacked."""
-    found = [data]
-    for stream in re.findall(rb"stream\r?\n(.*?)endstream", data, re.DOTALL):
-        try:
-            found.append(zlib.decompress(stream))
-        except zlib.error:
-            continue
-    return b"\n".join(found)

@@ -4,7 +4,6 @@ import gzip
 import itertools
 import json
 import re
-import statistics
 from base64 import b64decode
 from dataclasses import replace
 
@@ -14,7 +13,6 @@ from records import altered
 
 from orthobench.report.page import write_page
 from orthobench.report.plots.collection import problem_plots
-from orthobench.results.tuning import choose
 
 HOSTILE = (
     '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x} <b>b</b>'
@@ -40,21 +38,6 @@ FAMILIES = """() => [...document.querySelectorAll('article.family')].map(article
             call.hidden ? '' : call.textContent.trim(), cells],
     };
 })"""
-
-SWITCHES = """async () => {
-    const figure = document.querySelector('figure[data-kind=convergence]');
-    const select = figure.querySelector('select');
-    const times = [];
-    for (let i = 0; i < 9; i += 1) {
-        select.value = String((i + 1) % 2);
-        const begin = performance.now();
-        select.dispatchEvent(new Event('change', { bubbles: true }));
-        await new Promise((next) => requestAnimationFrame(() => setTimeout(next, 0)));
-        times.push(performance.now() - begin);
-    }
-    return times;
-}"""
-
 
 pytestmark = pytest.mark.wide
 
@@ -402,18 +385,4 @@ def test_without_decompression_it_says_so(opened, every_page):
     notice = watched.page.locator("#trouble")
     notice.wait_for(state="visible")
     assert "cannot unpack the plots" in notice.text_content()
-    assert watched.troubles == []
-
-
-@pytest.mark.slow
-def test_twenty_thousand_points_switch_axes_at_once(opened, runs, made, tmp_path):
-    records = [r for i in range(10) for r in runs(f"s{i}", 1.0 + i, seeds=25, points=190)]
-    assert len(choose(records)) == 10
-    watched = opened(write_page(made(records), tmp_path))
-    figure = watched.first_plot()
-    figure.locator(".label").first.click()
-    rounds = []
-    while len(rounds) < 3 and not any(median < 300 for median in rounds):  # the machine may be busy
-        rounds.append(statistics.median(watched.page.evaluate(SWITCHES)))
-    assert rounds[-1] < 300, rounds
     assert watched.troubles == []

@@ -90,17 +90,6 @@ def test_facts_are_of_each_kind_in_alphabetical_order(registry):
     ]  # fmt: skip
 
 
-def test_details_are_those_of_the_kind(registry):
-    kinds = {
-        name: listing.details(registry, name)["kind"] for name in ("wordy", "elsewhere", "small")
-    }
-    assert kinds == {"wordy": "solver", "elsewhere": "problem", "small": "suite"}
-    assert listing.details(registry, "elsewhere")["family"] == "other family"
-    assert "seeds = 3" in listing.details(registry, "small")["documentation"]
-    with pytest.raises(UsageError, match="unknown solver, problem or suite 'word'; did you mean"):
-        listing.details(registry, "word")
-
-
 def test_solvers_of_one_name_are_told_together(registry, toys):
     first = registry.solvers["wordy"]
     registry.solvers["wordy"] = Provided(first.item, MINE, (Provided(toys.Solver, OTHERS),))
@@ -164,10 +153,3 @@ def test_a_suite_is_shown_as_it_is_written(registry):
         "",
         'description = "A small one"\nseeds = 3\n',
     ]
-
-
-def test_a_record_stands_above_the_documentation(registry):
-    facts = {**listing.details(registry, "power"), "record": "Best of three."}
-    lines = plain(listing.page(facts))
-    assert lines[0].startswith("power, a solver from others")
-    assert lines[lines.index("Best of three.") + 1] == ""

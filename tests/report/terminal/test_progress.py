@@ -48,16 +48,6 @@ def test_the_time_left_leaves_out_a_first_cell_that_compiles():
     assert found[2] == "11/20 cells, 60.0 s elapsed, 9.00 s left: cell"
 
 
-def test_the_number_of_cells_may_change():
-    stream = io.StringIO()
-    with Progress(stream=stream) as progress:
-        progress.expect(1)
-        progress.end("cell", failed=False)
-        progress.expect(1)
-        progress.end("cell", failed=False)
-    assert [line.split(" ")[0] for line in stream.getvalue().splitlines()] == ["1", "1/1", "2/2"]
-
-
 def test_slow_cells_give_a_line_every_ten_seconds():
     found = lines(25, 4.0)
     assert [line.split("/")[0] for line in found[1:4]] == ["3", "6", "9"]
@@ -86,10 +76,6 @@ def test_quiet_is_silent(stream):
         progress.expect(2)
         progress.end("a", failed=True)
     assert stream.getvalue() == ""
-
-
-def test_nothing_to_do_says_nothing():
-    assert lines(0, 0) == []
 
 
 def test_everything_in_the_store_is_one_line():
