@@ -118,7 +118,6 @@ def _hindrance(one: Run | None, other: Run | None) -> str:
 
 
 def _solver(problem: str, solver: str, runs: Sequence[Pair], *, timed: bool) -> dict[str, Any]:
-    """Return what changed for one solver on one problem."""
     one, other = runs[0]
     metric = metric_of(one.problem.primary)
     sides = zip(*runs, strict=True)
@@ -168,7 +167,6 @@ def _differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[An
 
 
 def _machines(a: Results, b: Results) -> str:
-    """Return how the machines of two stores differ; empty if they do not."""
     first, second = (dict(side.session()["environment"]) for side in (a, b))
     if not any(first.get(name) and second.get(name) for name in ("cpu", "platform")):
         return "a store does not say on which machine it was run"

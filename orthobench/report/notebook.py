@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 
 def _drawing_function(kind: str) -> Callable[..., Panel]:
-    """Return the function that draws a kind of plot."""
 
     def draw(
         ax: Axes, results: Results, of: str | None = None, *chosen: str, **options: str | None

@@ -263,7 +263,6 @@ def report(results: stored.Results, folder: Path | str | None = None) -> Report:
 
 
 def _counts(results: Results) -> Iterator[str]:
-    """Yield how many runs there are, failed, and are to come."""
     yield plural(len(results.records) - len(results.refused), "run")
     for name, records in (("failed", results.failures), ("not run yet", results.missing)):
         if records:

@@ -39,8 +39,8 @@ SHAPES = {
 
 MARKERS = tuple(SHAPES)
 
-REFERENCES = ("4,3", "1.5,2.5", "9,3,2,3")
-"""The dashes of the first, second and third reference on a page, then again from the first."""
+REFERENCES = ((4, 3), (1.5, 2.5), (9, 3, 2, 3))
+"""The dashes of the first, second and third reference, then again from the first."""
 
 WIDTH = 1.8
 """The width of lines on a page, in pixels."""

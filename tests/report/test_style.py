@@ -1,6 +1,5 @@
 """Styles: distinct, stable, never by colour alone."""
 
-
 from hypothesis import given
 from hypothesis import strategies as st
 

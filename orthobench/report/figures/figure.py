@@ -188,7 +188,6 @@ def _add_legend(ax: Axes, names: Sequence[str]) -> None:
 
 
 def _end(line: Line2D) -> float:
-    """Return the last finite y of a line; -inf without any."""
     y = np.asarray(line.get_ydata(orig=False), dtype=float)
     finite = y[np.isfinite(y)]
     return float(finite[-1]) if len(finite) else -math.inf

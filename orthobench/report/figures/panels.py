@@ -11,7 +11,7 @@ import numpy as np
 
 from orthobench.contract.panel import Panel, Series
 from orthobench.report.plots.geometry import Floor, panel_floor, positions, x_range, y_range
-from orthobench.report.style import Style
+from orthobench.report.style import REFERENCES, Style
 from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import clean
 
@@ -22,9 +22,6 @@ INK = "#1a1a1a"
 MUTED = "#5c5c5c"
 FAINT = "#9a9a9a"
 GRID = "#e4e4e4"
-
-DASHES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (5, 3)), (0, (2, 2)), (0, (8, 2, 2, 2)))
-"""The dashes of the first, second and third reference, then again from the first."""
 
 MARKED = 12
 """A line of more points, and one of steps, has a marker only at its end."""
@@ -74,7 +71,7 @@ def draw_panel(
         if series.solver:
             line = _solver_line(styles[series.solver])
         else:
-            line = _reference_line(DASHES[references.index(series.label) % len(DASHES)])
+            line = _reference_line(REFERENCES[references.index(series.label) % len(REFERENCES)])
         _draw_series(ax, panel, number, line, floor)
     if floor.zeros:
         _note_floor(ax, floor)
@@ -92,23 +89,21 @@ def legend_text(label: str) -> str:
 
 
 def _solver_line(style: Style) -> dict[str, Any]:
-    """Return a style as the keywords of a matplotlib line."""
     return {
         "color": style.colour, "linestyle": style.line, "marker": style.marker,
         "markeredgecolor": "white", "markeredgewidth": 0.4 * _setting("lines.linewidth"),
     }  # fmt: skip
 
 
-def _reference_line(dashes: tuple[int, tuple[float, ...]]) -> dict[str, Any]:
+def _reference_line(dashes: tuple[float, ...]) -> dict[str, Any]:
     """Return the keywords of a reference's line: grey, dashed, below all others."""
     thickness = 0.72 * _setting("lines.linewidth")
-    return {"color": MUTED, "linestyle": dashes, "linewidth": thickness, "zorder": 1.5}
+    return {"color": MUTED, "linestyle": (0, dashes), "linewidth": thickness, "zorder": 1.5}
 
 
 def _draw_series(
     ax: Axes, panel: Panel, number: int, line: Mapping[str, Any], floor: Floor
 ) -> None:
-    """Draw one series: band or bars, line, crosses, and a ring around the chosen point."""
     series = panel.series[number]
     x, y = positions(panel, number), floor.raised(series.y)
     y[~np.isfinite(series.y) | np.isnan(x)] = math.nan
@@ -160,13 +155,11 @@ def _draw_spread(
 
 
 def _last(series: Series) -> float:
-    """Return the last finite value of a series; infinite without any."""
     finite = series.y[np.isfinite(series.y)]
     return float(finite[-1]) if len(finite) else math.inf
 
 
 def _set_x_axis(ax: Axes, panel: Panel) -> None:
-    """Set the limits of the x axis, around all points, and its ticks."""
     from matplotlib.ticker import NullLocator
 
     if panel.x.categories:
@@ -189,7 +182,6 @@ def _name_categories(ax: Axes, names: Sequence[str]) -> None:
 
 
 def _inches(ax: Axes, which: str) -> float:
-    """Return the length of an axis."""
     return float((ax.bbox.width if which == "x" else ax.bbox.height) / ax.figure.dpi)
 
 
@@ -200,14 +192,12 @@ def _setting(name: str) -> Any:
 
 
 def _font_size(setting: str) -> float:
-    """Return a font size from matplotlib's settings, in points."""
     from matplotlib.font_manager import FontProperties
 
     return float(FontProperties(size=_setting(setting)).get_size_in_points())
 
 
 def _draw_frame(ax: Axes, panel: Panel) -> None:
-    """Label the axes, and draw grid, ticks and spines."""
     for which, axis in (("x", panel.x), ("y", panel.y)):
         text = folded(axis.label, max(_inches(ax, which), 1.0), _font_size("axes.labelsize"))
         ax.set(**{f"{which}label": text})

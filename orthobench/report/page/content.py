@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, TypeAlias
@@ -33,6 +34,9 @@ from orthobench.stats.costs import cost_of
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, plural
+
+MOST_PAIRS = 20_000
+"""Maximum number of pairs of solvers on a problem for which there is more than one answer."""
 
 Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 """The answers of a family, by cost and tolerance."""
@@ -98,6 +102,9 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
     parts = entries[0].tolerance or TOLERANCE, STRICT
     tolerances = {f"{100 * part:.6g} %": part for part in parts}
     keys = list(product(costs(entries), tolerances))
+    solvers = Counter(entry.problem for entry in entries)
+    if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
+        keys = keys[:1]
     begun = [entry for entry in entries if entry.finished and not entry.refused]
     found = compare_by(begun, [(cost, tolerances[tolerance]) for cost, tolerance in keys])
     return {key: answer(own, suite) for key, own in zip(keys, found, strict=True)}
@@ -132,7 +139,6 @@ def _code(answer: Answer) -> str:
 
 
 def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answers of a family as JSON values, by cost and tolerance."""
     return {
         ",".join(key): {
             "sentence": answer.sentence,
@@ -175,7 +181,6 @@ def _meaning(decision: Decision) -> str:
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:
-    """Return the numbers of problems, solvers, seeds and runs."""
     records = results.records
     planned = len(records) - len(results.refused)
     ran = planned - len(results.missing)
@@ -197,7 +202,6 @@ def _suite_of(text: str) -> Mapping[str, Any]:
 
 
 def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
-    """Return the origin of the results: facts by name."""
     ran_on = session["environment"]
     git = ran_on.get("git") or {}
     libraries = [

@@ -15,7 +15,7 @@ from orthobench.report.page.write import framed
 from orthobench.report.style import solver_styles
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import atomic_write
-from orthobench.tools.formatting import clean, plural
+from orthobench.tools.formatting import plural
 
 
 def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Path) -> Path:
@@ -43,17 +43,10 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
     problems = grouped(found["curves"], lambda curve: curve["problem"])
     plots = [_plot(problem, curves, found) for problem, curves in problems.items()]
     styles = solver_styles(curve["solver"] for curve in found["curves"])
-    gaps = [
-        {"commit": found["commits"][int(place)]["commit"], "why": why,
-         "cell": clean(f"{curve['solver']} on {curve['problem']}")}
-        for curve in found["curves"]
-        for place, why in curve["reasons"].items()
-        if not found["commits"][int(place)]["failed"]
-    ]  # fmt: skip
     counts = [plural(len(found[f"{kind}s"]), kind) for kind in ("commit", "curve", "step")]
     text = framed(
         "history.html", counts, styles, plot_data(plots, styles),
-        found=found, shown=shown, plots_of=plots, gaps=gaps,
+        found=found, shown=shown, plots_of=plots,
     )  # fmt: skip
     path = folder / "index.html"
     with atomic_write(path) as file:

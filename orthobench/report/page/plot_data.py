@@ -7,7 +7,8 @@ import gzip
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ FEWEST_POINTS = 24
 """Maximum number of points of a curve on a page with very many curves."""
 
 NUMBERS = 400_000
-"""The number of numbers on a page from which curves are thinned further."""
+"""Number of numbers on a page above which curves are thinned and menus shortened."""
 
 DIGITS = 5
 """Significant digits of drawn numbers: a pixel is about a thousandth of an axis."""
@@ -37,10 +38,13 @@ def plot_data(
     runs: Mapping[int, Mapping[str, Any]] | None = None,
     families: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """Return the data of all plots of a page, with every panel.
+    """Return the data of all plots of a page.
+
+    On a page with very many curves, menus offer fewer options.
 
     Parameters
     ----------
+    plots : sequence of Plot
     styles : mapping
         The style of each solver.
     runs : mapping, optional
@@ -54,24 +58,32 @@ def plot_data(
         Compressed JSON in base64.
     """
     pool, solvers = Pool(), {name: number for number, name in enumerate(styles)}
-    panels = [[plot.draw(key) for key in plot.keys()] for plot in plots]  # noqa: SIM118 - no mapping
-    curves = sum(len(panel.series) for own in panels for panel in own)
+    offered, curves = _offered(plots)
     points = int(np.clip(NUMBERS // (3 * max(curves, 1)), FEWEST_POINTS, MOST_POINTS))
     drawn = [
         {
-            **_plot(plot),
+            "name": clean(plot.name),
+            "kind": plot.kind,
+            "choices": [
+                {"name": clean(name), "options": [clean(one.replace("_", " ")) for one in options]}
+                for name, options in choices.items()
+            ],
             "panels": {
-                ",".join(map(str, places)): _panel(panel, pool, solvers, points)
-                for places, panel in zip(_places(plot), own, strict=True)
+                ",".join(map(str, places)): _panel(plot.draw(key), pool, solvers, points)
+                for places, key in zip(
+                    product(*map(range, map(len, choices.values()))),
+                    product(*choices.values()),
+                    strict=True,
+                )
             },
         }
-        for plot, own in zip(plots, panels, strict=True)
+        for plot, choices in zip(plots, offered, strict=True)
     ]
     for number, facts in (runs or {}).items():
         drawn[number]["runs"] = {solvers[name]: own for name, own in facts.items()}
     data = {
         "pool": pool.arrays,
-        "references": REFERENCES,
+        "references": [",".join(map(str, dashes)) for dashes in REFERENCES],
         "solvers": [
             {"name": clean(name), "dash": style.dash, "shape": style.shape}
             for name, style in styles.items()
@@ -83,17 +95,21 @@ def plot_data(
     return base64.b64encode(gzip.compress(text.encode(), 7, mtime=0)).decode()
 
 
-def _places(plot: Plot) -> Iterator[tuple[int, ...]]:
-    """Yield the places of the options of each panel."""
-    return itertools.product(*(range(len(names)) for names in plot.choices.values()))
-
-
-def _plot(plot: Plot) -> dict[str, Any]:
-    choices = [
-        {"name": clean(name), "options": [clean(option.replace("_", " ")) for option in options]}
-        for name, options in plot.choices.items()
-    ]
-    return {"name": clean(plot.name), "kind": plot.kind, "choices": choices}
+def _offered(plots: Sequence[Plot]) -> tuple[list[dict[str, Sequence[str]]], int]:
+    """Return the choices of each plot, all, the first, or none if there are too many curves."""
+    lines = [len(plot.panel().series) for plot in plots]
+    offered: list[dict[str, Sequence[str]]] = []
+    curves = 0
+    for free in (9, 1, 0):
+        offered = [
+            {name: own if i < free else own[:1] for i, (name, own) in enumerate(p.choices.items())}
+            for p in plots
+        ]
+        panels = (math.prod(map(len, choices.values())) for choices in offered)
+        curves = sum(count * own for count, own in zip(lines, panels, strict=True))
+        if curves <= NUMBERS // (3 * FEWEST_POINTS):
+            break
+    return offered, curves
 
 
 def _panel(panel: Panel, pool: Pool, solvers: Mapping[str, int], points: int) -> dict[str, Any]:

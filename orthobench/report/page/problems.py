@@ -126,6 +126,5 @@ def _above(
 
 
 def _load(record: Run) -> str:
-    """Return the load of each core before and after a run; empty if it is unknown."""
     shares = [one.average / one.processors for one in record.load or () if one.average is not None]
     return ", ".join(f"{share:.2f}" for share in shares)

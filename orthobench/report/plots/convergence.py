@@ -37,7 +37,6 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
 
 
 def _panel(traces: Sequence[tuple[SolverResult, Traces]], x: str, metric: str) -> Panel:
-    """Return the median curve of every solver, with a band over its seeds."""
     return Panel(
         Axis(x, axis_label(x)),
         Axis(metric, axis_label(metric)),

@@ -106,7 +106,6 @@ def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
 
 
 def _caption(entries: Sequence[SolverResult], runs: RunMatrix, explained: str) -> tuple[str, ...]:
-    """Return the caption: the number of instances, and which count as unsolved, and why."""
     planned = {(entry.problem, seed) for entry in entries for seed in entry.seeds}
     problems = plural(len({problem for problem, _ in runs.instances}), "problem")
     absent: dict[str, list[str]] = {}

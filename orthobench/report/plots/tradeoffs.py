@@ -34,7 +34,6 @@ def tradeoffs(entries: Sequence[SolverResult]) -> list[Plot]:
 
 
 def _tradeoff(name: str, metric: str, entries: Sequence[SolverResult]) -> Plot:
-    """Return the plot of one problem, whose entries are at all its levels."""
     options = (entries[0].problem_info.primary, *COMMON_COSTS)
     return Plot(
         name=name,
@@ -69,7 +68,6 @@ def _takes_part(entry: SolverResult) -> bool:
 
 
 def _series(entry: SolverResult, own: Sequence[Point], metric: str, y: str) -> Series:
-    """Return the trials of a solver, and how many of them failed at too many seeds."""
     trials = len(entry.trials)
     label = with_failures(entry.solver, trials - len(own), f"{trials} trials")
     x, height = np.array([(at[metric], at[y]) for _, at in own]).reshape(-1, 2).T

@@ -85,7 +85,6 @@ def _axis(parameter: str, values: Sequence[Any]) -> tuple[Axis, Callable[[Any], 
 
 
 def _heights(trials: Sequence[Trial], y: str) -> tuple[Array, Array | None, Array | None]:
-    """Return the scores of trials, or median, low and high of a metric."""
     if y == SCORE:
         return np.array([trial.score for trial in trials]), None, None
     runs = [trial.finished for trial in trials]
@@ -94,7 +93,6 @@ def _heights(trials: Sequence[Trial], y: str) -> tuple[Array, Array | None, Arra
 
 
 def _note(trial: Trial) -> str:
-    """Return the tuned values of a trial, and the number of its failures."""
     failed = sum(not record.ok for record in trial.finished)
     said = f", failed {failed} of {len(trial.finished)}" if failed else ""
     return clean(assignments(trial.tuned) + said)

@@ -131,7 +131,6 @@ def _meaning(p: Facts) -> str:
 
 
 def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the lines of a table of two columns, the second wrapped."""
     width = max(len(name) for name, _ in rows) + 2
     for name, text in rows:
         first, *more = _wrapped(text, width) or [""]

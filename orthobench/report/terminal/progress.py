@@ -111,7 +111,6 @@ class Progress(Observer):
             self._log(label, failures)
 
     def _log(self, label: str, failures: str) -> None:
-        """Write a line every few seconds and at the end."""
         now, done = self._ended[-1], len(self._ended)
         if self._left and now - self._last < SECONDS:
             return

@@ -177,7 +177,6 @@ def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison])
 
 
 def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Table:
-    """Return mark, solver, verdict, final value, seeds within the tolerance, cost and factor."""
     from rich.text import Text
 
     cost = cost_of(comparison.cost)

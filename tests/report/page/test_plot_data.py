@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.report.page import plot_data as module
 from orthobench.report.page.plot_data import Pool, plot_data
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.style import solver_styles
@@ -76,3 +77,13 @@ def test_references_take_looks_of_their_own_and_points_their_notes():
     assert data["pool"][last["x"]] == [1, 2, 2, 3, 3]
     assert data["pool"][last["y"]] == [3, 3, 6, 6, 9]
     assert data["plots"][0]["choices"] == [{"name": "c", "options": ["one two"]}]
+
+
+def test_menus_are_shorter_with_very_many_curves(monkeypatch):
+    x = np.arange(1.0, 4.0)
+    panel = Panel(Axis("x", "x"), Axis("y", "y"), (Series("s", x, x, solver="s"),))
+    plot = Plot("p", "k", {"x": ("a", "b"), "y": ("c", "d", "e")}, lambda key: panel)
+    for numbers, panels in ((6 * 72, 6), (2 * 72, 2), (1, 1)):
+        monkeypatch.setattr(module, "NUMBERS", numbers)
+        (drawn,) = read(plot_data([plot], solver_styles("s")))["plots"]
+        assert len(drawn["panels"]) == panels
