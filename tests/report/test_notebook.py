@@ -133,11 +133,3 @@ def test_plots_that_runs_do_not_allow_are_refused(results, runs):
     ):
         with pytest.raises(ob.UsageError, match=message):
             getattr(ob.plots, kind)(axis(), untuned)
-
-
-def test_options_may_be_given_in_order_or_by_name(results):
-    one = ob.plots.convergence(axis(), results, "digits k=4", "flops", "rank")
-    two = ob.plots.convergence(axis(), results, "digits k=4", metric="rank", x="flops")
-    assert (one.x.key, one.y.key) == (two.x.key, two.y.key) == ("flops", "rank")
-    default = ob.plots.convergence(axis(), results, "digits k=4", metric=None)
-    assert default.y.key == "gap"

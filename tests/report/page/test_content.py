@@ -15,7 +15,7 @@ from orthobench.report.page.content import (
     family_answers,
 )
 from orthobench.report.page.content import page_content as content_of
-from orthobench.report.page.problems import failures, problem_runs, problem_section, ranges
+from orthobench.report.page.problems import failures, problem_runs, ranges
 from orthobench.results.tuning import choose
 from orthobench.stats.calls import Call, Stop
 from orthobench.tools.machine import Load
@@ -94,23 +94,6 @@ def test_seeds_are_written_as_ranges():
     assert ranges([]) == ""
     assert ranges([3]) == "3"
     assert ranges([7, 0, 1, 2, 9, 10, 1]) == "0-2, 7, 9-10"
-
-
-def test_a_section_says_what_was_run_and_what_is_counted(runs, made):
-    rows = content_of(made([*runs("a", 1.0), *runs("b", 2.0)]))["problems"][0]["rows"]
-    entries = [row.result for row in rows]
-    section = problem_section("p-0", entries, rows, range(2))
-    assert section["facts"] == ("PCA", "final gap, smaller is better", "5 seeds")
-    assert (section["effort"], section["waiting"], section["partial"]) == ("samples", False, False)
-    none = [altered_samples(runs, made)]
-    assert none[0]["effort"] == "steps"
-    waiting = problem_section("p-0", entries, [], range(0))
-    assert waiting["waiting"]
-
-
-def altered_samples(runs, made):
-    (section,) = content_of(made([*runs("a", 1.0, samples=False)]))["problems"]
-    return section
 
 
 def test_solvers_have_one_order_in_cells_tables_and_plots(runs, made):

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import re
 from base64 import b64decode
 from dataclasses import replace
@@ -10,7 +9,6 @@ from dataclasses import replace
 import pytest
 from records import altered
 
-from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.page import write_page
 
@@ -112,23 +110,6 @@ def test_data_are_json_with_every_panel_of_every_plot(every_page):
         for panel in plot["panels"].values():
             for one in panel["series"]:
                 assert len(data["pool"][one["x"]]) == len(data["pool"][one["y"]])
-
-
-def test_nothing_is_left_where_it_cannot_be_written(runs, made, tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    results = made(runs("a", 1.0))
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(UsageError, match=r"cannot write .*index\.html: No space left on device"):
-        write_page(results, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_a_file_is_named(runs, made, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=r"the page to .*file: File exists"):
-        write_page(made(runs("a", 1.0)), tmp_path / "file")
 
 
 def test_images_stand_beside_each_other_with_names_and_words(runs, load, made, tmp_path):

@@ -4,19 +4,8 @@ from records import altered
 
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.families import costs, expected_panel
-from orthobench.report.plots.labels import about, medians
 from orthobench.results.tuning import choose
 from orthobench.stats.targets import run_matrix
-
-
-def test_captions_name_families_and_budgets(runs):
-    entries = choose([altered(r, budget={"steps": 9.0}) for r in runs("a", 1.0) + runs("b", 2.0)])
-    assert about(entries, "more", "") == ("PCA", "budget 9 steps", "more")
-    assert medians(entries) == ["median over 5 seeds, band: 25 to 75 %", ""]
-    assert medians(entries, banded=False) == ["median over 5 seeds", ""]
-    failed = choose(runs("a", 1.0, failed=1))
-    assert medians(failed)[1] == "× where a run failed"
-    assert medians(failed, crossed=False)[1] == ""
 
 
 def test_optional_costs_are_offered_if_all_runs_have_them(runs):

@@ -90,18 +90,6 @@ def test_facts_are_of_each_kind_in_alphabetical_order(registry):
     ]  # fmt: skip
 
 
-def test_solvers_of_one_name_are_told_together(registry, toys):
-    first = registry.solvers["wordy"]
-    registry.solvers["wordy"] = Provided(first.item, MINE, (Provided(toys.Solver, OTHERS),))
-    found = listing.details(registry, "wordy")
-    assert [other["plugin"] for other in found["others"]] == ["others"]
-    assert "others" not in listing.details(registry, "power")
-    shown = plain(listing.page(found))
-    assert shown[0] == "wordy, a solver from my-package 1.2"
-    assert "wordy, a solver from others" in shown
-    assert len(listing.facts(registry)["solvers"]) == 3
-
-
 def test_a_family_has_its_problems_and_the_solvers_that_take_them(registry):
     found = listing.of_family(listing.facts(registry), "other family")
     assert {kind: [row["name"] for row in rows] for kind, rows in found.items()} == {
