@@ -246,11 +246,6 @@ def report(results: stored.Results, folder: Path | str | None = None) -> Report:
     folder : path, optional
         By default ``report`` beside the store.
 
-    Returns
-    -------
-    Report
-        Its ``path`` is the file, which needs no other and no network.
-
     Raises
     ------
     UsageError

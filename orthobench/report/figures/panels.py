@@ -42,11 +42,10 @@ def draw_panel(
     styles: Mapping[str, Style],
     figure_panels: Sequence[Panel] = (),
 ) -> None:
-    """Draw a panel into an axis: any axis, empty or not.
+    """Draw a panel into an axis: lines with a marker at the end, bands, crosses and rings.
 
-    Each series is a line with a marker at its end, a band or bars around it, crosses at the ends of
-    failed runs, and a ring around the chosen point. On a log axis, values that are numerically zero
-    are on the lower edge (`orthobench.report.plots.geometry.Floor`), and no line leads there.
+    Zeros of a log axis are on its lower edge (`orthobench.report.plots.geometry.Floor`), and no
+    line leads there.
 
     Parameters
     ----------

@@ -44,12 +44,12 @@ def save_figures(
     Parameters
     ----------
     entries : sequence of SolverResult
-        The entries of any number of problems; a solver has the same style in all figures.
+        The entries of any number of problems.
     directory : path
         Created if it does not exist; files of the same name are overwritten.
     style : str
-        ``"screen"``, or for papers ``"one-column"`` (3.5 in wide) or ``"two-column"`` (7.16 in).
-        The latter have no headings: title and caption are in the metadata of the files.
+        ``"screen"``, or for papers ``"one-column"`` (3.5 in wide) or ``"two-column"`` (7.16 in),
+        which have title and caption only in the metadata of the files.
     formats : sequence of str
         Any of `FORMATS`. Fonts are embedded: in PDF as TrueType, in SVG as shapes.
     kinds : sequence of str, optional
@@ -60,7 +60,7 @@ def save_figures(
     Returns
     -------
     list of Path
-        The files, figure by figure; equal entries give equal files, byte for byte.
+        The files, figure by figure; equal entries give equal bytes.
 
     Raises
     ------
@@ -90,21 +90,9 @@ def save_plot(
     formats: Sequence[str] = FORMATS,
     dpi: int | None = None,
 ) -> list[Path]:
-    """Write the figure of one plot, with `solver_styles` of the solvers in it.
+    """Write the figure of one plot to files of this stem; see `save_figures`.
 
-    Parameters
-    ----------
-    plot : Plot
-    stem : Path
-        The files without their suffix.
-    style, formats
-        As for `save_figures`.
-    dpi : int, optional
-        Pixels per inch, instead of the style's.
-
-    Returns
-    -------
-    list of Path
+    `dpi`, in pixels per inch, replaces that of the style.
     """
     panels = sheet_panels(plot).values()
     styles = solver_styles(s.solver for panel in panels for s in panel.series if s.solver)
@@ -114,11 +102,7 @@ def save_plot(
 
 
 def file_name(plot: Plot, names: set[str]) -> str:
-    """Return a file name for a plot, and add it to the names that are taken.
-
-    It has ASCII letters, digits, dots and hyphens, and the kind of the plot or a number if its
-    name is taken.
-    """
+    """Return a safe file name for a plot, and add it to the names that are taken."""
     short = re.sub(r"[^a-z0-9.]+", "-", plot.name.lower()).strip("-.")[:80] or "problem"
     name, count = short, 1
     while name in names:
@@ -131,8 +115,7 @@ def file_name(plot: Plot, names: set[str]) -> str:
 def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
     """Return the data of a plot as the rows of a CSV file, numbers in full precision.
 
-    Columns: the plot, the options of the panel, then those of
-    `orthobench.contract.panel.Panel.rows`, empty if a panel has no such column.
+    Columns: the plot, the options of the panel, and those of its `Panel.rows`.
     """
     rows = [(key, row) for key, panel in panels.items() for row in panel.rows()]
     columns = list(dict.fromkeys(name for _, row in rows for name in row))

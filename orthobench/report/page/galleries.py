@@ -35,9 +35,7 @@ NOTHING = "#d4d4d4"
 def galleries(exhibitions: Sequence[Exhibition]) -> dict[str, dict[str, Any]]:
     """Return the galleries of a page, by problem.
 
-    Each has its caption as ``about``, and images that are the same for all solvers as
-    ``references``. Its ``rows`` have a solver, its label with chosen parameters, and its image for
-    each of ``names``, or None.
+    The images of ``rows`` belong to a solver, and those of ``references`` to none.
     """
     with_images = [one for one in exhibitions if one.references(Image) or one.names(Image)]
     found: dict[str, dict[str, Any]] = {}
@@ -98,10 +96,9 @@ def png(image: Image, side: int = SIDES[0]) -> bytes:
 
 
 def colour_limits(values: Values, signed: bool) -> tuple[float, float]:
-    """Return the values at the ends of the colour scale.
+    """Return the values at the ends of the colour scale: `PERCENTILES`, or else the extremes.
 
-    They are `PERCENTILES` of the values, or the smallest and the largest value if these percentiles
-    are equal. The scale of a signed image is symmetric around zero.
+    The scale of a signed image is symmetric around zero.
     """
     finite = values[np.isfinite(values)].astype(np.float64)
     if signed:

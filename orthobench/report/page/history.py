@@ -19,7 +19,7 @@ from orthobench.tools.formatting import plural
 
 
 def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Path) -> Path:
-    """Write the page of a history.
+    """Write the page of a history into a folder, and return its path.
 
     Parameters
     ----------
@@ -27,18 +27,11 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
         The commits, curves and steps, as `orthobench.history.outputs.facts` returns them.
     shown : mapping
         The output of ``git show`` about each commit that has a step.
-    folder : Path
-        An existing folder.
-
-    Returns
-    -------
-    Path
-        ``folder/index.html``, which needs no other file and no network.
 
     Raises
     ------
     UsageError
-        If jinja2 is missing, or the file cannot be written.
+        If the file cannot be written.
     """
     problems = grouped(found["curves"], lambda curve: curve["problem"])
     plots = [_plot(problem, curves, found) for problem, curves in problems.items()]

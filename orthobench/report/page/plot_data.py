@@ -38,24 +38,18 @@ def plot_data(
     runs: Mapping[int, Mapping[str, Any]] | None = None,
     families: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """Return the data of all plots of a page.
+    """Return the data of all plots of a page as compressed JSON in base64.
 
     On a page with very many curves, menus offer fewer options.
 
     Parameters
     ----------
-    plots : sequence of Plot
     styles : mapping
         The style of each solver.
     runs : mapping, optional
         The runs of each solver, by the index of the plot that draws them.
     families : sequence of mapping
         The answers of each family, as JSON values.
-
-    Returns
-    -------
-    str
-        Compressed JSON in base64.
     """
     pool, solvers = Pool(), {name: number for number, name in enumerate(styles)}
     offered, curves = _offered(plots)

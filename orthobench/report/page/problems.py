@@ -85,10 +85,9 @@ def ranges(seeds: Iterable[int]) -> str:
 
 
 def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
-    """Return the runs behind the curve of each solver of a problem: what decides between them.
+    """Return the runs behind the curve of each solver of a problem, with its parameters.
 
-    Each solver has its parameters and its runs. A run has its seed, and its end above the best
-    value of that seed, in percent of the gap from the start to that value. Then come its final
+    A run has its seed, its end above the best value of that seed in percent of the gap, its final
     value, its time, how it ended, and the load of each core before and after it.
     """
     metric = entries[0].problem_info.primary

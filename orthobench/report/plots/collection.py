@@ -23,9 +23,8 @@ def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
 def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots that compare solvers over all problems of a suite.
 
-    For each family with at least two solvers that take part: performance profiles and expected
-    costs. Then trade-offs if problems are compared at levels, and sweeps if they differ in one
-    number.
+    They are profiles and expected costs of families with two solvers, trade-offs of problems with
+    levels, and sweeps of problems that differ in one number.
     """
     plots: list[Plot] = []
     for group in grouped(entries, lambda entry: entry.problem_info.family).values():

@@ -73,9 +73,8 @@ class Exhibition:
 def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]:
     """Return the exhibition of each problem on which any solver has exhibits.
 
-    It shows the chosen trial of each solver at the first seed with the maximum number of runs that
-    did not fail, so that all solvers are shown on the same instance. Refused
-    solvers are left out; those with a failed or missing run are among the absent.
+    It shows all solvers on one instance: that of the first seed with the maximum number of runs
+    that did not fail.
     """
     taking_part = [entry for entry in entries if not entry.refused]
     groups = grouped(taking_part, lambda entry: entry.problem)
@@ -123,10 +122,9 @@ def _of_kind(exhibits: Mapping[str, Exhibit], kind: type[E], *, reference: bool)
 
 
 def curves(exhibition: Exhibition) -> Plot | None:
-    """Return the plot of all curves that the solutions of a problem exhibit; None without any.
+    """Return the plot of the curves that the solutions of a problem exhibit; None without any.
 
-    There is a panel for each name and pair of axis labels. Its first series are the references on
-    the same axes, which belong to no solver.
+    The first series of a panel are the references on the same axes.
     """
     panels = _curve_panels(exhibition)
     if not panels:

@@ -24,7 +24,7 @@ DECADE = 10.0
 def sweeps(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots of final metrics and costs against each parameter that problems vary.
 
-    The problems of a plot differ in one number only, and have the same level if there are any.
+    The problems of a plot differ in one number only, and share the level.
     """
     groups: dict[tuple[str, str, str, str], dict[float, list[SolverResult]]] = {}
     for entry in entries:
