@@ -54,7 +54,7 @@ def plot_data(
     pool, solvers = Pool(), {name: number for number, name in enumerate(styles)}
     offered, curves = _offered(plots)
     points = int(np.clip(NUMBERS // (3 * max(curves, 1)), FEWEST_POINTS, MOST_POINTS))
-    drawn = [
+    drawn: list[dict[str, Any]] = [
         {
             "name": clean(plot.name),
             "kind": plot.kind,
