@@ -190,10 +190,13 @@ def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:
-    from orthobench.report.figures.save import run_figures
+    from orthobench.report.figures.save import RUN_KINDS, save_figures
     from orthobench.tools.files import safe_join
 
-    return run_figures(results, safe_join(folder, "figures"))
+    return save_figures(
+        results.entries, safe_join(folder, "figures"), formats=("png", "svg", "csv"),
+        kinds=RUN_KINDS, exhibits=results.exhibits,
+    )  # fmt: skip
 
 
 class Terminated(KeyboardInterrupt):

@@ -68,10 +68,6 @@ class Series:
         The index of the point that tuning chose.
     notes : tuple of str
         A description of each point beyond its coordinates: ``"step=2"``.
-    runs : tuple of (ndarray, ndarray)
-        x and y of each single run that the line summarizes.
-    ended : str
-        Why the runs ended before their budget: ``"data used up"``; empty where they did not.
     """
 
     label: str
@@ -83,8 +79,6 @@ class Series:
     crosses: tuple[tuple[float, float], ...] = ()
     chosen: int | None = None
     notes: tuple[str, ...] = ()
-    runs: tuple[tuple[Array, Array], ...] = ()
-    ended: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,13 @@
-"""What changed between two stores: the same runs of both, each held against the other."""
+"""Changes between two stores, from the runs that both have."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError
-from orthobench.report import caveats
 from orthobench.report.rows import bare_table
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
@@ -37,39 +36,31 @@ Pair: TypeAlias = tuple[Run, Run]
 
 SIDES = ("BASE", "HEAD")
 
-MACHINE = {"cpu": "processor", "cores": "cores", "platform": "system"}
-"""What makes a machine another one, and what it is called; so does its BLAS."""
+MACHINE = {"cpu": "processor", "cores": "cores", "platform": "system", "blas": "BLAS"}
+"""The facts that distinguish machines, and their names."""
 
 DRIFT = (
     "times of runs on different days differ by what else the machine did: "
     "`orthobench compare` times both sides in turns"
 )
 
-TITLES = {"result": "Final metric", "work": "Work to the same values", "seconds": "Time"}
-
 
 def compare_stores(base: Results, head: Results) -> dict[str, Any]:
     """Return what changed from one store, BASE, to another, HEAD, as plain values.
 
-    Parameters
-    ----------
-    base, head : Results
-        Of suites with problems and solvers of the same labels.
-
     Returns
     -------
     dict
-        ``sides``: suite, time and path of both. ``solvers``: a row for each solver on a problem,
-        with both medians of its ``metric``, and of ``quantities`` what changed over the seeds:
-        ``change`` (``"higher"`` or ``"lower"`` where it is so on each seed on which it changed,
-        ``"mixed"``, ``"same"``, ``"not compared"``), on how many seeds, and the median ``factor``
-        of HEAD / BASE. ``sentences``: how many solvers changed in what. ``only``: what is not
-        compared. ``notes``: how machines and versions differ, and what that means for times.
+        ``sides`` has suite, time and path of both. ``solvers`` has a row for each solver on a
+        problem, with both medians of its ``metric`` and the ``change`` of its ``quantities``. The
+        change is ``"mixed"`` if it is higher on some seeds and lower on others. ``factor`` is the
+        median of HEAD / BASE.
+        ``only`` says what is not compared, and ``notes`` how machines and versions differ.
 
     Raises
     ------
     UsageError
-        Where both are the same suite of one store, or have nothing in common.
+        If both are the same suite of one store, or have nothing in common.
     """
     if base.path.resolve() == head.path.resolve():
         raise UsageError(f"{base.path} is given twice: name two stores")
@@ -82,19 +73,16 @@ def compare_stores(base: Results, head: Results) -> dict[str, Any]:
             "with --suite"
         )
     different = _machines(base, head)
-    notes = [f"times are not compared: {different}"] if different else [DRIFT]
-    notes += [
-        f"{side}: {text}"
-        for side, entries in zip(SIDES, (base.entries, head.entries), strict=True)
-        for text in caveats.busy(entries if not different else [])
-    ]
-    solvers = [_solver(*key, runs, not different) for key, runs in found.items()]
+    versions = _differing(base.versions, head.versions).items()
+    changed = clean("; ".join(f"{name} {one} → {other}" for name, (one, other) in versions))
     return {
         "sides": [_side(base), _side(head)],
-        "solvers": solvers,
-        "sentences": [*_sentences(solvers)],
+        "solvers": [_solver(*key, runs, timed=not different) for key, runs in found.items()],
         "only": only,
-        "notes": [*notes, *_versions(base.versions, head.versions)],
+        "notes": [
+            f"times are not compared: {different}" if different else DRIFT,
+            *([f"versions: {changed}"] if changed else []),
+        ],
     }
 
 
@@ -107,23 +95,18 @@ def _paired(
         for side in (base, head)
     )
     found: dict[tuple[str, str], list[Pair]] = {}
-    alone: dict[tuple[str, str, str], list[str]] = {}
+    alone: dict[str, list[str]] = {}
     for (problem, solver, seed), (one, other) in pairs(first, second).items():
         why = _hindrance(one, other)
         if one and other and not why:
             found.setdefault((problem, solver), []).append((one, other))
         else:
-            alone.setdefault((why, problem, solver), []).append(str(seed))
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for (why, problem, solver), seeds in alone.items():
-        some = f"seeds {listed(seeds)} of " if (problem, solver) in found else ""
-        reasons.setdefault((f"{why}: {some}", problem), []).append(clean(solver))
-    only = [f"{why}{listed(who, len(who))} on {clean(at)}" for (why, at), who in reasons.items()]
-    return found, only
+            alone.setdefault(f"{why}: {solver} on {problem}", []).append(str(seed))
+    return found, [clean(f"{what}, seeds {listed(seeds)}") for what, seeds in alone.items()]
 
 
 def _hindrance(one: Run | None, other: Run | None) -> str:
-    """Return why two runs of the same labels cannot be compared; empty where they can."""
+    """Return why two runs of the same labels cannot be compared; empty if they can."""
     if one is None or other is None:
         return f"only in {SIDES[one is None]}"
     a, b = one.problem, other.problem
@@ -134,8 +117,7 @@ def _hindrance(one: Run | None, other: Run | None) -> str:
     return "" if dict(one.budget) == dict(other.budget) else "not under the same budget in both"
 
 
-def _solver(problem: str, solver: str, runs: Sequence[Pair], timed: bool) -> dict[str, Any]:
-    """Return what changed of one solver on one problem."""
+def _solver(problem: str, solver: str, runs: Sequence[Pair], *, timed: bool) -> dict[str, Any]:
     one, other = runs[0]
     metric = metric_of(one.problem.primary)
     sides = zip(*runs, strict=True)
@@ -158,8 +140,8 @@ def _quantity(
 ) -> dict[str, Any]:
     """Return what changed over the seeds, as `orthobench.stats.run_pairs` finds it on each."""
     found = [compare(base, head, 0.0) for base, head in runs]
-    ways_of = ((Change.WORSE, Change.MIXED), (Change.BETTER, Change.MIXED))
-    higher, lower = (sum(f.change in ways for f in found) for ways in ways_of)
+    higher = sum(f.change in (Change.WORSE, Change.MIXED) for f in found)
+    lower = sum(f.change in (Change.BETTER, Change.MIXED) for f in found)
     compared = any(f.change is not Change.NONE for f in found)
     ways = {(True, True): "mixed", (True, False): "higher", (False, True): "lower"}
     change = ways.get((higher > 0, lower > 0), "same" if compared else "not compared")
@@ -171,7 +153,6 @@ def _quantity(
 
 
 def _compare_seconds(base: Run, head: Run, tolerance: float) -> Finding:
-    """Compare the times of two runs, whatever they were spent on."""
     old, new = (final(run, COSTS["seconds"]) for run in (base, head))
     if not (math.isfinite(old) and math.isfinite(new) and old > 0):
         return Finding(Change.NONE)
@@ -181,30 +162,23 @@ def _compare_seconds(base: Run, head: Run, tolerance: float) -> Finding:
 
 
 def _differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return what has another value in each of two mappings that both have it."""
+    """Return the values that differ of the keys that two mappings share."""
     return {name: (a[name], b[name]) for name in a if name in b and a[name] != b[name]}
 
 
 def _machines(a: Results, b: Results) -> str:
-    """Return how the machines of two stores differ; empty where they do not."""
     first, second = (dict(side.session()["environment"]) for side in (a, b))
-    if not any(first.get(name) and second.get(name) for name in MACHINE):
+    if not any(first.get(name) and second.get(name) for name in ("cpu", "platform")):
         return "a store does not say on which machine it was run"
-    different = [name for name in MACHINE if first.get(name) != second.get(name)]
+    different = [
+        f"{name} {first.get(key)} → {second.get(key)}" if key != "blas" else name
+        for key, name in MACHINE.items()
+        if first.get(key) != second.get(key)
+    ]
     if different:
-        parts = [f"{MACHINE[n]} {first.get(n)} → {second.get(n)}" for n in different]
-        return clean(f"the machines are not the same ({'; '.join(parts)})")
-    if first.get("blas") != second.get("blas"):
-        return "the BLAS is another one"
+        return clean(f"the machines are not the same ({'; '.join(different)})")
     before, after = ((side.get("run") or {}).get("workers") for side in (first, second))
     return "" if before == after else f"{before} runs at once in BASE, {after} in HEAD"
-
-
-def _versions(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:
-    """Yield which distributions have other versions."""
-    parts = [f"{name} {one} → {other}" for name, (one, other) in _differing(a, b).items()]
-    if parts:
-        yield clean(f"versions: {'; '.join(parts)}")
 
 
 def _side(results: Results) -> str:
@@ -212,29 +186,8 @@ def _side(results: Results) -> str:
     return clean(f"{results.suite} of {started} UTC, {hide_home(str(results.path))}")
 
 
-def _sentences(solvers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield for each quantity how many solvers on problems changed, and how."""
-    for name in solvers[0]["quantities"]:
-        named: dict[str, list[str]] = {}
-        for row in solvers:
-            who = "{solver} on {problem}".format(**row)
-            named.setdefault(row["quantities"][name]["change"], []).append(who)
-        parts = [
-            f"{len(who)} {change}" + f" ({listed(who, 3)})" * (change in ("higher", "lower"))
-            for change, who in named.items()
-        ]
-        yield f"{TITLES[name]} in HEAD against BASE: {listed(parts, len(parts))}."
-
-
 def show(changes: Mapping[str, Any], console: Console | None = None) -> None:
-    """Print a table for each problem, with what is not compared below them.
-
-    Parameters
-    ----------
-    changes : Changes
-    console : rich Console, optional
-        Standard output by default.
-    """
+    """Print a table for each problem, with what is not compared below them."""
     from rich.console import Console
     from rich.text import Text
 
@@ -247,7 +200,7 @@ def show(changes: Mapping[str, Any], console: Console | None = None) -> None:
         console.print(Text.assemble((problem, "bold"), (about, "dim")))
         console.print(_table(solvers))
     console.print()
-    for line in (*changes["sentences"], *changes["only"], *changes["notes"]):
+    for line in (*changes["only"], *changes["notes"]):
         console.print(Text(line))
 
 

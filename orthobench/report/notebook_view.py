@@ -40,19 +40,19 @@ MOST_FACTS = 11
 
 
 class Results(stored.Results):
-    """What a run of a suite gave, and what it says: `answer`, `table` and `plot`."""
+    """The results of a suite, with `answer` and `table`."""
 
     def answer(self, cost: str = "", tolerance: float | None = None) -> Answer:
-        """Return which solver to use: as good as the best, at the least cost.
+        """Return which solver to use: as good as the best, at the lowest cost.
 
         Parameters
         ----------
         cost : str
-            What is to be least: one of `orthobench.stats.costs.ALL_COSTS`, by default
-            seconds, or of imported runs their unit.
+            One of `orthobench.stats.costs.ALL_COSTS`; by default seconds, or the unit of imported
+            runs.
         tolerance : float, optional
             The part of the gap from the start to the best value by which a solver that is as good
-            may end above the best; the suite's, or else 0.01, where none is given.
+            may end above the best; by default the suite's, or else 0.01.
 
         Returns
         -------
@@ -79,7 +79,7 @@ class Results(stored.Results):
         return panel
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: what the terminal prints."""
+        """Return the output of the terminal as HTML."""
         counts = ", ".join([f"<b>{escape(clean(self.suite))}</b>", *_counts(self)])
         return f"<p>{counts}</p>{overview.html(self.answer())}"
 
@@ -111,22 +111,18 @@ class Outcome:
     def stop(self) -> Termination:
         """How and why the run ended.
 
-        That it converged is the word of the solver until the last metrics are read: then it may be
-        *not stationary*.
+        A solver's claim of convergence may become *not stationary* when the last metrics are read.
         """
         return self._ran.stop
 
     @property
     def trace(self) -> tuple[Checkpoint, ...]:
-        """The checkpoints, with seconds, work and metrics.
-
-        They are start and end, or with ``curve=True`` or `until` those between them too.
-        """
+        """Start and end, or with ``curve=True`` or `until` all checkpoints."""
         return self._ran.trace
 
     @property
     def final(self) -> Solution | None:
-        """The last solution, with all that its family says of one; None if there is none."""
+        """The last solution, or None."""
         return self._ran.final
 
     @property
@@ -136,10 +132,7 @@ class Outcome:
 
     @cached_property
     def result(self) -> Result | None:
-        """What the solution says, in the order and with the signs that its family documents.
-
-        It is computed when it is read. None if there is no solution, or the family declares none.
-        """
+        """The solution in the words of its family, computed when it is read; None without any."""
         return self._result()
 
     @property
@@ -149,7 +142,7 @@ class Outcome:
 
     @property
     def core(self) -> Array | None:
-        """The core tensor of the last solution, if it has one; computed when it is read."""
+        """The core tensor of the last solution, if it has one."""
         return None if self.final is None else self.final.core
 
     @property
@@ -164,7 +157,7 @@ class Outcome:
 
     @property
     def error(self) -> BaseException | None:
-        """The error that was raised, of a run that failed."""
+        """The error of a run that failed."""
         return self._ran.error
 
     def __reduce__(self) -> tuple[type[Outcome], tuple[Any, ...]]:
@@ -173,15 +166,15 @@ class Outcome:
         judged = JudgedOutcome(self.stop, marks, self.exhibits, self.final, self.error)
         return Outcome, (judged, partial(_known, self.result))
 
-    def plot(self, ax: Axes, metric: str | None = None) -> Series:
-        """Draw a metric over the seconds into an axis; by default the one that problems rank by.
+    def plot(self, ax: Axes, metric: str = "") -> Series:
+        """Draw a metric over the seconds into an axis; by default the first one.
 
         It has as many points as `trace`: two unless the run was to record its curve.
 
         Returns
         -------
         Series
-            What was drawn, as numbers.
+            The points that were drawn.
 
         Raises
         ------
@@ -189,16 +182,15 @@ class Outcome:
             On an unknown metric.
         """
         known = self.trace[-1].metrics if self.trace else {}
-        name = next(iter(known), "") if metric is None else metric
-        if known and name not in known:
-            raise unknown("metric of this outcome:", name, known)
+        name = metric or next(iter(known), "")
+        if name not in known:
+            raise unknown("metric", name, known)
         y = np.array([mark.metrics.get(name, np.nan) for mark in self.trace])
         x = np.array([mark.seconds + mark.readout_seconds for mark in self.trace])
-        drawn = Series(name.replace("_", " "), x, y)
-        scale = "log" if np.isfinite(y).all() and (y > 0).all() else "linear"
         ax.plot(x, y, marker="o")
-        ax.set(xlabel="seconds", ylabel=drawn.label, yscale=scale)
-        return drawn
+        scale = "log" if (y > 0).all() else "linear"
+        ax.set(xlabel="seconds", ylabel=name.replace("_", " "), yscale=scale)
+        return Series(name, x, y)
 
     def __repr__(self) -> str:
         facts = self._facts()
@@ -246,18 +238,13 @@ class Report:
 
 
 def report(results: stored.Results, folder: Path | str | None = None) -> Report:
-    """Write the interactive page about results, which a notebook shows where this is returned.
+    """Write the interactive page about results, which a notebook shows.
 
     Parameters
     ----------
     results : Results
     folder : path, optional
-        ``report`` beside the store, where none is named.
-
-    Returns
-    -------
-    Report
-        Its ``path`` is the file, which needs no other and no network.
+        By default ``report`` beside the store.
 
     Raises
     ------
@@ -271,7 +258,6 @@ def report(results: stored.Results, folder: Path | str | None = None) -> Report:
 
 
 def _counts(results: Results) -> Iterator[str]:
-    """Yield how many runs there are, failed, and are to come."""
     yield plural(len(results.records) - len(results.refused), "run")
     for name, records in (("failed", results.failures), ("not run yet", results.missing)):
         if records:

@@ -31,7 +31,7 @@ class Row:
     ----------
     result : SolverResult
     summary : Summary
-        Of the final values of the metric that is compared.
+        The summary of the final values of the metric that is compared.
     decision : Decision
     mark : str
         One of `orthobench.decide.wording.MARKS`, or empty.

@@ -10,11 +10,10 @@ COLOURS = (
     "#BB3197", "#7B008F", "#A149F9", "#325462", "#FF39C4", "#931913",
     "#6F12DC", "#828F7C", "#2E7D4F", "#D8172A", "#D07D25", "#0899D2",
 )  # fmt: skip
-"""Twelve hues on white.
+"""Twelve hues on white, with a contrast above 3.
 
-Any two differ for readers with any colour vision: by at least 0.08 in OKLab, as they are and as
-Machado, Oliveira and Fernandes 2009 simulate protanopia, deuteranopia and tritanopia. Each has a
-contrast of more than 3 with the background.
+Any two differ by at least 0.08 in OKLab, also under protanopia, deuteranopia and tritanopia
+(simulated as in Machado, Oliveira and Fernandes 2009).
 """
 
 LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
@@ -40,8 +39,8 @@ SHAPES = {
 
 MARKERS = tuple(SHAPES)
 
-REFERENCES = ("4,3", "1.5,2.5", "9,3,2,3")
-"""The dashes of the first, second and third reference on a page, then again from the first."""
+REFERENCES = ((4, 3), (1.5, 2.5), (9, 3, 2, 3))
+"""The dashes of the first, second and third reference, then again from the first."""
 
 WIDTH = 1.8
 """The width of lines on a page, in pixels."""
@@ -70,7 +69,7 @@ class Style:
 
     @property
     def dash(self) -> str:
-        """The dashes in pixels; empty where the line is solid."""
+        """The dashes in pixels; empty for a solid line."""
         return ",".join(f"{WIDTH * part:g}" for part in self.line[1])
 
     @property
@@ -82,14 +81,8 @@ class Style:
 def solver_styles(names: Iterable[str]) -> dict[str, Style]:
     """Return a style for each solver.
 
-    The name of a solver decides its hue, so that it looks alike on all pages, unless another one
-    of the same report has it already: the next free hue is taken then. Up to twelve solvers have
-    hues of their own, and 432 differ in hue, line or marker.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The solvers of all results of a report, so that each looks the same in all its figures.
+    The name of a solver decides its hue, or the next free one if it is taken. Up to twelve solvers
+    have different hues, and 432 differ in hue, line or marker.
     """
     styles: dict[str, Style] = {}
     rounds, used = 0, set[int]()

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from records import altered
 
 import orthobench as ob
-from orthobench.harness.stopping import RunStatus, Target
+from orthobench.harness.stopping import Target
 from orthobench.report.style import solver_styles
 
 LEVELS = (Target("rank", 9.0), Target("rank", 12.0))
@@ -78,10 +78,9 @@ def test_every_function_draws_what_it_returns(results, name, words, keys):
     ax.figure.draw_without_rendering()
 
 
-@pytest.mark.parametrize("problem", ["digits k=4", "digits k=4, rank <= 9"])
-def test_tradeoffs_take_a_problem_with_its_level_or_without(levelled, problem):
+def test_tradeoffs_draw_costs_against_levels(levelled):
     ax = axis()
-    panel = ob.plots.tradeoff(ax, levelled, problem, y="flops")
+    panel = ob.plots.tradeoff(ax, levelled, "digits k=4", y="flops")
     assert (panel.x.key, panel.y.key, panel.rules) == ("rank", "flops", (9, 12))
     assert_drawn(ax, panel)
 
@@ -94,38 +93,13 @@ def test_curves_are_loaded_and_drawn(results, load, monkeypatch):
     assert ax.get_xlabel() == "false positives"
 
 
-def test_any_axis_will_do(results):
-    fig = Figure(layout="constrained")
-    left, right = fig.subfigures(1, 2)
-    for ax in (left.add_subplot(), *right.subplots(2, 1)):
-        ob.plots.convergence(ax, results, "digits k=4")
-    fig.draw_without_rendering()
-    import matplotlib.pyplot as plt
-
-    _, ax = plt.subplots()
-    ob.plots.expected(ax, results)
-    plt.close("all")
-
-
-def test_sizes_are_those_that_matplotlib_is_set_to(results):
-    import matplotlib as mpl
-
-    with mpl.rc_context({"lines.linewidth": 3.3, "axes.labelsize": 17}):
-        ax = axis()
-        ob.plots.convergence(ax, results, "digits k=4")
-    assert ax.lines[0].get_linewidth() == 3.3
-    assert ax.xaxis.label.get_fontsize() == 17
-
-
 @pytest.mark.parametrize(("name", "words", "message"), [
-    ("convergence", ("digit k=4",), "unknown problem 'digit k=4'; did you mean 'digits k=4'"),
+    ("convergence", ("digit k=4",), "unknown convergence plot .*did you mean 'digits k=4'"),
     ("convergence", ("digits k=4", "second"), "did you mean 'seconds'"),
     ("convergence", ("digits k=4", "seconds", "gaps"), "did you mean 'gap'"),
     ("tuning", ("digits k=4", "stepp"), "unknown parameter .*did you mean 'step'"),
-    ("tradeoff", ("digits k=3",), "unknown problem"),
-    ("tradeoff", ("digits k=4",), "there is no tradeoff plot of digits k=4"),
     ("sweep", ("digits against m",), "did you mean 'digits against k'"),
-    ("profile", ("PCB",), "unknown family 'PCB'"),
+    ("profile", ("PCB",), "unknown profile plot 'PCB'"),
     ("profile", ("PCA", "secs"), "unknown cost of PCA: performance profiles 'secs'"),
     ("profile", ("PCA", "seconds", "2 %"), "unknown accuracy"),
 ])  # fmt: skip
@@ -134,11 +108,11 @@ def test_names_that_nobody_has_are_told_what_is_near(results, name, words, messa
         getattr(ob.plots, name)(axis(), results, *words)
 
 
-def test_where_there_are_several_one_must_be_named(results):
+def test_one_of_several_plots_must_be_named(results):
     other = [altered(r, family="Tucker", problem=f"t {r.problem.label}", recipe="t")
              for r in results.records]  # fmt: skip
     both = replace(results, records=[*results.records, *other])
-    with pytest.raises(ob.UsageError, match="name one of the families: PCA, Tucker"):
+    with pytest.raises(ob.UsageError, match="name one of the plots: PCA, Tucker"):
         ob.plots.profile(axis(), both)
     with pytest.raises(ob.UsageError, match="name one of the plots: digits against k, t against k"):
         ob.plots.sweep(axis(), both)
@@ -159,19 +133,3 @@ def test_plots_that_runs_do_not_allow_are_refused(results, runs):
     ):
         with pytest.raises(ob.UsageError, match=message):
             getattr(ob.plots, kind)(axis(), untuned)
-    with pytest.raises(ob.UsageError, match=r"no tuning plot of digits k=4"):
-        ob.plots.tuning(axis(), untuned, "digits k=4")
-
-
-def test_a_problem_that_nobody_takes_part_in_has_no_plot(runs):
-    refused = [altered(r, status=RunStatus.REFUSED, trace=()) for r in runs("a", 1.0)]
-    with pytest.raises(ob.UsageError, match="no solver takes part in digits k=4"):
-        ob.plots.convergence(axis(), ob.Results("toys", Path("none"), refused))
-
-
-def test_options_may_be_given_in_order_or_by_name(results):
-    one = ob.plots.convergence(axis(), results, "digits k=4", "flops", "rank")
-    two = ob.plots.convergence(axis(), results, "digits k=4", metric="rank", x="flops")
-    assert (one.x.key, one.y.key) == (two.x.key, two.y.key) == ("flops", "rank")
-    default = ob.plots.convergence(axis(), results, "digits k=4", metric=None)
-    assert default.y.key == "gap"

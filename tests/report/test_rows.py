@@ -35,17 +35,6 @@ def test_values_at_rounding_level_are_only_said_to_be_below_it(runs, value, text
     assert replace(row, rounding=3e-13).text(1e-13) == "<1e-12"
 
 
-def test_rounding_is_a_part_of_the_largest_start_of_any_solver(runs):
-    records = [*runs("a", 1.0), *runs("b", 50.0)]
-    largest = max(abs(r.start) for r in records)
-    assert {row.rounding for row in rows(records)} == {ROUNDING * largest}
-    mark = records[0].trace[0]
-    none = replace(mark, metrics={**mark.metrics, "gap": math.inf})
-    broken = [replace(records[-1], trace=(none, *records[-1].trace[1:]))]
-    finite = max(abs(r.start) for r in records[:-1])
-    assert rows([*records[:-1], *broken])[0].rounding == ROUNDING * finite
-
-
 def test_runs_are_counted_by_how_they_ended(runs):
     missing = altered(runs("a", 1.0)[4], status=RunStatus.MISSING, trace=())
     (row,) = rows([*runs("a", 1.0, failed=1)[:4], missing])

@@ -1,6 +1,6 @@
 """The figure of a plot: layouts for screens and journals, panels side by side, a legend, a caption.
 
-Matplotlib's constrained layout puts everything where nothing overlaps.
+Matplotlib's constrained layout avoids overlaps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from orthobench.tools.formatting import clean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
 
@@ -35,8 +34,8 @@ class Layout:
     Attributes
     ----------
     widths : tuple of float
-        The width of a figure with one panel, with two side by side, and so on; there are never more
-        panels side by side than widths.
+        The width of a figure with one panel, with two side by side, and so on. Its length is the
+        maximum number of panels side by side.
     height : float
         The height of a panel with the labels of its axes.
     titled : bool
@@ -58,11 +57,6 @@ class Layout:
     line: float
     marker: float
     dpi: int
-
-    def columns_for(self, panels: int) -> int:
-        """Return how many of so many panels are side by side, so that rows are filled evenly."""
-        rows = -(-panels // len(self.widths))
-        return -(-panels // rows)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -108,16 +102,11 @@ LAYOUTS: Mapping[str, Layout] = MappingProxyType(
 )
 
 NAMES = 0.3
-"""The most of the width of a figure that the names of a legend take."""
+"""The maximum fraction of the width of a figure for the names of a legend."""
 
 
 def layout_of(style: str) -> Layout:
-    """Return the layout of a style.
-
-    Parameters
-    ----------
-    style : str
-        One of `LAYOUTS`.
+    """Return the layout of a style, one of `LAYOUTS`.
 
     Raises
     ------
@@ -130,35 +119,15 @@ def layout_of(style: str) -> Layout:
 
 
 def sheet_panels(plot: Plot) -> dict[Key, Panel]:
-    """Return the panels of a plot that are drawn in files, by their options.
-
-    Parameters
-    ----------
-    plot : Plot
-    """
+    """Return the panels of a plot that are drawn in files, by their options."""
     keys = list(plot.sheet) or [next(plot.keys())]
     return {key: plot.draw(key) for key in keys}
 
 
 def draw_figure(
-    plot: Plot,
-    styles: Mapping[str, Style],
-    layout: Layout = SCREEN,
-    panels: Mapping[Key, Panel] | None = None,
+    plot: Plot, panels: Sequence[Panel], styles: Mapping[str, Style], layout: Layout = SCREEN
 ) -> Figure:
-    """Draw the figure of a plot.
-
-    A legend stands beside the last panel, and beside each one whose lines have other names than
-    those of the next.
-
-    Parameters
-    ----------
-    plot : Plot
-    styles : mapping
-        The style of each solver.
-    layout : Layout
-    panels : mapping, optional
-        The `sheet_panels` of the plot, if they are there already.
+    """Draw some panels of a plot as a figure, with a legend for each set of names.
 
     Returns
     -------
@@ -168,14 +137,14 @@ def draw_figure(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    drawn = list((panels or sheet_panels(plot)).values())
-    columns = layout.columns_for(len(drawn))
-    width, rows = layout.widths[columns - 1], -(-len(drawn) // columns)
+    rows = -(-len(panels) // len(layout.widths))
+    columns = -(-len(panels) // rows)
+    width = layout.widths[columns - 1]
     names = [
         [folded(series.label, NAMES * width, layout.small) for series in panel.series]
-        for panel in drawn
+        for panel in panels
     ]
-    lines = 2 + max((sum(name.count("\n") + 1.4 for name in own) for own in names), default=0)
+    lines = 2 + max(sum(name.count("\n") + 1.4 for name in own) for own in names)
     height = rows * max(layout.height, lines * 1.25 * layout.small / 72)
     title = folded(plot.name, width, 1.1 * layout.title)
     about = folded(" · ".join(plot.about), width, layout.small)
@@ -186,35 +155,30 @@ def draw_figure(
         fig = Figure(figsize=(width, height), facecolor="white", layout="constrained")
         FigureCanvasAgg(fig)
         axes = fig.subplots(rows, columns, squeeze=False).flatten()
-        for ax in axes[len(drawn) :]:
+        for ax in axes[len(panels) :]:
             ax.remove()
-        for i, (ax, panel) in enumerate(zip(axes, drawn, strict=False)):
-            draw_panel(ax, panel, styles, drawn)
-            if i % columns and drawn[i - 1].y == panel.y:
+        for i, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
+            draw_panel(ax, panel, styles, panels)
+            if i % columns and panels[i - 1].y == panel.y:
                 ax.set_ylabel("")
-            if panel.title and (layout.titled or len(drawn) > 1):
+            if panel.title and (layout.titled or len(panels) > 1):
                 ax.set_title(folded(panel.title, width / columns, layout.small), color=MUTED,
                              parse_math=False)  # fmt: skip
-            if names[i] and (i + 1 == len(drawn) or names[i] != names[i + 1]):
-                _add_legend(ax, names[i], led=not panel.x.categories)
+            if names[i] and (i + 1 == len(panels) or names[i] != names[i + 1]):
+                _add_legend(ax, names[i])
         if layout.titled:
             left: dict[str, Any] = {"x": 0.01, "ha": "left", "parse_math": False}
             fig.suptitle(title, fontsize=layout.title, fontweight="bold", color=INK, **left)
             fig.supxlabel(about, fontsize=layout.small, color=MUTED, **left)
         fig.draw_without_rendering()
         fig.set_layout_engine("none")  # each format would move things a little
-        for ax, panel in zip(axes, drawn, strict=False):
-            if ax.get_legend() and not panel.x.categories:
-                _lead_to_names(ax)
     return fig
 
 
-def _add_legend(ax: Axes, names: Sequence[str], led: bool) -> None:
-    """Put names beside a panel; in the order in which lines end where these lead there."""
+def _add_legend(ax: Axes, names: Sequence[str]) -> None:
+    """Put names beside a panel, in the order of the ends of their lines."""
     lines = cast("list[Line2D]", ax.get_legend_handles_labels()[0])
-    pairs = list(zip(lines, names, strict=True))
-    if led:
-        pairs.sort(key=lambda pair: -_end(pair[0])[1])
+    pairs = sorted(zip(lines, names, strict=True), key=lambda pair: -_end(pair[0]))
     legend = ax.legend(
         [line for line, _ in pairs], [name for _, name in pairs], loc="upper left",
         bbox_to_anchor=(1.06, 1), borderaxespad=0, frameon=False,
@@ -223,40 +187,14 @@ def _add_legend(ax: Axes, names: Sequence[str], led: bool) -> None:
         text.set(text=name, parse_math=False)
 
 
-def _end(line: Line2D) -> tuple[float, float]:
-    """Return the last point of a line; far below all others where it has none."""
-    x, y = (np.asarray(part, dtype=float) for part in line.get_data(orig=False))
-    there = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    return (float(x[there[-1]]), float(y[there[-1]])) if len(there) else (math.nan, -math.inf)
-
-
-def _lead_to_names(ax: Axes) -> None:
-    """Draw a thin line from the end of each line to its name."""
-    from matplotlib.lines import Line2D
-
-    fig, legend = cast("Figure", ax.figure), cast("Legend", ax.get_legend())
-    lines = cast("list[Line2D]", ax.get_legend_handles_labels()[0])
-    ends = sorted(map(_end, lines), key=lambda end: -end[1])
-    to_figure = fig.transFigure.inverted()
-    for text, handle, end in zip(legend.get_texts(), legend.legend_handles, ends, strict=True):
-        box = text.get_window_extent()
-        left = legend.get_window_extent().x0
-        begin = to_figure.transform(ax.transData.transform(end))
-        name = to_figure.transform((left, (box.y0 + box.y1) / 2))
-        if math.isfinite(begin[1]):
-            colour = cast("Line2D", handle).get_color()
-            fig.add_artist(Line2D(*zip(begin, name, strict=True), color=colour, linewidth=0.5))
+def _end(line: Line2D) -> float:
+    y = np.asarray(line.get_ydata(orig=False), dtype=float)
+    finite = y[np.isfinite(y)]
+    return float(finite[-1]) if len(finite) else -math.inf
 
 
 def metadata(plot: Plot, kind: str) -> dict[str, Any]:
-    """Return the metadata of a file: title and caption of its plot, but no date.
-
-    Parameters
-    ----------
-    plot : Plot
-    kind : str
-        ``"png"``, ``"svg"`` or ``"pdf"``.
-    """
+    """Return the metadata of a PNG, SVG or PDF file: title and caption of its plot, but no date."""
     title, text = clean(plot.name), clean(" · ".join(plot.about))
     if kind == "pdf":
         return {"Title": title, "Subject": text, "CreationDate": None}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from orthobench._version import __version__
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
 from orthobench.report.figures.figure import (
@@ -20,12 +17,10 @@ from orthobench.report.figures.figure import (
     metadata,
     sheet_panels,
 )
-from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
-from orthobench.report.plots.exhibits import Load, exhibitions
+from orthobench.report.plots.collection import all_plots
+from orthobench.report.plots.exhibits import Load
 from orthobench.report.style import Style, solver_styles
-from orthobench.results.results import Results
 from orthobench.results.tuning import SolverResult
-from orthobench.tools.collections import grouped
 from orthobench.tools.files import atomic_write, make_folder, write_csv
 
 FORMATS = ("png", "svg", "pdf", "csv")
@@ -33,34 +28,6 @@ FORMATS = ("png", "svg", "pdf", "csv")
 
 RUN_KINDS = ("convergence", "tradeoff", "sweep", "curves")
 """The kinds of plots that ``orthobench run`` writes: they need no comparison over problems."""
-
-
-REMEMBERED = "drawn.json"
-"""Beside the figures of a run: which they are, and of which data and version."""
-
-
-def run_figures(results: Results, folder: Path) -> list[Path]:
-    """Return the figures of ``orthobench run``, drawn again if data or version changed since.
-
-    Parameters
-    ----------
-    results : Results
-    folder : Path
-    """
-    data, remembered = f"{results.fingerprint()} {__version__}", folder / REMEMBERED
-    with suppress(OSError, ValueError, LookupError, TypeError):
-        known = json.loads(remembered.read_text())
-        paths = [folder / Path(name).name for name in known["files"]]
-        if paths and known["data"] == data and all(path.is_file() for path in paths):
-            return paths
-    paths = save_figures(
-        results.entries, folder, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
-        exhibits=results.exhibits,
-    )  # fmt: skip
-    facts = {"data": data, "files": [path.name for path in paths]}
-    with atomic_write(remembered) as file:
-        file.write(json.dumps(facts, indent=2).encode())
-    return paths
 
 
 def save_figures(
@@ -77,12 +44,12 @@ def save_figures(
     Parameters
     ----------
     entries : sequence of SolverResult
-        The entries of any number of problems; a solver has the same style in all figures.
+        The entries of any number of problems.
     directory : path
         Created if it does not exist; files of the same name are overwritten.
     style : str
-        ``"screen"``, or for papers ``"one-column"`` (3.5 in wide) or ``"two-column"`` (7.16 in).
-        The latter have no headings: title and caption are in the metadata of the files.
+        ``"screen"``, or for papers ``"one-column"`` (3.5 in wide) or ``"two-column"`` (7.16 in),
+        which have title and caption only in the metadata of the files.
     formats : sequence of str
         Any of `FORMATS`. Fonts are embedded: in PDF as TrueType, in SVG as shapes.
     kinds : sequence of str, optional
@@ -93,12 +60,12 @@ def save_figures(
     Returns
     -------
     list of Path
-        The files, figure by figure; equal entries give equal files, byte for byte.
+        The files, figure by figure; equal entries give equal bytes.
 
     Raises
     ------
     UsageError
-        On an unknown style or format, and where a file cannot be written.
+        On an unknown style or format, and if a file cannot be written.
     """
     layout = layout_of(style)
     for kind in formats:
@@ -106,20 +73,13 @@ def save_figures(
             raise unknown("format", kind, FORMATS)
     directory = make_folder(Path(directory), "the figures")
     styles = solver_styles(entry.solver for entry in entries)
-    taking_part = [entry for entry in entries if not entry.refused]
-    plots = [
-        plot
-        for group in grouped(taking_part, lambda entry: entry.problem).values()
-        for plot in problem_plots(group)
-    ]
-    plots += comparison_plots(entries)
-    plots += exhibit_plots(exhibitions(entries, exhibits)) if exhibits else []
-    return [
-        path
-        for stem, plot in zip(stems(plots), plots, strict=True)
-        if kinds is None or plot.kind in kinds
-        for path in _save(directory / stem, plot, styles, formats, layout)
-    ]
+    paths: list[Path] = []
+    names: set[str] = set()
+    for plot in all_plots(entries, exhibits):
+        name = file_name(plot, names)
+        if kinds is None or plot.kind in kinds:
+            paths += _save(directory / name, plot, styles, formats, layout)
+    return paths
 
 
 def save_plot(
@@ -130,21 +90,9 @@ def save_plot(
     formats: Sequence[str] = FORMATS,
     dpi: int | None = None,
 ) -> list[Path]:
-    """Write the figure of one plot, with `solver_styles` of the solvers in it.
+    """Write the figure of one plot to files of this stem; see `save_figures`.
 
-    Parameters
-    ----------
-    plot : Plot
-    stem : Path
-        The files without their suffix.
-    style, formats
-        As for `save_figures`.
-    dpi : int, optional
-        Pixels per inch, instead of the style's.
-
-    Returns
-    -------
-    list of Path
+    `dpi`, in pixels per inch, replaces that of the style.
     """
     panels = sheet_panels(plot).values()
     styles = solver_styles(s.solver for panel in panels for s in panel.series if s.solver)
@@ -153,45 +101,21 @@ def save_plot(
     return _save(stem, plot, styles, formats, layout)
 
 
-def stems(plots: Sequence[Plot]) -> list[str]:
-    """Return the names of files, without their suffix; with the kind if a name occurs again.
-
-    Parameters
-    ----------
-    plots : sequence of Plot
-        All of a comparison, so that names do not depend on which of them are written.
-    """
-    names = [plot.name for plot in plots]
-    return slugs(
-        f"{name} {plot.kind}" if name in names[:i] else name
-        for i, (name, plot) in enumerate(zip(names, plots, strict=True))
-    )
-
-
-def slugs(labels: Iterable[str]) -> list[str]:
-    """Return a unique file name for each label: ASCII letters, digits, dots and hyphens."""
-    names: dict[str, None] = {}
-    for label in labels:
-        stem = re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")[:80] or "problem"
-        name, count = stem, 1
-        while name in names:
-            count += 1
-            name = f"{stem}-{count}"
-        names[name] = None
-    return list(names)
+def file_name(plot: Plot, names: set[str]) -> str:
+    """Return a safe file name for a plot, and add it to the names that are taken."""
+    short = re.sub(r"[^a-z0-9.]+", "-", plot.name.lower()).strip("-.")[:80] or "problem"
+    name, count = short, 1
+    while name in names:
+        name = f"{short}-{plot.kind}" if count == 1 else f"{short}-{count}"
+        count += 1
+    names.add(name)
+    return name
 
 
 def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
     """Return the data of a plot as the rows of a CSV file, numbers in full precision.
 
-    Columns: the plot, the options of the panel, then those of
-    `orthobench.contract.panel.Panel.rows`, empty where a panel has no such column.
-
-    Parameters
-    ----------
-    plot : Plot
-    panels : mapping
-        The panels drawn, by their options.
+    Columns: the plot, the options of the panel, and those of its `Panel.rows`.
     """
     rows = [(key, row) for key, panel in panels.items() for row in panel.rows()]
     columns = list(dict.fromkeys(name for _, row in rows for name in row))
@@ -202,10 +126,9 @@ def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
 def _save(
     stem: Path, plot: Plot, styles: Mapping[str, Style], formats: Sequence[str], layout: Layout
 ) -> list[Path]:
-    """Write the files of a plot; data alone need no drawing."""
     panels = sheet_panels(plot)
-    pictures = any(kind != "csv" for kind in formats)
-    fig = draw_figure(plot, styles, layout, panels) if pictures else None
+    pictures = set(formats) - {"csv"}
+    fig = draw_figure(plot, [*panels.values()], styles, layout) if pictures else None
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in formats]
     with layout.applied():
         for path, kind in zip(paths, formats, strict=True):

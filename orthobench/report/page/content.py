@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import product
-from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from orthobench.contract.panel import Plot
@@ -24,12 +21,7 @@ from orthobench.registry.plugins import catalogue
 from orthobench.report.origins import origin_lines
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.problems import (
-    failures,
-    problem_runs,
-    problem_section,
-    refusals,
-)
+from orthobench.report.page.problems import failures, problem_runs, problem_section, refusals
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import exhibitions
 from orthobench.report.plots.families import costs
@@ -43,9 +35,6 @@ from orthobench.tools import toml
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, plural
 
-DRAWN = 2_700_000
-"""The most characters of plot data and images in one page."""
-
 MOST_PAIRS = 20_000
 """Maximum number of pairs of solvers on a problem for which there is more than one answer."""
 
@@ -56,23 +45,11 @@ Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 def page_content(results: Results) -> dict[str, Any]:
     """Return the content of the page about some results, as the template reads it.
 
-    Solvers have one order everywhere: that in which they stand under the first cost and tolerance
-    of their family.
-
-    ``families`` are the sections of the first screen, with what `_family_section` says of each.
-    ``failures``, ``refusals`` and ``problems`` are those of `orthobench.report.page.problems`,
-    ``galleries`` the images of each problem by its label. ``plots`` are all plots of the page,
-    ``plot_data`` is what its script draws of them, and ``comparison_plots`` are the indices of
-    those over all problems; sections of problems have the others.
+    Solvers have one order everywhere: that under the first cost and tolerance of their family.
     """
     session, typed = results.session(), results.suite_as_typed
-    table, suite = _suite_of(session["text"]), clean(results.suite)
     by_family = grouped(results.entries, lambda entry: entry.problem_info.family)
-    answers = {
-        name: family_answers(group, typed) if any(e.finished for e in group) else {}
-        for name, group in by_family.items()
-    }
-    sections = [_family_section(name, own) for name, own in answers.items()]
+    sections = [_family_section(name, group, typed) for name, group in by_family.items()]
     order = {(s["name"], solver): i for s in sections for i, solver in enumerate(s["solvers"])}
     entries = sorted(
         results.entries, key=lambda e: order.get((e.problem_info.family, e.solver), len(order))
@@ -97,14 +74,12 @@ def page_content(results: Results) -> dict[str, Any]:
     of_problems = len(plots)
     plots += comparison_plots(entries)
     styles = solver_styles(entry.solver for entry in entries)
-    data, left_out = plot_data(plots, styles, runs, list(map(_packed, sections)))
     failed = failures(results, [row for problem in problems for row in problem["rows"]])
     return {
-        "suite": suite,
-        "file": re.sub(r"[^A-Za-z0-9._-]+", "-", suite).strip("-.") + ".toml",
+        "suite": clean(results.suite),
         "text": session["text"].strip(),
         "version": clean(str(session["environment"].get("orthobench", ""))),
-        "description": clean(str(table.get("description", ""))),
+        "description": clean(str(_suite_of(session["text"]).get("description", ""))),
         "date": str(session["started"])[:16].replace("T", " ") + " UTC",
         "counts": _counts(results, len(problems)),
         "families": sections,
@@ -117,22 +92,13 @@ def page_content(results: Results) -> dict[str, Any]:
         "comparison_plots": range(of_problems, len(plots)),
         "provenance": _provenance(results, session),
         "styles": styles,
-        "plot_data": data,
-        "left_out": left_out,
-        "galleries": galleries(exhibits, DRAWN - len(data)),
+        "plot_data": plot_data(plots, styles, runs, list(map(_packed, sections))),
+        "galleries": galleries(exhibits),
     }
 
 
 def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
-    """Return what to use on the problems of one family, under each cost and tolerance.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of the family; with very many, there are only the first cost and tolerance.
-    suite : str
-        What to run more seeds of.
-    """
+    """Return what to use on the problems of one family, under each cost and tolerance."""
     parts = entries[0].tolerance or TOLERANCE, STRICT
     tolerances = {f"{100 * part:.6g} %": part for part in parts}
     keys = list(product(costs(entries), tolerances))
@@ -140,16 +106,13 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
     if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
         keys = keys[:1]
     begun = [entry for entry in entries if entry.finished and not entry.refused]
-    views = [(cost, tolerances[tolerance]) for cost, tolerance in keys]
-    found = compare_by(begun, views)
+    found = compare_by(begun, [(cost, tolerances[tolerance]) for cost, tolerance in keys])
     return {key: answer(own, suite) for key, own in zip(keys, found, strict=True)}
 
 
-def _family_section(name: str, answers: Answers) -> dict[str, Any]:
-    """Return what the first screen shows of a family: its answers, and the choices among them.
-
-    The first answer is shown at first; it is None if no run is finished.
-    """
+def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> dict[str, Any]:
+    """Return what the first screen shows of a family: its answers, and the choices among them."""
+    answers = family_answers(entries, suite) if any(e.finished for e in entries) else {}
     answer = next(iter(answers.values()), None)
     solvers = [one.solver for one in standings(answer.comparisons)] if answer else []
     costs, tolerances = (list(dict.fromkeys(key[i] for key in answers)) for i in range(2))
@@ -176,7 +139,6 @@ def _code(answer: Answer) -> str:
 
 
 def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answers of a family as JSON values, by cost and tolerance."""
     return {
         ",".join(key): {
             "sentence": answer.sentence,
@@ -189,19 +151,10 @@ def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str, float, str]:
-    """Return a solver on a problem.
+    """Return a solver on a problem: mark, symbol, cost, seeds, length of the bar, and meaning.
 
-    Returns
-    -------
-    kind : str
-        A mark, or ``"absent"``.
-    symbol, cost, seeds : str
-        The texts of a cell: ``"★"``, ``"1.2 ms"``, ``"12/12"``.
-    bar : float
-        The length of its bar, from 0 to 1: the logarithm of its cost between the lowest and the
-        highest of the problem.
-    meaning : str
-        The verdict in words, with the evidence.
+    The length, from 0 to 1, is the logarithm of the cost between the lowest and the highest of the
+    problem.
     """
     own, kind = comparison.of(solver), mark(comparison, solver)
     if not kind:
@@ -228,10 +181,6 @@ def _meaning(decision: Decision) -> str:
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:
-    """Return the numbers of problems, solvers, seeds and runs.
-
-    A problem counts once for each level; a cell that its solver refused is not a run.
-    """
     records = results.records
     planned = len(records) - len(results.refused)
     ran = planned - len(results.missing)
@@ -245,7 +194,7 @@ def _counts(results: Results, problems: int) -> tuple[str, ...]:
 
 
 def _suite_of(text: str) -> Mapping[str, Any]:
-    """Return the tables in the TOML of a suite; none where it was given as Python objects."""
+    """Return the tables in the TOML of a suite; none if it was given as Python objects."""
     try:
         return toml.loads(text)
     except tomllib.TOMLDecodeError:
@@ -253,8 +202,13 @@ def _suite_of(text: str) -> Mapping[str, Any]:
 
 
 def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
-    """Return the origin of the results: facts by name."""
     ran_on = session["environment"]
+    git = ran_on.get("git") or {}
+    libraries = [
+        " ".join(str(pool[key]) for key in ("internal_api", "version") if key in pool)
+        + (f", {pool['num_threads']} threads" if "num_threads" in pool else "")
+        for pool in ran_on.get("blas") or []
+    ]
     facts = {
         "command": _command(session["command"]),
         "started": session["started"],
@@ -263,12 +217,12 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
         "processor": f"{ran_on['cpu']}, {ran_on.get('cores')} cores" if "cpu" in ran_on else "",
         "system": ran_on.get("platform"),
         "executor": ", ".join(f"{k} {v}" for k, v in (ran_on.get("run") or {}).items() if v),
-        "BLAS": "; ".join(map(_blas, ran_on.get("blas") or [])),
+        "BLAS": "; ".join(libraries),
+        **results.versions,
         "orthobench": ran_on.get("orthobench"),
-        **{name: text for name, text in results.versions.items() if name != "orthobench"},
         "Python": ran_on.get("python"),
         **(ran_on.get("packages") or {}),
-        "git": _git(ran_on.get("git")),
+        "git": git.get("commit", "") + ", with changes not committed" * bool(git.get("dirty")),
         **origin_lines(dict.fromkeys(run.solver.name for run in results.records)),
     }
     return {name: clean(str(value)) for name, value in facts.items() if value}
@@ -276,24 +230,4 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
 
 def _command(command: str) -> str:
     """Return the command as a user types it: without the folder of its program."""
-    with suppress(ValueError):  # not as `shlex.join` writes it
-        program, *words = shlex.split(command)
-        name = PurePath(program).name
-        begin = ["python", "-m", "orthobench"] if name == "__main__.py" else [name]
-        return shlex.join([*begin, *words])
-    return command
-
-
-def _blas(pool: Mapping[str, Any]) -> str:
-    names = (pool.get("internal_api"), pool.get("version"), pool.get("architecture"))
-    named = " ".join(str(name) for name in names if name)
-    threads = pool.get("num_threads")
-    return (
-        f"{named}, {plural(threads, 'thread')}" if threads and isinstance(threads, int) else named
-    )
-
-
-def _git(state: Mapping[str, Any] | None) -> str:
-    if not state:
-        return ""
-    return f"{state.get('commit')}{', with changes not committed' * bool(state.get('dirty'))}"
+    return re.sub(r"^\S*/(?=\S)", "", command).replace("__main__.py", "python -m orthobench", 1)

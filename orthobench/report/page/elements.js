@@ -60,10 +60,9 @@ function fitted(text, width) {
   return `${text.slice(0, length)}…`;
 }
 
-/** A number with significant digits; infinity is the value of a failed run. */
+/** A number with significant digits; null is the value of a failed run. */
 function formatted(value, digits = 4) {
-  if (value === null || Number.isNaN(value)) return "–";
-  if (!Number.isFinite(value)) return value > 0 ? "infinite (failed)" : "-infinite";
+  if (value === null) return "–";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(digits - 1).replace("e+", "e");
   if (Number.isInteger(value) || size >= 10 ** digits) return Math.round(value).toLocaleString("en");

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from functools import cache
 from io import BytesIO
 from typing import Any
 
@@ -14,8 +13,11 @@ from orthobench.contract.exhibits import Image, Values
 from orthobench.report.plots.exhibits import Exhibition
 from orthobench.report.plots.labels import legend_label
 
-SIDE = 512
-"""The longest side of a drawn image, in pixels; larger images are averaged over blocks."""
+SIDES = (512, 256, 128)
+"""The longest side of images, in pixels: the first of these at which all images of a page fit."""
+
+SIZE = 2_000_000
+"""The size that all images of a page should not exceed, in characters."""
 
 SLIM = 4
 """Images with a larger ratio of their sides than this fill their cell, with pixels not square."""
@@ -29,124 +31,74 @@ COLOURS = {False: "viridis", True: "RdBu_r"}
 NOTHING = "#d4d4d4"
 """The colour of pixels without a value."""
 
-SIDES = (SIDE, 256, 128)
-"""The longest side of images, in pixels: the first of these at which all images of a page fit."""
 
-BLANK = 255
-"""The entry of the palette for pixels without a value; entries 0 to 254 are colours."""
-
-
-def galleries(exhibitions: Sequence[Exhibition], room: int) -> dict[str, dict[str, Any]]:
+def galleries(exhibitions: Sequence[Exhibition]) -> dict[str, dict[str, Any]]:
     """Return the galleries of a page, by problem.
 
-    Each has its caption as ``about``, images that are the same for all solvers as ``references``,
-    the ``names`` of the solvers' own ones, ``rows`` with a solver, its label with chosen
-    parameters, and its images (None where it has none of a name), and the ``size`` of all images
-    in characters.
-
-    All images are drawn in full, or with smaller sides if they do not fit. If they still do not,
-    the last galleries are left without images.
-
-    Parameters
-    ----------
-    exhibitions : sequence of Exhibition
-    room : int
-        The most characters that the images may take.
+    The images of ``rows`` belong to a solver, and those of ``references`` to none.
     """
     with_images = [one for one in exhibitions if one.references(Image) or one.names(Image)]
-    found = [_gallery(one, SIDES[0]) for one in with_images]
-    for side in SIDES[1:]:
-        if sum(one["size"] for one in found) > room:
-            found = [_gallery(one, side) for one in with_images]
-    sizes = np.cumsum([one["size"] for one in found])
-    return {
-        one.problem: gallery
-        if size <= room
-        else {**gallery, "references": [], "rows": [], "size": 0}
-        for one, gallery, size in zip(with_images, found, sizes.tolist(), strict=True)
-    }
+    found: dict[str, dict[str, Any]] = {}
+    for side in SIDES:
+        found = {one.problem: _gallery(one, side) for one in with_images}
+        if sum(own["size"] for own in found.values()) <= SIZE:
+            break
+    return found
 
 
 def _gallery(exhibition: Exhibition, side: int) -> dict[str, Any]:
-    references, own = exhibition.references(Image), exhibition.own(Image)
-    names = tuple(exhibition.names(Image))
-    images = [*references.values(), *(image for _, images in own for image in images.values())]
-    about = exhibition.about(*scale_notes(images, side), *exhibition.absent)
-    rows = []
-    for entry, by_name in own:
-        label = legend_label(entry)
-        cells = tuple(
-            _picture(by_name[name], name, f"{name}: {label}", side) if name in by_name else None
-            for name in names
-        )
-        rows.append((entry.solver, label, cells))
+    own, names = exhibition.own(Image), exhibition.names(Image)
     same = [
         _picture(image, name, f"{name}, the same for all", side)
-        for name, image in references.items()
+        for name, image in exhibition.references(Image).items()
     ]
+    rows = [
+        (
+            entry.solver, legend_label(entry),
+            [_picture(images[name], name, f"{name}: {legend_label(entry)}", side)
+             if name in images else None for name in names],
+        )
+        for entry, images in own
+    ]  # fmt: skip
     pictures = [*same, *(picture for *_, cells in rows for picture in cells if picture)]
+    scale = "each image on a scale of its own, percentiles {} to {}".format(*PERCENTILES)
     return {
-        "about": about, "references": same, "names": names, "rows": rows if names else [],
+        "about": exhibition.about(scale, *exhibition.absent),
+        "references": same, "names": names, "rows": rows if names else [],
         "size": sum(len(picture["source"]) for picture in pictures),
     }  # fmt: skip
 
 
 def _picture(image: Image, name: str, alt: str, side: int) -> dict[str, Any]:
     """Return a PNG as a data URL, its size in pixels, and whether it is stretched to its cell."""
-    data = png(image, side)
     height, width = reduced(image.values, side).shape
+    tall, wide = image.values.shape
     return {
         "name": name, "alt": alt, "width": width, "height": height,
-        "source": f"data:image/png;base64,{base64.b64encode(data).decode()}",
-        "fills": fills_cell(image.values),
+        "source": f"data:image/png;base64,{base64.b64encode(png(image, side)).decode()}",
+        "fills": max(tall, wide) > SLIM * min(tall, wide),
     }  # fmt: skip
 
 
-def png(image: Image, side: int = SIDE) -> bytes:
-    """Return an image as a PNG with a palette of 256 colours.
-
-    Parameters
-    ----------
-    image : Image
-    side : int
-        The longest side in pixels; larger images are averaged over blocks.
-    """
+def png(image: Image, side: int = SIDES[0]) -> bytes:
+    """Return an image as a PNG in colours."""
+    from matplotlib import colormaps
     from PIL import Image as Pillow
 
     values = reduced(image.values, side)
     low, high = colour_limits(values, image.signed)
-    with np.errstate(invalid="ignore"):
-        positions = (values - low) / (high - low)
-    entries = np.clip(np.nan_to_num(positions) * BLANK, 0, BLANK - 1).astype(np.uint8)
-    entries[np.isnan(values)] = BLANK
-    drawn = Pillow.fromarray(entries, mode="P")
-    drawn.putpalette(_palette(image.signed))
+    colours = colormaps[COLOURS[image.signed]].with_extremes(bad=NOTHING)
+    places = np.ma.masked_where(np.isnan(values), (values - low) / (high - low))
+    drawn = colours(places, bytes=True)
     buffer = BytesIO()
-    drawn.save(buffer, "PNG", optimize=True)
+    Pillow.fromarray(drawn).convert("RGB").save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
 
-@cache
-def _palette(signed: bool) -> bytes:
-    """Return the colours of the lowest to the highest value, and that of pixels without one."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_rgb
-
-    colours = colormaps[COLOURS[signed]](np.linspace(0, 1, BLANK))[:, :3]
-    table = np.concatenate([colours, [to_rgb(NOTHING)]])
-    return bytes(np.rint(255 * table).astype(np.uint8).ravel().tolist())
-
-
 def colour_limits(values: Values, signed: bool) -> tuple[float, float]:
-    """Return the values at the ends of the colour scale.
+    """Return the values at the ends of the colour scale: `PERCENTILES`, or else the extremes.
 
-    They are `PERCENTILES` of the values, or the smallest and the largest where these percentiles
-    are equal. The scale of a signed image is symmetric around zero.
-
-    Parameters
-    ----------
-    values : ndarray
-    signed : bool
+    The scale of a signed image is symmetric around zero.
     """
     finite = values[np.isfinite(values)].astype(np.float64)
     if signed:
@@ -161,19 +113,8 @@ def colour_limits(values: Values, signed: bool) -> tuple[float, float]:
     return (-high, high) if signed else (low, high)
 
 
-def fills_cell(values: Values) -> bool:
-    """Return whether an image is stretched to fill its cell, since it is too slim."""
-    return not 1 / SLIM <= values.shape[0] / values.shape[1] <= SLIM
-
-
-def reduced(values: Values, side: int = SIDE) -> Values:
-    """Return an image of at most `side` pixels a side, by means over blocks that leave out gaps.
-
-    Parameters
-    ----------
-    values : ndarray, shape (height, width)
-    side : int
-    """
+def reduced(values: Values, side: int = SIDES[0]) -> Values:
+    """Return an image of at most `side` pixels a side, by means over blocks that leave out gaps."""
     step = -(-max(values.shape) // side)
     if step == 1:
         return values
@@ -185,21 +126,3 @@ def reduced(values: Values, side: int = SIDE) -> Values:
     counts = np.isfinite(blocks).sum(axis=(1, 3))
     sums = np.nansum(blocks, axis=(1, 3))
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
-def scale_notes(images: Sequence[Image], side: int = SIDE) -> list[str]:
-    """Return what the colours mean, and whether pixels are averaged, for the caption.
-
-    Parameters
-    ----------
-    images : sequence of Image
-    side : int
-        The most pixels that are drawn on a side.
-    """
-    low, high = PERCENTILES
-    around = ", signed ones around zero" if any(image.signed for image in images) else ""
-    large = any(max(image.values.shape) > side for image in images)
-    return [
-        f"each image on a scale of its own, percentiles {low} to {high}{around}",
-        *([f"means over blocks of pixels where there are more than {side}"] if large else []),
-    ]

@@ -1,4 +1,4 @@
-"""The page of a history: curves over commits, their steps, and what each such commit changed."""
+"""The page of a history: curves over commits, their steps, and the changes of each commit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from orthobench.report.page.write import framed
 from orthobench.report.style import solver_styles
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import atomic_write
-from orthobench.tools.formatting import clean, plural
+from orthobench.tools.formatting import plural
 
 
 def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Path) -> Path:
-    """Write the page of a history.
+    """Write the page of a history into a folder, and return its path.
 
     Parameters
     ----------
@@ -27,45 +27,24 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
         The commits, curves and steps, as `orthobench.history.outputs.facts` returns them.
     shown : mapping
         The output of ``git show`` about each commit that has a step.
-    folder : Path
-        An existing folder.
-
-    Returns
-    -------
-    Path
-        ``folder/index.html``, which needs no other file and no network.
 
     Raises
     ------
     UsageError
-        If jinja2 is missing, or the file cannot be written.
+        If the file cannot be written.
     """
     problems = grouped(found["curves"], lambda curve: curve["problem"])
     plots = [_plot(problem, curves, found) for problem, curves in problems.items()]
     styles = solver_styles(curve["solver"] for curve in found["curves"])
-    gaps = [
-        {"commit": found["commits"][int(place)]["commit"], "cell": _cell(curve), "why": why}
-        for curve in found["curves"]
-        for place, why in curve["reasons"].items()
-        if not found["commits"][int(place)]["failed"]
-    ]
-    changes = [found["steps"], [one for one in found["commits"] if one["failed"]]]
-    counts = [
-        plural(len(found["commits"]), "commit"), plural(len(found["curves"]), "curve"),
-        *map(plural, map(len, changes), ("step", "gap")),
-    ]  # fmt: skip
+    counts = [plural(len(found[f"{kind}s"]), kind) for kind in ("commit", "curve", "step")]
     text = framed(
-        "history.html", counts, styles, plot_data(plots, styles)[0],
-        found=found, shown=shown, plots_of=plots, gaps=gaps,
+        "history.html", counts, styles, plot_data(plots, styles),
+        found=found, shown=shown, plots_of=plots,
     )  # fmt: skip
     path = folder / "index.html"
     with atomic_write(path) as file:
         file.write(text.encode())
     return path
-
-
-def _cell(curve: Mapping[str, Any]) -> str:
-    return clean(f"{curve['solver']} on {curve['problem']}")
 
 
 def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Plot:
@@ -86,7 +65,7 @@ def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str,
         return Panel(
             x, Axis(question, labels[question], log=question != "time"),
             tuple(_series(curve, question, own, found["commits"]) for curve in curves),
-            stepped=True, rules=tuple({s["place"] + 1.0: None for s in own}),
+            rules=tuple({s["place"] + 1.0: None for s in own}),
             band="95 %" if question == "time" else "",
         )  # fmt: skip
 

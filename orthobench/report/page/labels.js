@@ -7,7 +7,7 @@ function endLabels(chart, lines, { box, x, y }) {
   const step = Math.min(LINE_HEIGHT, (box.bottom - box.top + LINE_HEIGHT) / lines.length);
   const ends = lines.map((entry) => {
     const end = entry.line.there.at(-1);
-    return { entry, from: [x.at(entry.line.atX[end]), y.at(entry.line.atY[end])] };
+    return { entry, from: [x.at(entry.line.x[end]), y.at(entry.line.atY[end])] };
   });
   ends.sort((a, b) => a.from[1] - b.from[1]);
   const heights = apart(ends.map(({ from }) => from[1]), step, box.top, box.bottom);
@@ -30,11 +30,11 @@ function apart(wanted, step, top, bottom) {
 }
 
 /** The name of a series as something to point at, to focus and to press. */
-function labelOf({ panel }, { one, line, place, crosses }, x, y, text) {
+function labelOf({ panel }, { one, line, place }, x, y, text) {
   const label = drawn("g", { class: `label ${colourClass(one.solver)}`, "data-place": place }, drawn("text", { x, y }, text));
   if (one.solver < 0) return label;
   const end = line.there.at(-1);
-  const ends = end === undefined ? "no finite value" : `${panel.y.label} ${formatted(line.y[end], 3)} at ${formatted(line.x[end], 3)}${one.ended ? `, ${one.ended}` : ""}`;
-  const failed = crosses.length ? `, ${crosses.length} failed` : "";
+  const ends = end === undefined ? "no finite value" : `${panel.y.label} ${formatted(line.y[end], 3)} at ${formatted(line.x[end], 3)}`;
+  const failed = one.crosses.length ? `, ${one.crosses.length} failed` : "";
   return filled(label, { tabindex: 0, role: "button", "aria-pressed": "false", "aria-label": `${one.label}: ${ends}${failed}` }, []);
 }

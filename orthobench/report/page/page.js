@@ -44,43 +44,21 @@ function watchDecisions() {
   }
 }
 
-function findProblems() {
-  document.getElementById("find-problem")?.addEventListener("input", (event) => {
-    const wanted = event.target.value.trim().toLowerCase();
-    for (const one of document.querySelectorAll("#problems > details")) one.hidden = !one.querySelector("summary").textContent.toLowerCase().includes(wanted);
-  });
-}
-
-/** Before printing, everything is open. */
-function openForPrinting() {
-  let opened = [];
-  window.addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details:is(.problem, .part):not([open])")];
-    for (const one of opened) one.open = true;
-  });
-  window.addEventListener("afterprint", () => {
-    for (const one of opened) one.open = false;
-  });
-}
-
-function showError(message) {
+function showError(error) {
   const notice = document.getElementById("trouble");
   notice.hidden = false;
-  for (const one of [notice, ...document.querySelectorAll(".waiting")]) one.textContent = message;
+  for (const one of [notice, ...document.querySelectorAll(".waiting")]) one.textContent = `The plots cannot be drawn: ${error.message}. All text and tables are here.`;
 }
 
 async function start() {
   document.documentElement.classList.add("scripting");
-  findProblems();
-  openForPrinting();
-  followLinks(() => {
-    if (!plots.data) return;
-    showDecisions();
-    redraw();
-  });
   await startPlots();
   showDecisions();
   watchDecisions();
+  followLinks(() => {
+    showDecisions();
+    redraw();
+  });
 }
 
-start().catch((error) => showError(`The plots cannot be drawn: ${error.message}. All text and tables are here.`));
+start().catch(showError);

@@ -1,8 +1,7 @@
-"""What the page says of problems: their tables, who failed or took no part, and single runs."""
+"""The problems of a page: their tables, failures, refusals and runs."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,24 +15,13 @@ from orthobench.stats.cost_curve import cost_curve
 from orthobench.stats.costs import COSTS
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
-from orthobench.tools.formatting import assignments, budget_text, clean, number, plural
+from orthobench.tools.formatting import assignments, budget_text, clean, duration, number, plural
 
 
 def problem_section(
     anchor: str, entries: Sequence[SolverResult], rows: Sequence[Row], plots: range
 ) -> dict[str, Any]:
-    """Return what the template says of one problem.
-
-    Parameters
-    ----------
-    anchor : str
-        The anchor of its section.
-    entries : sequence of SolverResult
-    rows : sequence of Row
-        Of those that take part, as decided.
-    plots : range
-        Indices into the plots of the page.
-    """
+    """Return the section of one problem, as the template reads it."""
     first, info = entries[0], entries[0].problem_info
     facts = (
         clean(info.family), f"final {axis_label(info.primary)}, smaller is better",
@@ -56,15 +44,9 @@ def problem_section(
 
 
 def failures(results: Results, rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return all runs that count as failed, by what they have in common, with their ``seeds``.
+    """Return all runs that count as failed, grouped by problem, solver, status and reason.
 
-    Parameters that tuning did not choose are among them; ``chosen`` says whether it did.
-
-    Parameters
-    ----------
-    results : Results
-    rows : iterable of Row
-        Those that take part.
+    Runs of parameters that tuning did not choose are among them, without ``chosen``.
     """
     found: dict[tuple[Any, ...], list[int]] = {}
     for run in results.failures:
@@ -85,7 +67,7 @@ def failures(results: Results, rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def refusals(entries: Sequence[SolverResult]) -> Mapping[tuple[str, tuple[str, ...]], list[str]]:
-    """Return the solvers that take no part, by the reason and the problems that they share."""
+    """Return the refusing solvers, by the reason and the problems that they share."""
     refused = grouped((e for e in entries if e.refused), lambda e: (clean(e.refusal), e.solver))
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (reason, solver), own in refused.items():
@@ -103,16 +85,10 @@ def ranges(seeds: Iterable[int]) -> str:
 
 
 def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
-    """Return the runs behind the curve of each solver of a problem: what decides between them.
+    """Return the runs behind the curve of each solver of a problem, with its parameters.
 
-    Of each solver there are its parameters, and of each run: the seed, what it ends above the best
-    value seen on that seed, in percent of the gap from the start to that value, how it ended, and
-    the load of each core before and after it.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        Those of one problem that take part.
+    A run has its seed, its end above the best value of that seed in percent of the gap, its final
+    value, its time, how it ended, and the load of each core before and after it.
     """
     metric = entries[0].problem_info.primary
     curves = [
@@ -125,25 +101,29 @@ def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
     lowest = {seed: min(curve.lowest for _, curve in own) for seed, own in by_seed.items()}
     start = {seed: max(curve.start for _, curve in own) for seed, own in by_seed.items()}
 
-    def above(run: Run) -> str:
-        end = final(run, metric_of(metric))
-        gap = start.get(run.seed, math.nan) - lowest.get(run.seed, math.nan)
-        return number(100 * (end - lowest[run.seed]) / gap) if gap > 0 else ""
-
     return {
         entry.solver: {
             "about": assignments(entry.records[0].solver.parameters),
             "runs": [
-                (r.seed, above(r), clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r))
+                (r.seed, _above(r, metric, lowest, start), number(final(r, metric_of(metric))),
+                 duration(r.trace[-1].seconds + r.trace[-1].readout_seconds),
+                 clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r))
                 for r in entry.finished
                 if len(r.trace)
             ],
         }
         for entry in entries
-    }
+    }  # fmt: skip
+
+
+def _above(
+    run: Run, metric: str, lowest: Mapping[int, float], start: Mapping[int, float]
+) -> str:  # fmt: skip
+    if run.seed not in lowest or not (gap := start[run.seed] - lowest[run.seed]) > 0:
+        return ""
+    return number(100 * (final(run, metric_of(metric)) - lowest[run.seed]) / gap)
 
 
 def _load(record: Run) -> str:
-    """Return the load of each core before and after a run; empty where it is not known."""
     shares = [one.average / one.processors for one in record.load or () if one.average is not None]
-    return f"{shares[0]:.2f}, {shares[1]:.2f}" if len(shares) == 2 else ""
+    return ", ".join(f"{share:.2f}" for share in shares)

@@ -1,12 +1,9 @@
 // Reading a plot: the line in front, the values at a point, and the runs behind a line, by pointer and by keyboard.
 
 const NEAR = 36;
+const tip = document.getElementById("tip");
 
-function tip() {
-  return document.getElementById("tip");
-}
-
-/** Put a series in front, the others in grey: the one of the solver that is in front in all plots, if no other is named. */
+/** Put a series in front, the others in grey; without a place that of the solver that is in front in all plots. */
 function showFocus(view, place = view.chart.lines.find(({ one }) => one.solver === plots.focus)?.place) {
   const { svg, lines } = view.chart;
   svg.classList.toggle("focused", place !== undefined);
@@ -24,23 +21,23 @@ function pin(solver, at) {
 
 function watchPointer(view) {
   const { canvas } = view;
-  const place = (event) => {
+  const hitOf = ({ clientX, clientY }) => {
     const { left, top } = view.chart.svg.getBoundingClientRect();
-    return [event.clientX - left, event.clientY - top];
+    return found(view.chart, [clientX - left, clientY - top]);
   };
   const leave = () => {
-    tip().hidden = true;
-    if (view.chart) showFocus(view, view.held() ?? undefined);
+    tip.hidden = true;
+    showFocus(view, view.held() ?? undefined);
   };
   const pressed = (event) => {
     const label = event.target.closest(".label[role]");
-    const entry = label ? view.chart.lines[label.dataset.place] : event.type === "click" && found(view, place(event))?.entry;
+    const entry = label ? view.chart.lines[label.dataset.place] : event.type === "click" && hitOf(event)?.entry;
     if (entry) pin(entry.one.solver, view.name);
   };
   canvas.addEventListener("pointermove", (event) => {
     const label = event.target.closest(".label");
     if (label) return showFocus(view, Number(label.dataset.place));
-    const hit = found(view, place(event));
+    const hit = hitOf(event);
     if (!hit) return leave();
     showFocus(view, hit.entry.place);
     showTip(view, hit, event.clientX, event.clientY);
@@ -58,48 +55,34 @@ function watchPointer(view) {
 }
 
 /** The point of a line that is nearest to a place, if any is near. */
-function found({ chart }, [left, top]) {
-  const part = chart.parts.find(({ box }) => left >= box.left - 8 && left <= box.right + 8 && top >= box.top - 8 && top <= box.bottom + 8);
-  const hits = (part?.lines ?? []).map((entry) => {
-    const [distance, i] = nearestOn(entry.line, part.x, part.y, [left, top]);
-    return { entry, distance, i };
-  });
-  return hits.filter(({ distance }) => distance < NEAR).reduce((one, other) => (one && one.distance <= other.distance ? one : other), null);
+function found({ parts }, [left, top]) {
+  const part = parts.find(({ box }) => left >= box.left - 8 && left <= box.right + 8 && top >= box.top - 8 && top <= box.bottom + 8);
+  const hits = (part?.lines ?? []).map((entry) => [entry, ...nearestOn(entry.line, part.x, part.y, [left, top])]);
+  const [entry, distance, i] = hits.reduce((one, other) => (other[1] < one[1] ? other : one), [null, Infinity]);
+  return distance < NEAR ? { entry, i } : null;
 }
 
 /** Show the values at a point beside the pointer. */
 function showTip(view, { entry: { one, line }, i }, clientX, clientY) {
   const { x, y, band } = view.panel;
-  const number = line.numbers[i];
-  const at = line.numbers.indexOf(number);
-  const values = [[x.label, x.categories ? x.categories[line.x[at]] : formatted(line.x[at])], [y.label, formatted(line.y[at])]];
-  if (line.low) values.push([band || "from, to", `${formatted(line.low[at], 3)} to ${formatted(line.high[at], 3)}`]);
-  if (one.notes) values.push(["", one.notes[number]]);
-  if (one.chosen === number) values.push(["", "chosen by tuning"]);
-  if (one.ended && i === line.there.at(-1)) values.push(["ended", one.ended]);
+  const values = [[x.label, x.categories?.[Math.round(line.x[i])] ?? formatted(line.x[i])], [y.label, formatted(line.y[i])]];
+  if (line.low) values.push([band, `${formatted(line.low[i], 3)} to ${formatted(line.high[i], 3)}`]);
+  if (one.notes.length) values.push(["", one.notes[i]]);
+  if (one.chosen === i) values.push(["", "chosen by tuning"]);
   const rows = values.map(([name, value]) => element("tr", {}, element("th", {}, name), element("td", {}, value)));
-  tip().replaceChildren(element("p", {}, lineSample(one.solver), one.label), element("table", {}, ...rows));
-  tip().hidden = false;
-  const { offsetWidth, offsetHeight, style } = tip();
-  const left = clientX + 16 + offsetWidth < innerWidth ? clientX + 16 : clientX - 16 - offsetWidth;
-  style.left = `${Math.max(4, left)}px`;
-  style.top = `${Math.max(4, Math.min(clientY + 14, innerHeight - offsetHeight - 8))}px`;
+  tip.replaceChildren(element("p", {}, lineSample(one.solver), one.label), element("table", {}, ...rows));
+  tip.hidden = false;
+  tip.style.left = `${Math.max(4, Math.min(clientX + 16, innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${Math.max(4, Math.min(clientY + 14, innerHeight - tip.offsetHeight - 8))}px`;
 }
 
-/** Show the runs of the solver in front: of each seed what it ends above the best, its end, why it ended, and the load. */
+/** Show the runs of the solver in front, one row a seed. */
 function showRuns(view) {
   const { focus } = plots;
   const facts = view.plot.runs?.[focus];
-  const one = view.panel.series.find((series) => series.solver === focus);
-  if (!facts || !one) return view.runs.replaceChildren();
-  const { x, y } = view.panel;
-  const loaded = facts.runs.some(([, , , load]) => load);
-  const heads = ["seed", "% of the gap above the best", x.label, y.label, "ended", ...(loaded ? ["load of a core before, after"] : [])];
-  const rows = facts.runs.map(([seed, above, ending, load], number) => {
-    const ends = (one.runs?.[number] ?? []).map((place) => formatted(plots.data.pool[place].at(-1)));
-    return [String(seed), above, ends[0] ?? "", ends[1] ?? "", ending, ...(loaded ? [load] : [])];
-  });
-  const title = element("h4", {}, lineSample(focus), ` The ${rows.length} runs of ${plots.data.solvers[focus].name} `, element("span", { class: "muted" }, facts.about));
-  const head = element("div", { class: "run-head" }, title, element("button", { type: "button", onclick: () => pin(focus, view.name) }, "close"));
-  view.runs.replaceChildren(head, tableOf("Runs", heads, rows));
+  if (!facts) return view.runs.replaceChildren();
+  const name = element("h4", {}, lineSample(focus), ` The ${facts.runs.length} runs of ${plots.data.solvers[focus].name} `, element("span", { class: "muted" }, facts.about));
+  const head = element("div", { class: "run-head" }, name, element("button", { type: "button", onclick: () => pin(focus, view.name) }, "close"));
+  const heads = ["seed", "% of the gap above the best", "final value", "time", "ended", "load of a core before, after"];
+  view.runs.replaceChildren(head, tableOf("Runs", heads, facts.runs));
 }

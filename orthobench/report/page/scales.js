@@ -1,8 +1,9 @@
 // Scales of axes: from values to pixels, and ticks.
 
-/** A scale; on a logarithmic one, low and high are logarithms to base 10. */
+/** From values to pixels. */
 class Scale {
-  constructor(log, [low, high], begin, end) {
+  constructor({ log, range }, begin, end) {
+    const [low, high] = log ? range.map(Math.log10) : range;
     Object.assign(this, { log, low, high, begin, end });
   }
 
@@ -10,30 +11,9 @@ class Scale {
     const place = this.log ? Math.log10(value) : value;
     return this.begin + ((place - this.low) / (this.high - this.low)) * (this.end - this.begin);
   }
-
-  moved(by) {
-    return new Scale(this.log, [this.low, this.high], this.begin + by, this.end + by);
-  }
 }
 
-/** The range of an axis around its values, in logarithms if it is logarithmic; a linear one from zero on if that takes little room. */
-function rangeOf(values, log, margin, zero = false) {
-  const places = log ? values.filter((value) => value > 0).map(Math.log10) : values;
-  let [low, high] = [least(places, log ? -1 : 0), greatest(places, log ? 0 : 1)];
-  if (!log && zero && low > 0 && low < 0.4 * high) low = 0;
-  const pad = high > low ? Math.max(margin * (high - low), log ? 0.02 : 0) : log ? 0.5 : Math.abs(high) || 1;
-  return [!log && zero && low >= 0 ? Math.max(0, low - pad) : low - pad, high + pad];
-}
-
-function least(values, otherwise) {
-  return values.length ? values.reduce((a, b) => Math.min(a, b)) : otherwise;
-}
-
-function greatest(values, otherwise) {
-  return values.length ? values.reduce((a, b) => Math.max(a, b)) : otherwise;
-}
-
-/** The ticks of an axis, at most so many: values with their texts. */
+/** The ticks of an axis with a maximum number of them: values with their texts. */
 function ticksOf(axis, scale, most) {
   if (axis.categories) return axis.categories.map((name, at) => [at, name]);
   if (axis.ticks) return spaced(axis.ticks.map((value) => [value, tick(value, false)]), scale);
@@ -62,13 +42,11 @@ function linearTicks({ low, high }, most) {
 }
 
 /** Ticks of a log axis: powers of ten, and within a few decades also values between them. */
-function logTicks(scale, most) {
-  const { low, high } = scale;
-  const decades = high - low;
-  if (decades < 0.25) return linearTicks({ low: 10 ** low, high: 10 ** high }, most);
-  const powers = Array.from({ length: Math.ceil(decades) + 1 }, (_, i) => Math.floor(low) + i);
+function logTicks({ low, high }, most) {
+  if (high - low < 0.25) return linearTicks({ low: 10 ** low, high: 10 ** high }, most);
+  const powers = Array.from({ length: Math.ceil(high - low) + 1 }, (_, i) => Math.floor(low) + i);
   const inside = (steps) => powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`))).filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
-  const choices = decades > 2 ? [] : [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3]].map(inside);
+  const choices = high - low > 2 ? [] : [[1, 2, 3, 5], [1, 3]].map(inside);
   const tens = inside([1]).filter((_, i, all) => i % Math.ceil(all.length / most) === 0);
   const values = choices.find((one) => one.length <= most) ?? tens;
   const far = values.some((value) => value < 1e-3 || value >= 1e5);

@@ -42,8 +42,8 @@ def write_page(results: Results, folder: Path) -> Path:
     Returns
     -------
     Path
-        ``folder/index.html``, which needs no other file and no network. It is written completely
-        or not at all, and equal results give equal files, byte for byte.
+        ``folder/index.html``, which needs no other file and no network. Equal results give equal
+        bytes.
 
     Raises
     ------
@@ -73,15 +73,13 @@ def framed(
     Parameters
     ----------
     template : str
-        One that extends ``frame.html``.
+        A template that extends ``frame.html``.
     counts : iterable of str
         Such as ``"4 problems"``, at the top of the page.
-    styles : mapping
-        The style of each solver.
     data : str
         The compressed data of the plots.
     own
-        What the template itself reads.
+        The variables of the template.
     """
     script = "\n".join(map(resource, SCRIPTS))
     digest = hashlib.sha256(f"\n{script}\n".encode()).digest()

@@ -6,52 +6,45 @@ from collections.abc import Sequence
 
 from orthobench.contract.panel import Plot
 from orthobench.report.plots.convergence import convergence
-from orthobench.report.plots.exhibits import Exhibition, curves
+from orthobench.report.plots.exhibits import Exhibition, Load, curves, exhibitions
 from orthobench.report.plots.families import target_plots
-from orthobench.report.plots.sweeps import sweep, sweeps
+from orthobench.report.plots.sweeps import sweeps
 from orthobench.report.plots.tradeoffs import tradeoffs
-from orthobench.report.plots.tuning import tuning, tunings
+from orthobench.report.plots.tuning import tuning
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
 
 
 def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the plots of one problem: convergence, and tuning where there was any.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem, at least one that takes part.
-    """
-    tuned = [tuning(entries)] if tunings(entries) else []
-    return [convergence(entries), *tuned]
+    """Return the plots of one problem: convergence, and tuning if there was any."""
+    return [plot for plot in (convergence(entries), tuning(entries)) if plot is not None]
 
 
 def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plots that compare solvers over all problems of a suite.
 
-    For each family in which at least two solvers take part: performance profiles and expected
-    costs. Then trade-offs if problems are compared at levels, and sweeps if they differ in one
-    number.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
+    They are profiles and expected costs of families with two solvers, trade-offs of problems with
+    levels, and sweeps of problems that differ in one number.
     """
     plots: list[Plot] = []
     for group in grouped(entries, lambda entry: entry.problem_info.family).values():
         if len({entry.solver for entry in group if not entry.refused}) > 1:
             plots += target_plots(group)
-    return [*plots, *tradeoffs(entries), *map(sweep, sweeps(entries))]
+    return [*plots, *tradeoffs(entries), *sweeps(entries)]
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:
-    """Return the plots of what solutions exhibit, where these are curves.
-
-    Parameters
-    ----------
-    exhibitions : sequence of Exhibition
-        Of some problems: `orthobench.report.plots.exhibits.exhibitions`.
-    """
+    """Return the plots of the curves that solutions exhibit, if there are any."""
     plots = (curves(exhibition) for exhibition in exhibitions)
     return [plot for plot in plots if plot is not None]
+
+
+def all_plots(entries: Sequence[SolverResult], exhibits: Load | None = None) -> list[Plot]:
+    """Return all plots of a comparison."""
+    taking_part = [entry for entry in entries if not entry.refused]
+    groups = grouped(taking_part, lambda entry: entry.problem).values()
+    return [
+        *(plot for group in groups for plot in problem_plots(group)),
+        *comparison_plots(entries),
+        *(exhibit_plots(exhibitions(entries, exhibits)) if exhibits else []),
+    ]

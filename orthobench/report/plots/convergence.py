@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.harness.stopping import RunStatus
 from orthobench.report.plots.labels import (
     TOTAL,
     about,
@@ -15,22 +14,14 @@ from orthobench.report.plots.labels import (
     legend_label,
     medians,
 )
-from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import COSTS, costs_of
 from orthobench.stats.curves import Traces
 from orthobench.stats.values import others_cost
-from orthobench.tools.formatting import listed
 
 
 def convergence(entries: Sequence[SolverResult]) -> Plot:
-    """Return the convergence plot of one problem: metrics against samples, seconds, ...
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem, at least one; a solver that takes no part is left out.
-    """
+    """Return the convergence plot of one problem: metrics against samples, seconds, ..."""
     taking_part = [entry for entry in entries if not entry.refused]
     costs, metrics = _costs(taking_part), _metrics(taking_part)
     runs = [(entry, entry.finished) for entry in taking_part]
@@ -41,12 +32,11 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
         choices={"x": costs, "metric": metrics},
         draw=lambda key: _panel(traces, *key),
         sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds")) if x in costs],
-        about=about(taking_part, *medians(taking_part), *_about_ends(taking_part)),
+        about=about(taking_part, *medians(taking_part)),
     )
 
 
 def _panel(traces: Sequence[tuple[SolverResult, Traces]], x: str, metric: str) -> Panel:
-    """Return the median curve of every solver, with a band over its seeds."""
     return Panel(
         Axis(x, axis_label(x)),
         Axis(metric, axis_label(metric)),
@@ -59,40 +49,14 @@ def _series(entry: SolverResult, traces: Traces, x: str, metric: str) -> Series:
     cost = "flops" if x == TOTAL else x
     before = others_cost(entry, COSTS[cost]) if x == TOTAL else 0.0
     curve = traces.curve(cost, metric)
-    runs = zip(traces.costs(cost), traces.values(metric), strict=True)
     return replace(
         curve, label=legend_label(entry), x=before + curve.x, solver=entry.solver,
         crosses=tuple((before + at, y) for at, y in curve.crosses),
-        runs=tuple((before + at, y) for at, y in runs if len(at)), ended=_ended(entry),
     )  # fmt: skip
 
 
-def _about_ends(entries: Sequence[SolverResult]) -> list[str]:
-    reasons = sorted({_ended(entry) for entry in entries} - {""})
-    where = "| where all runs of a solver ended before their budget"
-    return [f"{where}: {listed(reasons)}"] if reasons else []
-
-
-def _ended(entry: SolverResult) -> str:
-    """Return why all runs ended before their budget; empty where they did not for one reason."""
-    endings = {_ending(record) for record in entry.finished}
-    return endings.pop() if len(endings) == 1 else ""
-
-
-def _ending(record: Run) -> str:
-    if record.stop.status is RunStatus.TARGET:
-        return "target reached"
-    if record.stop.status is not RunStatus.DONE or record.imported.unit:
-        return ""
-    return "converged" if record.stop.reason.startswith("converged") else "data used up"
-
-
 def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    """Return the costs to draw against, the one that is shown first being first.
-
-    That is samples where all solvers draw some, and floating-point operations otherwise. Where no
-    solver draws samples, they are left out; where parameters were tuned, the last one is `TOTAL`.
-    """
+    """Return the costs to draw against, first the one that is shown first."""
     samples = [mark.work.samples for e in entries for r in e.records for mark in r.trace[-1:]]
     first = "samples" if samples and all(samples) else "flops"
     known = costs_of(r for e in entries for r in e.records)

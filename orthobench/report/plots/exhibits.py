@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
@@ -14,7 +13,6 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.plots.labels import about, legend_label
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.values import final, metric_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean
@@ -24,12 +22,8 @@ Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
 
 E = TypeVar("E", Image, Curve)
 
-LONGEST_REASON = 90
-"""The most letters of the reason why a solver is not shown; tables have all of it."""
-
-
 POINTS = 2000
-"""The most points of a curve that are drawn."""
+"""Maximum number of points of a curve that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +35,11 @@ class Exhibition:
     problem : str
     seed : int
     entries : tuple of SolverResult
-        All that take part.
+        The entries that take part.
     shown : tuple of (SolverResult, mapping)
-        Those that have exhibits, with these by name.
+        Entries with their exhibits by name.
     absent : tuple of str
-        A sentence about each of the others, with the reason.
+        A sentence about each other entry, with the reason.
     """
 
     problem: str
@@ -73,89 +67,50 @@ class Exhibition:
 
     def about(self, *more: str) -> tuple[str, ...]:
         """Return families, the budget, the seed and more, for the caption."""
-        runs = max(len(entry.seeds) for entry in self.entries)
-        nearest = f", where the solvers are nearest to their medians over {runs} seeds"
-        return about(self.entries, f"seed {self.seed}{nearest if runs > 1 else ''}", *more)
+        return about(self.entries, f"seed {self.seed}", *more)
 
 
 def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]:
     """Return the exhibition of each problem on which any solver has exhibits.
 
-    It shows the chosen trial of each solver at the `typical_seed`. A solver that does not take
-    part is left out; one whose run failed or is missing is among the absent.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of any number of problems.
-    load : callable
-        Returns the exhibits of runs; called once.
+    It shows all solvers on one instance: that of the first seed with the maximum number of runs
+    that did not fail.
     """
     taking_part = [entry for entry in entries if not entry.refused]
-    by_solver = sorted(taking_part, key=lambda entry: entry.solver)
-    groups = grouped(by_solver, lambda entry: entry.problem)
-    seeds = {problem: typical_seed(group) for problem, group in groups.items()}
-    wanted = [_at(e, seed) for problem, seed in seeds.items() for e in groups[problem]]
+    groups = grouped(taking_part, lambda entry: entry.problem)
+    seeds = {problem: common_seed(group) for problem, group in groups.items()}
+    wanted = [_at(entry, seeds[entry.problem]) for entry in taking_part]
     exhibits = load(record for record in wanted if record is not None and record.ok)
-    problems = dict.fromkeys(entry.problem for entry in taking_part)
-    found = (_exhibition(p, seeds[p], groups[p], exhibits) for p in problems)
+    found = (_exhibition(seeds[problem], own, exhibits) for problem, own in groups.items())
     return [exhibition for exhibition in found if exhibition.shown]
 
 
-def typical_seed(entries: Sequence[SolverResult]) -> int:
-    """Return the seed at which most solvers have a run, and these are nearest to their medians.
-
-    Among the seeds with the most runs, it is the one with the smallest sum over the solvers of the
-    distance, in places of their ranking by the primary metric, to the median over the seeds; of
-    equal ones the smallest seed. With a common seed, all solvers are shown on the same instance.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one problem, at least one.
-    """
-    runs: dict[int, int] = dict.fromkeys((s for entry in entries for s in entry.seeds), 0)
-    distance: dict[int, float] = dict.fromkeys(runs, 0.0)
-    for entry in entries:
-        done = [record for record in entry.records if record.ok]
-        done.sort(
-            key=lambda record: (final(record, metric_of(record.problem.primary)), record.seed)
-        )
-        for place, record in enumerate(done):
-            runs[record.seed] += 1
-            distance[record.seed] += abs(place - (len(done) - 1) / 2)
-    return min(runs, key=lambda seed: (-runs[seed], distance[seed], seed))
+def common_seed(entries: Sequence[SolverResult]) -> int:
+    """Return the first seed with the maximum number of runs that did not fail."""
+    seeds = [record.seed for entry in entries for record in entry.records if record.ok]
+    seeds.sort()
+    return max(seeds, key=seeds.count, default=entries[0].seeds[0])
 
 
 def _exhibition(
-    problem: str,
-    seed: int,
-    entries: Sequence[SolverResult],
-    exhibits: Mapping[str, Mapping[str, Exhibit]],
+    seed: int, entries: Sequence[SolverResult], exhibits: Mapping[str, Mapping[str, Exhibit]]
 ) -> Exhibition:
+    entries = sorted(entries, key=lambda entry: entry.solver)
     shown: list[tuple[SolverResult, Mapping[str, Exhibit]]] = []
     absent: list[str] = []
     for entry in entries:
         record = _at(entry, seed)
-        own = exhibits.get(record.key, {}) if record else {}
-        if own:
+        if own := exhibits.get(record.key) if record else None:
             shown.append((entry, own))
         else:
-            absent.append(f"{clean(entry.solver)} is not shown ({_why_absent(record)})")
-    return Exhibition(problem, seed, tuple(entries), tuple(shown), tuple(absent))
+            status = record.stop.status.value if record else "no finished run"
+            why = "no exhibits" if record and record.ok else status
+            absent.append(f"{clean(entry.solver)} is not shown ({why})")
+    return Exhibition(entries[0].problem, seed, tuple(entries), tuple(shown), tuple(absent))
 
 
 def _at(entry: SolverResult, seed: int) -> Run | None:
     return next((record for record in entry.records if record.seed == seed), None)
-
-
-def _why_absent(record: Run | None) -> str:
-    if record is None:
-        return "there is no finished run"
-    if record.ok:
-        return "its run has no exhibits in the store"
-    reason = textwrap.shorten(clean(record.stop.reason), LONGEST_REASON, placeholder=" ...")
-    return f"{record.stop.status.value}: {reason}"
 
 
 def _of_kind(exhibits: Mapping[str, Exhibit], kind: type[E], *, reference: bool) -> dict[str, E]:
@@ -167,14 +122,9 @@ def _of_kind(exhibits: Mapping[str, Exhibit], kind: type[E], *, reference: bool)
 
 
 def curves(exhibition: Exhibition) -> Plot | None:
-    """Return the plot of all curves that the solutions of a problem exhibit; None without any.
+    """Return the plot of the curves that the solutions of a problem exhibit; None without any.
 
-    There is a panel for each name and pair of axis labels. Its first series are the references on
-    the same axes, which belong to no solver.
-
-    Parameters
-    ----------
-    exhibition : Exhibition
+    The first series of a panel are the references on the same axes.
     """
     panels = _curve_panels(exhibition)
     if not panels:
@@ -191,7 +141,7 @@ def curves(exhibition: Exhibition) -> Plot | None:
 
 
 def _curve_panels(exhibition: Exhibition) -> dict[str, Panel]:
-    """Return the panels of curves by unique names, with their labels where two share a name."""
+    """Return the panels of curves by name, with their labels if two share a name."""
     references: dict[tuple[str, str], list[Series]] = {}
     for name, curve in exhibition.references(Curve).items():
         references.setdefault(_labels(curve), []).append(Series(name, *thinned(curve)))
@@ -201,16 +151,12 @@ def _curve_panels(exhibition: Exhibition) -> dict[str, Panel]:
             one = Series(legend_label(entry), *thinned(curve), solver=entry.solver)
             series.setdefault((name, _labels(curve)), []).append(one)
     with_curves = {labels for _, labels in series}
-    series |= {("", labels): [] for labels in references if labels not in with_curves}
+    series |= {("references", labels): [] for labels in references if labels not in with_curves}
     panels: dict[str, Panel] = {}
-    for (title, (x, y)), own_series in series.items():
-        name = title or "references"
-        name = f"{name} ({x} / {y})" if name in panels else name
-        while name in panels:
-            name += "'"
+    for (name, (x, y)), own_series in series.items():
+        unique = f"{name} ({x} / {y})" if name in panels else name
         lines = (*references.get((x, y), ()), *own_series)
-        axes = Axis("x", x, log=False), Axis("y", y, log=False)
-        panels[name] = Panel(*axes, lines, title=title)
+        panels[unique] = Panel(Axis("x", x, log=False), Axis("y", y, log=False), lines, title=name)
     return panels
 
 
@@ -222,10 +168,6 @@ def thinned(curve: Curve) -> tuple[Array, Array]:
     """Return the points of a curve, or about `POINTS` of them, evenly spaced by arc length.
 
     The first and the last point are among them, and the first of each gap.
-
-    Parameters
-    ----------
-    curve : Curve
     """
     x, y = curve.x.astype(np.float64), curve.y.astype(np.float64)
     if len(x) <= POINTS:

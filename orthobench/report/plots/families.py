@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.plots.labels import about, axis_label
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import costs_of, shared_costs
@@ -24,7 +22,7 @@ MARGIN = 0.05
 """The fraction of the span of all steps, in the logarithm, by which lines continue beyond them."""
 
 NAMED = 3
-"""The most problems that a caption names."""
+"""Maximum number of problems that a caption names."""
 
 ACCURACIES: Mapping[str, float] = {"10 %": 1e-1, "1 %": 1e-2, "0.1 %": 1e-3, "0.001 %": 1e-5}
 """The fraction of the gap from the start to the best value that is left in a solved instance."""
@@ -32,27 +30,20 @@ ACCURACIES: Mapping[str, float] = {"10 %": 1e-1, "1 %": 1e-2, "0.1 %": 1e-3, "0.
 BAND = "95 % interval over seeds"
 
 PROFILE = (
-    "solved to 10 %, say: at most 10 % of the gap between the start and the best value that "
-    "any solver reached is left (Moré and Wild 2009); the cost is that of the first such "
-    "checkpoint"
+    "solved to 10 %: at most 10 % of the gap between the start and the best value of any solver is "
+    "left (Moré and Wild 2009); the cost is that of the first such checkpoint"
 )
 EXPECTED = (
-    "what all runs took, to the target or else to their end, for each run that reached it: the "
-    "cost with restarts, as COCO's average runtime; the target is that part of the gap between "
-    "the start and the best value that any solver reached; no point: no run reached it; no "
-    "bar: so few did that the interval has no upper end"
+    "cost of all runs, to the target or else to their end, for each run that reached it: the cost "
+    "with restarts, as COCO's average runtime; the target is that part of the gap between the "
+    "start and the best value of any solver; no point: no run reached it; no bar: the interval has "
+    "no upper end"
 )
-"""What captions say of each kind of plot."""
+"""The captions of both kinds of plots."""
 
 
 def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return performance profiles and expected costs of one family.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of all problems of the family, at least one of which takes part.
-    """
+    """Return performance profiles and expected costs of one family."""
     matrix = run_matrix(entries)
     known = costs_of(run for entry in entries for run in entry.records)
     offered = tuple(cost for cost in costs(entries) if cost in known)
@@ -62,19 +53,15 @@ def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
             name=f"{clean(entries[0].problem_info.family)}: {name}",
             kind=kind,
             choices={"cost": offered, "accuracy": accuracies},
-            draw=partial(_drawn, panel, matrix),
+            draw=lambda key, panel=panel: panel(matrix, *key),  # type: ignore[misc]
             sheet=[(offered[0], accuracy) for accuracy in accuracies[:printed]],
-            about=caption(entries, matrix, explanation),
+            about=_caption(entries, matrix, explanation),
         )
         for kind, name, panel, printed, explanation in (
             ("profile", "performance profiles", profile_panel, 3, PROFILE),
             ("expected", "expected cost to a target", expected_panel, 2, EXPECTED),
         )
     ]
-
-
-def _drawn(panel: Callable[..., Panel], runs: RunMatrix, key: Key) -> Panel:
-    return panel(runs, *key)
 
 
 def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
@@ -114,64 +101,31 @@ def expected_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
 
 
 def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    """Return the costs that solvers can be compared by: those that all of their runs have.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one family.
-    """
+    """Return the costs that solvers can be compared by: those that all of their runs have."""
     return shared_costs([r for entry in entries if not entry.refused for r in entry.records])
 
 
-def caption(entries: Sequence[SolverResult], runs: RunMatrix, explanation: str) -> tuple[str, ...]:
-    """Return the caption: budget, number of instances, and which count as unsolved, and why.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of one family.
-    runs : RunMatrix
-        Their runs.
-    explanation : str
-        A sentence about the plot itself.
-    """
+def _caption(entries: Sequence[SolverResult], runs: RunMatrix, explained: str) -> tuple[str, ...]:
     planned = {(entry.problem, seed) for entry in entries for seed in entry.seeds}
-    waiting, unfinished, unimproved = (
-        plural(count, "instance") if count else ""
-        for count in (len(planned) - len(runs.instances), runs.unfinished, runs.unimproved)
-    )
-    return about(
-        entries,
-        _size(runs),
-        explanation,
-        "failed runs solve nothing" if any(runs.failed) else "",
-        waiting and f"{waiting} not counted: not run yet with all solvers",
-        *_absences(runs),
-        unfinished and f"on {unfinished} no run finished: solved by nobody",
-        unimproved and f"on {unimproved} no run got below the start: solved by nobody",
-    )
-
-
-def _size(runs: RunMatrix) -> str:
-    """Return how many instances there are: ``10 instances: 2 problems × 5 seeds``."""
-    seeds = Counter(problem for problem, _ in runs.instances)
-    each = set(seeds.values())
-    of_each = f" × {plural(each.pop(), 'seed')}" if len(each) == 1 else ", each with its seeds"
-    return f"{plural(len(runs.instances), 'instance')}: {plural(len(seeds), 'problem')}{of_each}"
-
-
-def _absences(runs: RunMatrix) -> list[str]:
-    """Return a sentence about each solver that does not take part in some problems."""
     problems = plural(len({problem for problem, _ in runs.instances}), "problem")
     absent: dict[str, list[str]] = {}
     for solver, problem in runs.absent:
         absent.setdefault(solver, []).append(clean(problem))
-    return [
-        f"{clean(solver)} takes no part in {len(names)} of {problems}, which count as not solved: "
-        f"{listed(names, NAMED)}"
-        for solver, names in absent.items()
-    ]
+    waiting, unsolved = len(planned) - len(runs.instances), runs.unfinished + runs.unimproved
+    return about(
+        entries,
+        f"{plural(len(runs.instances), 'instance')} of {problems}",
+        explained,
+        "failed runs solve nothing" if any(runs.failed) else "",
+        f"{plural(waiting, 'instance')} not counted: not run yet with all solvers" * (waiting > 0),
+        *(
+            f"{clean(solver)} takes no part in {len(names)} of {problems}, which count as not "
+            f"solved: {listed(names, NAMED)}"
+            for solver, names in absent.items()
+        ),
+        f"on {plural(unsolved, 'instance')} no run got below the start: not solved"
+        * (unsolved > 0),
+    )
 
 
 def _stepped(ratios: Array, end: float) -> tuple[Array, Array]:

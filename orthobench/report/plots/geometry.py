@@ -1,4 +1,4 @@
-"""Where zeros are drawn on a logarithmic axis."""
+"""Ranges of axes, the floor of a logarithmic axis, and places of points beside each other."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orthobench.contract.panel import Panel
 from orthobench.tools.arrays import Array
 
 TINY = 1e-16
@@ -19,26 +20,25 @@ ROUNDING = 1e-12
 GAP = 1e3
 """Such values are zeros if the next larger value is more than this many times as large."""
 
+MARGINS = {"x": 0.03, "y": 0.06}
+"""The space beyond the values at both ends of an axis, as a fraction of their span."""
+
 
 @dataclass(frozen=True)
 class Floor:
     """The lower end of a log axis, and the values that are drawn there.
 
-    A method may jump to zero, or to a rounding error of it, while others are still orders of
-    magnitude above. Drawn to scale, such points would squeeze all curves into a fraction of the
-    axis, so they are drawn on its lower edge. Curves that approach zero gradually are drawn to
-    scale, down to `TINY`.
+    A jump to zero, or to a rounding error of it, would squeeze all other curves, so it is drawn on
+    the lower edge. Curves that approach zero gradually are drawn to scale, down to `TINY`.
 
     Attributes
     ----------
     zero : float
         Values up to this count as zero.
     at : float
-        The position on the axis where zeros are drawn.
+        The position on the axis of these values.
     zeros : bool
         Whether there are any.
-
-    The floor of a linear axis, `LINEAR`, is below all values.
     """
 
     zero: float
@@ -56,13 +56,14 @@ class Floor:
 
 
 LINEAR = Floor(-math.inf, -math.inf, False)
+"""The floor of a linear axis, below all values."""
 
 
 def floor_of(parts: Sequence[Array]) -> Floor:
     """Return the floor for all values of an axis.
 
-    It is `LINEAR` where the axis must be so: the values reach further below zero than above, and
-    most of them would count as zero.
+    It is `LINEAR` if the values reach further below zero than above, since most of them would
+    count as zero.
     """
     values = np.concatenate([np.empty(0), *parts])
     values = np.sort(values[np.isfinite(values)])
@@ -78,3 +79,59 @@ def floor_of(parts: Sequence[Array]) -> Floor:
         zero = 10.0 ** math.ceil(math.log10(below[-1]))
     least = positive[positive > zero][0]
     return Floor(zero, float(least) / 3, bool(values[0] <= zero))
+
+
+def panel_floor(panels: Sequence[Panel]) -> Floor:
+    """Return the floor of the common y axis of some panels."""
+    parts = [part for panel in panels for series in panel.series for part in (series.y, series.low)]
+    return floor_of([p for p in parts if p is not None]) if panels[0].y.log else LINEAR
+
+
+def x_range(panel: Panel) -> tuple[float, float]:
+    """Return the ends of the x axis, around all points, crosses and rules."""
+    if panel.x.categories:
+        return -0.6, len(panel.x.categories) - 0.4
+    crosses = [np.array([x for x, _ in series.crosses]) for series in panel.series]
+    points = [series.x for series in panel.series]
+    return _range([*points, *crosses, np.array(panel.rules)], "x", log=panel.x.log)
+
+
+def y_range(panels: Sequence[Panel], floor: Floor) -> tuple[float, float]:
+    """Return the ends of the common y axis of some panels.
+
+    It is around lines, and around bands and crosses if they are at most 10 times as high.
+    """
+    heights = [part for panel in panels for part in _heights(panel)]
+    return _range([floor.raised(part) for part in heights], "y", log=floor.log)
+
+
+def _heights(panel: Panel) -> list[Array]:
+    lines = [series.y for series in panel.series]
+    finite = [y[np.isfinite(y)] for y in lines]
+    most = max((float(y.max()) for y in finite if len(y)), default=math.inf)
+    most = 10 * most if most > 0 and panel.y.log else math.inf
+    around = [part for s in panel.series for part in (s.low, s.high) if part is not None]
+    around += [np.array([y for _, y in series.crosses]) for series in panel.series]
+    return [*lines, *(part[part <= most] for part in around)]
+
+
+def _range(parts: Sequence[Array], which: str, *, log: bool) -> tuple[float, float]:
+    values = np.concatenate([np.empty(0), *parts])
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    ends = [values.min(), values.max()] if len(values) else [0.1, 1.0]
+    low, high = np.log10(ends) if log else ends
+    pad = MARGINS[which] * (high - low) or (0.5 if log else 0.1 * abs(high) or 1.0)
+    low, high = (10 ** (low - pad), 10 ** (high + pad)) if log else (low - pad, high + pad)
+    return float(low), float(high)
+
+
+def positions(panel: Panel, number: int) -> Array:
+    """Return the x of a series' points; side by side if several series share a category."""
+    x = panel.series[number].x.astype(np.float64)
+    if not panel.x.categories:
+        return np.where((x > 0) | (not panel.x.log), x, math.nan)
+    used = np.concatenate([np.unique(series.x) for series in panel.series])
+    if len(np.unique(used)) == len(used):
+        return x
+    count = len(panel.series)
+    return np.asarray(x + 0.6 * (number - (count - 1) / 2) / count)

@@ -50,14 +50,7 @@ def band_of(entries: Sequence[SolverResult]) -> str:
 def medians(
     entries: Sequence[SolverResult], banded: bool = True, crossed: bool = True
 ) -> list[str]:
-    """Return what a caption says of lines, of bands around them, and of crosses.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-    banded, crossed : bool
-        Whether the plot has bands, and crosses where runs failed.
-    """
+    """Return the meaning of lines, of bands around them, and of crosses, for a caption."""
     seeds = max((len(entry.seeds) for entry in entries), default=1)
     band = f", band: {spread_name(seeds)}" if banded else ""
     crosses = _crosses([run for entry in entries for run in entry.finished]) if crossed else ""

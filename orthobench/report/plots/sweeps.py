@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,68 +12,19 @@ from orthobench.report.plots.labels import about, axis_label, band_of, medians, 
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import COMMON_COSTS
 from orthobench.stats.values import cost_or_metric, final_spread
+from orthobench.tools.formatting import clean
 
 FEWEST = 3
-"""The fewest values of a parameter that make a sweep."""
+"""Minimum number of values of a parameter in a sweep."""
 
 DECADE = 10.0
 """From this ratio of the largest value to the smallest on, the parameter's axis is logarithmic."""
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """Problems that differ in one number only, all at the same level if there are any.
+def sweeps(entries: Sequence[SolverResult]) -> list[Plot]:
+    """Return the plots of final metrics and costs against each parameter that problems vary.
 
-    Attributes
-    ----------
-    name : str
-        For people: the problem, the parameter, and those of the others that vary in the suite.
-    parameter : str
-    entries : mapping
-        The entries of each value of the parameter, ascending.
-    """
-
-    name: str
-    parameter: str
-    entries: Mapping[float, Sequence[SolverResult]]
-
-    @property
-    def all(self) -> list[SolverResult]:
-        """The entries of all values."""
-        return [entry for group in self.entries.values() for entry in group]
-
-    @property
-    def axis(self) -> Axis:
-        """The axis of the parameter."""
-        values = tuple(float(value) for value in self.entries)
-        log = values[0] > 0 and values[-1] >= DECADE * values[0]
-        return Axis(self.parameter, axis_label(self.parameter), log, ticks=values)
-
-    def points(self, solver: str, value: str) -> list[tuple[float, float, float, float]]:
-        """Return parameter, median, low and high of a final value; infinite where runs failed.
-
-        Parameters
-        ----------
-        solver : str
-        value : str
-            A metric, or one of `orthobench.stats.costs.COSTS`.
-        """
-        read = cost_or_metric(value)
-        return [
-            (at, *final_spread(entry.finished, read, len(entry.finished)))
-            for at, group in self.entries.items()
-            for entry in group
-            if entry.solver == solver and entry.finished
-        ]
-
-
-def sweeps(entries: Sequence[SolverResult]) -> list[Sweep]:
-    """Return all sweeps that the problems of a suite contain.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        Solvers that take no part are left out.
+    The problems of a plot differ in one number only, and share the level.
     """
     groups: dict[tuple[str, str, str, str], dict[float, list[SolverResult]]] = {}
     for entry in entries:
@@ -87,7 +37,7 @@ def sweeps(entries: Sequence[SolverResult]) -> list[Sweep]:
             key = (entry.problem_info.name, name, rest, level)
             groups.setdefault(key, {}).setdefault(value, []).append(entry)
     return [
-        Sweep(_name(key, members, entries), key[1], dict(sorted(members.items())))
+        _sweep(_name(key, members, entries), key[1], dict(sorted(members.items())))
         for key, members in groups.items()
         if len(members) >= FEWEST
     ]
@@ -98,7 +48,7 @@ def _name(
     members: Mapping[float, Sequence[SolverResult]],
     entries: Sequence[SolverResult],
 ) -> str:
-    """Return the name of a sweep; see `Sweep`."""
+    """Return the problem, the parameters that vary elsewhere in the suite, and the parameter."""
     recipe, parameter, _, level = key
     own = next(iter(members.values()))[0].problem_info.parameters
     alike = [e.problem_info.parameters for e in entries if e.problem_info.name == recipe]
@@ -110,35 +60,40 @@ def _name(
     return f"{recipe}{''.join(differing)} against {parameter}{level}"
 
 
-def sweep(swept: Sweep) -> Plot:
-    """Return the plot of final metrics and costs against a parameter."""
-    records = [record for entry in swept.all for record in entry.records]
+def _sweep(
+    name: str, parameter: str, members: Mapping[float, Sequence[SolverResult]]
+) -> Plot:  # fmt: skip
+    entries = [entry for group in members.values() for entry in group]
+    records = [record for entry in entries for record in entry.records]
     primary = records[0].problem.primary
     metrics = (name for r in records for mark in r.trace[-1:] for name in mark.metrics)
     return Plot(
-        name=swept.name,
+        name=name,
         kind="sweep",
         choices={"y": tuple(dict.fromkeys((primary, *COMMON_COSTS, *metrics)))},
-        draw=lambda key: sweep_panel(swept, *key),
+        draw=lambda key: sweep_panel(parameter, members, *key),
         sheet=[(option,) for option in (primary, *COMMON_COSTS)],
-        about=about(swept.all, *medians(swept.all, crossed=False)),
+        about=about(entries, *medians(entries, crossed=False)),
     )
 
 
-def sweep_panel(swept: Sweep, y: str) -> Panel:
-    """Return a panel: the medians of all solvers, with bands over their seeds.
-
-    Parameters
-    ----------
-    swept : Sweep
-    y : str
-        A metric, ``"flops"``, ``"seconds"``, ``"samples"`` or ``"steps"``.
-    """
-    series = []
-    for solver in dict.fromkeys(entry.solver for entry in swept.all):
-        runs = [r for e in swept.all if e.solver == solver for r in e.finished]
-        failed = sum(not record.ok for record in runs)
-        label = with_failures(solver, failed, str(len(runs)))
-        x, median, low, high = np.array(swept.points(solver, y), dtype=np.float64).T
+def sweep_panel(
+    parameter: str, members: Mapping[float, Sequence[SolverResult]], y: str
+) -> Panel:  # fmt: skip
+    """Return the medians of all solvers against a parameter, with bands over their seeds."""
+    entries = [entry for group in members.values() for entry in group]
+    read, series = cost_or_metric(y), []
+    for solver in dict.fromkeys(entry.solver for entry in entries):
+        own = [
+            (at, e.finished) for at, group in members.items() for e in group
+            if e.solver == solver and e.finished
+        ]  # fmt: skip
+        runs = [run for _, finished in own for run in finished]
+        label = with_failures(solver, sum(not run.ok for run in runs), str(len(runs)))
+        points = [(at, *final_spread(finished, read, len(finished))) for at, finished in own]
+        x, median, low, high = np.array(points, dtype=np.float64).T
         series.append(Series(label, x, median, low, high, solver=solver))
-    return Panel(swept.axis, Axis(y, axis_label(y)), tuple(series), band=band_of(swept.all))
+    values = tuple(map(float, members))
+    log = values[0] > 0 and values[-1] >= DECADE * values[0]
+    axis = Axis(parameter, clean(axis_label(parameter)), log, ticks=values)
+    return Panel(axis, Axis(y, axis_label(y)), tuple(series), band=band_of(entries))

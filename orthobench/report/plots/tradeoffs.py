@@ -23,13 +23,7 @@ Point: TypeAlias = tuple[Mapping[str, object], Mapping[str, float]]
 
 
 def tradeoffs(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the trade-off of each problem that is compared at levels, if it has any point.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of any number of problems.
-    """
+    """Return the trade-off of each problem that is compared at levels, if it has any point."""
     levelled = [(entry, entry.level.metric) for entry in entries if entry.level is not None]
     groups = grouped(levelled, lambda pair: (pair[0].problem_info.label, pair[1]))
     return [
@@ -40,7 +34,6 @@ def tradeoffs(entries: Sequence[SolverResult]) -> list[Plot]:
 
 
 def _tradeoff(name: str, metric: str, entries: Sequence[SolverResult]) -> Plot:
-    """Return the plot of one problem, whose entries are at all its levels."""
     options = (entries[0].problem_info.primary, *COMMON_COSTS)
     return Plot(
         name=name,
@@ -53,12 +46,7 @@ def _tradeoff(name: str, metric: str, entries: Sequence[SolverResult]) -> Plot:
 
 
 def _panel(entries: Sequence[SolverResult], metric: str, y: str) -> Panel:
-    """Return the medians of all trials, with vertical rules at the levels.
-
-    Below them is the line of ``y_bound``, which no solution so dense can be below, where judges
-    report it. A solver has the same trials at each level; one that cannot take the problem is
-    left out.
-    """
+    """Return the medians of all trials, with vertical rules at the levels."""
     levels = tuple(dict.fromkeys(e.level.value for e in entries if e.level is not None))
     by_solver = {entry.solver: entry for entry in entries}
     drawn = [(e, points(e, metric)) for e in by_solver.values() if _takes_part(e)]
@@ -80,7 +68,6 @@ def _takes_part(entry: SolverResult) -> bool:
 
 
 def _series(entry: SolverResult, own: Sequence[Point], metric: str, y: str) -> Series:
-    """Return the trials of a solver, and how many of them failed at too many seeds."""
     trials = len(entry.trials)
     label = with_failures(entry.solver, trials - len(own), f"{trials} trials")
     x, height = np.array([(at[metric], at[y]) for _, at in own]).reshape(-1, 2).T
@@ -89,14 +76,7 @@ def _series(entry: SolverResult, own: Sequence[Point], metric: str, y: str) -> S
 
 
 def points(entry: SolverResult, metric: str) -> list[Point]:
-    """Return the trials of a solver whose medians are finite, ascending by a metric.
-
-    Parameters
-    ----------
-    entry : SolverResult
-    metric : str
-        The one that has levels.
-    """
+    """Return the trials of a solver whose medians are finite, ascending by a metric."""
     found = [(t.tuned, _medians(t, metric, entry.problem_info.primary)) for t in entry.trials]
     finite = [(tuned, at) for tuned, at in found if all(map(math.isfinite, at.values()))]
     return sorted(finite, key=lambda point: point[1][metric])

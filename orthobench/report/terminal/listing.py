@@ -93,9 +93,8 @@ def page(facts: Facts) -> Iterator[str]:
     yield f"{click.style(facts['name'], bold=True)}, a {facts['kind']} from {origin}"
     if _family(facts):
         yield f"Family: {_family(facts)}"
-    for label in ("source", "doi", "code", "licence"):
-        if facts.get(label):
-            yield f"{'DOI' if label == 'doi' else label.capitalize()}: {facts[label]}"
+    labels = {"source": "Source", "doi": "DOI", "code": "Code", "licence": "Licence"}
+    yield from (f"{label}: {facts[key]}" for key, label in labels.items() if facts.get(key))
     yield from _wrapped(facts.get("record", ""))
     yield ""
     if facts["kind"] == "suite":
@@ -125,14 +124,13 @@ def _without_repeated_sections(documentation: str) -> str:
 
 def _meaning(p: Facts) -> str:
     default = "none" if p["default"] is None else p["default"]
-    kind = " ".join(part for part in (p["type"], p["range"]) if part)
-    unit = f"; unit: {p['unit']}" if p["unit"] else ""
+    kind = " ".join(filter(None, (p["type"], p["range"])))
+    unit = f"unit: {p['unit']}" if p["unit"] else ""
     needed = "required" if p["required"] else f"default {default}"
-    return f"{p['help']} ({kind}{unit}; {needed})"
+    return f"{p['help']} ({'; '.join(filter(None, (kind, unit, needed)))})"
 
 
 def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the lines of a table of two columns, the second wrapped."""
     width = max(len(name) for name, _ in rows) + 2
     for name, text in rows:
         first, *more = _wrapped(text, width) or [""]

@@ -33,14 +33,7 @@ NAME = 24
 
 
 def show(answer: Answer, console: Console | None = None) -> None:
-    """Print what to use and, for each family, cost and seeds of each solver on each problem.
-
-    Parameters
-    ----------
-    answer : Answer
-    console : rich Console, optional
-        Standard output by default.
-    """
+    """Print what to use and, for each family, cost and seeds of each solver on each problem."""
     from rich.console import Console
 
     console = console or Console()
@@ -66,25 +59,19 @@ def html(answer: Answer) -> str:
     return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
-def counts(comparisons: Sequence[Comparison]) -> tuple[int, int]:
-    """Return how many cells of solvers and problems are open, and how many there are."""
-    verdicts = [
-        d.verdict for c in comparisons for d in c.decisions if d.verdict is not Verdict.ABSENT
-    ]
-    return sum(verdict in OPEN for verdict in verdicts), len(verdicts)
-
-
 def legend(answer: Answer, ascii_only: bool = False) -> Iterator[str]:
     """Yield the lines below an overview: what cells say, and what is open."""
     comparisons = answer.comparisons
-    open_, cells = counts(comparisons)
+    decisions = [d for c in comparisons for d in c.decisions if d.verdict is not Verdict.ABSENT]
+    undecided = sum(d.verdict in OPEN for d in decisions)
     marks = ", ".join(tables.legend(comparisons, ascii_only).splitlines())
     title = cost_of(answer.cost).title
     if marks:
         yield f"Cells: {title} of the call, seeds that end within the tolerance. {marks}."
-    if open_:
+    if undecided:
         seeds = max((c.seeds for c in comparisons), default=0)
-        yield f"{open_} of {plural(cells, 'cell')} not decided with {plural(seeds, 'seed')}."
+        cells = plural(len(decisions), "cell")
+        yield f"{undecided} of {cells} not decided with {plural(seeds, 'seed')}."
 
 
 def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
@@ -99,11 +86,7 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
 
 
 def _parts(answer: Answer, console: Console) -> Sequence[Table]:
-    """Return the table of a family, in parts that are no wider than the console if possible.
-
-    Solvers that ran on no problem are left out; `orthobench.report.terminal.table.troubles` says
-    why.
-    """
+    """Return the table of a family, in parts that are no wider than the console if possible."""
     comparisons = answer.comparisons
     solvers = [
         one.solver
@@ -125,7 +108,6 @@ def _parts(answer: Answer, console: Console) -> Sequence[Table]:
 def _part(
     answer: Answer, solvers: Sequence[str], comparisons: Sequence[Comparison], ascii_only: bool
 ) -> Table:
-    """Return a table of solvers, with a column for each comparison."""
     from rich.text import Text
 
     table = bare_table()

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 SECONDS = 10.0
-"""The seconds after which the next finished cell is followed by a plain line."""
-
-SLOW = 10.0
-"""The seconds that the slowest cell must take to be named."""
+"""Minimum time between two plain lines, in seconds."""
 
 FEW = 5
 """The number of cells after which the time left is estimated."""
@@ -33,7 +30,7 @@ class Progress(Observer):
     quiet : bool
         Show nothing.
     show : callable, optional
-        Writes the results of a problem to standard output as soon as all of its cells are there.
+        Writes the results of a problem to standard output as soon as all of its cells have ended.
     stream : text file, optional
         Standard error by default.
     clock : callable
@@ -56,34 +53,20 @@ class Progress(Observer):
         self._quiet, self._show, self._clock = quiet, show, clock
         self._stream = stream or sys.stderr
         self._bar: Bar | None = None
-        self._running: dict[str, tuple[str, float]] = {}
-        self._slowest = (0.0, "")
         self._ended: list[float] = []
         self._left = self._failed = 0
         self._began = self._last = math.nan
 
     def __exit__(self, *error: object) -> None:
-        seconds, label = self._slowest
-        slowest = f"slowest cell: {clean(label)}, {duration(seconds)}" if seconds >= SLOW else ""
         if self._bar:
-            self._update(self._bar, description=slowest)
+            self._update(self._bar, description="")
             self._bar.stop()
-        elif not math.isnan(self._began):
+        elif self._left and not math.isnan(self._began):
             done = len(self._ended)
-            stopped = f"stopped after {done} of {done + self._left} cells" if self._left else ""
-            for line in filter(None, (slowest, stopped)):
-                self._write(line)
+            self._write(f"stopped after {done} of {done + self._left} cells")
 
     def expect(self, left: int, stored: int = 0) -> None:
-        """Take another number of cells as those that are left; the first begins the display.
-
-        Parameters
-        ----------
-        left : int
-            Cells to run.
-        stored : int
-            Cells that are not run, since they are in the store already.
-        """
+        """Set the number of cells that are left; the first call begins the display."""
         self._left = left
         if self._bar:
             self._update(self._bar, total=len(self._ended) + left)
@@ -100,16 +83,15 @@ class Progress(Observer):
                 self._write(f"{left} cells to run{more}")
 
     def table(self, results: Any) -> None:
-        """Have the results of a problem shown, with nothing drawn meanwhile."""
+        """Show the results of a problem, above the bar."""
         if self._show:
             with self._hidden():
                 self._show(results)
 
-    def begin(self, label: str, worker: str = "1") -> None:
-        """Show that a worker, of which some executors have several, begins a cell."""
-        self._running[worker] = clean(label), self._clock()
+    def begin(self, label: str, worker: str = "1") -> None:  # noqa: ARG002 - one bar for all
+        """Show that a worker begins a cell."""
         if self._bar:
-            self._update(self._bar, description=self._names())
+            self._update(self._bar, description=clean(label))
 
     def late(self, label: str, said: str) -> None:
         """Write that a cell takes long."""
@@ -117,29 +99,18 @@ class Progress(Observer):
             with self._hidden():
                 self._write(f"{clean(label)} takes long: {said}")
 
-    def end(self, label: str, failed: bool, worker: str = "1") -> None:
+    def end(self, label: str, failed: bool, worker: str = "1") -> None:  # noqa: ARG002 - as above
         """Count one cell that has ended."""
-        now = self._clock()
-        _, since = self._running.pop(worker, ("", now))
-        self._slowest = max(self._slowest, (now - since, label))
-        self._ended.append(now)
+        self._ended.append(self._clock())
         self._left -= 1
         self._failed += failed
         failures = f", {self._failed} failed" if self._failed else ""
         if self._bar:
-            text = self._names() or clean(label)
-            self._update(self._bar, advance=1, description=text, failed=failures)
+            self._update(self._bar, advance=1, description=clean(label), failed=failures)
         elif not math.isnan(self._began):
-            self._tell(label, failures)
+            self._log(label, failures)
 
-    def _names(self) -> str:
-        """Return the cells that the workers run, the one that was begun first in front."""
-        if len(self._running) < 2:
-            return "".join(label for label, _ in self._running.values())
-        return "  ".join(f"[{worker}] {label}" for worker, (label, _) in self._running.items())
-
-    def _tell(self, label: str, failures: str) -> None:
-        """Write a line every few seconds and at the end, for logs."""
+    def _log(self, label: str, failures: str) -> None:
         now, done = self._ended[-1], len(self._ended)
         if self._left and now - self._last < SECONDS:
             return

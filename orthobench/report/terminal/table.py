@@ -12,7 +12,6 @@ from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verd
 from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
 from orthobench.report.rows import Row, bare_table, problem_rows
-from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS, cost_of
@@ -30,22 +29,14 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Return the comparison as plain rows for `json.dumps`, in the order of the tables.
 
-    Parameters
-    ----------
-    results : sequence of SolverResult
-    comparisons : sequence of Comparison, optional
-        What `orthobench.decide.comparisons.compare` returns for them, if it is there already.
-
     Returns
     -------
     list of dict
-        One for each problem and solver. ``verdict``, ``mark``, ``difference``, ``cost`` and the
-        like are those of its `Decision`. ``median``, ``low`` and ``high`` are those of the primary
-        metric's final value, and ``interval`` is the 95 % bootstrap interval of the median; None
-        stands for infinity, the value of a failed run, and for what was not run yet. ``samples``,
-        ``steps``, ``flops``, ``seconds`` (clock and reading) and ``metrics`` are medians over the
-        runs that did not fail. ``others`` is what the trials cost that tuning did not choose, each
-        run once.
+        A row for each problem and solver, with its `Decision`. The final value of the primary
+        metric has ``median``, ``low``, ``high`` and the 95 % bootstrap ``interval`` of the median.
+        None stands for infinity, the value of a failed run, and for missing values. Costs, such as
+        ``seconds`` (clock and reading), and ``metrics`` are medians over the runs that did not
+        fail. ``others`` is the cost of the trials that tuning did not choose.
     """
     return [
         _plain(row, comparison)
@@ -71,14 +62,6 @@ def show(
     """Print a table for each problem, with footnotes about tuning and failures.
 
     `legend` says what the marks mean.
-
-    Parameters
-    ----------
-    results : sequence of SolverResult
-    console : rich Console, optional
-        Standard output by default.
-    comparisons : sequence of Comparison, optional
-        What `orthobench.decide.comparisons.compare` returns for them, if it is there already.
     """
     from rich.console import Console
 
@@ -90,7 +73,7 @@ def show(
 
 
 def legend(comparisons: Sequence[Comparison], ascii_only: bool = False) -> str:
-    """Return what the marks in some tables mean; empty where there are none."""
+    """Return the meaning of the marks in some tables; empty without any."""
     used = {mark(c, d.solver) for c in comparisons for d in c.decisions}
     return "\n".join(
         f"{MARKS[name][ascii_only]} {MARKS[name][2]}" for name in MARKS if name in used
@@ -175,8 +158,7 @@ def _parts(
 def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield a line about solvers that ran on no problem, then one for each reason on each problem.
 
-    The latter say why runs failed, why solvers take no part in some problems only, and what they do
-    that they must not.
+    The latter are failures, refusals on some problems, and faults of solvers.
     """
     solvers = grouped(results, lambda r: r.solver)
     absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
@@ -195,7 +177,6 @@ def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison])
 
 
 def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Table:
-    """Return mark, solver, verdict, final value, seeds within the tolerance, cost and factor."""
     from rich.text import Text
 
     cost = cost_of(comparison.cost)
@@ -224,7 +205,7 @@ def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Tab
 
 
 def _refusals(entries: Sequence[SolverResult]) -> list[str]:
-    """Return which solvers take no part and why, a line for each reason."""
+    """Return the refusing solvers, a line for each reason."""
     refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
     names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
     return [
@@ -245,19 +226,15 @@ def _failures(row: Row) -> list[str]:
 
 def _failures_not_chosen(entry: SolverResult) -> list[str]:
     """Return the failed runs of trials that tuning did not choose, a line for each status."""
-    by_status: dict[str, list[Run]] = {}
-    for trial in entry.trials:
-        for record in trial.records if trial.tuned != entry.best_parameters else ():
-            ending = record.stop.status
-            if record.failed or (ending is RunStatus.REFUSED and not entry.refused):
-                by_status.setdefault(ending.value, []).append(record)
-    lines: list[str] = []
-    for status, records in by_status.items():
-        values = dict.fromkeys(
-            assignments({n: v}) for r in records for n, v in r.solver.tuned.items()
-        )
-        lines.append(
-            f"{clean(entry.solver)}, not chosen {' '.join(values)}: {status}: "
-            f"{clean(records[0].stop.reason)} ({plural(len(records), 'run')})"
-        )
-    return lines
+    runs = (
+        run
+        for trial in entry.trials
+        if trial.tuned != entry.best_parameters
+        for run in trial.records
+        if run.failed or (run.stop.status is RunStatus.REFUSED and not entry.refused)
+    )
+    return [
+        f"{clean(entry.solver)}, not chosen: {status}: {clean(own[0].stop.reason)} "
+        f"({plural(len(own), 'run')})"
+        for status, own in grouped(runs, lambda run: run.stop.status.value).items()
+    ]

@@ -9,7 +9,7 @@ import pytest
 import orthobench as ob
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.report.plots.sweeps import sweep, sweeps
+from orthobench.report.plots.sweeps import sweeps
 from orthobench.tools.places import place_of
 
 SUITE = Path(orthobench_kit.__file__).parent / "suites" / "devices.toml"
@@ -68,7 +68,7 @@ def tiny(*places):
 def ran(tmp_path, *places):
     results = ob.run(tiny(*places), tmp_path / "s.sqlite", executor="inline", quiet=True)
     assert results.failures == []
-    plots = [sweep(one) for one in sweeps(results.entries)]
+    plots = sweeps(results.entries)
     assert all(plot.panel().series for plot in plots)
     return {plot.name for plot in plots}
 

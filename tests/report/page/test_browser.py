@@ -4,7 +4,6 @@ import gzip
 import itertools
 import json
 import re
-import statistics
 from base64 import b64decode
 from dataclasses import replace
 
@@ -14,7 +13,6 @@ from records import altered
 
 from orthobench.report.page import write_page
 from orthobench.report.plots.collection import problem_plots
-from orthobench.results.tuning import choose
 
 HOSTILE = (
     '<img src=x onerror="window.hacked=1"> </script><script>window.hacked=1</script> %{x} <b>b</b>'
@@ -41,21 +39,6 @@ FAMILIES = """() => [...document.querySelectorAll('article.family')].map(article
     };
 })"""
 
-SWITCHES = """async () => {
-    const figure = document.querySelector('figure[data-kind=convergence]');
-    const select = figure.querySelector('select');
-    const times = [];
-    for (let i = 0; i < 9; i += 1) {
-        select.value = String((i + 1) % 2);
-        const begin = performance.now();
-        select.dispatchEvent(new Event('change', { bubbles: true }));
-        await new Promise((next) => requestAnimationFrame(() => setTimeout(next, 0)));
-        times.push(performance.now() - begin);
-    }
-    return times;
-}"""
-
-
 pytestmark = pytest.mark.wide
 
 
@@ -78,7 +61,7 @@ def quiet(request):
 
 
 def panel_of(results, *options):
-    """What the first plot of the page shows."""
+    """Return the panel that the first plot of the page shows."""
     problem = results.entries[0].problem
     group = [entry for entry in results.entries if entry.problem == problem]
     return problem_plots(group)[0].panel(*options)
@@ -140,20 +123,6 @@ def test_values_below_zero_get_a_linear_axis(opened, runs, made, tmp_path):
     assert watched.troubles == []
 
 
-def test_small_multiples_are_chosen_in_the_menu(shown):
-    figure = shown.figure
-    count = figure.locator(".series").count()
-    assert figure.locator(".y-title").count() == 1
-    assert figure.locator("clipPath").count() == 1
-    figure.locator(".menu").evaluate("menu => { menu.open = true }")
-    figure.get_by_label("axes for each solver").check()
-    assert figure.locator("clipPath").count() == count
-    assert figure.locator(".ghost").count() >= count
-    assert "lines=apart" in shown.page.evaluate("location.hash")
-    figure.get_by_label("axes for each solver").uncheck()
-    assert figure.locator("clipPath").count() == 1
-
-
 def test_cell_pressed_shows_the_runs_that_decide_it(shown, every):
     link = shown.page.locator(".matrix tbody tr", has_text="batch-pca").first.locator("td a").first
     problem = shown.page.locator(link.get_attribute("href"))
@@ -174,11 +143,9 @@ def test_cell_pressed_shows_the_runs_that_decide_it(shown, every):
         low, start = min(map(min, values)), max(own[0] for own in values)
         above = 100 * (run.trace[-1].metrics[metric] - low) / (start - low)
         assert float(row[1]) == pytest.approx(above, rel=6e-3, abs=1e-12)
-    assert figure.locator(".series.front .run").count() >= 3
     assert "front=batch-pca" in shown.page.evaluate("location.hash")
     figure.get_by_role("button", name="close").click()
     assert figure.locator(".runs").inner_text() == ""
-    assert figure.locator(".run").count() == 0
 
 
 def test_link_copied_shows_the_same_again(shown, opened, every_page):
@@ -259,7 +226,7 @@ def test_names_at_the_ends_of_lines_do_not_overlap(shown):
 
 
 def test_a_link_that_means_nothing_here_changes_nothing(opened, every_page):
-    bad = "#nowhere?plot-0.x=no&plot-99.x=1&plot-0.lines=no&front=%3Cb%3E"
+    bad = "#nowhere?plot-0.x=no&plot-99.x=1&front=%3Cb%3E"
     bad += "&cost=nothing&tolerance=x"
     watched = opened(every_page, fragment=bad)
     figure = watched.first_plot()
@@ -268,22 +235,6 @@ def test_a_link_that_means_nothing_here_changes_nothing(opened, every_page):
     values = checked.evaluate_all("all => all.map(box => box.value)")
     assert {*values} == {"seconds", "1 %"}
     assert watched.troubles == []
-
-
-def test_table_behind_a_plot_has_its_points(shown, every):
-    shown.figure.get_by_text("the same as a table").click()
-    rows = shown.figure.locator(".more tbody tr")
-    rows.first.wait_for()
-    wanted = {(row["label"], row["flops"], row["suboptimality"]) for row in panel_of(every).rows()}
-    assert rows.count() == len(wanted)
-    seen = {tuple(row.split("\t")[:3]) for row in rows.all_inner_texts()}
-    for label, x, y in seen:
-        assert any(
-            label == own and float(x.replace(",", "")) == pytest.approx(at, rel=1e-3)
-            and (not np.isfinite(value) or float(y) == pytest.approx(value, rel=1e-3, abs=1e-300))
-            for own, at, value in wanted
-        )  # fmt: skip
-    shown.figure.get_by_text("the same as a table").click()
 
 
 def test_every_control_has_a_name_and_headings_are_in_order(shown):
@@ -382,14 +333,9 @@ def test_printing_opens_everything(exhibiting):
     exhibiting.first_plot()
     last = page.locator("details.problem").last
     last.evaluate("details => { details.open = false }")
-    page.evaluate(
-        "addEventListener('beforeprint', () => { window.closed_parts ="
-        " document.querySelectorAll('details.problem:not([open])').length; })"
-    )
     assert page.pdf().startswith(b"%PDF")
     assert page.locator("svg.chart").count() == page.locator("figure[data-plot]").count()
-    assert page.evaluate("window.closed_parts") == 0
-    assert not last.evaluate("details => details.open")
+    assert last.evaluate("details => details.open")
     assert exhibiting.troubles == []
 
 
@@ -439,18 +385,4 @@ def test_without_decompression_it_says_so(opened, every_page):
     notice = watched.page.locator("#trouble")
     notice.wait_for(state="visible")
     assert "cannot unpack the plots" in notice.text_content()
-    assert watched.troubles == []
-
-
-@pytest.mark.slow
-def test_twenty_thousand_points_switch_axes_at_once(opened, runs, made, tmp_path):
-    records = [r for i in range(10) for r in runs(f"s{i}", 1.0 + i, seeds=25, points=190)]
-    assert len(choose(records)) == 10
-    watched = opened(write_page(made(records), tmp_path))
-    figure = watched.first_plot()
-    figure.locator(".label").first.click()
-    rounds = []
-    while len(rounds) < 3 and not any(median < 300 for median in rounds):  # the machine may be busy
-        rounds.append(statistics.median(watched.page.evaluate(SWITCHES)))
-    assert rounds[-1] < 300, rounds
     assert watched.troubles == []

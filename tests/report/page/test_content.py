@@ -1,4 +1,4 @@
-"""Small parts of the page's content: cells, counts, where results come from, and its tables."""
+"""The content of a page: cells, counts, provenance, sections and failures."""
 
 import math
 from dataclasses import replace
@@ -9,14 +9,13 @@ from records import altered
 
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.page import content
 from orthobench.report.page.content import (
     _counts,
     cell,
     family_answers,
 )
 from orthobench.report.page.content import page_content as content_of
-from orthobench.report.page.problems import failures, problem_runs, problem_section, ranges
+from orthobench.report.page.problems import failures, problem_runs, ranges
 from orthobench.results.tuning import choose
 from orthobench.stats.calls import Call, Stop
 from orthobench.tools.machine import Load
@@ -50,7 +49,7 @@ def test_a_cell_has_mark_cost_and_seeds_and_their_meaning(
     assert meaning.startswith(said)
 
 
-def test_bars_are_logarithms_of_costs_from_the_lowest_to_the_highest_of_a_problem():
+def test_bars_are_logarithms_of_costs():
     found = decided(GOOD, good("b", 10.0, 10.0), good("c", 100.0, 100.0), good("d", math.inf))
     assert [cell(found, solver)[4] for solver in "abcd"] == [0.0, 0.5, 1.0, 0.0]
     assert cell(decided(GOOD), "a")[4] == 0.0
@@ -65,7 +64,7 @@ def test_runs_are_counted_without_those_that_were_refused(runs, made):
     assert _counts(partial, 1)[-2:] == ("5 of 7 runs", "2 not run yet")
 
 
-def test_where_results_come_from_is_told_as_far_as_it_is_known(runs, made):
+def test_provenance_has_the_known_facts(runs, made):
     environment = {
         "orthobench": "0.1", "cpu": "Zen", "cores": 4, "python": "3.12.1", "platform": "Linux",
         "run": {"executor": "local", "workers": 2, "limits": None}, "packages": {"numpy": "2.1"},
@@ -76,7 +75,6 @@ def test_where_results_come_from_is_told_as_far_as_it_is_known(runs, made):
     found = content_of(made(records, environment=environment))
     told = found["provenance"]
     assert (told["alpha"], told["zeta"]) == ("1", "2")
-    assert found["file"] == "suite.toml"
     assert told["processor"] == "Zen, 4 cores"
     assert told["executor"] == "executor local, workers 2"
     assert told["BLAS"] == "a; b"
@@ -96,23 +94,6 @@ def test_seeds_are_written_as_ranges():
     assert ranges([]) == ""
     assert ranges([3]) == "3"
     assert ranges([7, 0, 1, 2, 9, 10, 1]) == "0-2, 7, 9-10"
-
-
-def test_a_section_says_what_was_run_and_what_is_counted(runs, made):
-    rows = content_of(made([*runs("a", 1.0), *runs("b", 2.0)]))["problems"][0]["rows"]
-    entries = [row.result for row in rows]
-    section = problem_section("p-0", entries, rows, range(2))
-    assert section["facts"] == ("PCA", "final gap, smaller is better", "5 seeds")
-    assert (section["effort"], section["waiting"], section["partial"]) == ("samples", False, False)
-    none = [altered_samples(runs, made)]
-    assert none[0]["effort"] == "steps"
-    waiting = problem_section("p-0", entries, [], range(0))
-    assert waiting["waiting"]
-
-
-def altered_samples(runs, made):
-    (section,) = content_of(made([*runs("a", 1.0, samples=False)]))["problems"]
-    return section
 
 
 def test_solvers_have_one_order_in_cells_tables_and_plots(runs, made):
@@ -135,16 +116,14 @@ def test_runs_of_a_cell_end_above_the_best_of_their_seed(runs):
     entries = choose([*runs("a", 1.0, seeds=3), *bad])
     found = problem_runs(entries)
     for entry in entries:
-        for (seed, above, _, _), run in zip(
-            found[entry.solver]["runs"], entry.records, strict=True
-        ):
+        for (seed, above, *_), run in zip(found[entry.solver]["runs"], entry.records, strict=True):
             sound = [r for e in entries for r in e.records if r.seed == seed and r.ok]
             values = [[mark.metrics["gap"] for mark in r.trace] for r in sound]
             low, start = min(map(min, values)), max(own[0] for own in values)
             end = run.trace[-1].metrics["gap"] if run.ok else math.inf
             assert float(above) == pytest.approx(100 * (end - low) / (start - low), rel=6e-3)
     assert [load for *_, load in found["b"]["runs"]] == ["", "0.50, 1.25", ""]
-    assert found["b"]["runs"][0][2] == "diverged: the solution at step 7 is not finite"
+    assert found["b"]["runs"][0][4] == "diverged: the solution at step 7 is not finite"
 
 
 def test_failures_share_a_line_where_they_share_a_cause(runs, made):
@@ -160,11 +139,3 @@ def test_there_is_an_answer_for_each_cost_and_tolerance(runs):
         assert answer.cost == cost
         assert f"{100 * answer.tolerance:g} %" == f"{float(label.removesuffix(' %')):g} %"
     assert len(found) == 8
-
-
-def test_with_more_pairs_than_allowed_there_is_only_the_first_answer(runs, monkeypatch):
-    entries = choose([r for p in "pq" for s in "ab" for r in runs(s, 1.0, problem=p)])
-    for allowed, keys in ((8, 8), (7, 1)):
-        monkeypatch.setattr(content, "MOST_PAIRS", allowed)
-        assert len(family_answers(entries)) == keys
-    assert list(family_answers(entries)) == [("seconds", "1 %")]

@@ -1,4 +1,4 @@
-"""What the page says of a family and of its problems: marks, failures, who takes no part."""
+"""Sections of problems: marks, refusals, failures and choices."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def test_marks_stand_in_their_cells(runs, made):
     assert page["families"][0]["answer"].solver == "a"
 
 
-def test_who_takes_no_part_has_a_cell_that_says_so(runs, made):
+def test_refusing_solver_has_a_cell_without_numbers(runs, made):
     records = [
         *runs("a", 1.0, problem="p"), *runs("b", 2.0, problem="p"),
         *runs("a", 1.0, problem="q"), *refusing(runs, "b", "q"),

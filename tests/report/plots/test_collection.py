@@ -23,7 +23,7 @@ def test_across_has_the_plots_of_each_family_with_two_solvers(entries):
     ]  # fmt: skip
 
 
-def test_of_problem_has_tuning_where_there_was_any(runs):
+def test_problem_has_a_tuning_plot_if_it_was_tuned(runs):
     assert [p.kind for p in problem_plots(choose(runs("a", 1.0)))] == ["convergence"]
     tuned = [r for step in (1.0, 2.0) for r in runs("a", step, tuned={"step": step})]
     assert [p.kind for p in problem_plots(choose(tuned))] == ["convergence", "tuning"]

@@ -31,13 +31,13 @@ def test_a_gap_above_rounding_is_drawn_to_scale():
     assert not floor_of([np.array([1.0, 1e-9])]).zeros
 
 
-def test_of_nothing_or_of_zeros_alone():
+def test_floor_without_positive_values():
     assert not floor_of([]).zeros
     assert floor_of([np.zeros(3)]).zeros
     assert not floor_of([np.array([math.inf, math.nan])]).zeros
 
 
-def test_there_is_none_where_values_reach_further_below_zero_than_above():
+def test_mostly_negative_values_have_no_floor():
     assert not floor_of([np.array([-1.0, -9.3, math.inf])]).log
     assert not floor_of([np.array([1.0, 0.1]), np.array([-3.0, math.nan])]).log
     assert floor_of([np.array([1.0, 0.1, -1e-3])]).log

@@ -8,13 +8,13 @@ from records import altered
 
 from orthobench.harness.stopping import RunStatus, Target
 from orthobench.report.plots.collection import comparison_plots
-from orthobench.report.plots.sweeps import sweep, sweeps
+from orthobench.report.plots.sweeps import sweeps
 from orthobench.results.tuning import choose
 
 
 @pytest.fixture
 def records(runs):
-    """Two solvers on digits with k in {1, 4, 8} and two scalings."""
+    """Return runs of two solvers on digits with k in {1, 4, 8} and two scalings."""
     found = []
     for scaling in ("common", "none"):
         for k in (1, 4, 8):
@@ -28,17 +28,23 @@ def records(runs):
     return found
 
 
-def names(swept):
-    return list(dict.fromkeys(entry.solver for entry in swept.all))
+def of_solver(plot, solver, y="gap"):
+    (one,) = [series for series in plot.panel(y).series if series.solver == solver]
+    return one
 
 
 def test_problems_that_differ_in_one_number_are_a_sweep(records):
-    found = sweeps(choose(records))
-    assert [one.name for one in found] == [
+    plots = [plot for plot in comparison_plots(choose(records)) if plot.kind == "sweep"]
+    assert [plot.name for plot in plots] == [
         "digits scaling=common against k", "digits scaling=none against k",
     ]  # fmt: skip
-    assert [list(one.entries) for one in found] == [[1, 4, 8]] * 2
-    assert names(found[0]) == ["oja", "msg"]
+    plot = plots[1]
+    assert plot.choices["y"] == ("gap", "flops", "seconds", "rank", "val", "constraint_violation")
+    panel = plot.panel("val")
+    assert (panel.x.key, panel.y.key, panel.band) == ("k", "val", "min to max")
+    assert panel.x.ticks == (1, 4, 8)
+    assert [series.solver for series in panel.series] == ["oja", "msg"]
+    assert len(list(panel.rows())) == 2 * 3
 
 
 def test_two_values_are_no_sweep(records):
@@ -47,26 +53,23 @@ def test_two_values_are_no_sweep(records):
 
 def test_points_are_medians_over_the_seeds(records):
     found = sweeps(choose(records))[0]
-    finals = [
-        r.trace[-1].metrics["gap"]
-        for r in records
-        if r.solver.label == "oja"
-        and r.problem.parameters == {"k": 4, "scaling": "common", "shuffled": False}
-    ]
-    at, median, low, high = found.points("oja", "gap")[1]
-    assert (at, median) == (4, pytest.approx(np.median(finals)))
-    assert (low, high) == (min(finals), max(finals))
-    assert [point[1] for point in found.points("oja", "flops")] == [600 * 4000] * 3
+    settings = {"k": 4, "scaling": "common", "shuffled": False}
+    finals = [r.trace[-1].metrics["gap"] for r in records
+              if r.solver.label == "oja" and r.problem.parameters == settings]  # fmt: skip
+    oja = of_solver(found, "oja")
+    assert (oja.x[1], oja.y[1]) == (4, pytest.approx(np.median(finals)))
+    assert (oja.low[1], oja.high[1]) == (min(finals), max(finals))
+    assert of_solver(found, "oja", "flops").y.tolist() == [600 * 4000] * 3
 
 
-def test_each_level_has_a_sweep_of_its_own(records):
+def test_each_level_has_a_sweep(records):
     levels = (Target("rank", 9.0), Target("rank", 12.0))
     found = sweeps(choose([altered(r, levels=levels) for r in records]))
     assert len(found) == 4
     assert found[0].name == "digits scaling=common against k, rank <= 9"
 
 
-def test_a_solver_that_mostly_failed_is_infinite_there(records):
+def test_solver_that_mostly_failed_is_infinite(records):
     broken = [
         altered(r, status=RunStatus.ERROR)
         if r.solver.label == "msg" and r.problem.parameters["k"] == 4 and r.seed < 2
@@ -74,57 +77,26 @@ def test_a_solver_that_mostly_failed_is_infinite_there(records):
         for r in records
     ]
     found = sweeps(choose(broken))[0]
-    medians = {point[0]: point[1] for point in found.points("msg", "gap")}
-    assert medians[4] == math.inf > max(medians[1], medians[8])
-    (msg,) = [one for one in sweep(found).panel().series if one.solver == "msg"]
-    assert msg.label == "msg (failed 2 of 9)"
-    assert msg.crosses == ()
-    assert not any("×" in text for text in sweep(found).about)
+    msg = of_solver(found, "msg")
     assert np.isfinite(msg.y).tolist() == [True, False, True]
+    assert msg.label == "msg (failed 2 of 9)"
 
 
-def test_a_missing_run_does_not_count(records):
+def test_missing_run_does_not_count(records):
     missing = [
         r for r in records if (r.solver.label, r.seed, r.problem.parameters["k"]) != ("msg", 2, 4)
     ]
-    _, median, low, high = sweeps(choose(missing))[0].points("msg", "gap")[1]
-    assert 0 < low < median < high < math.inf
+    msg = of_solver(sweeps(choose(missing))[0], "msg")
+    assert 0 < msg.low[1] < msg.y[1] < msg.high[1] < math.inf
 
 
-def test_the_plot_has_a_panel_for_each_metric_and_cost(records):
-    plots = [plot for plot in comparison_plots(choose(records)) if plot.kind == "sweep"]
-    assert [plot.name for plot in plots] == [
-        "digits scaling=common against k", "digits scaling=none against k",
-    ]  # fmt: skip
-    plot = plots[1]
-    assert plot.choices["y"] == ("gap", "flops", "seconds", "rank", "val", "constraint_violation")
-    assert plot.sheet == [("gap",), ("flops",), ("seconds",)]
-    panel = plot.panel("val")
-    assert (panel.x.key, panel.y.key) == ("k", "val")
-    assert panel.x.ticks == (1, 4, 8)
-    assert panel.band == "min to max"
-    points = sweeps(choose(records))[1].points("msg", "val")
-    (msg,) = [one for one in panel.series if one.solver == "msg"]
-    drawn = zip(msg.x, msg.y, msg.low, msg.high, strict=True)
-    assert [tuple(point) for point in drawn] == points
-    assert len(list(panel.rows())) == 2 * 3
-
-
-def test_a_parameter_over_decades_has_a_logarithmic_axis(records):
-    wide = {1: 1, 4: 3, 8: 10}
+@pytest.mark.parametrize(
+    ("values", "log"), [((1, 3, 10), True), ((1, 3, 9), False), ((0, 3, 9), False)]
+)
+def test_axis_over_a_decade_is_logarithmic(records, values, log):
+    by_k = dict(zip((1, 4, 8), values, strict=True))
     scaled = [
-        altered(r, settings=r.problem.parameters | {"k": wide[r.problem.parameters["k"]]})
+        altered(r, settings=r.problem.parameters | {"k": by_k[r.problem.parameters["k"]]})
         for r in records
     ]
-    assert sweep(sweeps(choose(scaled))[0]).panel().x.log
-    near = [
-        altered(r, settings=r.problem.parameters | {"k": {1: 1, 4: 3, 8: 9}[k]})
-        for r in records
-        for k in [r.problem.parameters["k"]]
-    ]
-    assert not sweep(sweeps(choose(near))[0]).panel().x.log
-    zero = [
-        altered(r, settings=r.problem.parameters | {"k": r.problem.parameters["k"] - 1})
-        for r in records
-    ]
-    assert not sweep(sweeps(choose(zero))[0]).panel().x.log
+    assert sweeps(choose(scaled))[0].panel().x.log is log

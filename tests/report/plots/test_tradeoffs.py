@@ -54,24 +54,6 @@ def test_a_trial_that_mostly_failed_has_no_point_and_is_counted(entries):
     assert plot.panel().series[0].label == "givens (failed 1 of 3 trials)"
 
 
-def test_a_solver_whose_trials_all_failed_stays_in_the_legend(entries, runs):
-    records = [r for trial in entries[0].trials for r in trial.records]
-    dead = [
-        altered(r, solver="dead", key=f"dead {r.key}", status=RunStatus.ERROR, trace=r.trace[:2])
-        for r in records
-    ]
-    refused = [
-        altered(r, status=RunStatus.REFUSED, trace=(), levels=LEVELS)
-        for r in runs("unable", 1.0, seeds=3)
-    ]
-    (plot,) = tradeoffs(choose([*records, *dead, *refused]))
-    for y in plot.choices["y"]:
-        panel = plot.panel(y)
-        assert [one.label for one in panel.series] == ["givens", "dead (failed 3 of 3 trials)"]
-        assert len(panel.series[1].x) == len(panel.series[1].y) == 0
-    assert not any("×" in text for text in plot.about)
-
-
 def test_the_panels_have_the_points_with_their_values_and_the_levels(entries):
     (plot,) = tradeoffs(entries)
     assert (plot.name, plot.kind) == ("digits k=4 by density", "tradeoff")

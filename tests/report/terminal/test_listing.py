@@ -1,4 +1,4 @@
-"""What is installed, listed: facts, tables that fit a terminal, and pages about one of it."""
+"""Listings of installed things: facts, tables and pages."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -90,29 +90,6 @@ def test_facts_are_of_each_kind_in_alphabetical_order(registry):
     ]  # fmt: skip
 
 
-def test_details_are_those_of_the_kind(registry):
-    kinds = {
-        name: listing.details(registry, name)["kind"] for name in ("wordy", "elsewhere", "small")
-    }
-    assert kinds == {"wordy": "solver", "elsewhere": "problem", "small": "suite"}
-    assert listing.details(registry, "elsewhere")["family"] == "other family"
-    assert "seeds = 3" in listing.details(registry, "small")["documentation"]
-    with pytest.raises(UsageError, match="unknown solver, problem or suite 'word'; did you mean"):
-        listing.details(registry, "word")
-
-
-def test_solvers_of_one_name_are_told_together(registry, toys):
-    first = registry.solvers["wordy"]
-    registry.solvers["wordy"] = Provided(first.item, MINE, (Provided(toys.Solver, OTHERS),))
-    found = listing.details(registry, "wordy")
-    assert [other["plugin"] for other in found["others"]] == ["others"]
-    assert "others" not in listing.details(registry, "power")
-    shown = plain(listing.page(found))
-    assert shown[0] == "wordy, a solver from my-package 1.2"
-    assert "wordy, a solver from others" in shown
-    assert len(listing.facts(registry)["solvers"]) == 3
-
-
 def test_a_family_has_its_problems_and_the_solvers_that_take_them(registry):
     found = listing.of_family(listing.facts(registry), "other family")
     assert {kind: [row["name"] for row in rows] for kind, rows in found.items()} == {
@@ -164,10 +141,3 @@ def test_a_suite_is_shown_as_it_is_written(registry):
         "",
         'description = "A small one"\nseeds = 3\n',
     ]
-
-
-def test_a_record_stands_above_the_documentation(registry):
-    facts = {**listing.details(registry, "power"), "record": "Best of three."}
-    lines = plain(listing.page(facts))
-    assert lines[0].startswith("power, a solver from others")
-    assert lines[lines.index("Best of three.") + 1] == ""

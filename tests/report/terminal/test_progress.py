@@ -48,16 +48,6 @@ def test_the_time_left_leaves_out_a_first_cell_that_compiles():
     assert found[2] == "11/20 cells, 60.0 s elapsed, 9.00 s left: cell"
 
 
-def test_the_number_of_cells_may_change():
-    stream = io.StringIO()
-    with Progress(stream=stream) as progress:
-        progress.expect(1)
-        progress.end("cell", failed=False)
-        progress.expect(1)
-        progress.end("cell", failed=False)
-    assert [line.split(" ")[0] for line in stream.getvalue().splitlines()] == ["1", "1/1", "2/2"]
-
-
 def test_slow_cells_give_a_line_every_ten_seconds():
     found = lines(25, 4.0)
     assert [line.split("/")[0] for line in found[1:4]] == ["3", "6", "9"]
@@ -88,10 +78,6 @@ def test_quiet_is_silent(stream):
     assert stream.getvalue() == ""
 
 
-def test_nothing_to_do_says_nothing():
-    assert lines(0, 0) == []
-
-
 def test_everything_in_the_store_is_one_line():
     assert lines(0, 0, stored=3) == ["0 cells to run (3 more from the store)"]
 
@@ -109,41 +95,6 @@ def test_a_terminal_shows_a_bar_with_counts_and_label(monkeypatch):
     assert "2/3 cells, 1 failed, 2 from the store" in shown
     assert "y" in shown
     assert "\x1b[?25h" in stream.getvalue(), "the cursor is shown again"
-
-
-def test_the_slowest_cell_is_named_where_it_was_slow():
-    for seconds, said in ((9.9, []), (10.0, ["slowest cell: b c, 10.0 s"])):
-        stream, clock = io.StringIO(), Clock()
-        with Progress(stream=stream, clock=clock) as progress:
-            progress.expect(2)
-            for label, took in (("a", 1.0), ("b\nc", seconds)):
-                progress.begin(label)
-                clock.now += took
-                progress.end(label, failed=False)
-        assert [line for line in stream.getvalue().splitlines() if "slowest" in line] == said
-
-
-def test_a_terminal_shows_each_worker_and_what_was_slow(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setenv("TERM", "xterm-256color")
-    stream, clock, shown = Terminal(), Clock(), []
-    with Progress(show=shown.append, stream=stream, clock=clock) as progress:
-        progress.expect(3)
-        progress.begin("one", "1")
-        clock.now = 1.0
-        progress.begin("two", "2")
-        bar = progress._bar.tasks[0]
-        assert bar.description == "[1] one  [2] two"
-        clock.now = 11.0
-        progress.end("one", failed=False, worker="1")
-        assert (bar.description, bar.completed, bar.total) == ("two", 1, 3)
-        progress.table("results")
-        progress.expect(9)
-        assert bar.total == 10
-        progress.end("two", failed=True, worker="2")
-        assert (bar.description, bar.fields["failed"]) == ("two", ", 1 failed")
-    assert shown == ["results"]
-    assert bar.description == "slowest cell: one, 11.0 s"
 
 
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])

@@ -10,7 +10,7 @@ from records import altered
 from rich.console import Console
 
 from orthobench.decide.comparisons import compare
-from orthobench.harness.stopping import RunStatus, Target
+from orthobench.harness.stopping import RunStatus
 from orthobench.report.terminal import table
 from orthobench.report.terminal.table import legend, rows, show
 from orthobench.results.tuning import choose
@@ -45,14 +45,6 @@ class TestRows:
             "seed": 0, "status": "diverged", "reason": "the solution at step 7 is not finite",
         }  # fmt: skip
 
-    def test_tell_all_trials(self, runs):
-        records = [r for c in (1.0, 2.0) for r in runs("msg", c, tuned={"step": c})]
-        (row,) = rows(choose(records))
-        assert row["chosen"] == {"step": 1.0}
-        assert row["tuned_by"] == "val"
-        assert [trial["tuned"] for trial in row["trials"]] == [{"step": 1.0}, {"step": 2.0}]
-        assert row["trials"][0]["score"] < row["trials"][1]["score"]
-
 
 class TestShow:
     def test_says_at_80_columns_what_matters(self, runs):
@@ -77,11 +69,6 @@ class TestShow:
         explained = legend(compare(entries), ascii_only=True).splitlines()
         assert [line.split()[0] for line in explained] == ["*", "o", "!"]
 
-    def test_prints_what_is_below_rounding_alike(self, runs):
-        shown = text(choose(runs("a", 3e-30) + runs("b", 2e-30) + runs("c", 1.0)))
-        assert len(re.findall(r"[ab] .* <1e-11 ", shown)) == 2
-        assert "e-30" not in shown
-
     def test_keeps_to_the_width(self, runs):
         records = runs("capped-msg K=9", 0.3, tuned={"step": 2.0}) + runs("oja", 0.5, failed=2)
         for width in (20, 40, 60, 80, 100, 120, 200):
@@ -97,7 +84,7 @@ class TestShow:
         assert "msg: diverged: the solution at step 7 is not finite (all seeds)" in shown
         assert re.search(r"!  msg +5 failed +inf ", shown)
 
-    def test_who_takes_no_part_for_one_reason_is_named_in_one_line(self, runs):
+    def test_refusals_share_a_line_for_each_reason(self, runs):
         refusal = {"status": RunStatus.REFUSED, "trace": ()}
         reasons = {"square": "solves m = N only", "flat": "is flat", "cubic": "solves m = N only"}
         records = runs("oja", 0.5) + [
@@ -109,29 +96,20 @@ class TestShow:
         assert "square and cubic take no part: solves m = N only" in shown
         assert "flat takes no part: is flat" in shown
 
-    def test_failures_of_who_takes_no_part_are_named(self, runs):
-        level = (Target("rank", 1.0),)
-        records = runs("dense", 0.3, tuned={"gamma": 0.1}, failed=2)
-        records += runs("dense", 0.3, tuned={"gamma": 0.2})
-        shown = text(choose([altered(r, levels=level) for r in records]), 160)
-        assert "dense takes no part: no trial keeps rank <= 1: the nearest ends at 9" in shown
-        assert "dense, not chosen gamma=0.1: diverged: the solution at step 7" in shown
-        assert "(2 runs)" in shown
-
     def test_names_failures_of_trials_that_were_not_chosen(self, runs):
         good = runs("a", 0.3, tuned={"step": 1.0})
         bad = runs("a", 0.2, tuned={"step": 8.0}, failed=2)
         worse = runs("a", 0.2, tuned={"step": 16.0}, failed=1)
         shown = text(choose(good + bad + worse), 160)
         reason = "the solution at step 7 is not finite"
-        assert f"a, not chosen step=8 step=16: diverged: {reason} (3 runs)" in shown
+        assert f"a, not chosen: diverged: {reason} (3 runs)" in shown
         assert shown.count("not chosen") == 1
         odd = [
             altered(r, status=RunStatus.REFUSED, reason="too long", trace=())
             for r in runs("a", 0.2, tuned={"step": 32.0})
         ]
         refused = text(choose([*good, *odd]), 160)
-        assert "a, not chosen step=32: refused: too long (5 runs)" in refused
+        assert "a, not chosen: refused: too long (5 runs)" in refused
         assert "takes no part" not in refused
         (row,) = rows(choose(good + bad + worse))
         assert [trial["failed"] for trial in row["trials"]] == [0, 2, 1]
@@ -139,7 +117,9 @@ class TestShow:
     def test_warns_where_the_grid_ends_at_the_choice(self, runs):
         grid = [r for c in (1.0, 2.0, 3.0) for r in runs("msg", c, tuned={"step": c})]
         shown = text(choose(grid), 120)
-        assert "parameters were chosen by val at the end, from 3 trials of each solver" in shown
+        assert (
+            "parameters were chosen by val at the end, from up to 3 trials of each solver" in shown
+        )
         assert "msg: step=1 is the smallest tried; a better one may lie beyond" in shown
         inner = [r for c, v in ((1.0, 2), (2.0, 1), (3.0, 2))
                  for r in runs("msg", v, tuned={"step": c})]  # fmt: skip
@@ -163,16 +143,9 @@ class TestShow:
         assert "[/]: error: KeyError('[x]') (all seeds)" in shown
         assert "\x1b" not in shown
 
-    def test_of_nothing_is_nothing(self):
+    def test_no_results_give_no_rows(self):
         assert text([]) == ""
         assert rows([]) == []
-
-
-def test_seeds_that_repeat_others_are_counted(runs):
-    (first, *_) = runs("a", 0.1)
-    same = [altered(first, seed=s, key=f"{s}") for s in range(3)]
-    assert "2 seeds repeat others and do not count" in text(choose(same))
-    assert "repeat" not in text(choose(runs("a", 0.1)))
 
 
 def test_each_reason_is_told_once_and_who_did_not_run_in_one_line(runs):
