@@ -19,7 +19,8 @@ def _rows() -> Array:
     rng = np.random.default_rng(10)
     axes = random_point(10, 10, rng)
     rows: Array = (rng.exponential(size=(2000, 10)) * np.geomspace(3, 0.2, 10)) @ axes.T
-    return rows - rows.mean(axis=0)
+    centred: Array = rows - rows.mean(axis=0)
+    return centred
 
 
 def _samples() -> AnyInstance:
