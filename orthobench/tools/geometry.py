@@ -1,6 +1,6 @@
-"""Geometry of matrices with orthonormal columns: defects, retractions, rotations, distances.
+"""Geometry of matrices with orthonormal columns.
 
-`drift`, `random_point` and `rotate` take arrays of NumPy, the others those of any library.
+`drift`, `random_point` and `rotate` take NumPy arrays, the others arrays of any library.
 """
 
 from __future__ import annotations
@@ -14,16 +14,7 @@ from orthobench.tools.arrays import AnyArray, Array, copied, in_rows, is_plain, 
 
 
 def drift(U: Array) -> float:
-    """Return the orthogonality defect of a matrix, the Frobenius norm of U'U - I.
-
-    Parameters
-    ----------
-    U : ndarray, shape (n, k)
-
-    Notes
-    -----
-    2nk² flops.
-    """
+    """Return the Frobenius norm of U'U - I for U of shape (n, k); 2nk² flops."""
     return float(np.linalg.norm(U.T @ U - np.eye(U.shape[1])))
 
 
@@ -32,8 +23,7 @@ def orthonormalize(A: AnyArray) -> AnyArray:
 
     Parameters
     ----------
-    A : array, shape (n, k), k <= n
-        Of full rank.
+    A : array, shape (n, k), k <= n, of full rank
 
     Returns
     -------
@@ -50,7 +40,7 @@ def orthonormalize(A: AnyArray) -> AnyArray:
 
 
 def diagonal_signs(A: Any) -> Any:
-    """Return the signs of the diagonal entries of a matrix, 1 for those that are zero."""
+    """Return the signs of the diagonal entries of a matrix, 1 for zeros."""
     if is_plain(A):
         return np.where(A.diagonal() < 0, -1.0, 1.0)
     xp = namespace(A)
@@ -60,31 +50,19 @@ def diagonal_signs(A: Any) -> Any:
 
 
 def random_point(n: int, k: int, rng: np.random.Generator) -> Array:
-    """Return a random matrix with orthonormal columns, from the uniform (Haar) distribution.
-
-    Parameters
-    ----------
-    n, k : int
-        Rows and columns, k <= n.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray, shape (n, k)
-    """
+    """Return a uniformly (Haar) random matrix (n, k) with orthonormal columns."""
     return orthonormalize(rng.standard_normal((n, k)))
 
 
 def complete(U: AnyArray, start: AnyArray, k: int) -> AnyArray:
-    """Return k orthonormal columns: those of `U`, then as many of the span of `start` as it lacks.
+    """Return k orthonormal columns: those of `U`, and the rest from the span of `start`.
 
     Parameters
     ----------
     U : array, shape (n, m)
         Orthonormal columns; the first k are taken.
     start : array, shape (n, k)
-        Orthonormal columns; their part orthogonal to `U` supplies the rest.
-    k : int
+        Orthonormal columns.
 
     Returns
     -------
@@ -105,9 +83,8 @@ def complete(U: AnyArray, start: AnyArray, k: int) -> AnyArray:
 def subspace_error(U: AnyArray, V: AnyArray) -> float:
     """Return the distance between two subspaces, |(I - UU')V|_F.
 
-    The root of the sum of the squared sines of their principal angles; zero where they are equal.
-    Computed from the residual, where small distances are not lost to rounding as they are in
-    ``k - |U'V|²``.
+    The root of the sum of the squared sines of the principal angles. The residual keeps small
+    distances, which ``k - |U'V|²`` loses to rounding.
 
     Parameters
     ----------
@@ -120,7 +97,7 @@ def subspace_error(U: AnyArray, V: AnyArray) -> float:
 def polar(A: AnyArray) -> AnyArray:
     """Return the orthonormal factor of the polar decomposition: the nearest orthonormal matrix.
 
-    It maximizes tr(U'A) over U'U = I, and is unique where A has full rank.
+    It maximizes tr(U'A) over U'U = I, and is unique if A has full rank.
 
     Parameters
     ----------
@@ -136,21 +113,7 @@ def polar(A: AnyArray) -> AnyArray:
 
 
 def unit_columns(A: AnyArray) -> AnyArray:
-    """Return the columns of a matrix at unit length; columns of zeros stay zero.
-
-    Parameters
-    ----------
-    A : array, shape (d, m)
-
-    Returns
-    -------
-    array, shape (d, m)
-        A fresh array.
-
-    Notes
-    -----
-    3dm flops.
-    """
+    """Return the columns of a matrix (d, m) at unit length, zeros as zeros; 3dm flops."""
     xp = namespace(A)
     norms = xp.linalg.vector_norm(A, axis=0)
     unit: AnyArray = A / xp.where(norms > 0, norms, xp.ones_like(norms))

@@ -8,17 +8,15 @@ import pytest
 from records import record
 
 import orthobench as ob
-from orthobench.atlas.collect import LONGEST, _peaks, _row, collect, merged
+from orthobench.atlas.collect import collect, merged
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError, UsageError
-from orthobench.harness.execution import PEAK
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.results.results import Results
 from orthobench.results.store import Store
-from orthobench.results.tuning import choose
 from orthobench.stats.targets import run_matrix
 
 SUITE = {
@@ -67,7 +65,7 @@ def test_a_row_is_a_run_with_chosen_parameters(store):
     )
 
 
-def test_runs_that_measured_memory_tell_it_to_the_others_of_their_solver(store, tmp_path):
+def test_rows_have_the_memory_of_runs_that_measured_it(store, tmp_path):
     run(tmp_path / "memory.sqlite", "pca-memory", seeds=1, measure="memory")
     alone, both = collect([store]), collect([store, tmp_path / "memory.sqlite"])
     assert [replace(row, memory=math.nan) for row in both.rows] != list(both.rows)
@@ -124,7 +122,7 @@ def part(*runs):
     return Results("s", Path("x.sqlite"), list(runs))
 
 
-def test_of_two_stores_a_cell_is_the_one_that_was_run():
+def test_merged_stores_keep_the_cell_that_was_run():
     missing = ended("a", trace=(), status=RunStatus.MISSING)
     failed = ended("a", trace=(), status=RunStatus.ERROR)
     whole = ended("a")
@@ -140,35 +138,10 @@ def test_of_two_stores_a_cell_is_the_one_that_was_run():
         merged([part(whole), part(ended("a", 0.25))])
 
 
-def test_of_two_stores_a_problem_has_one_budget():
+def test_merged_stores_with_two_budgets_are_refused():
     other = ended("b", budget={"steps": 8.0})
     assert len(merged([part(ended("a"), other)]).records) == 2
     with pytest.raises(UsageError, match="two budgets for 'p'"):
         merged([part(ended("a")), part(other)])
     elsewhere = ended("b", budget={"steps": 8.0}, problem="q")
     assert len(merged([part(ended("a")), part(elsewhere)]).records) == 2
-
-
-def test_the_memory_of_a_solver_is_the_most_of_its_runs_that_measured_it():
-    def measured(key, peak, measure="memory", **more):
-        trace = (Checkpoint(1.0, 0.0, Work(1, 1, 1), {"gap": 1.0, PEAK: peak}),)
-        return record(key, trace=trace, measure=measure, solver_name="s", recipe="data", **more)
-
-    peaks = _peaks([
-        measured("a", 5.0), measured("b", 9.0), measured("c", 7.0), measured("d", 99.0, ""),
-        measured("e", 0.5, settings={"k": 2}), replace(measured("f", 50.0), trace=()),
-    ])  # fmt: skip
-    assert peaks == {("data", "{}", "s"): 9, ("data", '{"k":2}', "s"): 0.5}
-
-
-def test_a_row_has_the_end_of_its_run_and_infinity_where_that_failed():
-    for status, value in ((RunStatus.DONE, 0.5), (RunStatus.ERROR, math.inf)):
-        run = ended("a", status=status, reason="x" * 400, parameters={"step": 2.0},
-                    solver_name="a solver")  # fmt: skip
-        row = _row("s", choose([run])[0], run, "Zen")
-        assert (row.value, row.failed) == (value, value == math.inf)
-        assert (row.seconds, row.samples, row.flops) == (2.5, 4, 5)
-        assert (row.reason, row.machine, row.on) == ("x" * LONGEST, "Zen", "numpy")
-        assert (row.solver_name, row.solver_parameters) == ("a solver", '{"step":2.0}')
-    none = ended("a", trace=(), status=RunStatus.ERROR)
-    assert math.isnan(_row("s", choose([none])[0], none, "").seconds)
