@@ -1,10 +1,10 @@
 """Advice: the method to use on data that an atlas has not seen, with the expected regret.
 
-The loss of each solver (`orthobench.atlas.losses`) is predicted at the features of the data by one
-of three models: the mean over the problems of the family, a mean in which nearer problems have more
-weight (exp(-2 x) at a distance x between the logarithms of features), or a ridge regression. The
-model is used whose advice has the least regret on the problems of the atlas when those of the same data
-are left out; the plain mean, if no other model gains.
+One of three models predicts the loss of each solver (`orthobench.atlas.losses`) at the features of
+the data: the mean over the problems of the family, a mean in which nearer problems have more weight
+(exp(-2 x) at a distance x between the logarithms of features), or a ridge regression. The model
+with the least regret on problems of the atlas whose data were left out is used; the plain mean, if
+no other one gains.
 
 If the rows of the data are ordered, only problems solved to `STRICT` count: solvers that see
 samples one after another do not end there.

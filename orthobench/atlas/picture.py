@@ -28,8 +28,8 @@ WORDS = {"rows": "rows", "d": "columns", "k": "sought"}
 def drawn(found: Losses, single: str) -> dict[str, Any]:
     """Return the map of the problems of a kind; ``single`` is the best single solver.
 
-    Its axes are the two sizes that vary over the largest number of values. If one size determines the other, problems
-    stand beside their names.
+    Its axes are the two sizes with the largest number of values. If one size determines the other,
+    problems stand beside their names.
 
     Returns
     -------

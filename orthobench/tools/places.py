@@ -178,7 +178,7 @@ def place_of(text: str) -> Place:
     match = GRAMMAR.fullmatch(text)
     if match is None:
         raise UsageError(
-            f"{text!r} is not a place to compute: write LIBRARY[:DEVICE][/DTYPE], such as "
+            f"{text!r} is no place to compute: write LIBRARY[:DEVICE][/DTYPE], such as "
             "torch:cpu or torch:cuda/float32; or blocks, dask:4, dask:tcp://HOST:8786"
         )
     library = match["library"]

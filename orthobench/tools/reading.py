@@ -27,9 +27,8 @@ def read(data: object, what: str) -> Any:
     Parameters
     ----------
     data : object
-        A NumPy array or memory map, a DataFrame of pandas or polars, a DataArray of xarray, a
-        tensor on the CPU, nested lists, a scipy.sparse matrix, a Dask array, an HDF5 data set, a
-        Zarr array, or an AnnData with its X.
+        NumPy array, memory map, DataFrame (pandas, polars), xarray.DataArray, CPU tensor, nested
+        lists, scipy.sparse matrix, Dask array, HDF5 data set, Zarr array, or AnnData (its X).
     what : str
         Its name in messages, in the plural: ``"the samples"``.
 

@@ -199,9 +199,7 @@ class DaskRows(Rows):
 
     def __init__(self, array: Any) -> None:
         if not hasattr(array, "chunks"):
-            raise DataError(
-                "the samples are not a Dask array: pass data.to_dask_array(lengths=True)"
-            )
+            raise DataError("the samples are no Dask array: pass data.to_dask_array(lengths=True)")
         if np.isnan(array.shape).any():
             raise DataError(
                 "the chunks of the Dask array are of unknown length: call compute_chunk_sizes() on "

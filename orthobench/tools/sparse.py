@@ -77,12 +77,7 @@ def _check(data: Any, what: str) -> None:
     """Refuse a damaged matrix; other formats are converted by NumPy, which checks bounds."""
     try:
         if data.format in ("csr", "csc", "bsr"):
-            ends = data.indptr
-            if {ends.dtype.kind, data.indices.dtype.kind} - {*"iu"}:
-                raise ValueError("its indices are not whole numbers")
-            if (ends[1:] < ends[:-1]).any():
-                raise ValueError("indptr descends")
-            copy(data).check_format(full_check=True)  # it may replace arrays of the matrix
+            _check_compressed(data)
         elif data.format == "coo":
             _check_coordinates(data)
     except (ValueError, IndexError, AttributeError) as error:
@@ -90,6 +85,15 @@ def _check(data: Any, what: str) -> None:
             f"{what} are a damaged sparse matrix ({data.format.upper()}, {data.shape}): {error}; "
             "make it again from its rows, columns and values with scipy.sparse.coo_array"
         ) from None
+
+
+def _check_compressed(data: Any) -> None:
+    ends = data.indptr
+    if {ends.dtype.kind, data.indices.dtype.kind} - {*"iu"}:
+        raise ValueError("its indices are not whole numbers")
+    if (ends[1:] < ends[:-1]).any():
+        raise ValueError("indptr descends")
+    copy(data).check_format(full_check=True)  # it may replace arrays of the matrix
 
 
 def _check_coordinates(data: Any) -> None:

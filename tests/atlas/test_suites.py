@@ -8,7 +8,7 @@ def test_each_family_has_a_grid_of_several_sizes(tmp_path):
     families = set()
     for part in grids():
         some = points([part], tmp_path)
-        problems = [point.entry.suite.problems[0].problem for point in some]
+        problems = [point.entrants.suite.problems[0].problem for point in some]
         assert len(problems) >= 5
         assert len({point.store for point in some}) == len(some)
         families |= {problem.family for problem in problems}

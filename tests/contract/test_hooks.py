@@ -6,8 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from orthobench.contract import discovered
-from orthobench.registry.plugins import Plugin, Registry
+from orthobench.registry.plugins import Registry
 from orthobench.testing import CheckStatus, cases
 
 INIT = """
@@ -150,10 +149,3 @@ def test_a_named_class_without_a_method_is_refused_and_not_left_out(package):
         "Problem", "Solver, State, Problem", 1).replace("build", "init")})  # fmt: skip
     assert not registry.solvers
     assert "Origin lacks the methods solution" in registry.broken["found"]
-
-
-def test_a_package_without_folders_brings_nothing(package):
-    registry = package({})
-    assert registry.plugins == [Plugin("found", module="found_plugin")]
-    assert not registry.solvers
-    assert [hook() for hook in discovered("found_plugin")] == [[], [], []]
