@@ -1,10 +1,9 @@
 """Advice: the method to use on data that an atlas has not seen, with the expected regret.
 
-One of three models predicts the loss of each solver (`orthobench.atlas.losses`) at the features of
-the data: the mean over the problems of the family, a mean in which nearer problems have more weight
-(exp(-2 x) at a distance x between the logarithms of features), or a ridge regression. The model
-with the least regret on problems of the atlas whose data were left out is used; the plain mean, if
-no other one gains.
+A model predicts the loss of each solver (`orthobench.atlas.losses`) at the features of the data. It
+is one of three: the mean over the problems of the family; a mean in which nearer problems have more
+weight (exp(-2 x) at a distance x between the logarithms of features); a ridge regression. The one
+with the least regret on left-out data of the atlas is used, or the plain mean if no other gains.
 
 If the rows of the data are ordered, only problems solved to `STRICT` count: solvers that see
 samples one after another do not end there.
@@ -24,7 +23,6 @@ from orthobench.atlas.answers import CUT, compare, find, folded, opened, unmappe
 from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.losses import (
     Losses,
-    expected_bytes,
     features_in,
     losses,
     mean_loss,
@@ -45,7 +43,6 @@ from orthobench.registry.preflight import check_ending
 from orthobench.stats.calls import Stop
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.formatting import clean, plural
-from orthobench.tools.machine import readable
 
 BEYOND = 2.0
 """Factor between a size and all measured sizes from which on it is extrapolated."""
@@ -101,7 +98,6 @@ def advise(
     tolerance: float = TOLERANCE,
     atlas: Atlas | None = None,
     family: str = "",
-    memory: float = math.inf,
 ) -> Advice:
     """Recommend a method from stored measurements, without running anything.
 
@@ -119,8 +115,6 @@ def advise(
         By default the one in the package.
     family : str
         The family of an instance, if its oracle does not determine it.
-    memory : float
-        Maximum memory beside the data, in bytes. Solvers of unknown memory are then not named.
 
     Raises
     ------
@@ -141,13 +135,15 @@ def advise(
             f"{check} can"
         )
     solvers = [_usable(name, rows, recipe, instance) for name in found.solvers]
-    taken = np.array([expected_bytes(rows, name, features) for name in found.solver_names])
-    usable = _fitting(np.array([one is not None for one in solvers]), taken, memory, check)
     mean = found.expected(position_of(features), found.model)
-    order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
-    best = order[0]
-    chosen = solvers[best]
-    assert chosen is not None  # noqa: S101 - only usable ones are in the order
+    usable = [(int(i), made) for i in np.argsort(mean) if (made := solvers[i])]
+    if not usable:
+        raise UsageError(
+            "no solver of the atlas that is installed here and ends by its own test can take these "
+            f"data: {check} tries all"
+        )
+    order = [i for i, _ in usable]
+    best, chosen = usable[0]
     stop = _stop(chosen, instance, rows)
     far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
     label = found.solvers[best]
@@ -157,7 +153,7 @@ def advise(
         expected_regret=math.exp(mean_loss(found.held_out[found.model])),
         extrapolation=_extrapolation(features, rows)[0],
         runner_up=found.solvers[order[1]] if order[1:] else None,
-        sentence=_sentence(found, order, rows, features, cost, taken[best]),
+        sentence=_sentence(found, order, rows, features, cost),
         check=check,
         features=features,
         near=tuple(dict.fromkeys(found.problems[i] for i in np.argsort(far)[:3])),
@@ -223,29 +219,6 @@ def _usable(
     return made if takes else None
 
 
-def _fitting(usable: Any, taken: Any, memory: float, check: str) -> Any:
-    """Return the mask of usable solvers that take at most some memory.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    """
-    if not usable.any():
-        raise UsageError(
-            "no solver of the atlas that is installed here and ends by its own test can take these "
-            f"data: {check} tries all"
-        )
-    if memory == math.inf or (usable & (taken <= memory)).any():
-        return usable if memory == math.inf else usable & (taken <= memory)
-    known = taken[usable & np.isfinite(taken)]
-    least = readable(int(known.min())) if known.size else "unknown"
-    raise UsageError(
-        f"no solver is known to take at most {readable(int(memory))} beside the data: the "
-        f"minimum that the atlas expects is {least}"
-    )
-
-
 def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) -> Stop:
     """Return the stop of a call: its own, or the samples of runs of the atlas on endless data."""
     endless = solver.batch > 0 and math.isinf(instance.oracle.remaining())
@@ -256,8 +229,7 @@ def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) ->
 
 
 def _sentence(
-    found: Losses, order: Sequence[int], rows: Sequence[AtlasRow], features: Features, cost: str,
-    taken: float,
+    found: Losses, order: Sequence[int], rows: Sequence[AtlasRow], features: Features, cost: str
 ) -> str:  # fmt: skip
     """Return the advice as a sentence."""
     regret = math.exp(mean_loss(found.held_out[found.model]))
@@ -274,8 +246,6 @@ def _sentence(
             ". The rows are ordered: only solvers that end at the best value itself are named; "
             "check with a race"
         )
-    if math.isfinite(taken):
-        text += f". It takes at most about {readable(int(taken))} beside the data"
     return f"{text}."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from orthobench.atlas.answers import code_digest
 from orthobench.atlas.features import features_of
 from orthobench.atlas.table import COSTS, Atlas, AtlasRow, settings
 from orthobench.errors import OrthobenchError, StoreError, UsageError
-from orthobench.harness.execution import MEMORY, PEAK
 from orthobench.harness.identity import Streams, canonical
 from orthobench.harness.stopping import RunStatus
 from orthobench.registry.plugins import catalogue
@@ -33,7 +32,7 @@ def collect(stores: Sequence[Path]) -> Atlas:
     """Return the atlas of all suites in some stores.
 
     The results of a suite may come from several stores. Only runs with chosen parameters have a
-    row. Runs that measured memory have none: the others of their solver and problem get its peak.
+    row. Runs that measured memory have none.
 
     Raises
     ------
@@ -47,23 +46,8 @@ def collect(stores: Sequence[Path]) -> Atlas:
     timed = [own for own in suites.values() if not any(run.measure for run in own[0].records)]
     if not timed:
         raise UsageError("these runs measured memory alone: give the stores of timed runs, too")
-    peaks = _peaks(run for own in suites.values() for part in own for run in part.records)
-    rows = [
-        replace(row, memory=peaks.get((row.name, row.parameters, row.solver_name), math.nan))
-        for own in timed
-        for row in rows_of(own)
-    ]
+    rows = (row for own in timed for row in rows_of(own))
     return Atlas(tuple(rows), _about([part for own in timed for part in own]))
-
-
-def _peaks(runs: Iterable[Run]) -> dict[tuple[str, str, str], float]:
-    """Return the peak bytes of each solver on each problem, from runs that measured memory."""
-    peaks: dict[tuple[str, str, str], float] = {}
-    for run in runs:
-        if run.measure == MEMORY and run.trace:
-            at = run.problem.name, canonical(run.problem.parameters), run.solver.name
-            peaks[at] = max(peaks.get(at, 0.0), float(run.trace[-1].metrics.get(PEAK, 0.0)))
-    return peaks
 
 
 def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:

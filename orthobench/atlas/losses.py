@@ -202,23 +202,3 @@ def members(found: Losses) -> Iterator[dict[str, Any]]:
             "factor": math.exp(logs[i].mean()),
             "marginal": math.exp((others - np.minimum(others, logs[i])).mean()),
         }
-
-
-def expected_bytes(rows: Sequence[AtlasRow], solver: str, at: Features) -> float:
-    """Return the expected memory of a solver beside the data, in bytes; NaN if unmeasured.
-
-    A power law of the sizes, times the factor by which it underestimates the worst measurement.
-    """
-    measured = {
-        row.problem_id: row
-        for row in rows
-        if row.solver_name == solver and row.memory > 0 and math.isfinite(row.memory)
-    }
-    if not measured:
-        return math.nan
-    own = [features_in(row) for row in measured.values()]
-    sizes = np.array([[max(getattr(one, name), 1) for name in SIZES] for one in (*own, at)], float)
-    X = np.c_[np.log(sizes), np.ones(len(sizes))]
-    y = np.log([row.memory for row in measured.values()])
-    solution = np.linalg.lstsq(X[:-1], y, rcond=1e-3)[0]  # a size that hardly varies has no power
-    return float(np.exp(X[-1] @ solution + max(0.0, float((y - X[:-1] @ solution).max()))))

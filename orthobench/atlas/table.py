@@ -58,8 +58,6 @@ class AtlasRow:
     ending : str
         A value of `orthobench.harness.stopping.RunStatus`.
     failed : bool
-    memory : float
-        Peak memory of the solver beside the data, in bytes; NaN if unmeasured.
     machine : str
         The processor.
     code : str
@@ -90,7 +88,6 @@ class AtlasRow:
     flops: float = math.nan
     ending: str
     failed: bool = False
-    memory: float = math.nan
     machine: str = ""
     code: str = ""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orthobench.decide.answer import MISS
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import unknown
 from orthobench.racing.entrants import Entrants, entrants
 from orthobench.racing.race import run, stored
 from orthobench.racing.standing import Rules
@@ -59,11 +59,6 @@ def points(parts: Sequence[str], folder: Path) -> list[Point]:
     chosen = []
     for part in parts:
         own = [name for name, family in families.items() if part in (name, family)]
-        if not own and part in {one.item.family for one in catalogue().problems.values()}:
-            raise UsageError(
-                f"no suite is a map of the family {part!r}: add {PREFIX}NAME.toml, with its "
-                "problems at several sizes, to the suites of its plugin"
-            )
         if not own:
             raise unknown("part of the map", part, {*known, *families.values()})
         chosen += own

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -160,16 +159,8 @@ def blas_libraries() -> tuple[str, ...]:
 
 
 def _load_blas() -> None:
-    """Load the BLAS libraries of NumPy and SciPy, if possible without importing SciPy."""
+    """Load the BLAS libraries of NumPy and SciPy."""
     import numpy as np
+    import scipy.linalg  # noqa: F401
 
     np.dot(np.ones((2, 2)), np.ones((2, 2)))
-    spec = find_spec("scipy")
-    folder = Path(spec.origin).parent.with_name("scipy.libs") if spec and spec.origin else None
-    libraries = sorted(folder.glob("*openblas*.so*")) if folder else []
-    if len(libraries) == 1:
-        import ctypes
-
-        ctypes.CDLL(str(libraries[0]))
-    else:
-        import scipy.linalg  # noqa: F401

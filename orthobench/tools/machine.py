@@ -238,14 +238,8 @@ class Peak:
 
 
 def process_peak() -> int:
-    """Return the peak memory of this process since `reset_process_peak`, in bytes.
-
-    Since its beginning, if the system cannot reset a peak; 0 if it is unknown.
-    """
-    try:
-        return _status("VmHWM")
-    except (OSError, StopIteration):
-        return _highest()
+    """Return the peak memory of this process since `reset_process_peak`, in bytes; on Linux."""
+    return _status("VmHWM")
 
 
 def reset_process_peak() -> None:
@@ -254,29 +248,19 @@ def reset_process_peak() -> None:
         _forget()
 
 
-def _highest() -> int:
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 def _forget() -> None:
     FORGET.write_text("5", encoding="ascii")  # the number of this request in Linux
 
 
 def resident() -> int:
-    """Return the resident memory of this process, in bytes; 0 if unknown."""
-    try:
-        return _status("VmRSS")
-    except (OSError, StopIteration):
-        return 0
+    """Return the resident memory of this process, in bytes; on Linux."""
+    return _status("VmRSS")
 
 
 def _status(name: str) -> int:
-    """Return a number of bytes in the status of this process."""
-    lines = STATUS.read_text(encoding="utf-8").splitlines()
-    line = next(line for line in lines if line.startswith(f"{name}:"))
-    return 1024 * int(line.split()[1])
+    """Return a number of bytes in the status of this process; 0 if unknown."""
+    try:
+        lines = STATUS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(ln.split()[1]) for ln in lines if ln.startswith(f"{name}:")), 0)

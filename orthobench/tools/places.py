@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -17,9 +16,6 @@ from numpy.typing import NDArray
 from orthobench.errors import UsageError, unknown
 from orthobench.tools.array_libraries import LIBRARIES, ArrayLibrary
 from orthobench.tools.environment import version
-
-MOST_WORKERS = 16
-"""Maximum number of workers for each processor."""
 
 TOLERANCES: Mapping[str, float] = {
     "float64": 1e-9, "float32": 2e-3, "bfloat16": 0.2, "float16": 0.05,
@@ -111,16 +107,12 @@ class Place:
         """Return why this machine cannot compute there, with a remedy, or None."""
         if self.is_default:
             return None
-        return self._without_engine() if self.reduces else self._library.missing(self.device)
-
-    def _without_engine(self) -> str | None:
+        if not self.reduces:
+            return self._library.missing(self.device)
         if self.packages and find_spec("distributed") is None:
             return "Dask is not installed: pip install 'orthobench[dask]'"
         if self.workers and shutil.which("openssl") is None:
             return "the program openssl, which makes the key of the workers, is missing: install it"
-        most = MOST_WORKERS * (os.cpu_count() or 1)
-        if self.workers > most:
-            return f"more than {most} workers are too many for the processors of this machine"
         return None
 
     def array(self, values: NDArray[np.generic]) -> Any:

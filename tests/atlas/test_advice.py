@@ -141,22 +141,6 @@ def test_advice_follows_the_metric_of_the_problem(rows):
         assert "4 problems" in found.sentence
 
 
-def test_solvers_above_the_memory_limit_are_not_named(rows):
-    made = atlas_of(rows)
-    taken = {"batch-pca": lambda d: 8.0 * d * d, "oja": lambda d: 16.0 * d}
-    atlas = Atlas(tuple(replace(row, memory=taken[row.solver](row.d)) for row in made.rows))
-    data = ob.stochastic_pca(np.random.default_rng(0).standard_normal((1000, 40)), k=4)
-    assert advise(data, atlas=atlas).use == "batch-pca"
-    assert advise(data, atlas=atlas, memory=8 * 40 * 40 * 1.01).use == "batch-pca"
-    less = advise(data, atlas=atlas, memory=8 * 40 * 40 * 0.99)
-    assert less.use == "oja"
-    assert less.sentence.endswith("It takes at most about 640 bytes beside the data.")
-    with pytest.raises(UsageError, match=r"at most 100 bytes .* expects is 640 bytes"):
-        advise(data, atlas=atlas, memory=100)
-    with pytest.raises(UsageError, match="the atlas expects is unknown"):
-        advise(data, atlas=made, memory=1e12)
-
-
 def test_advice_far_beyond_the_atlas_says_so(rows):
     data = ob.stochastic_pca(np.random.default_rng(0).standard_normal((30_000, 20)), k=4)
     found = advise(data, atlas=atlas_of(rows))

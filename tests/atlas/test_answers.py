@@ -12,11 +12,9 @@ from orthobench.atlas.answers import (
     code_digest,
     compare,
     expected_order,
-    facts,
     find,
     of_family,
     opened,
-    overview,
     portfolio,
     views,
     with_records,
@@ -131,24 +129,6 @@ def test_solvers_changed_since_the_atlas_are_named(rows):
     assert told[-1] == "  Changed since it was measured: meg."
     every = [replace(row, code="0" * 10) for row in own]
     assert changed(every) == "Changed since it was measured: what all solvers share."
-
-
-def test_pages_of_text_have_a_line_for_each_kind_and_view(rows):
-    atlas = Atlas((*rows(family="PCA"), *rows(family="other thing")), {"date": "2026-01-02"})
-    *lines, empty, last = overview(atlas)
-    assert [line.partition(":")[0] for line in lines] == ["PCA", "other thing"]
-    assert "least time: solver-0 (" in lines[0]
-    assert "fewest samples: " in lines[0]
-    assert "high accuracy: " in lines[0]
-    assert empty == ""
-    assert last.startswith(f"From the atlas of 2026-01-02: {len(atlas.rows)} runs, timed on an ")
-    first, *told = of_family(atlas, ["PCA"])
-    assert first == "PCA"
-    assert [line.startswith("    ") for line in told] == [False, True] * (len(told) // 2)
-    assert [one["family"] for one in facts(atlas, ["PCA"])] == ["PCA"] * 3
-    assert {one["view"] for one in facts(atlas, ["PCA"])} == {
-        "Least time", "Fewest samples", "High accuracy",
-    }  # fmt: skip
 
 
 def test_views_without_counted_cost_are_left_out(rows):

@@ -1,7 +1,5 @@
 """Stores as rows of an atlas: a real run of two suites, in one store and in two."""
 
-import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,21 +63,11 @@ def test_a_row_is_a_run_with_chosen_parameters(store):
     )
 
 
-def test_rows_have_the_memory_of_runs_that_measured_it(store, tmp_path):
+def test_runs_that_measured_memory_have_no_rows(store, tmp_path):
     run(tmp_path / "memory.sqlite", "pca-memory", seeds=1, measure="memory")
-    alone, both = collect([store]), collect([store, tmp_path / "memory.sqlite"])
-    assert [replace(row, memory=math.nan) for row in both.rows] != list(both.rows)
-    assert repr([replace(row, memory=math.nan) for row in both.rows]) == repr(list(alone.rows))
+    assert repr(collect([store, tmp_path / "memory.sqlite"]).rows) == repr(collect([store]).rows)
     with pytest.raises(UsageError, match="measured memory alone"):
         collect([tmp_path / "memory.sqlite"])
-    peaks = {}
-    for one in Results.read(tmp_path / "memory.sqlite").records:
-        if one.trace:
-            at = one.problem.label, one.solver.name
-            peaks[at] = max(peaks.get(at, 0), one.trace[-1].metrics["peak_bytes"])
-    assert len(peaks) == 4
-    for row in both.rows:  # small ones may take pages that are there already: none
-        assert row.memory == peaks[row.problem, row.solver] < 2**24
 
 
 def test_starts_and_lowest_values_are_those_of_all_solvers_on_a_seed(store):

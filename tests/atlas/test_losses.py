@@ -9,7 +9,6 @@ import pytest
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import (
     WIDTH,
-    expected_bytes,
     features_in,
     linear,
     losses,
@@ -17,7 +16,6 @@ from orthobench.atlas.losses import (
     position_of,
     single_best,
 )
-from orthobench.atlas.table import AtlasRow
 from orthobench.decide.answer import MISS
 
 ONES = np.ones(3)
@@ -84,27 +82,3 @@ def test_problems_without_a_solution_are_left_out(rows):
     made = rows(problems=2, solvers=2, seeds=6)
     failed = [replace(r, value=math.inf, failed=True) if r.name == "p0" else r for r in made]
     assert losses(failed).names == ("p1",)
-
-
-def row(number, rows, d, memory, name="a"):
-    return AtlasRow(
-        suite="s", family="f", problem=f"p{number}", name="p", parameters=f'{{"i": {number}}}',
-        rows=rows, d=d, k=2, solver=f"{name} K=2", solver_name=name, seed=0,
-        metric="gap", ending="done", memory=memory,
-    )  # fmt: skip
-
-
-def test_memory_is_a_power_law_not_below_its_measurements():
-    sizes = [(10, 4), (100, 4), (1000, 4), (10, 64), (1000, 64)]
-    made = [row(i, m, d, 8.0 * m * d**2) for i, (m, d) in enumerate(sizes)]
-    assert expected_bytes(made, "a", Features(500, 16, 2)) == pytest.approx(8 * 500 * 256)
-    dearer = [replace(made[0], memory=2 * made[0].memory), *made[1:]]
-    for one in dearer:
-        assert expected_bytes(dearer, "a", features_in(one)) >= one.memory * (1 - 1e-9)
-
-
-def test_unmeasured_memory_is_unknown():
-    made = [row(0, 10, 4, math.nan), row(1, 10, 4, math.inf), row(2, 10, 4, 0.0)]
-    assert math.isnan(expected_bytes(made, "a", Features(10, 4, 2)))
-    one = [*made, row(3, 10, 4, 77.0), row(4, 10, 4, 99.0, "other")]
-    assert expected_bytes(one, "a", Features(10, 4, 2)) == pytest.approx(77)

@@ -107,15 +107,6 @@ def test_folders_bring_named_classes_in_order_and_suites(package):
     assert list(registry.suites) == ["small"]
 
 
-def test_a_folder_within_and_a_single_module_count_too(package):
-    registry = package({
-        "solvers/__init__.py": "", "solvers/inner/__init__.py": "", "solvers/first.py": FIRST,
-        "solvers/inner/second.py": SECOND, "problems.py": PROBLEM,
-    })  # fmt: skip
-    assert list(registry.solvers) == ["zebra", "adder", "bee"]
-    assert list(registry.problems) == ["origin"]
-
-
 def test_importing_the_package_imports_no_solver(package, monkeypatch):
     monkeypatch.setattr(Registry, "_load", lambda self, point, plugin: point.load())
     package({"solvers/first.py": "raise SystemExit", "problems.py": "raise SystemExit"})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import IteratorSource, SamplerSource
 
-from orthobench.contract.samples import BLOCK, WINDOW_BYTES, SampleOracle, block_rows
+from orthobench.contract.samples import BLOCK, SampleOracle
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.places import DEFAULT
 
@@ -215,23 +215,6 @@ def test_an_empty_part_and_no_pass_are_refused():
         ArraySource(np.ones((3, 1)), [])
     with pytest.raises(UsageError, match="passes"):
         ArraySource(np.ones((3, 1)), passes=0)
-
-
-def test_blocks_and_windows_of_long_samples_stay_small():
-    assert [block_rows(d) for d in (1, 2**14, 2**17, 2**23)] == [256, 256, 32, 1]  # 32 MiB
-    for d in (1, 784, 5000, 16384, 16385, 10**6, 10**8):
-        rows = block_rows(d)
-        assert 1 <= rows <= BLOCK, d
-        assert rows == 1 or 8 * d * rows <= WINDOW_BYTES, d
-
-        class Source(SamplerSource):
-            def blocks(self, rng):
-                return iter(())
-
-        window = SampleOracle(Source(gaussian, d), 1).window
-        assert window % rows == 0, d
-        assert window == rows or 8 * d * window <= WINDOW_BYTES, d
-        assert 8 * d * (window + rows) > WINDOW_BYTES, d
 
 
 def test_a_copy_draws_what_a_new_oracle_draws():

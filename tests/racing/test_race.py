@@ -161,27 +161,6 @@ def test_the_standing_is_told_from_the_beginning(raced: ob.racing.race.Race) -> 
 
 
 @pytest.mark.wide
-def test_ctrl_c_gives_the_answer_so_far(tmp_path: Path) -> None:
-    store = tmp_path / "race.sqlite"
-    words = [sys.executable, "-m", "orthobench", "race", "-p", "digits", "--within", "60s"]
-    ours = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
-    racing = subprocess.Popen(
-        [*words, "--store", str(store)],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
-    )  # fmt: skip
-    signal.signal(signal.SIGINT, ours)
-    while len(_finished(store)) < 3 and racing.poll() is None:
-        time.sleep(0.05)
-    os.killpg(racing.pid, signal.SIGINT)  # as a terminal does: to its workers, too
-    printed, _ = racing.communicate(timeout=60)
-    assert racing.returncode == 128 + signal.SIGINT
-    assert "\nUse " in printed
-    assert re.search(r"\w  +\(?[\d.]+ [µm]?s\)?  +[\d/]+ seeds?  \w", printed)
-    code = printed[printed.index("import orthobench as ob") :].partition("\n\n1")[0]
-    assert "outcome = ob.solve(" in code
-
-
-@pytest.mark.wide
 def test_a_race_that_was_killed_goes_on_with_what_it_has(tmp_path: Path) -> None:
     store = tmp_path / "race.sqlite"
     solvers = [word for name in SOLVERS for word in ("-s", name)]

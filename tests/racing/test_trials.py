@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,12 +17,10 @@ from orthobench.errors import UsageError
 from orthobench.harness.cell import execute
 from orthobench.harness.stopping import Budget, RunStatus, Target
 from orthobench.harness.trace import Checkpoint
-from orthobench.racing import grid, scheduler
 from orthobench.racing.entrants import Entrants, entrants
 from orthobench.racing.grid import Point, grids, points
 from orthobench.racing.race import stored
-from orthobench.racing.scheduler import RaceScheduler
-from orthobench.racing.standing import Rules, measured, trial_of
+from orthobench.racing.standing import trial_of
 from orthobench.registry.suite_file import from_table
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
@@ -69,17 +66,6 @@ def test_runs_that_end_at_a_level_keep_it(density: float, inside: bool) -> None:
     assert trial.start == 1.0
 
 
-@pytest.mark.parametrize(
-    ("metrics", "metric"),
-    [({"gap": 1, "val": 1}, "gap"), ({"val": 1}, "val"), ({"other": 1}, "gap"), (None, "gap")],
-)
-def test_metric_of_a_race_is_primary_or_the_known_one(
-    metrics: dict[str, float] | None, metric: str
-) -> None:
-    trace = () if metrics is None else (Checkpoint(0.0, 0.0, Work(), metrics),)
-    assert measured(ran(trace=trace)) == metric
-
-
 @pytest.fixture
 def suite(toys: SimpleNamespace) -> ob.harness.suite.Suite:
     table = {"seeds": 2, "problem": "leading-subspace", "solver": ["power", "power step=0.5"]}
@@ -122,51 +108,6 @@ def test_a_point_of_a_map_is_done_when_its_race_came_to_an_end(
     assert point.is_done
 
 
-@pytest.fixture
-def measured_points(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A function that measures three points, of which some are done, for 10 s each."""
-
-    def call(within: float, done: str = "", broken: str = "") -> tuple[int, list[Any], list[str]]:
-        now, asked, said = [50.0], [], list[str]()
-
-        def run(entry: Any, rules: Rules, store: str) -> Any:
-            now[0] += 10.0
-            asked.append((entry.name, rules, store))
-            return SimpleNamespace(
-                problem=entry.name, sentence="Use a.", interrupted=entry.name == broken
-            )
-
-        monkeypatch.setattr(grid, "run", run)
-        monkeypatch.setattr(grid, "time", SimpleNamespace(monotonic=lambda: now[0]))
-        some: list[Any] = [
-            SimpleNamespace(
-                entrants=SimpleNamespace(name=name, order={"a": "a"}), store=f"{name}.sqlite",
-                is_done=name in done,
-            )
-            for name in "pqr"
-        ]  # fmt: skip
-        return grid.measure(some, within, 4.0, said.append), asked, said
-
-    return call
-
-
-@pytest.mark.parametrize(
-    ("within", "done", "ran", "left"),
-    [(100.0, "q", "pr", 0), (15.0, "", "pq", 1), (0.0, "", "", 3)],
-)  # fmt: skip
-def test_no_race_of_a_map_begins_when_the_time_is_over(
-    measured_points: Any, within: float, done: str, ran: str, left: int
-) -> None:
-    found, asked, said = measured_points(within, done)
-    assert found == left
-    assert [(name, store) for name, _, store in asked] == [(name, f"{name}.sqlite") for name in ran]
-    number = 3 - len(done)
-    assert said == [
-        f"{name}: Use a. {number - i} point{'s' * (number - i != 1)} left"
-        for i, name in enumerate(ran, 1)
-    ]
-
-
 def test_parts_of_the_map_are_named_by_themselves_or_their_family(tmp_path: Path) -> None:
     part = next(iter(grids()))
     some = points([part], tmp_path)
@@ -203,39 +144,3 @@ def test_the_first_level_of_each_metric_is_that_of_the_race(
     table = {"problem": "leading-subspace", "solver": "power", "budget": {"steps": 3}}
     asked = from_table(table, "toys", toys.registry)
     assert entrants(asked, asked.problems[0]).suite.problems[0].levels == (Target("density", 0.2),)
-
-
-@pytest.fixture
-def race(
-    suite: ob.harness.suite.Suite, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., RaceScheduler]:
-    """A function that makes a race of 100 s that began 30 s ago, of solvers without kernels."""
-    monkeypatch.setattr(scheduler, "kernels_of", lambda cell: frozenset())
-
-    def made(cost: str = "seconds", now: float = 130.0, workers: int = 1) -> RaceScheduler:
-        rules = Rules({"power": "power", "power step=0.5": "power"}, 100.0)
-        tell: Any = lambda *_: None  # noqa: E731
-        return RaceScheduler(suite, rules, cost, [], workers, 100.0, lambda: now, tell)
-
-    return made
-
-
-def test_a_run_has_time_to_load_once_and_to_begin_if_nothing_is_held(
-    race: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = race()
-    cell = one.take()
-    held = cell.problem, cell.seed
-    assert one._slack(cell, held) == 60.0
-    for overheads, slack, first in (
-        ([4.0], 12.0, 15.0), ([4.0, 0.5], 2.0, 15.0), ([8.0, 0.5], 2.0, 16.0),
-        ([9.0, 1.0, 3.0, 2.0], 6.0, 18.0),
-    ):  # fmt: skip
-        one._overheads = overheads
-        assert one._slack(cell, held) == slack  # the first run says little about others
-        assert one._slack(cell, None) == one._slack(cell, (cell.problem, 7)) == slack + first
-    one._overheads = [1.0]
-    monkeypatch.setattr(type(cell.solver), "packages", ("numpy",))
-    assert [one._slack(cell, held) for _ in range(2)] == [3.0 + 15.0, 3.0]
-    monkeypatch.setattr(scheduler, "kernels_of", lambda cell: frozenset(["kernels"]))
-    assert [one._slack(cell, held) for _ in range(2)] == [3.0 + 15.0, 3.0]

@@ -198,15 +198,6 @@ def test_interrupted_race_gives_its_partial_answer(track: Track) -> None:
         assert store.session(track.entrants.suite.name)["ended"] is None
 
 
-def test_nothing_to_show_is_an_interruption(track: Track) -> None:
-    def script(cell: Cell) -> Outcome:
-        raise KeyboardInterrupt
-
-    track.script = script
-    with pytest.raises(KeyboardInterrupt):
-        track.race()
-
-
 def test_a_problem_that_cannot_be_built_ends_a_race(track: Track) -> None:
     def script(cell: Cell) -> Outcome:
         return Outcome(Termination(RunStatus.ERROR, "problem leading-subspace: no data"))
@@ -255,35 +246,6 @@ def test_a_longer_run_of_a_cell_takes_the_place_of_the_shorter(track: Track) -> 
     (last,) = (r for r in found.results.records if (r.solver.label, r.seed) == ("slower", 0))
     assert last.budget == {"seconds": 10.0}
     assert found.factor == 1.5
-
-
-@pytest.fixture
-def shares(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Rules, float]]:
-    """The arguments of several races; the clock is at 10 s before, and 30 s later after it."""
-    given: list[tuple[Rules, float]] = []
-    now = [10.0]
-
-    def run(one: Entrants, rules: Rules, *_: Any, began: float, **how: Any) -> Any:
-        given.append((rules, began))
-        now[0] += 30.0
-        return SimpleNamespace(interrupted=len(given) == 3)
-
-    monkeypatch.setattr(module, "run", run)
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    return given
-
-
-def raced(problems: int, cost: str = "seconds") -> list[module.Race]:
-    return module.races(
-        ["digits"] * problems, 120.0, 0.02, cost,
-        solvers=["oja"], memory=None, store=None, tell=None,
-    )  # fmt: skip
-
-
-def test_several_races_share_the_time_that_is_left(shares: list[tuple[Rules, float]]) -> None:
-    assert len(raced(2)) == 2
-    assert [(rules.total, began) for rules, began in shares] == [(60.0, 10.0), (90.0, 40.0)]
-    assert all((rules.tolerance, rules.timed) == (0.02, True) for rules, _ in shares)
 
 
 def test_a_store_has_a_folder_of_its_own_where_none_is_named(

@@ -8,19 +8,8 @@ import numpy as np
 import pytest
 from gpu_places import marked
 
-from orthobench.tools import array_libraries
 from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.places import place_of
-
-
-@pytest.fixture
-def driver(tmp_path, monkeypatch):
-    file = tmp_path / "version"
-    file.write_text("550.54.15\n")
-    monkeypatch.setattr(array_libraries, "DRIVER", file)
-    for name in ("NVIDIA_TF32_OVERRIDE", "CUPY_TF32"):
-        monkeypatch.delenv(name, raising=False)
-    return file
 
 
 def stand_in(monkeypatch, name, **module):
@@ -54,17 +43,6 @@ def test_computations_on_a_device_are_waited_for(monkeypatch):
     assert waited == ["torch", "cupy", [1, 2]]
 
 
-def test_cupy_copies_there_and_back(monkeypatch):
-    cupy = stand_in(monkeypatch, "cupy", array=np.array, asnumpy=np.asarray)
-    values = np.arange(3.0)
-    there = cupy.array(values, "cuda", "float32")
-    assert there.dtype == np.float32
-    assert cupy.array(np.arange(3), "cuda", "float32").dtype.kind == "i"
-    back = cupy.to_numpy(there)
-    back[0] = 9
-    assert there[0] == 0
-
-
 def test_threads_are_limited_before_jax_starts_and_for_torch_at_once(monkeypatch):
     limited = []
     stand_in(monkeypatch, "torch", set_num_threads=limited.append).limit(3)
@@ -86,20 +64,3 @@ def test_half_precision_comes_back_in_single(library):
     assert str(there.dtype).endswith("bfloat16")
     back = place.to_numpy(there)
     assert (back.dtype, back.tolist()) == (np.float32, [1.5, -2])
-
-
-def test_the_precision_of_torch_is_read_in_either_way(driver, monkeypatch):
-    for matmul, told in (
-        ({"fp32_precision": "tf32"}, "True"), ({"fp32_precision": "ieee"}, "False"),
-        ({"allow_tf32": True}, "True"), ({"allow_tf32": False}, "False"),
-    ):  # fmt: skip
-        torch = stand_in(
-            monkeypatch, "torch",
-            cuda=SimpleNamespace(get_device_name=lambda: "Graphics A"),
-            version=SimpleNamespace(cuda="12.4"),
-            backends=SimpleNamespace(
-                cuda=SimpleNamespace(matmul=SimpleNamespace(**matmul))
-            ),
-        )  # fmt: skip
-        assert torch.facts("cuda")["tf32"] == told
-        assert "tf32" not in torch.facts("cpu")

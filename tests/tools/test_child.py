@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from orthobench.tools import child
 from orthobench.tools.child import LENGTH, Channel, search_path
 
 
@@ -42,20 +41,3 @@ def test_the_current_folder_comes_last_unless_this_interpreter_has_it(tmp_path, 
     assert search_path(parents) == ["/a", "/b", str(tmp_path), ""]
     monkeypatch.setattr(sys, "path", ["/python", here])
     assert search_path(parents) == parents
-
-
-def test_a_package_is_imported_from_its_folder(tmp_path, monkeypatch):
-    (tmp_path / "__init__.py").write_text("value = 7\n")
-    (tmp_path / "inner.py").write_text("from made_up_package import value\n")
-    monkeypatch.delitem(sys.modules, "made_up_package", raising=False)
-    child._load_package("made_up_package", str(tmp_path))
-    try:
-        from made_up_package import inner
-
-        assert inner.value == 7
-    finally:
-        for name in ("made_up_package", "made_up_package.inner"):
-            sys.modules.pop(name, None)
-    with pytest.raises(FileNotFoundError):
-        child._load_package("made_up_package", str(tmp_path / "none"))
-    sys.modules.pop("made_up_package", None)

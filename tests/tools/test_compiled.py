@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -84,40 +83,6 @@ def test_changed_core_modules_get_their_own_cache(package, tmp_path, monkeypatch
     with (core / name).open("a") as source:
         source.write("\n")
     assert folder("toy_kernels") != before
-
-
-def test_kernels_are_kept_beside_their_package_or_where_numba_is_told(
-    package, tmp_path, monkeypatch
-):
-    """Those of a script, of a single module, and of what is not installed are left to numba."""
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(sys.modules, "toy_script", ModuleType("toy_script"))
-    folder = compiled.cache_folder.__wrapped__
-    for told, parent in (
-        ("", package / "__pycache__"),
-        (str(tmp_path / "told"), tmp_path / "told"),
-    ):
-        monkeypatch.setattr(compiled.config, "CACHE_DIR", told)
-        own = Path(folder("toy_kernels"))
-        assert own.parent == parent
-        for name in ("toy_script", "bisect", "no_such_package"):
-            assert folder(name) == told, name
-        compiled.cache_folder.cache_clear()
-
-        def doubled(x):
-            return 2 * x
-
-        doubled.__module__ = "toy_kernels.inner"
-        for kept, home in ((compiled.kernel(doubled), own),
-                           (compiled._kept("linked", doubled), own / "linked")):  # fmt: skip
-            assert Path(kept.stats.cache_path).parent == home
-        assert told == compiled.config.CACHE_DIR
-    compiled.cache_folder.cache_clear()
-    doubled.__module__ = "toy_script"
-    monkeypatch.setattr(compiled.config, "CACHE_DIR", "")
-    # numba would keep both forms under one name
-    assert compiled.kernel(doubled).stats.cache_path
-    assert compiled._kept("linked", doubled).stats.cache_path is None
 
 
 def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch):

@@ -51,18 +51,6 @@ def test_a_snapshot_is_plain_and_has_what_is_installed(monkeypatch):
     assert one is None or (one["version"] and one["num_threads"] >= 1)
 
 
-def test_threads_are_limited_meanwhile():
-    from threadpoolctl import threadpool_info
-
-    def threads():
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-    before = threads()
-    with environment.limited(1):
-        assert threads() == {1}
-    assert threads() == before
-
-
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity here")
 def test_threads_of_one_core_count_once(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 5})

@@ -97,18 +97,3 @@ def test_facts_of_a_gpu_have_its_tolerance(monkeypatch):
     assert place_of("torch:cpu").facts() == {"torch": "9"}
     assert place_of("torch:cuda").facts() == {"torch": "9", "tolerance": "1e-09"}
     assert place_of("torch:cuda/float32").facts() == {"torch": "9", "tolerance": "0.002"}
-
-
-def test_places_say_what_they_need_and_do():
-    for on, packages, moves, compiles, tolerance in (
-        ("numpy", (), False, False, 0), ("numpy/float32", ("numpy",), True, False, 0),
-        ("torch", ("torch",), True, False, 0), ("torch:cuda", ("torch",), True, False, 1e-9),
-        ("jax", ("jax",), True, True, 0), ("jax:cuda/float32", ("jax",), True, True, 2e-3),
-        ("jax:cuda/bfloat16", ("jax",), True, True, 0.2),
-        ("torch:cuda/float16", ("torch",), True, False, 0.05),
-        ("blocks", (), False, False, 0), ("dask:2", ("distributed",), False, False, 0),
-        ("dask:tcp://here:1", ("distributed",), False, False, 0),
-    ):  # fmt: skip
-        place = place_of(on)
-        assert place.packages == packages, on
-        assert (place.moves, place.compiles, place.tolerance) == (moves, compiles, tolerance), on

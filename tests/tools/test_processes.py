@@ -221,14 +221,6 @@ def test_an_interpreter_that_there_is_not_is_an_error_at_once(tmp_path):
         Process("json", python=tmp_path / "nowhere")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_copies_of_a_process_end_with_it(start):
-    with start() as process:
-        copy = ask(process, "fork")
-        assert not gone(copy, patience=0.2)
-    assert gone(copy)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills the children of the dead")
 @pytest.mark.parametrize(
     "seconds",

@@ -197,14 +197,6 @@ def test_a_mapped_file_is_mapped_again_in_another_process(tmp_path):
         release(copy.rows)
 
 
-def test_a_file_that_is_gone_is_named(tmp_path):
-    np.save(tmp_path / "x.npy", matrix(10))
-    data = pickle.dumps(ArraySource(np.load(tmp_path / "x.npy", mmap_mode="r")))
-    (tmp_path / "x.npy").unlink()
-    with pytest.raises(DataError, match=r"x\.npy cannot be mapped here"):
-        pickle.loads(data)  # noqa: S301 - made here
-
-
 class Opened:
     """As an array of a file: read by slices, and broken on demand."""
 

@@ -2,7 +2,6 @@
 
 import os
 import tomllib
-import tracemalloc
 
 import pytest
 
@@ -22,21 +21,12 @@ def test_long_keys_are_refused_wherever_they_are():
             assert toml.loads(short) == tomllib.loads(short), (document, dotted)
 
 
-def test_a_document_of_the_longest_keys_takes_little_memory():
-    line = "a." * 100 + "b{}=1\n"
-    text = "".join(line.format(i) for i in range(2**16 // (len(line) + 4)))
-    tracemalloc.start()
-    toml.loads(text)
-    assert tracemalloc.get_traced_memory()[1] < 2**26
-    tracemalloc.stop()
-
-
 def test_other_costly_documents_are_refused_at_once():
     for text, said in (
         ("x = " + "[" * MANY, "nested too deeply"),
         ("x = " + "{a=" * MANY, "nested too deeply"),
         ("x = " + "9" * MANY, "Exceeds the limit"),
-        ("x = 'a'\n" * 2**18, "characters, where 1,048,576 are allowed"),
+        ("x = 'a'\n" * 2**18, "it has more than 1,048,576 characters"),
         ('x = "' + '\\"' * MANY, "Invalid|Expected|Unterminated|Illegal"),
         ("a" * 2**20, "Expected"),
         ('"' * 2**20, "Invalid|Expected|Unterminated|Illegal"),
