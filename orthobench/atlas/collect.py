@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from orthobench.atlas.features import features_of
 from orthobench.atlas.table import COSTS, Atlas, AtlasRow, settings
 from orthobench.errors import OrthobenchError, StoreError, UsageError
 from orthobench.harness.identity import Streams, canonical
-from orthobench.harness.stopping import RunStatus
 from orthobench.registry.plugins import catalogue
 from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
@@ -39,8 +38,7 @@ def collect(stores: Sequence[Path]) -> Atlas:
     StoreError
         If a store cannot be read.
     UsageError
-        If two stores have different results of one cell, or different budgets for a problem, or
-        all runs measured memory.
+        If a store has runs of another harness, or all runs measured memory.
     """
     suites = by_suite(stores)
     timed = [own for own in suites.values() if not any(run.measure for run in own[0].records)]
@@ -87,50 +85,28 @@ def _machine(part: Results) -> str:
 
 
 def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
-    """Yield the rows of one suite."""
-    machines: dict[str, str] = {}
-    for part in parts:
-        machines |= dict.fromkeys((run.key for run in part.records), _machine(part))
-    results = merged(parts)
-    entries = (entry for entry in results.entries if not entry.refused)
-    runs = [(entry, run) for entry in entries for run in entry.finished]
+    """Yield the rows of one suite, each cell once: a run with checkpoints if a store has one."""
+    rows: dict[tuple[str, str, int], AtlasRow] = {}
     curves: dict[tuple[str, int], list[CostCurve]] = {}
-    for entry, run in runs:
-        own = curves.setdefault((entry.problem, run.seed), [])
-        if (curve := cost_curve(run, entry.level)) is not None:
-            own.append(curve)
-    for entry, run in runs:
-        same = curves[entry.problem, run.seed]
+    for part in parts:
+        entries = [entry for entry in part.entries if not entry.refused]
+        for entry, run in ((own, run) for own in entries for run in own.finished):
+            at = entry.problem, run.solver.label, run.seed
+            if run.trace or at not in rows:
+                rows[at] = _row(part.suite, entry, run, _machine(part))
+            if (curve := cost_curve(run, entry.level)) is not None:
+                curves.setdefault((entry.problem, run.seed), []).append(curve)
+    for row in rows.values():
+        same = curves.get((row.problem, row.seed), [])
         start = max((curve.start for curve in same), default=math.nan)
         lowest = min((curve.lowest for curve in same), default=math.nan)
-        row = _row(results.suite, entry, run, machines[run.key])
         yield replace(row, start=start, lowest=lowest)
-
-
-def merged(parts: Sequence[Results]) -> Results:
-    """Return the results of a suite from all stores, each cell once; raises as `collect`."""
-    runs: dict[str, Run] = {}
-    for run in (run for part in parts for run in part.records):
-        other = runs.setdefault(run.key, run)
-        if other.trace and run.trace and other.trace[-1].metrics != run.trace[-1].metrics:
-            raise UsageError(f"the stores have different results of {run.label}: run it again")
-        if run.stop.status is not RunStatus.MISSING and not other.trace:
-            runs[run.key] = run
-    budgets: dict[str, Mapping[str, float]] = {}
-    for run in runs.values() if len(parts) > 1 else ():
-        problem = run.problem.label
-        if dict(budgets.setdefault(problem, run.budget)) != dict(run.budget):
-            raise UsageError(
-                f"the stores have two budgets for {problem!r}: solvers are compared at one, so "
-                "run them with the same suite"
-            )
-    return replace(parts[0], records=list(runs.values()))
 
 
 def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
     """Return the row of a run; ``start`` and ``lowest`` follow from the runs of all solvers."""
     problem, solver = run.problem, run.solver
-    spent = [READ[cost](run.trace[-1]) if run.trace else math.nan for cost in COSTS]
+    spent = [float(READ[cost](run.trace[-1])) if run.trace else math.nan for cost in COSTS]
     value = final(run, metric_of(problem.primary))
     return AtlasRow(
         suite=suite, family=problem.family, problem=entry.problem, name=problem.name,

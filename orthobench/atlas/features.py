@@ -37,23 +37,23 @@ NEGLIGIBLE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of the data of a problem.
+    """The features of the data of a problem; NaN if unknown.
 
     Attributes
     ----------
     rows : int
-        Samples that a run can draw; 0 if they never end, or if there are none. For a tensor of
-        which all columns are sought, the rows of its unfolding.
+        Samples that a run can draw, 0 if they never end. For a tensor of which all columns are
+        sought, the rows of its unfolding.
     d, k : int
         Length of a sample, and columns sought.
     decay : float
-        The mean factor from one of the leading k + 1 eigenvalues of the second moment to the next:
-        their geometric mean, ``(l_1 / l_(k+1)) ** (1 / k)``. NaN without data.
+        The mean factor between the leading k + 1 eigenvalues of the second moment:
+        ``(l_1 / l_(k+1)) ** (1 / k)``.
     noise : float
-        The share of the second moment's trace outside of its leading k eigenvalues. For a tensor
-        of which all columns are sought, `not_commuting`. NaN without data.
+        The share of the second moment's trace outside of its leading k eigenvalues. For a tensor of
+        which all columns are sought, `not_commuting`.
     sparsity : float
-        The share of entries that are zero or missing. NaN without data.
+        The share of entries that are zero or missing.
     ordered : bool
         Whether the second moment of the rows changes from beginning to end.
     """

@@ -52,16 +52,13 @@ class Losses:
 
     Attributes
     ----------
-    solvers, solver_names : tuple of str
-        Labels, and names in the catalogue.
-    problems, names : tuple of str
+    solvers, solver_names, problems, names : tuple of str
         Labels, and names in the catalogue.
     features : tuple of Features
     blocks : tuple of str
         Variants of one data set have equal blocks.
     logs : ndarray, shape (problems, solvers)
-        Logarithm of the cost over that of the cheapest call that is as good; of `MISS` for a
-        solver that misses or was not run.
+        Logarithm of the cost over that of the cheapest call that is as good; of `MISS` for a miss.
     costs : ndarray, shape (problems, solvers)
         NaN for a miss.
     """

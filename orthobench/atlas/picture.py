@@ -29,14 +29,9 @@ def drawn(found: Losses, single: str) -> dict[str, Any]:
     """Return the map of the problems of a kind; ``single`` is the best single solver.
 
     Its axes are the two sizes with the largest number of values. If one size determines the other,
-    problems stand beside their names.
-
-    Returns
-    -------
-    dict
-        Labels of the axes ``x`` and ``y``; ``columns``; ``rows``, from the largest to the
-        smallest size, with the places of each column (`_place`). ``legend``: the cheapest solvers
-        with their styles, the most frequent first.
+    problems stand beside their names. Keys: labels ``x`` and ``y``, ``columns``, ``rows`` from the
+    largest to the smallest size with the places of each column (`_place`), and ``legend``, the
+    cheapest solvers with their styles.
     """
     sizes = {name: [getattr(one, name) for one in found.features] for name in SIZES}
     order = sorted(SIZES, key=lambda name: (-len(set(sizes[name])), SIZES.index(name)))

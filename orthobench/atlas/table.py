@@ -155,15 +155,12 @@ def write(atlas: Atlas, path: Path) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = _schema()
-    columns = []
-    for name, kind in KINDS.items():
-        values = [getattr(row, name) for row in atlas.rows]
-        if kind == "float":  # counts above 2^24 are not exact in float32
-            values = [*map(float, values)]
-        columns.append(pa.array(values).cast(schema.field(name).type))
     about = json.dumps({**atlas.about, "format": FORMAT}, sort_keys=True)
-    table = pa.table(columns, schema=schema.with_metadata({"orthobench": about}))
+    schema = _schema().with_metadata({"orthobench": about})
+    columns = ([getattr(row, name) for row in atlas.rows] for name in KINDS)
+    table = pa.table(
+        [pa.array(c, kind) for c, kind in zip(columns, schema.types, strict=True)], schema=schema
+    )
     with atomic_write(path) as file:
         parquet.write_table(
             table, file, compression="zstd", compression_level=19, write_statistics=False,
@@ -186,7 +183,7 @@ def read(path: Path, rows: bool = True) -> Atlas:
         with opened(path) as file:
             parquet_file = parquet.ParquetFile(file, page_checksum_verification=True)
             about = _about(parquet_file, path)
-            columns = _columns(parquet_file, path) if rows else []
+            found = _rows(parquet_file, path) if rows else ()
     except DataError:
         raise
     except OSError as error:
@@ -194,8 +191,7 @@ def read(path: Path, rows: bool = True) -> Atlas:
     except (pa.ArrowException, ValueError, KeyError, RecursionError, MemoryError) as error:
         why = " ".join(str(error).split())[:200]
         raise DataError(f"the atlas {path} is damaged: make it again ({why})") from None
-    values = zip(*columns, strict=True)
-    return Atlas(tuple(AtlasRow(**dict(zip(KINDS, row, strict=True))) for row in values), about)
+    return Atlas(found, about)
 
 
 def _schema() -> Any:
@@ -217,8 +213,8 @@ def _about(file: Any, path: Path) -> dict[str, Any]:
     return about
 
 
-def _columns(file: Any, path: Path) -> list[list[Any]]:
-    """Return the values of all columns, which must have our types and no missing value."""
+def _rows(file: Any, path: Path) -> tuple[AtlasRow, ...]:
+    """Return the rows of a file, whose columns must have our types and no missing value."""
     footer = file.metadata
     size = sum(footer.row_group(i).total_byte_size for i in range(footer.num_row_groups))
     if footer.num_rows > MOST_ROWS or size > MOST_BYTES:
@@ -228,4 +224,4 @@ def _columns(file: Any, path: Path) -> list[list[Any]]:
         values = table.column(column.name)
         if values.type != column.type or values.null_count:
             raise ValueError(f"{column.name!r} is not always {KINDS[column.name]}")
-    return [table.column(name).to_pylist() for name in KINDS]
+    return tuple(AtlasRow(**row) for row in table.to_pylist())

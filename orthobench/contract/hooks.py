@@ -43,7 +43,7 @@ Hooks = tuple[Callable[[], list[Any]], Callable[[], list[Any]], Callable[[], lis
 
 
 def discovered(package: str) -> Hooks:
-    """Return hooks that return the contents of a package's folders.
+    """Return hooks that return the contents of a package, by its ``__name__``.
 
     ::
 
@@ -52,13 +52,8 @@ def discovered(package: str) -> Hooks:
 
     Solvers are the classes with a `name` in modules of the folder ``solvers``, problems those in
     ``problems``, suites the files ``suites/*.toml``. Names that begin with an underscore are left
-    out, those of modules too. Modules are imported when a hook is called. A module that cannot be
-    imported is listed as broken.
-
-    Parameters
-    ----------
-    package : str
-        The package's ``__name__``.
+    out, those of modules too. Modules are imported when a hook is called; a broken one is listed
+    with its error.
     """
 
     @hookimpl

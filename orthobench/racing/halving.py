@@ -137,7 +137,7 @@ class Halving(Standing):
         overhead : float
             Seconds of a run beside its clock.
         running : collection of (str, int)
-            Configurations and seeds of current runs.
+            Current configurations and seeds.
         """
         if left <= 0:
             return None

@@ -59,27 +59,24 @@ class Trial:
 
     Attributes
     ----------
-    configuration : str
-    seed : int
     cap : float
         Its limit of time, in seconds.
     values : ndarray, shape (m,)
-        The metric at each checkpoint; empty for a failed run, infinite if it does not keep a level
-        of another metric.
+        The metric at each checkpoint; empty for a failed run, infinite outside a level.
     seconds, spent : ndarray, shape (m,)
         The seconds and the cost up to each checkpoint.
     ended : bool
-        Whether it ended by its own test, so that more time would change nothing.
+        Whether it ended by its own test.
     failed : str
         The reason of a failure, or empty.
     start : float
         The metric at the start, if that is not the first value.
     steps : ndarray of int, shape (m,), optional
-        The steps up to each checkpoint; by default 0, 1, 2 and so on.
+        By default 0, 1, 2 and so on.
     certified : bool
         Whether zero is known to be the optimum.
     ratio : float
-        The ratio of the numbers of steps of two checkpoints.
+        The ratio of the steps of two checkpoints.
     """
 
     configuration: str
@@ -148,17 +145,9 @@ class Rules:
     order : mapping
         The solver of each configuration, the best expected first.
     total : float
-        Seconds of the whole race.
-    tolerance : float
-        The part of the gap that counts as good enough.
+        Seconds of the race.
     timed : bool
         Whether the cost is seconds.
-    factor : float
-        As `FACTOR`.
-    finalists : int
-        Maximum number of configurations that run on fresh seeds.
-    seeds : int
-        Maximum number of seeds.
     ending : collection of str
         The configurations that end by their own test.
     """

@@ -100,17 +100,8 @@ def rows(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return a row for each configuration, that of the call to make first.
 
-    Parameters
-    ----------
-    race : Standing
-    comparison : Comparison, optional
-        None during a race.
-    call : Call, optional
-        The call to make.
-    first : str, optional
-        Its configuration.
-    firsts : mapping
-        The seconds of first calls, by configuration.
+    ``call`` is that call, ``first`` its configuration, and ``firsts`` has the seconds of first
+    calls by configuration. There is no comparison during a race.
     """
     decided = comparison.by_solver if comparison else {}
     found = []

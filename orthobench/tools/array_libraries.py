@@ -34,14 +34,10 @@ class ArrayLibrary:
 
     Class attributes
     ----------------
-    package : str
-        The package to import.
-    distribution : str
-        Its name for pip.
-    devices : tuple of str
-        The first is the default.
-    dtypes : tuple of str
-        Its precisions.
+    package, distribution : str
+        Its names for Python and for pip.
+    devices, dtypes : tuple of str
+        The first device is the default.
     compiles : bool
         Whether it compiles for each shape of arrays.
     """

@@ -183,14 +183,7 @@ def is_number(value: Any) -> bool:
 def whole(value: Any, name: str, low: int = 1, high: float = math.inf, why: str = "") -> int:
     """Return a whole number from `low` to `high`; True, 2.0 and "2" are refused.
 
-    Parameters
-    ----------
-    value : object
-    name : str
-        Its name in messages.
-    low, high : float
-    why : str
-        The reason for `high`, for messages.
+    ``name`` is its name in messages, ``why`` the reason for `high`.
 
     Raises
     ------
@@ -241,8 +234,6 @@ def check_rows(
         The index of the first row.
     number : callable
         ``number(index)`` returns the number of a row in messages.
-    what : str
-        The name of a row in messages.
 
     Raises
     ------

@@ -27,16 +27,14 @@ class DataFile:
 
     Attributes
     ----------
-    name : str
-        Its name in the data folder.
-    sha256 : str
-        Its checksum, in hexadecimal.
+    name, sha256 : str
+        Its name in the data folder, and its checksum in hexadecimal.
     urls : tuple of str
-        Addresses to download it from, in order of preference; empty if only people can.
+        Addresses to download it from, in order of preference.
     source : str
         The publisher and the licence, for people.
     repackaged : tuple of str
-        Checksums of files with the same contents that were compressed again.
+        Checksums of other compressions of the same contents.
     """
 
     name: str

@@ -127,18 +127,8 @@ def safe_join(folder: Path, *parts: str) -> Path:
 def make_folder(folder: Path, what: str, instead: str = "") -> Path:
     """Make a folder and its parents, and return it.
 
-    Parameters
-    ----------
-    folder : Path
-    what : str
-        Its contents, for the message of an error.
-    instead : str
-        The remedy, for the message.
-
-    Raises
-    ------
-    UsageError
-        If the folder cannot be made.
+    ``what`` is its contents and ``instead`` the remedy, for the message of the `UsageError` if the
+    folder cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

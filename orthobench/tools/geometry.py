@@ -19,20 +19,10 @@ def drift(U: Array) -> float:
 
 
 def orthonormalize(A: AnyArray) -> AnyArray:
-    """Return the Q factor of a matrix, with a positive diagonal of R: a retraction.
+    """Return the Q factor of a matrix (n, k) of full rank, k <= n, with a positive diagonal of R.
 
-    Parameters
-    ----------
-    A : array, shape (n, k), k <= n, of full rank
-
-    Returns
-    -------
-    array, shape (n, k)
-        The orthonormal basis that Gram-Schmidt gives in exact arithmetic; it is unique.
-
-    Notes
-    -----
-    4nk² - 4k³/3 flops (Householder, with Q formed).
+    It is the basis of Gram-Schmidt in exact arithmetic, a retraction, and unique. 4nk² - 4k³/3
+    flops (Householder, with Q formed).
     """
     Q, R = namespace(A).linalg.qr(A)
     signed: AnyArray = Q * diagonal_signs(R)
@@ -57,17 +47,7 @@ def random_point(n: int, k: int, rng: np.random.Generator) -> Array:
 def complete(U: AnyArray, start: AnyArray, k: int) -> AnyArray:
     """Return k orthonormal columns: those of `U`, and the rest from the span of `start`.
 
-    Parameters
-    ----------
-    U : array, shape (n, m)
-        Orthonormal columns; the first k are taken.
-    start : array, shape (n, k)
-        Orthonormal columns.
-
-    Returns
-    -------
-    array, shape (n, k)
-        A fresh array.
+    `U` (n, m) and `start` (n, k) have orthonormal columns. The result is a new array.
     """
     if U.shape[1] >= k:
         leading: AnyArray = U[:, :k]
@@ -81,31 +61,19 @@ def complete(U: AnyArray, start: AnyArray, k: int) -> AnyArray:
 
 
 def subspace_error(U: AnyArray, V: AnyArray) -> float:
-    """Return the distance between two subspaces, |(I - UU')V|_F.
+    """Return the distance |(I - UU')V|_F of two subspaces with orthonormal bases (n, k).
 
     The root of the sum of the squared sines of the principal angles. The residual keeps small
     distances, which ``k - |U'V|²`` loses to rounding.
-
-    Parameters
-    ----------
-    U, V : array, shape (n, k)
-        Orthonormal bases.
     """
     return float(norm(V - U @ (U.T @ V)))
 
 
 def polar(A: AnyArray) -> AnyArray:
-    """Return the orthonormal factor of the polar decomposition: the nearest orthonormal matrix.
+    """Return the orthonormal factor of the polar decomposition of a matrix (n, k), k <= n.
 
-    It maximizes tr(U'A) over U'U = I, and is unique if A has full rank.
-
-    Parameters
-    ----------
-    A : array, shape (n, k), k <= n
-
-    Notes
-    -----
-    A thin SVD, about 6nk² + 20k³ flops (`flops.svd`).
+    The nearest orthonormal matrix: it maximizes tr(U'A) over U'U = I, and is unique if A has full
+    rank. A thin SVD, about 6nk² + 20k³ flops (`flops.svd`).
     """
     left, _, right = namespace(A).linalg.svd(A, full_matrices=False)
     factor: AnyArray = left @ right
@@ -121,23 +89,11 @@ def unit_columns(A: AnyArray) -> AnyArray:
 
 
 def rotate(A: Array, i: int, j: int, angle: float) -> None:
-    """Rotate columns i and j of a matrix in the plane that they span, in place.
+    """Rotate columns i and j of a matrix in the plane that they span, by radians, in place.
 
-    A <- A G(i, j, angle), that is ``a_i <- cos a_i + sin a_j`` and ``a_j <- cos a_j - sin a_i``.
-    G = Expm(-angle H) with H = e_i e_j' - e_j e_i', as equation 6 and Algorithms 2 and 5 of Shalit
-    and Chechik (2014) need it. Their section 2.2 calls this matrix G(i, j, -angle), a misprint.
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, k)
-    i, j : int
-        Different columns.
-    angle : float
-        In radians.
-
-    Notes
-    -----
-    6n flops.
+    A <- A G(i, j, angle), that is ``a_i <- cos a_i + sin a_j`` and ``a_j <- cos a_j - sin a_i``, as
+    equation 6 and Algorithms 2 and 5 of Shalit and Chechik (2014) need it. Their section 2.2 calls
+    this matrix G(i, j, -angle), a misprint. 6n flops.
     """
     c, s = cos(angle), sin(angle)
     a_i, a_j = A[:, i], A[:, j]

@@ -23,15 +23,7 @@ class GitError(OrthobenchError):
 
 
 def git(folder: Path, *words: str, timeout: float | None = None) -> str:
-    """Run a git command in a folder and return its output.
-
-    Parameters
-    ----------
-    folder : Path
-    *words : str
-        The command with its options.
-    timeout : float, optional
-        Seconds.
+    """Run a git command in a folder and return its output; the timeout is in seconds.
 
     Raises
     ------

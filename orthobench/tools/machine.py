@@ -62,16 +62,15 @@ class Usage:
 
     Attributes
     ----------
-    wall : float
-        Seconds of wall-clock time, from an arbitrary beginning.
-    cpu : float
-        Seconds of CPU time of all its threads, and of the processes that it started and awaited.
+    wall, cpu : float
+        Seconds of wall-clock time, from an arbitrary beginning, and of CPU time with awaited
+        children.
     queued : float
         Seconds that its main thread waited for a core.
     children : int
         Number of its descendants that were not awaited.
     stolen : float
-        Seconds that a host took from all cores of this virtual machine; 0 on a real one.
+        Seconds that a host took from all cores of this virtual machine.
     """
 
     wall: float
@@ -141,15 +140,7 @@ def total() -> int | None:
 
 
 def refusal_of(needed: int, what: str) -> str | None:
-    """Return a sentence that `what` does not fit into memory, or None if it does.
-
-    Parameters
-    ----------
-    needed : int
-        Bytes.
-    what : str
-        The subject of the sentence.
-    """
+    """Return a sentence that `what`, which needs some bytes, does not fit into memory, or None."""
     most = total()
     if most is None or needed <= most:
         return None

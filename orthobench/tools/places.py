@@ -37,15 +37,10 @@ class Place:
 
     Attributes
     ----------
-    library : str
-        A name in `LIBRARIES`.
-    device : str
-        ``"cpu"`` or ``"cuda"``.
-    dtype : str
-        One of `DTYPES`.
+    library, device, dtype : str
+        A name in `LIBRARIES`, ``"cpu"`` or ``"cuda"``, and one of `DTYPES`.
     reduction : str
-        ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"`` to summarize blocks of samples with
-        NumPy; empty if samples stream.
+        ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``; empty if samples stream.
     """
 
     library: str = "numpy"

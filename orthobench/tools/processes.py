@@ -47,9 +47,9 @@ class ProcessError(OrthobenchError):
     Attributes
     ----------
     reason : str
-        How it ended, as a clause.
+        A clause.
     stderr : str
-        The end of its standard error since the last message to it.
+        The end of its standard error.
     """
 
     def __init__(self, reason: str, stderr: str = "") -> None:
@@ -65,14 +65,9 @@ def kill_all(processes: Iterable[int]) -> None:
 
 
 def reason_of(code: int, out_of_memory: bool = False) -> str:
-    """Return how a process ended, as a clause.
+    """Return how a process ended, by its exit code, as a clause.
 
-    Parameters
-    ----------
-    code : int
-        Its exit code.
-    out_of_memory : bool
-        Whether the system killed a process for want of memory during its life.
+    ``out_of_memory``: the system killed a process for want of memory during its life.
     """
     if code == -9 and out_of_memory:
         return "its process was killed by SIGKILL, and the system killed for want of memory"
@@ -139,17 +134,15 @@ class Process:
     arguments : mapping
         JSON values.
     threads : int
-        Threads of the libraries that it loads.
+        Threads of its libraries.
     replies : SimpleQueue, optional
-        Takes each message with the process, and None at the end; several processes may share it.
-        Without a queue, `receive` returns messages.
+        Takes each message with the process, and None at the end; without it, use `receive`.
     loads : callable, optional
-        Reads messages of a process that is not trusted; by default the codec.
+        Reads messages of a process that is not trusted.
     codec : {"pickle", "json"}
-        The format of messages; ``"json"`` if the other interpreter runs code that is not ours.
+        ``"json"`` if the other interpreter runs code that is not ours.
     python : Path, optional
-        The interpreter of another environment. By default this interpreter, with the search path
-        of this process.
+        The interpreter of another environment.
     package : Path, optional
         The folder of the module's package, if it is not installed there.
     """

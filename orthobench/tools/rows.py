@@ -90,7 +90,7 @@ def borders(shape: Sequence[int], what: str = "the samples", chunk: int = 1) -> 
     shape : sequence of int
         Samples and features.
     what : str
-        The name of the rows in messages, in the plural.
+        The rows in messages, in the plural.
     chunk : int
         Rows that are read together.
 
@@ -127,13 +127,7 @@ def refuse_unwritten(shape: Sequence[int], size: int, what: str) -> None:
 class MappedFile:
     """The position of a memory map's rows in a file, for another process to map them again.
 
-    Attributes
-    ----------
-    file : str
-    dtype : numpy.dtype
-    shape : tuple of int
-    offset : int
-        Bytes before the first row.
+    `offset` is the number of bytes before the first row.
     """
 
     file: str

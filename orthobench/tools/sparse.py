@@ -23,19 +23,12 @@ def is_sparse(data: object) -> bool:
 def checked_sparse(data: Any, what: str) -> Any:
     """Return a sparse matrix in CSR or CSC, with indices in range and no duplicate entries.
 
-    A matrix of this form is returned as it is. Duplicates are summed, in a copy.
-
-    Parameters
-    ----------
-    data : scipy.sparse matrix or array
-    what : str
-        Its name in messages, in the plural: ``"the samples"``.
+    A matrix of this form is returned as it is. ``what`` is its name in messages, in the plural.
 
     Raises
     ------
     DataError
-        If it is not a real matrix, if its parts do not fit each other, or if it or a vector of its
-        length does not fit into memory.
+        If it is not a real matrix, is damaged, or does not fit into memory.
     """
     _check(matrix(data, what), what)
     try:

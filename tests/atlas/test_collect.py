@@ -1,16 +1,10 @@
 """Stores as rows of an atlas: a real run of two suites, in one store and in two."""
 
-from pathlib import Path
-
 import pytest
-from records import record
 
 import orthobench as ob
-from orthobench.atlas.collect import collect, merged
-from orthobench.contract.solver import Work
+from orthobench.atlas.collect import collect
 from orthobench.errors import StoreError, UsageError
-from orthobench.harness.stopping import RunStatus
-from orthobench.harness.trace import Checkpoint
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.results.results import Results
@@ -99,37 +93,3 @@ def test_a_solver_that_lacks_a_seed_takes_it_from_no_other(store, tmp_path):
     later = [[row for row in one.rows if row.seed > 0] for one in (alone, found)]
     assert [r.lowest for r in later[0]] == [r.lowest for r in later[1] if r.solver != "ccipca"]
     assert {row.seed for row in found.rows if row.solver == "ccipca"} == {0}
-
-
-def ended(key, gap=0.5, **more):
-    trace = (Checkpoint(2.0, 0.5, Work(3, 4, 5), {"gap": gap, "val": gap}),)
-    return record(key, **{"trace": trace, "budget": {"steps": 9.0}, **more})
-
-
-def part(*runs):
-    return Results("s", Path("x.sqlite"), list(runs))
-
-
-def test_merged_stores_keep_the_cell_that_was_run():
-    missing = ended("a", trace=(), status=RunStatus.MISSING)
-    failed = ended("a", trace=(), status=RunStatus.ERROR)
-    whole = ended("a")
-    for first, second, kept in (
-        (missing, whole, whole), (whole, missing, whole), (missing, failed, failed),
-        (failed, missing, failed), (failed, whole, whole), (whole, failed, whole),
-    ):  # fmt: skip
-        found = merged([part(first, ended("b")), part(second)])
-        assert [run.key for run in found.records] == ["a", "b"]
-        assert found.records[0].stop.status is kept.stop.status
-        assert found.records[0].trace == kept.trace
-    with pytest.raises(UsageError, match="different results of"):
-        merged([part(whole), part(ended("a", 0.25))])
-
-
-def test_merged_stores_with_two_budgets_are_refused():
-    other = ended("b", budget={"steps": 8.0})
-    assert len(merged([part(ended("a"), other)]).records) == 2
-    with pytest.raises(UsageError, match="two budgets for 'p'"):
-        merged([part(ended("a")), part(other)])
-    elsewhere = ended("b", budget={"steps": 8.0}, problem="q")
-    assert len(merged([part(ended("a")), part(elsewhere)]).records) == 2
