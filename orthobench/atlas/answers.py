@@ -199,7 +199,7 @@ def changed(rows: Sequence[AtlasRow]) -> str:
     names = sorted(solver for solver, other in found.items() if other)
     if not names:
         return ""
-    what = "what all solvers share" if len(names) == len(found) > 1 else listed(names)
+    what = "code that all solvers share" if len(names) == len(found) > 1 else listed(names)
     return f"Changed since it was measured: {what}."
 
 

@@ -128,7 +128,7 @@ def test_solvers_changed_since_the_atlas_are_named(rows):
     told = [*of_family(Atlas(tuple(alone)), ["PCA"])]
     assert told[-1] == "  Changed since it was measured: meg."
     every = [replace(row, code="0" * 10) for row in own]
-    assert changed(every) == "Changed since it was measured: what all solvers share."
+    assert changed(every) == "Changed since it was measured: code that all solvers share."
 
 
 def test_views_without_counted_cost_are_left_out(rows):
