@@ -108,7 +108,7 @@ def _download(file: DataFile) -> Path:
         except ValueError as error:
             failures.append(f"{url}: {error}")
     tried = "; ".join(failures) or "no address is known to download it from"
-    tried = tried if _downloading.get() else "downloads are off"
+    tried = tried if _downloading.get() else "nothing is downloaded here"
     raise DataError(
         f"{file.name} is not in the data folder {folder} and could not be downloaded ({tried}). "
         f"Put it there by hand, or name its folder by {VARIABLE}. "

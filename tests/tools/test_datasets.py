@@ -120,7 +120,7 @@ def test_a_wrong_download_leaves_nothing(folder, server):
 def test_offline_downloads_nothing_and_serves_what_is_there(folder, server):
     www, url = server
     (www / "a.bin").write_bytes(CONTENT)
-    with offline(), pytest.raises(DataError, match="downloads are off"):
+    with offline(), pytest.raises(DataError, match="nothing is downloaded here"):
         fetch(data_file(url))
     assert fetch(data_file(url)).read_bytes() == CONTENT
     with offline():
