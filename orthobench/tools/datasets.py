@@ -73,27 +73,38 @@ def offline() -> Iterator[None]:
         _downloading.reset(before)
 
 
-def fetch(file: DataFile) -> Path:
-    """Return the path of a file in the data folder; download it if it is absent.
+def find(file: DataFile) -> Path | None:
+    """Return the path of a file in the data folder, or None if it is absent.
 
     Raises
     ------
     DataError
-        If it has a wrong checksum, or is absent and cannot be downloaded.
+        If it has a wrong checksum, or cannot be read.
     """
     path = data_folder() / file.name
     try:
-        actual = checksum(path) if path.exists() else None
+        if not path.exists():
+            return None
+        actual = checksum(path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}") from error
-    if actual is None:
-        return _download(file)
     if actual not in (file.sha256, *file.repackaged):
         raise DataError(
             f"{path} is not the file expected: its SHA-256 is {actual}, not {file.sha256}; "
             f"delete it to have it downloaded again, or put the right one there ({file.source})"
         )
     return path
+
+
+def fetch(file: DataFile) -> Path:
+    """Return the path of a file in the data folder, which is downloaded if it is absent.
+
+    Raises
+    ------
+    DataError
+        As `find`, or if it cannot be downloaded.
+    """
+    return find(file) or _download(file)
 
 
 def _download(file: DataFile) -> Path:

@@ -22,6 +22,6 @@ def pytest_runtest_setup(item):
 
 def have(file):
     try:
-        return (datasets.data_folder() / file.name).exists()
+        return datasets.find(file) is not None
     except DataError:
         return False
