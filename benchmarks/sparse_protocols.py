@@ -26,7 +26,7 @@ from orthobench.contract import Status
 from orthobench.decide.answer import MISS
 from orthobench.decide.rule import TOLERANCE
 from orthobench.errors import OrthobenchError
-from orthobench.racing.entrants import entry
+from orthobench.racing.entrants import entrants_on
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.environment import limited
 
@@ -68,7 +68,7 @@ def asked(protocol: str, given: dict[str, Any], loadings: int) -> dict[str, Any]
 def measured(problem: Any) -> Iterator[Run]:
     """Yield a run of each configuration that delivers on every seed."""
     ((metric, most),) = ((name, levels[0]) for name, levels in problem.at.items())
-    for one in entry(problem).suite.solvers:
+    for one in entrants_on(problem).suite.solvers:
         if one.solver.name in LEFT_OUT:
             continue
         found = [once(one.solver, problem, metric, most, seed) for seed in range(SEEDS)]

@@ -1,15 +1,12 @@
-"""Advice: the method to use on data that an atlas has not seen, with the regret to expect.
+"""Advice: the method to use on data that an atlas has not seen, with the expected regret.
 
-For each solver the logarithm of its cost over that of the cheapest that is as good, where a miss
-counts ten, is predicted at the features of the data: by its mean over the problems of the family,
-in which nearer ones may have more weight (exp(-2 x) at a distance x between the logarithms of
-features), by a ridge regression on them, or by randomized trees. Of these models the one is used
-whose advice has the least regret on the problems of the atlas when those of the same data are left
-out. The mean gives the single best solver: advice leaves that one only if this gains on problems
-that it was not made from.
+A model predicts the loss of each solver (`orthobench.atlas.losses`) at the features of the data. It
+is one of three: the mean over the problems of the family; a mean in which nearer problems have more
+weight (exp(-2 x) at a distance x between the logarithms of features); a ridge regression. The one
+with the least regret on left-out data of the atlas is used, or the plain mean if no other gains.
 
-Costs are those of calls to the solver's own end. If the rows of the data are ordered, only problems
-solved to `STRICT` count: solvers that see samples one after another do not end there.
+If the rows of the data are ordered, only problems solved to `STRICT` count: solvers that see
+samples one after another do not end there.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +23,6 @@ from orthobench.atlas.answers import CUT, compare, find, folded, opened, unmappe
 from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.losses import (
     Losses,
-    expected_bytes,
     features_in,
     losses,
     mean_loss,
@@ -47,40 +43,39 @@ from orthobench.registry.preflight import check_ending
 from orthobench.stats.calls import Stop
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.formatting import clean, plural
-from orthobench.tools.machine import readable
 
 BEYOND = 2.0
-"""A size is extrapolated if it is this many times beyond all that was measured."""
+"""Factor between a size and all measured sizes from which on it is extrapolated."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to use on some data.
+    """The method to use on some data.
 
     Attributes
     ----------
     use : str
         The name of a solver in the catalogue.
     parameters : mapping
-        Those that were the same wherever it was measured.
+        The parameters that were equal in all measurements.
     expected_regret : float
-        Its cost over that of the cheapest, to be expected: the geometric mean over problems of the
-        atlas, advised without those of the same name.
+        Its expected cost over that of the cheapest: the geometric mean over problems of the atlas,
+        each advised without those of the same data.
     extrapolation : float
-        How many times beyond all sizes that were measured the data are; 1 where they are not.
+        The factor between the data and all measured sizes; 1 if they are within.
     runner_up : str, optional
     sentence : str
     check : str
-        The command that settles it.
+        The command of a race on the data.
     features : Features
     near : tuple of str
-        The problems with the most weight.
+        The three nearest problems.
     solver : str
         Its label in the atlas: the name, with settings that differ from the default.
     code : str
-        The lines that compute the answer with `orthobench.solve`, as they can be pasted.
+        The lines that compute the result with `orthobench.solve`.
     stop : Stop
-        Where the call ends: by itself, or after some samples of data that never end.
+        The stop of the call: its own, or a number of samples of data that never end.
     """
 
     use: str
@@ -103,32 +98,23 @@ def advise(
     tolerance: float = TOLERANCE,
     atlas: Atlas | None = None,
     family: str = "",
-    memory: float = math.inf,
 ) -> Advice:
     """Recommend a method from stored measurements, without running anything.
 
     Parameters
     ----------
     problem : str, Problem or Instance
-        As ``"npy-stochastic-pca path=X.npy k=8"``, or data of your own such as
+        As ``"npy-stochastic-pca path=X.npy k=8"``, or your data such as
         ``ob.stochastic_pca(X, k=8)``.
         It is built once, and its data are measured: size, spectrum, noise, share of zeros.
     cost : str
-        What is to be least: ``"seconds"``, ``"samples"`` or ``"flops"``.
+        The cost to minimise: ``"seconds"``, ``"samples"`` or ``"flops"``.
     tolerance : float
-        The part of the gap by which a method may end above the best that is as good: 0.01 or 1e-6.
+        The part of the gap that counts as good enough: 0.01 or 1e-6.
     atlas : Atlas, optional
-        The one that comes with the package if none is given.
+        By default the one in the package.
     family : str
-        The family of an instance, if it cannot be told by its oracle.
-    memory : float
-        Bytes that a method may take beside the data: those that are expected to take more are not
-        named, nor those whose memory the atlas does not know.
-
-    Returns
-    -------
-    Advice
-        Its ``use`` is always a name.
+        The family of an instance, if its oracle does not determine it.
 
     Raises
     ------
@@ -142,44 +128,45 @@ def advise(
     rows = _rows_of_kind(atlas, recipe, instance, family)
     features = features_of(instance)
     found = losses(rows, cost, STRICT if features.ordered else tolerance)
+    check = shlex.join(["orthobench", "race", "-p", text or "SPEC"])
     if not found.solvers:
         raise UsageError(
-            "no run of the atlas ended by itself on such problems, so it cannot name a call: "
-            f"{_check(text)} can"
+            "no run of the atlas ended by its own test on such problems, so it cannot name a call: "
+            f"{check} can"
         )
     solvers = [_usable(name, rows, recipe, instance) for name in found.solvers]
-    usable = np.array([one is not None for one in solvers])
-    if not usable.any():
-        raise UsageError(
-            "no solver of the atlas that is installed here and ends by itself can take these data: "
-            f"{_check(text)} tries all"
-        )
-    taken = np.array([expected_bytes(rows, name, features) for name in found.solver_names])
-    if memory < math.inf:
-        known, usable = taken[usable & np.isfinite(taken)], usable & (taken <= memory)
-        if not usable.any():
-            least = readable(int(known.min())) if known.size else "unknown"
-            raise UsageError(
-                f"no solver is known to take at most {readable(int(memory))} beside the data: the "
-                f"least that the atlas expects is {least}"
-            )
     mean = found.expected(position_of(features), found.model)
-    order = [int(i) for i in np.argsort(np.where(usable, mean, np.inf)) if usable[i]]
-    best = solvers[order[0]]
-    assert best is not None  # noqa: S101 - only usable ones are in the order
-    stop = _stop(best, instance, rows)
-    code = code_of(problem, best, stop)
-    own = _worded(found, order, rows, features, cost, text, code, stop)
-    if not math.isfinite(taken[order[0]]):
-        return own
-    needs = f"It takes at most about {readable(int(taken[order[0]]))} beside the data."
-    return replace(own, sentence=f"{own.sentence} {needs}")
+    usable = [(int(i), made) for i in np.argsort(mean) if (made := solvers[i])]
+    if not usable:
+        raise UsageError(
+            "no solver of the atlas that is installed here and ends by its own test can take these "
+            f"data: {check} tries all"
+        )
+    order = [i for i, _ in usable]
+    best, chosen = usable[0]
+    stop = _stop(chosen, instance, rows)
+    far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
+    label = found.solvers[best]
+    return Advice(
+        use=found.solver_names[best],
+        parameters=common([settings(r.solver_parameters) for r in rows if r.solver == label]),
+        expected_regret=math.exp(mean_loss(found.held_out[found.model])),
+        extrapolation=_extrapolation(features, rows)[0],
+        runner_up=found.solvers[order[1]] if order[1:] else None,
+        sentence=_sentence(found, order, rows, features, cost),
+        check=check,
+        features=features,
+        near=tuple(dict.fromkeys(found.problems[i] for i in np.argsort(far)[:3])),
+        solver=label,
+        code=code_of(problem, chosen, stop),
+        stop=stop,
+    )
 
 
 def on_problem(
     atlas: Atlas, text: str, cost: str = "seconds", tolerance: float = TOLERANCE
 ) -> Answer:
-    """Return what to use on one of an atlas's own problems, by its name or label."""
+    """Return the answer for one of an atlas's own problems, by its name or label."""
     (kind, *_), _ = find(atlas, text)
     wanted = folded(text)
     rows = [r for r in atlas.kinds[kind] if wanted in (folded(r.name), folded(r.problem))]
@@ -189,7 +176,7 @@ def on_problem(
 def _built(
     problem: str | AnyProblem | AnyInstance,
 ) -> tuple[AnyProblem | None, AnyInstance, str]:
-    """Return the problem if it is one, its instance, and how a command line names it."""
+    """Return the problem if it is one, its instance, and its name on a command line."""
     if isinstance(problem, str):
         from orthobench.registry.entries import specification
 
@@ -202,10 +189,10 @@ def _built(
 
 
 def _rows_of_kind(
-    atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance | None, family: str
+    atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance, family: str
 ) -> Sequence[AtlasRow]:
-    """Return the rows of the family of a problem, with its metric if there are such."""
-    base = recipe or (catalogue().base_of(instance.oracle) if instance else None)
+    """Return the rows of the family of a problem, with its metric if there are any."""
+    base = recipe or catalogue().base_of(instance.oracle)
     wanted = family or (base.family if base else "")
     kinds = [rows for rows in atlas.kinds.values() if rows[0].family == wanted]
     if not kinds:
@@ -233,10 +220,7 @@ def _usable(
 
 
 def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) -> Stop:
-    """Return where a call ends: by itself, or with as many samples as runs of the atlas had.
-
-    Data that never end would not end a solver that draws samples.
-    """
+    """Return the stop of a call: its own, or the samples of runs of the atlas on endless data."""
     endless = solver.batch > 0 and math.isinf(instance.oracle.remaining())
     samples = [row.samples for row in rows if row.ending not in CUT and row.samples > 0]
     if solver.converges or not endless or not samples:
@@ -244,49 +228,29 @@ def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) ->
     return Stop.at(samples=int(np.median(samples)))
 
 
-def _worded(
-    found: Losses,
-    order: Sequence[int],
-    rows: Sequence[AtlasRow],
-    features: Features,
-    cost: str,
-    text: str,
-    code: str,
-    stop: Stop,
-) -> Advice:
-    """Return the advice in words, with the command that settles it."""
-    solver, second = found.solvers[order[0]], [found.solvers[i] for i in order[1:2]]
-    parameters = common([settings(r.solver_parameters) for r in rows if r.solver == solver])
+def _sentence(
+    found: Losses, order: Sequence[int], rows: Sequence[AtlasRow], features: Features, cost: str
+) -> str:  # fmt: skip
+    """Return the advice as a sentence."""
     regret = math.exp(mean_loss(found.held_out[found.model]))
+    text = f"Use {clean(found.solvers[order[0]])}: expect {factor_text(regret)} times the least "
+    text += f"{ALL_COSTS[cost].title}, judged on {plural(len(found.problems), 'problem')} of the "
+    text += "atlas"
+    if order[1:]:
+        text += f"; next is {clean(found.solvers[order[1]])}"
     extrapolation, which = _extrapolation(features, rows)
-    far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
-    near = tuple(dict.fromkeys(found.problems[i] for i in np.argsort(far)[:3]))
-    title = ALL_COSTS[cost].title
-    sentence = f"Use {clean(solver)}: expect {factor_text(regret)} times the least {title}"
-    sentence += f", judged on {plural(len(found.problems), 'problem')} of the atlas"
-    if second:
-        sentence += f"; next is {clean(second[0])}"
     if extrapolation > 1:
-        sentence += f". Your data have {factor_text(extrapolation)} times {which} than any measured"
+        text += f". Your data have {factor_text(extrapolation)} times {which} than any measured"
     if features.ordered:
-        sentence += (
-            ". The rows are ordered: only solvers that end at the best value itself are named, "
-            "and a race would tell more"
+        text += (
+            ". The rows are ordered: only solvers that end at the best value itself are named; "
+            "check with a race"
         )
-    return Advice(
-        found.solver_names[order[0]], parameters, regret, extrapolation,
-        second[0] if second else None, f"{sentence}.", _check(text), features, near, solver, code,
-        stop,
-    )  # fmt: skip
-
-
-def _check(text: str) -> str:
-    """Return the command that settles which call to make."""
-    return shlex.join(["orthobench", "race", "-p", text or "SPEC"])
+    return f"{text}."
 
 
 def _extrapolation(features: Features, rows: Sequence[AtlasRow]) -> tuple[float, str]:
-    """Return how far a size is beyond all that was measured, and which."""
+    """Return the largest factor between a size and all measured ones, and which size."""
     measured = [features_in(row) for row in {r.problem_id: r for r in rows}.values()]
     beyond = [(1.0, "")]
     for name, word in (("rows", "rows"), ("d", "columns"), ("k", "components")):

@@ -39,16 +39,13 @@ VIEWS: Mapping[str, tuple[str, float]] = {
     "Fewest samples": ("samples", TOLERANCE),
     "High accuracy": ("seconds", STRICT),
 }
-"""What people ask for: a cost, and the tolerance that it is counted to."""
+"""The questions that an atlas answers: a cost, and the tolerance."""
 
 CUT = RunStatus.BUDGET.value, RunStatus.TIMEOUT.value
-"""How runs end that the clock ended."""
-
-PORTFOLIO = 40
-"""The most solvers whose order an atlas keeps for each kind of problems."""
+"""Endings of runs that a limit cut off."""
 
 NOBODY = "-"
-"""Stands where no solver can be named."""
+"""Stands for the solver if none can be named."""
 
 NUMBERS = (
     f"Within {100 * TOLERANCE:g} % of the gap between start and best value, or a millionth of it "
@@ -60,14 +57,12 @@ NUMBERS = (
 
 
 def opened(path: Path | None, rows: bool = True) -> Atlas:
-    """Return an atlas: the one that comes with the package, unless a file is named; as `read`.
+    """Return the atlas in a file, by default the one in the package; raises also as `read`.
 
     Raises
     ------
     UsageError
-        If there is none.
-    DataError
-        If it cannot be read.
+        If the package has none.
     """
     if path is None and not SHIPPED.exists():
         raise UsageError(
@@ -82,15 +77,8 @@ def compare(
 ) -> list[Comparison]:
     """Compare the solvers of each problem, as `orthobench.decide.comparisons.compare` does.
 
-    Problems of one name and size are variants of one data set.
-
-    Parameters
-    ----------
-    rows : iterable of AtlasRow
-        Of seconds only those of the machine that has the most: times of two do not compare.
-    cost : str
-        One of `orthobench.atlas.table.COSTS`.
-    tolerance : float
+    Problems of one name and size are variants of one data set. Seconds are compared on the machine
+    that has the largest number of rows.
 
     Raises
     ------
@@ -148,18 +136,15 @@ def _is_primary(row: AtlasRow) -> bool:
 
 
 def _end(row: AtlasRow | None) -> float:
-    """Return the value at the end of a run; NaN if there is none, or the clock ended it.
-
-    A call can only end as runs do that ended by themselves.
-    """
+    """Return the value at the end of a run; NaN if there is none, or a limit cut it off."""
     return math.nan if row is None or row.ending in CUT else row.value
 
 
 def factors(comparison: Comparison) -> dict[str, float]:
-    """Return the cost of solvers over that of the call that is named, between 1 and `MISS`.
+    """Return the cost of solvers over that of the named call, between 1 and `MISS`.
 
-    A solver that is untested counts if all of its runs got to the tolerance: what these factors
-    are for, an order or a prediction, is no verdict.
+    An untested solver counts if all of its runs got to the tolerance, since these factors make an
+    order or a prediction, not a verdict.
     """
     able = {
         d.solver: d.cost
@@ -173,7 +158,7 @@ def factors(comparison: Comparison) -> dict[str, float]:
 
 
 def views(rows: Sequence[AtlasRow]) -> dict[str, Answer]:
-    """Return the answers of one kind of problems in each of `VIEWS` that it can be asked in."""
+    """Return the answers of one kind of problems in each of `VIEWS` whose cost was counted."""
     counting = [row for row in rows if not row.failed]
     return {
         view: answer(compare(rows, cost, tolerance))
@@ -183,7 +168,7 @@ def views(rows: Sequence[AtlasRow]) -> dict[str, Answer]:
 
 
 def overview(atlas: Atlas) -> Iterator[str]:
-    """Yield a line for each kind of problems, and where the answers come from."""
+    """Yield a line for each kind of problems, and the origin of the answers."""
     for kind, rows in atlas.kinds.items():
         said = (f"{view.lower()}: {short(one)}" for view, one in views(rows).items())
         yield f"{clean(kind)}: {'; '.join(said)}"
@@ -192,7 +177,7 @@ def overview(atlas: Atlas) -> Iterator[str]:
 
 
 def of_family(atlas: Atlas, kinds: Sequence[str]) -> Iterator[str]:
-    """Yield the answers of some kinds of problems, with what they rest on."""
+    """Yield the answers of some kinds of problems, with the evidence."""
     for kind in kinds:
         yield clean(kind)
         for view, one in views(atlas.kinds[kind]).items():
@@ -203,7 +188,7 @@ def of_family(atlas: Atlas, kinds: Sequence[str]) -> Iterator[str]:
 
 
 def changed(rows: Sequence[AtlasRow]) -> str:
-    """Return a sentence about solvers whose code is another one than that of their runs, if any."""
+    """Return a sentence about solvers whose code changed since their runs; empty if none did."""
     known, found = catalogue(), dict[str, bool]()
     for solver, own in grouped(rows, lambda row: row.solver_name).items():
         codes = {row.code for row in own} - {""}
@@ -214,7 +199,7 @@ def changed(rows: Sequence[AtlasRow]) -> str:
     names = sorted(solver for solver, other in found.items() if other)
     if not names:
         return ""
-    what = "what all solvers share" if len(names) == len(found) > 1 else listed(names)
+    what = "code that all solvers share" if len(names) == len(found) > 1 else listed(names)
     return f"Changed since it was measured: {what}."
 
 
@@ -225,7 +210,7 @@ def code_digest(code: Mapping[str, str]) -> str:
 
 
 def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the same as plain values."""
+    """Return the answers of some kinds of problems as plain values."""
     return [
         {**plain_answer(one), "family": kind, "view": view}
         for kind in kinds
@@ -234,10 +219,10 @@ def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def with_records(atlas: Atlas) -> Atlas:
-    """Return an atlas that says how often each solver is as good as the best, and cheapest.
+    """Return an atlas with a sentence about each solver, and the order in which to try them.
 
-    Of the labels of a solver the one counts that stands first in a family. Also the ``order`` in
-    which to try those of each kind of problems is in it, which `expected_order` reads.
+    If a solver has several labels in a family, the best one counts. `expected_order` reads the
+    order.
     """
     clauses: dict[str, list[str]] = {}
     order: dict[str, list[tuple[str, dict[str, Any]]]] = {}
@@ -258,17 +243,17 @@ def with_records(atlas: Atlas) -> Atlas:
     return replace(atlas, about={**atlas.about, "records": records, "order": order})
 
 
-def portfolio(comparisons: Sequence[Comparison], most: int = PORTFOLIO) -> list[str]:
-    """Return solvers in the order in which to try them, by their labels.
+def portfolio(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the labels of solvers in the order in which to try them.
 
-    Each is the one that, on the geometric mean over problems, lowers the cost of the best of those
-    before it the most; a miss counts ten.
+    Each solver lowers the cost of the best one before it more than any other would, on the
+    geometric mean over problems; a miss counts ten.
     """
     decided = [own for c in comparisons if (own := factors(c))]
     names = list(dict.fromkeys(name for own in decided for name in own))
     logs = np.log([[own.get(name, MISS) for name in names] for own in decided])
     best, order = np.full(len(decided), math.log(MISS)), list[str]()
-    while names and len(order) < most:
+    while names:
         gained = np.fmin(best[:, None], logs).mean(axis=0) + 1e-3 * logs.mean(axis=0)
         first = int(gained.argmin())
         best = np.fmin(best, logs[:, first])
@@ -278,15 +263,9 @@ def portfolio(comparisons: Sequence[Comparison], most: int = PORTFOLIO) -> list[
 
 
 def expected_order(problem: AnyProblem) -> list[tuple[str, dict[str, Any]]]:
-    """Return in which order to try solvers on problems of a family, as an atlas has it.
+    """Return the order in which to try solvers on a problem: names, and all parameters.
 
-    Nothing is built or measured, and no row is read. Empty if no atlas is installed, or it has
-    no such problem.
-
-    Returns
-    -------
-    list of (str, dict)
-        Names in the catalogue, with all parameters.
+    No data are built, and no row is read. Empty if the installed atlas has no such problem.
     """
     try:
         order = opened(None, rows=False).about.get("order", {})
@@ -298,14 +277,12 @@ def expected_order(problem: AnyProblem) -> list[tuple[str, dict[str, Any]]]:
 
 
 def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
-    """Return which kinds of problems a text names, and which problem of the first.
-
-    The problem is empty if it names a family, or one of its kinds.
+    """Return the kinds of problems that a text names, and the problem, empty for a family.
 
     Raises
     ------
     UsageError
-        If it names neither; suggests the nearest, or how to measure what is installed.
+        If it names neither; suggests the nearest name, or the command that measures the family.
     """
     wanted = folded(text)
     kinds = [
@@ -329,22 +306,22 @@ def unmapped(atlas: Atlas, family: str) -> UsageError:
     known = ", ".join(dict.fromkeys(row.family for row in atlas.rows)) or "none"
     named = shlex.quote(family)
     return UsageError(
-        f"the atlas has no problem of the family {family!r}, so it cannot tell; its families: "
-        f"{known}. To measure a map of it: orthobench map {named}; then orthobench atlas "
+        f"the atlas has no problem of the family {family!r}; its families: {known}. "
+        f"To measure a map of it: orthobench map {named}; then orthobench atlas "
         "orthobench-results/map/*/*.sqlite --out site, and ask again with --atlas "
         "site/atlas.parquet"
     )
 
 
 def folded(text: str) -> str:
-    """Return a name without the differences that people do not type."""
+    """Return a name in lower case, with spaces in place of hyphens."""
     return text.lower().replace("-", " ")
 
 
 def short(one: Answer) -> str:
-    """Return the solver that is named, with how many problems it is as good on, of how many.
+    """Return the named solver, the number of problems on which it is as good, and its factor.
 
-    With them comes its mean factor; a dash if no solver is named.
+    A dash if no solver is named.
     """
     if one.use is None:
         return NOBODY
@@ -355,7 +332,7 @@ def short(one: Answer) -> str:
 
 
 def origin(atlas: Atlas) -> str:
-    """Return where the answers of an atlas come from."""
+    """Return the origin of an atlas as a sentence."""
     machines = atlas.about.get("machines") or [atlas.about.get("machine", "an unnamed machine")]
     date = atlas.about.get("date", "an unknown date")
     return (
@@ -365,6 +342,6 @@ def origin(atlas: Atlas) -> str:
 
 
 def titled(kind: str, rows: Sequence[AtlasRow]) -> str:
-    """Return the name of a kind of problems; with their names where its family has others, too."""
+    """Return the name of a kind, with its problems if the family has several kinds."""
     names = dict.fromkeys(clean(row.name) for row in rows)
     return clean(kind) + ("" if kind == rows[0].family else f" ({listed([*names])})")

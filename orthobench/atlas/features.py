@@ -1,7 +1,6 @@
-"""Features of data: their size, and what of their spectrum decides which method is fast on them.
+"""Features of data that decide which method is fast: sizes, spectrum, noise and sparsity.
 
-They are the same function of a user's data as of the problems of an atlas: of the samples, or of
-the tensor, that solvers see. All are deterministic, and cost O(m d k) for m rows of length d.
+All are deterministic, and cost O(m d k) for m rows of length d.
 """
 
 from __future__ import annotations
@@ -17,46 +16,46 @@ from orthobench.contract.problem import AnyInstance
 from orthobench.tools.arrays import Array
 
 MOST_ROWS = 4096
-"""The most rows that are looked at, or that have `MOST_ENTRIES` entries together."""
+"""Maximum number of rows that are read."""
 
 MOST_ENTRIES = 2**22
+"""Maximum number of their entries."""
 
 EXTRA = 16
-"""Columns of the random range beyond those that are sought (Halko, Martinsson and Tropp 2011)."""
+"""Oversampling of the random range (Halko, Martinsson and Tropp 2011), in columns."""
 
 ITERATIONS = 6
-"""Power iterations on it."""
+"""Number of power iterations."""
 
 BLOCKS, SHUFFLES, ORDERED = 8, 20, 3.0
-"""Blocks of rows from beginning to end, the shuffles that they are compared with, and the factor by
-which their second moments have to differ more than those of a typical shuffle."""
+"""Number of blocks of rows, number of shuffles, and the factor by which the second moments of
+blocks differ more than those of a typical shuffle if the rows are ordered."""
 
 NEGLIGIBLE = 1e-12
-"""Eigenvalues below this fraction of the largest count as this fraction."""
+"""Minimum eigenvalue, relative to the largest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What is measured of the data of a problem.
+    """The features of the data of a problem; NaN if unknown.
 
     Attributes
     ----------
     rows : int
-        Samples that a run can draw; 0 if they never end, or where there are none. Of a tensor of
-        which all columns are sought, those of its unfolding.
+        Samples that a run can draw, 0 if they never end. For a tensor of which all columns are
+        sought, the rows of its unfolding.
     d, k : int
         Length of a sample, and columns sought.
     decay : float
-        The mean factor from one of the leading k + 1 eigenvalues of the second moment to the next:
-        their geometric mean, ``(l_1 / l_(k+1)) ** (1 / k)``. NaN without data.
+        The mean factor between the leading k + 1 eigenvalues of the second moment:
+        ``(l_1 / l_(k+1)) ** (1 / k)``.
     noise : float
-        The share of the second moment's trace outside of its leading k eigenvalues. Of a tensor of
-        which all columns are sought, how far two contractions of it are from commuting, as those of
-        an orthogonal decomposition do. NaN without data.
+        The share of the second moment's trace outside of its leading k eigenvalues. For a tensor of
+        which all columns are sought, `not_commuting`.
     sparsity : float
-        The share of entries that are zero or missing. NaN without data.
+        The share of entries that are zero or missing.
     ordered : bool
-        Whether the order of the rows matters: their second moment changes from beginning to end.
+        Whether the second moment of the rows changes from beginning to end.
     """
 
     rows: int
@@ -69,9 +68,9 @@ class Features:
 
 
 def features_of(instance: AnyInstance) -> Features:
-    """Return the features of an instance; its oracle is at its beginning afterwards.
+    """Return the features of an instance, and rewind its oracle.
 
-    Of a function on the manifold, which has no data, only the sizes are known.
+    A function on the manifold has no data, so only its sizes are known.
     """
     oracle = instance.oracle
     oracle.rewind(np.random.default_rng(0))
@@ -103,37 +102,32 @@ def features(X: Array, k: int, rows: int | None = None) -> Features:
     Parameters
     ----------
     X : ndarray, shape (m, d)
-        Samples in rows, or some of them. NaN stands for what is missing, and counts as zero.
+        Samples in rows, or some of them. NaN counts as zero.
     k : int
         Columns sought.
     rows : int, optional
-        How many samples there are; by default m.
+        Number of samples; by default m.
     """
     filled = np.nan_to_num(np.asarray(X, dtype=np.float64), nan=0.0)
     m, d = filled.shape
     total = float(np.vdot(filled, filled))
-    count = min(k, d - 1) if d > 1 else 0
-    eigenvalues = leading(filled, count + 1)
-    sizes = Features(m if rows is None else rows, d, k)
+    count = min(k, d - 1)
     sparsity = float((filled == 0).mean()) if filled.size else math.nan
+    found = Features(m if rows is None else rows, d, k, sparsity=sparsity)
     if not total or not count:
-        return Features(sizes.rows, d, k, sparsity=sparsity)
+        return found
+    eigenvalues = leading(filled, count + 1)
     floor = NEGLIGIBLE * eigenvalues[0]
     decay = (eigenvalues[0] / max(eigenvalues[-1], floor)) ** (1 / count)
     noise = max(0.0, 1 - float(eigenvalues[: min(k, d)].sum()) / total)
-    return Features(sizes.rows, d, k, float(decay), noise if k < d else 0.0, sparsity)
+    return replace(found, decay=float(decay), noise=noise if k < d else 0.0)
 
 
 def ordered(X: Array) -> bool:
     """Return whether the second moment of rows changes from the beginning to the end.
 
-    The second moments of `BLOCKS` blocks, in a random range, are compared with those of blocks of
-    shuffled rows: a permutation test of their sum of squared differences from the mean.
-
-    Parameters
-    ----------
-    X : ndarray, shape (m, d)
-        Rows of all of the data, in their order.
+    A permutation test: the variance of the second moments of `BLOCKS` blocks, in a random range,
+    against that of shuffled rows.
     """
     m, d = X.shape
     if m < 4 * BLOCKS:
@@ -154,8 +148,7 @@ def not_commuting(T: Array) -> float:
     """Return √(d/2) |AB - BA| / |A||B| of two random contractions of a tensor to d x d matrices.
 
     Zero for orthogonally decomposable tensors (Robeva 2016, "Orthogonal decomposition of symmetric
-    tensors"), and about one for matrices with independent entries. In Frobenius norms; one pass
-    over T and 4d³ flops.
+    tensors"), about one for independent entries. In Frobenius norms; one pass over T and 4d³ flops.
     """
     rng = np.random.default_rng(0)
     A, B = T, T
@@ -168,8 +161,7 @@ def not_commuting(T: Array) -> float:
 def leading(X: Array, count: int) -> Array:
     """Return the largest eigenvalues of X'X, descending, by a randomized range finder.
 
-    They are exact where X has no more than `EXTRA` rows or columns beyond `count`, and never above
-    the true ones otherwise.
+    They are exact if X has at most `count + EXTRA` rows or columns, and never above the true ones.
     """
     m, d = X.shape
     width = min(count + EXTRA, m, d)
@@ -184,14 +176,14 @@ def leading(X: Array, count: int) -> Array:
 
 
 def _matrix(oracle: Any) -> Any:
-    """Return the matrix that an oracle has as a whole; None if it has none."""
+    """Return the data matrix of an oracle; None if it has none."""
     found = getattr(oracle, "X", None)
     is_matrix = len(getattr(found, "shape", ())) == 2 and hasattr(found, "__getitem__")
     return found if is_matrix and not _draws(oracle) else None
 
 
 def _some_rows(matrix: Any, k: int) -> Array:
-    """Return some rows of a matrix, of all of it alike, as a dense array."""
+    """Return equally spaced rows of a matrix as a dense array."""
     rows, columns = matrix.shape
     most = max(k + 1, min(MOST_ROWS, MOST_ENTRIES // columns))
     some = matrix[:: math.ceil(rows / most)]
@@ -204,7 +196,7 @@ def _draws(oracle: Any) -> bool:
 
 
 def _data(oracle: Any, length: float) -> Array | None:
-    """Return some samples of an oracle, or rows of the unfolding of its tensor; None of neither."""
+    """Return samples of an oracle, or rows of the unfolding of its tensor; None without either."""
     most = max(oracle.k + 1, min(MOST_ROWS, MOST_ENTRIES // oracle.n))
     if _draws(oracle):
         return _samples(oracle, most, length)
@@ -216,7 +208,7 @@ def _data(oracle: Any, length: float) -> Array | None:
 
 
 def _samples(oracle: Any, most: int, length: float) -> Array:
-    """Return some samples, of finite data from beginning to end, which takes a pass over them."""
+    """Return equally spaced samples of finite data, or the first ones of an endless stream."""
     if not math.isfinite(length):
         oracle.prepare(most)
         drawn: Array = np.array(oracle.take(most))

@@ -1,8 +1,8 @@
-"""What each solver loses on the problems of an atlas, and models that tell it elsewhere.
+"""The loss of each solver on the problems of an atlas, and models that predict it elsewhere.
 
-The loss is the logarithm of a solver's cost over that of the call that is named; a miss counts ten.
-Costs are those of calls to the solver's own end. A solver with too few seeds to be tested
-counts with its cost if all of its runs got to the tolerance: a prediction is no verdict.
+The loss is the logarithm of a solver's cost over that of the named call; a miss counts ten. Costs
+are those of calls to the solver's own end. An untested solver counts if all of its runs got to the
+tolerance: a prediction is no verdict.
 """
 
 from __future__ import annotations
@@ -24,53 +24,43 @@ from orthobench.decide.rule import TOLERANCE
 from orthobench.tools.arrays import Array
 
 Model: TypeAlias = Callable[[Array, Array, Array, Array], Array]
-"""Returns the loss of each solver that is expected at a position, of shape (solvers,): from the
-positions of problems, the losses there, the weights of the problems, and the position."""
+"""Returns the expected loss of each solver at a position, from the positions of problems, the
+losses there, the weights of the problems, and the position."""
 
 WIDTH = 0.5
-"""The width of the weights of nearer problems, in logarithms of features."""
+"""Width of the weights of nearer problems, in logarithms of features."""
 
 UNLIKE = 2.0
-"""The distance between a feature that is known and one that is not."""
-
-TREES, ABSENT = 50, -9.0
-"""The number of trees, and what stands there for a feature that is unknown."""
+"""Distance between a known and an unknown feature, in logarithms of features."""
 
 RIDGE = 1.0
-"""The penalty of slopes, in problems."""
+"""Penalty of slopes, in problems."""
 
 CLOSE = 0.03
-"""The difference between mean losses below which a model is no better than the single best."""
+"""Minimum gain in mean loss for which a model replaces the single best solver."""
 
 SMALL = 0.01
-"""What is added to features that may be zero, before their ratios are taken."""
+"""Added to features that may be zero, before their logarithms are taken."""
 
 SIZES = ("rows", "d", "k")
-"""The features that are sizes."""
+"""Features that are sizes."""
 
 
 @dataclass(frozen=True)
 class Losses:
-    """The problems of one kind with what each solver loses there.
+    """The problems of one kind with the losses of each solver.
 
     Attributes
     ----------
-    solvers : tuple of str
-        Their labels.
-    solver_names : tuple of str
-        What these are called in the catalogue.
-    problems : tuple of str
-        Their labels.
-    names : tuple of str
-        What the problems are called in the catalogue.
+    solvers, solver_names, problems, names : tuple of str
+        Labels, and names in the catalogue.
     features : tuple of Features
     blocks : tuple of str
-        Those of variants of one data set are equal.
+        Variants of one data set have equal blocks.
     logs : ndarray, shape (problems, solvers)
-        The logarithm of cost over that of the cheapest that is as good; of `MISS` if it does not
-        get there, or was not run.
+        Logarithm of the cost over that of the cheapest call that is as good; of `MISS` for a miss.
     costs : ndarray, shape (problems, solvers)
-        The cost; NaN if it does not get there.
+        NaN for a miss.
     """
 
     solvers: tuple[str, ...]
@@ -89,9 +79,9 @@ class Losses:
 
     @cached_property
     def model(self) -> Model:
-        """The model whose advice loses least on problems that it was not made from.
+        """The model whose advice loses least on problems of other blocks.
 
-        It is the single best solver if no other one gains more than `CLOSE`.
+        It is the single best solver if no other model gains more than `CLOSE`.
         """
         lost = {model: mean_loss(self.held_out[model]) for model in MODELS}
         best = min(MODELS, key=lost.__getitem__)
@@ -100,7 +90,7 @@ class Losses:
     def expected(
         self, position: Array, model: Model, among: NDArray[np.intp] | None = None
     ) -> Array:
-        """Return the loss of each solver that is expected at a position, from some problems."""
+        """Return the expected loss of each solver at a position, from some problems."""
         own = np.arange(len(self.problems)) if among is None else among
         blocks = np.array(self.blocks)[own]
         shares = 1.0 / np.array([(blocks == block).sum() for block in blocks])
@@ -108,10 +98,7 @@ class Losses:
 
     @cached_property
     def held_out(self) -> dict[Model, Array]:
-        """What is lost by the advice of each model, made without the problems of the same block.
-
-        Only problems count beside which there are those of other blocks.
-        """
+        """The losses of each model's advice, made without the problems of the same block."""
         blocks = np.array(self.blocks)
         others = [(i, np.flatnonzero(blocks != block)) for i, block in enumerate(blocks)]
         return {
@@ -122,17 +109,6 @@ class Losses:
             ])
             for model in MODELS
         }  # fmt: skip
-
-    def of_solvers(self) -> dict[str, tuple[Array, Array]]:
-        """Return losses and costs of each solver by its name: the best of its settings counts."""
-        names = np.array(self.solver_names)
-        return {
-            name: (
-                self.logs[:, names == name].min(axis=1),
-                np.fmin.reduce(self.costs[:, names == name], axis=1),
-            )
-            for name in dict.fromkeys(self.solver_names)
-        }
 
 
 def single_best(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
@@ -162,42 +138,28 @@ def linear(positions: Array, logs: Array, shares: Array, position: Array) -> Arr
     return np.clip(expected, 0.0, math.log(MISS))
 
 
-def trees(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
-    """Return the losses that randomized trees predict (Geurts, Ernst and Wehenkel 2006)."""
-    from sklearn.ensemble import ExtraTreesRegressor
-
-    known = np.nan_to_num(np.vstack([positions, position]), nan=ABSENT)
-    targets = logs.ravel() if logs.shape[1] == 1 else logs
-    forest = ExtraTreesRegressor(TREES, random_state=0).fit(known[:-1], targets, shares)
-    expected: Array = forest.predict(known[-1:]).reshape(-1)
-    return expected
-
-
-MODELS: tuple[Model, ...] = (single_best, nearer, linear, trees)
-"""What tells the loss of each solver at a position."""
+MODELS: tuple[Model, ...] = (single_best, nearer, linear)
 
 
 def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = TOLERANCE) -> Losses:
-    """Return what each solver loses on the problems of one kind.
-
-    A problem on which no solver gets to the tolerance is left out.
-    """
+    """Return the losses of each solver on the problems of one kind that some solver solves."""
     first = {row.problem: row for row in reversed(rows)}
     names = {row.solver: row.solver_name for row in rows}
-    told = [(c, own) for c in compare(rows, cost, tolerance) if (own := factors(c))]
-    solvers = tuple(dict.fromkeys(solver for _, own in told for solver in own))
+    solved = [(c, own) for c in compare(rows, cost, tolerance) if (own := factors(c))]
+    solvers = tuple(dict.fromkeys(solver for _, own in solved for solver in own))
     return Losses(
         solvers,
         tuple(names[solver] for solver in solvers),
-        tuple(c.problem for c, _ in told),
-        tuple(c.name for c, _ in told),
-        tuple(features_in(first[c.problem]) for c, _ in told),
-        tuple(c.block for c, _ in told),
-        np.log([[own.get(name, MISS) for name in solvers] for _, own in told]),
-        np.array(
-            [[c.of(name).cost if name in own else math.nan for name in solvers] for c, own in told]
-        ),
-    )
+        tuple(c.problem for c, _ in solved),
+        tuple(c.name for c, _ in solved),
+        tuple(features_in(first[c.problem]) for c, _ in solved),
+        tuple(c.block for c, _ in solved),
+        np.log([[own.get(name, MISS) for name in solvers] for _, own in solved]),
+        np.array([
+            [c.of(name).cost if name in own else math.nan for name in solvers]
+            for c, own in solved
+        ]),
+    )  # fmt: skip
 
 
 def features_in(row: AtlasRow) -> Features:
@@ -218,74 +180,22 @@ def mean_loss(logs: Array) -> float:
 
 
 def members(found: Losses) -> Iterator[dict[str, Any]]:
-    """Yield what each solver is worth among the others of a family, the best first.
+    """Yield the worth of each solver among the others of a family, the best first.
 
-    ``solver`` is a name in the catalogue; the best of its settings counts on each problem. It gets
-    there on ``reached`` problems, at ``factor`` times the least cost, a geometric mean in which a
-    miss counts `MISS`; without it the best of the others costs ``marginal`` times as much.
-    ``exponents`` and ``error`` are those of `fit`.
+    ``solver`` is a name in the catalogue; the best of its settings counts on each problem. It
+    gets within the tolerance on ``reached`` problems, at ``factor`` times the least cost (a
+    geometric mean in which a miss counts `MISS`). Without it the best of the others costs
+    ``marginal`` times as much.
     """
-    solvers = found.of_solvers()
-    logs = np.array([own for own, _ in solvers.values()])
+    names = np.array(found.solver_names)
+    solvers = list(dict.fromkeys(found.solver_names))
+    logs = np.array([found.logs[:, names == name].min(axis=1) for name in solvers])
     for i in np.argsort(logs.mean(axis=1)):
-        name, (own, costs) = [*solvers.items()][i]
         others = np.delete(logs, i, axis=0).min(axis=0, initial=math.log(MISS))
-        exponents, error = fit(found.features, costs)
+        solved = np.isfinite(found.costs[:, names == solvers[i]]).any(axis=1)
         yield {
-            "solver": name,
-            "reached": int(np.isfinite(costs).sum()),
-            "factor": math.exp(own.mean()),
-            "marginal": math.exp((others - np.minimum(others, own)).mean()),
-            "exponents": exponents,
-            "error": error,
+            "solver": solvers[i],
+            "reached": int(solved.sum()),
+            "factor": math.exp(logs[i].mean()),
+            "marginal": math.exp((others - np.minimum(others, logs[i])).mean()),
         }
-
-
-def expected_bytes(rows: Sequence[AtlasRow], solver: str, at: Features) -> float:
-    """Return the bytes that a solver is expected to take beside the data; NaN if unmeasured.
-
-    They are a power law of the sizes, times the factor by which it is too low if it is lowest.
-    """
-    measured = {
-        row.problem_id: row
-        for row in rows
-        if row.solver_name == solver and row.memory > 0 and math.isfinite(row.memory)
-    }
-    if not measured:
-        return math.nan
-    own = [features_in(row) for row in measured.values()]
-    sizes = np.array([[max(getattr(one, name), 1) for name in SIZES] for one in (*own, at)], float)
-    X = np.c_[np.log(sizes), np.ones(len(sizes))]
-    y = np.log([row.memory for row in measured.values()])
-    solution = np.linalg.lstsq(X[:-1], y, rcond=1e-3)[0]  # what hardly varies has no power
-    return float(np.exp(X[-1] @ solution + max(0.0, float((y - X[:-1] @ solution).max()))))
-
-
-def fit(features: Sequence[Features], costs: Array) -> tuple[dict[str, float], float]:
-    """Return the powers by which a cost grows with sizes, and the factor by which that is wrong.
-
-    Parameters
-    ----------
-    features : sequence of Features
-    costs : ndarray, shape (problems,)
-        NaN if unknown.
-
-    Returns
-    -------
-    exponents : dict
-        Of the sizes that vary; empty if there are fewer problems than two more than sizes.
-    error : float
-        The median of the factor of error, each problem by a fit without it.
-    """
-    sizes = np.array([[getattr(one, name) for name in SIZES] for one in features], dtype=float)
-    known = np.isfinite(costs)
-    varies = [i for i in range(len(SIZES)) if len(set(sizes[known, i])) > 1 and sizes[:, i].all()]
-    if known.sum() < len(varies) + 3:
-        return {}, math.nan
-    X = np.c_[np.log(sizes[known][:, varies]), np.ones(known.sum())]
-    y = np.log(costs[known])
-    solution = np.linalg.lstsq(X, y, rcond=None)[0]
-    leverage = np.einsum("ij,ji->i", X, np.linalg.pinv(X))
-    left_out = (y - X @ solution) / np.maximum(1 - leverage, 1e-6)
-    exponents = {SIZES[i]: float(a) for i, a in zip(varies, solution, strict=False)}
-    return exponents, float(np.exp(np.median(np.abs(left_out))))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON, FILE, Installed, size
+from orthobench.cli.options import AS_JSON, FILE, Installed
 from orthobench.cli.printing import print_json, say, wrapped
 
 NEXT = """
@@ -24,13 +23,10 @@ orthobench advise -p "npy-stochastic-pca path=X.npy k=8" is about your data"""
               help="What is to be least.")  # fmt: skip
 @click.option("--tolerance", type=float, default=0.01,
               help="Part of the gap that counts as good: 0.01 or 1e-6.")  # fmt: skip
-@click.option("--memory", type=size, metavar="SIZE",
-              help="With -p: the most that the method may take beside the data, as 2GB.",
-              )  # fmt: skip
 @click.option("--atlas", "file", type=FILE,
               help="File of `orthobench atlas`.  [default: the one in the package]")  # fmt: skip
 @AS_JSON
-def advise(about: str | None, problem: str | None, cost: str, tolerance: float, memory: int | None,
+def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
            file: Path | None, as_json: bool) -> None:  # fmt: skip
     """Recommend a method from stored measurements, without running anything.
 
@@ -40,13 +36,11 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float, 
     """
     if about and problem:
         raise click.UsageError("name a family or problem of the atlas, or -p with your data")
-    if memory and not problem:
-        raise click.UsageError("--memory is for your data: name them by -p")
     from orthobench.atlas import advice, answers
 
     table = answers.opened(file)
     if problem:
-        own = advice.advise(problem, cost, tolerance, table, memory=memory or math.inf)
+        own = advice.advise(problem, cost, tolerance, table)
         lines = [own.sentence, f"Like: {', '.join(own.near)}", f"Check it: {own.check}"]
         print_json(own) if as_json else _print(lines)
         return

@@ -16,7 +16,7 @@ from orthobench.cli.printing import FAILED, INTERRUPTED, print_json, say
 
 if TYPE_CHECKING:
     from orthobench.racing.race import Race
-    from orthobench.racing.scheduler import Tell
+    from orthobench.racing.scheduler import Progress
 
 
 @click.command()
@@ -65,7 +65,7 @@ def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
 
 
 @contextmanager
-def _telling(quiet: bool) -> Iterator[Tell | None]:
+def _telling(quiet: bool) -> Iterator[Progress | None]:
     """Give what shows lines, and the standing: redrawn in a terminal, elsewhere its last line."""
     if quiet or not sys.stderr.isatty():
         yield None if quiet else lambda text, _: say(text.rpartition("\n")[2], err=True)

@@ -1,24 +1,21 @@
-"""All that a plugin derives from and calls.
+"""The interface of plugins: most import this module and the package of their family only.
 
-Most plugins import this module and the package of their family, and nothing else.
+- A **solver** derives from `Solver`. It has a `State`, and returns a `Solution`.
 
-- A **solver** derives from `Solver`, keeps what changes during a run in a `State`, and returns a
-  `Solution`.
-- A **problem** derives from `Problem`, or from the base class of its family, and builds an
+- A **problem** derives from `Problem`, or from the base class of its family. It builds an
   `Instance` with an `Oracle`, such as `SampleOracle`.
-- A solver written against the array API standard derives from `ArraySolver`, and computes wherever
-  users say. One that makes summaries of blocks of samples derives from `SummarySolver`, and goes
-  through data larger than a machine, on many workers.
-- A black box is a function ``run(problem, steps, rng)``, which may `skip` a problem.
-- Both declare their parameters with `parameter`. Functions marked with `hookimpl` return them, or
-  those that `discovered` makes for the folders of a package.
-- Errors for users are a `UsageError` or a `DataError`, with what is wrong and what to do.
-- `flops` has closed formulae to count work by; `orthonormalize`, `polar` and the other functions
-  are the geometry that most solvers need.
 
-What few plugins need is in the modules of this package: `exhibits` to show what a solution looks
-like, `panel` for the figures of papers, `placed_solvers` for ends that only a device knows.
-Kernels are compiled with `orthobench.tools.compiled`, which is apart because it loads numba.
+- An `ArraySolver` is written against the array API standard, and computes at any place. A
+  `SummarySolver` summarizes blocks of samples, on many workers.
+
+- A black box is a function ``run(problem, steps, rng)``, which may `skip` a problem.
+- Solvers and problems declare parameters with `parameter`. Functions marked with `hookimpl` return
+  them; `discovered` makes these functions for the folders of a package.
+- Errors for users are a `UsageError` or a `DataError`, with the fault and the remedy.
+- `flops` has closed formulae to count work.
+
+The modules have more: `exhibits` for pictures of solutions, `panel` for figures of papers,
+`placed_solvers` for ends that only a device knows. `orthobench.tools.compiled` compiles kernels.
 """
 
 from orthobench.contract.black_boxes import black_box, skip

@@ -1,7 +1,7 @@
 """Black boxes: a function ``run(problem, steps, rng)`` is a solver, without state, work or status.
 
-It is called anew for a growing number of steps, each time with equal random numbers, and returns
-the point. One that does not read `steps` is called once. On a stream the steps are samples.
+Each call has more steps and equal random numbers, and returns the point. A function that does not
+read `steps` is called once. On a stream the steps are samples.
 """
 
 from __future__ import annotations
@@ -24,42 +24,36 @@ from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
 
 SEEDS = 2**63
-"""Bound of the seeds of the generators that a function is given."""
+"""Bound of the seeds of a function's generators."""
 
 SETTLED, ROUNDING = 16, 1e-12
-"""A function has converged if so many times the steps give the same point, up to rounding."""
+"""A function has converged if this factor of steps changes the point by less than rounding."""
 
 ALWAYS = {
     "n": "rows of the point",
     "k": "columns of the point",
     "start": "a random point with orthonormal columns (n, k), the same for all solvers",
 }
-"""What a black box sees of every problem."""
+"""Attributes that a black box sees of every problem."""
 
 
 class SkipError(UsageError):
-    """A solver takes no part on a problem, for the reason given."""
+    """A solver skips a problem, for a reason."""
 
 
 def skip(reason: str) -> NoReturn:
-    """Take no part on this problem: called in a black box, in its first call.
-
-    Parameters
-    ----------
-    reason : str
-        A sentence for people; results show it.
-    """
+    """Skip this problem: for the first call of a black box; results show the reason."""
     raise SkipError(reason)
 
 
 class View:
-    """What a black box sees of an instance: `ALWAYS`, and what the oracle `shows`.
+    """The view of an instance in a black box: `ALWAYS`, and the attributes that the oracle `shows`.
 
     Parameters
     ----------
     oracle : Oracle
     samples : ndarray, shape (steps, n), optional
-        Those of a stream so far, as ``X``.
+        The samples of a stream so far, as ``X``.
     """
 
     def __init__(self, oracle: Oracle, samples: Array | None = None) -> None:
@@ -68,7 +62,7 @@ class View:
             self.X = samples
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # asked by pickle before there is an oracle
+        if name.startswith("_"):  # of pickle, before the oracle is set
             raise AttributeError(name)
         shown = [*ALWAYS, *self._oracle.shows, *vars(self)]
         if name not in shown:
@@ -78,7 +72,7 @@ class View:
 
 
 class WholeData(Oracle):
-    """An oracle that shows black boxes something."""
+    """An oracle with attributes for black boxes."""
 
     @classmethod
     def __subclasshook__(cls, other: type) -> bool:
@@ -86,7 +80,7 @@ class WholeData(Oracle):
 
 
 class Samples(Oracle):
-    """A stream of samples that shows black boxes nothing else."""
+    """A stream of samples without attributes for black boxes."""
 
     @classmethod
     def __subclasshook__(cls, other: type) -> bool:
@@ -95,17 +89,9 @@ class Samples(Oracle):
 
 @dataclass(slots=True, kw_only=True)
 class BoxState(State):
-    """The last point, and what all calls share.
+    """The last point, the seed of all calls, and the samples of a stream so far.
 
-    Attributes
-    ----------
-    seed : int
-        Of the generator of each call.
-    solution : Solution
-    since : int
-        The steps at which the point was the same first, up to rounding.
-    samples : ndarray, shape (steps, n), optional
-        Those of a stream so far.
+    `since` is the number of steps at which the point became what it is, up to rounding.
     """
 
     seed: int
@@ -123,7 +109,7 @@ class BlackBox(Solver[Oracle, BoxState]):
     arguments : tuple of str
         Its arguments after the problem.
     install : str
-        The command that installs what it needs; ``pip install`` of its `packages` by default.
+        The command that installs its `packages`, by default with pip.
     others : tuple of type
         The solver of the same function for streams.
     """
@@ -139,7 +125,7 @@ class BlackBox(Solver[Oracle, BoxState]):
         return _again, (type(self).function, bool(self.batch), values)
 
     def missing_packages(self) -> str | None:
-        """Return how to install what is missing."""
+        """Return the command that installs missing packages."""
         missing = super().missing_packages()
         if missing and self.install:
             return f"needs {' '.join(self.packages)}: {self.install}"
@@ -198,14 +184,13 @@ class BlackBox(Solver[Oracle, BoxState]):
 def black_box(function: Any) -> type[BlackBox]:
     """Return the class of solvers that call a function.
 
-    Its name is that of the function, or of its file if the function is called ``run``. In the file
-    the constant ``packages`` may name the distributions that it calls, and ``install`` the command
-    that installs them.
+    Its name is that of the function, or of its file for a function ``run``. The constants
+    ``packages`` and ``install`` of the file may name distributions and the command to install them.
 
     Parameters
     ----------
     function : callable
-        ``run(problem, steps, rng)``; `steps` and `rng` may be left out. Further arguments have
+        ``run(problem, steps, rng)``; `steps` and `rng` are optional. Further arguments have
         defaults, and are parameters of the solver. It returns the point (n, k), or a tuple of
         point, weights and core, or a `Solution`.
 
@@ -246,7 +231,7 @@ def _made(function: Any, streams: bool, /) -> type[BlackBox]:
 
 
 def _field(function: Any, argument: inspect.Parameter) -> tuple[str, type, Any]:
-    """Return the field of a parameter; its name is apart from those of methods."""
+    """Return the field of a parameter; its suffix keeps it apart from methods."""
     if type(argument.default) not in (bool, int, float, str):
         raise UsageError(
             f"{function.__name__} has the argument {argument.name!r}: write "

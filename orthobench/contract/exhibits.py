@@ -1,8 +1,7 @@
-"""Exhibits: images and curves that show what a solution looks like.
+"""Exhibits: images and curves of a solution, such as a detection map or an ROC curve.
 
-`Instance.exhibits` makes them of the last solution of a run, off the clock: bands of an image, a
-detection map, an ROC curve, the returns of a portfolio. The store keeps them for every run that did
-not fail, at 4 bytes an entry before compression, so make them few and small.
+`Instance.exhibits` makes them from the last solution of a run, off the clock. The store keeps them
+for every sound run, at 4 bytes an entry before compression.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from numpy.typing import NDArray
 from orthobench.errors import StoreError
 
 LARGEST = 2**22
-"""The most entries of an image, and the most points of a curve."""
+"""Maximum number of entries of an image, and of points of a curve."""
 
 MOST = 64
-"""The most exhibits of a solution; together they have at most `LARGEST` entries."""
+"""Maximum number of exhibits of a solution, with at most `LARGEST` entries together."""
 
 _MOST_BYTES = 2 * 4 * LARGEST + 2**12
-"""Bytes of the largest curve with its header; no packed exhibit is larger when decompressed."""
+"""Maximum size of a decompressed exhibit with its header, in bytes."""
 
 Values: TypeAlias = NDArray[np.floating[Any]]
 
@@ -38,17 +37,16 @@ class Image:
     Parameters
     ----------
     values : array_like, shape (height, width)
-        Real numbers, NaN for pixels that are left blank; the first row is on top. Copied to
-        float32.
+        Real numbers, NaN for blank pixels; the first row is on top. Copied to float32.
     signed : bool
-        Whether zero has a meaning: it is drawn white, with one colour below and another above.
+        Whether zero is drawn white, with one colour below and another above.
     reference : bool
-        Whether the image is the same for every solver on the instance, as the true map is.
+        Whether the image is equal for all solvers on the instance, as the true map is.
 
     Raises
     ------
     ValueError
-        On values of another shape or kind, infinite values, none at all, or more than `LARGEST`.
+        On another shape or kind, infinite values, no values, or more than `LARGEST`.
     """
 
     values: Values
@@ -66,24 +64,21 @@ class Image:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A curve through points, in the order given.
-
-    Curves with the same labels are drawn in the same axes.
+    """A curve through points in order; curves with equal labels share their axes.
 
     Parameters
     ----------
     x, y : array_like, shape (m,)
-        Real numbers; y is NaN where the curve has a gap. Copied to float32.
+        Real numbers; y is NaN at a gap. Copied to float32.
     x_label, y_label : str
-        The labels of the axes, with units.
+        With units.
     reference : bool
-        Whether the curve is the same for every solver on the instance, as the diagonal of an ROC
-        is.
+        Whether the curve is equal for all solvers on the instance, as the diagonal of an ROC is.
 
     Raises
     ------
     ValueError
-        On x and y of another shape or kind, infinite values, none at all, or more than `LARGEST`.
+        On another shape or kind, infinite values, no values, or more than `LARGEST`.
     """
 
     x: Values
@@ -97,7 +92,7 @@ class Curve:
         if x.shape != y.shape:
             raise ValueError(f"a curve has {len(x)} values of x and {len(y)} of y")
         if np.isnan(x).any():
-            raise ValueError("x of a curve is NaN; make y NaN where the curve has a gap")
+            raise ValueError("x of a curve is NaN; make y NaN at a gap")
         labels: tuple[object, ...] = (self.x_label, self.y_label)
         if not all(isinstance(label, str) for label in labels):
             raise ValueError(f"the labels of a curve must be texts, not {labels}")
@@ -114,14 +109,14 @@ Exhibit: TypeAlias = Image | Curve
 
 
 def checked_exhibits(returned: object) -> dict[str, Exhibit]:
-    """Return what `Instance.exhibits` returned, as a dictionary.
+    """Return the value of `Instance.exhibits` as a dictionary.
 
     Raises
     ------
     TypeError
-        Where it is anything else than a mapping of names to exhibits.
+        If it is not a mapping of names to exhibits.
     ValueError
-        Where these are more, or larger, than `check_all` lets pass.
+        As `check_all`.
     """
     if not isinstance(returned, Mapping):
         raise TypeError(f"exhibits must be a mapping of names to Image or Curve, not {returned!r}")
@@ -136,13 +131,7 @@ def checked_exhibits(returned: object) -> dict[str, Exhibit]:
 
 
 def check_all(exhibits: Iterable[Exhibit]) -> None:
-    """Refuse the exhibits of a solution if they are too many, or too large together.
-
-    Raises
-    ------
-    ValueError
-        Where there are more than `MOST`, or they have more than `LARGEST` entries.
-    """
+    """Raise a `ValueError` for more than `MOST` exhibits, or more than `LARGEST` entries."""
     count = size = 0
     for exhibit in exhibits:
         count, size = count + 1, size + exhibit.size
@@ -154,10 +143,10 @@ def check_all(exhibits: Iterable[Exhibit]) -> None:
 
 
 def packed(exhibit: Exhibit) -> tuple[str, str, bytes]:
-    """Return an exhibit as the store keeps it: its kind, its labels and flags in JSON, its data.
+    """Return an exhibit as the store keeps it: kind, labels and flags in JSON, and data.
 
-    The data are an array of little-endian float32 in the .npy format, compressed by zlib: the
-    values of an image, or x and y of a curve as two rows.
+    The data are the values of an image, or x and y of a curve as two rows, in little-endian float32
+    in the .npy format, compressed by zlib.
     """
     meta: dict[str, Any] = {"reference": exhibit.reference}
     if isinstance(exhibit, Image):
@@ -172,15 +161,12 @@ def packed(exhibit: Exhibit) -> tuple[str, str, bytes]:
 
 
 def unpacked(kind: str, meta: str, data: bytes) -> Exhibit:
-    """Return the exhibit that `packed` was given, bit for bit.
-
-    The input is not trusted: nothing is unpickled, and nothing larger than an exhibit is
-    decompressed.
+    """Return the exhibit of `packed`, bit for bit; the input is not trusted.
 
     Raises
     ------
     StoreError
-        Where it is not what `packed` returns.
+        On other bytes.
     """
     try:
         labels, array = json.loads(meta), _array(data)
@@ -190,9 +176,9 @@ def unpacked(kind: str, meta: str, data: bytes) -> Exhibit:
         if kind == "curve":
             x, y = array
             return Curve(x, y, labels["x_label"], labels["y_label"], reference)
-    except Exception as error:  # foreign bytes fail in as many ways as there are parsers
+    except Exception as error:  # of any parser
         raise StoreError(f"is no exhibit: {error!r:.200}") from error
-    raise StoreError(f"is of a kind that this orthobench does not know: {kind!r}")
+    raise StoreError(f"is of an unknown kind: {kind!r}")
 
 
 def _array(data: bytes) -> NDArray[Any]:

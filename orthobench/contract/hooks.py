@@ -1,4 +1,4 @@
-"""Hooks: the functions of a plugin that return what it brings."""
+"""Hooks: the functions of a plugin that return its solvers, problems and suites."""
 
 from __future__ import annotations
 
@@ -32,45 +32,28 @@ def hookimpl(function: F) -> F:
 
 @dataclass(frozen=True)
 class BrokenModule:
-    """A module of solvers or problems that cannot be imported; a hook may return it beside classes.
-
-    Attributes
-    ----------
-    name : str
-        Of the module.
-    error : BaseException
-        What its import raised.
-    """
+    """A module that cannot be imported, and the error; a hook may return it beside classes."""
 
     name: str
     error: BaseException
 
 
 Hooks = tuple[Callable[[], list[Any]], Callable[[], list[Any]], Callable[[], list[Path]]]
-"""What brings solvers, problems and suites."""
+"""The functions that return solvers, problems and suites."""
 
 
 def discovered(package: str) -> Hooks:
-    """Return the hooks of a package that bring what its folders contain.
+    """Return hooks that return the contents of a package, by its ``__name__``.
 
     ::
 
         # __init__.py
         orthobench_solvers, orthobench_problems, orthobench_suites = discovered(__name__)
 
-    A solver is a class in a module of the folder ``solvers`` that has a `name`; a problem is one
-    in ``problems``. Other classes are bases. A class belongs to the module that defines it. Names
-    that begin with an underscore are left out, those of modules too. The order is that of the
-    modules' names, and in a module that of the definitions. Suites are the files
-    ``suites/*.toml``.
-
-    The modules are imported when a hook is called, not before. One that cannot be imported is
-    listed as broken, with the reason; the others work.
-
-    Parameters
-    ----------
-    package : str
-        The package's ``__name__``.
+    Solvers are the classes with a `name` in modules of the folder ``solvers``, problems those in
+    ``problems``, suites the files ``suites/*.toml``. Names that begin with an underscore are left
+    out, those of modules too. Modules are imported when a hook is called; a broken one is listed
+    with its error.
     """
 
     @hookimpl

@@ -1,7 +1,6 @@
 """Plots as plain data: a `Plot` has `Panel`s, a panel has axes and series of points.
 
-Reports are made of them, so that a browser, matplotlib and a CSV file show the same numbers.
-Plugins of papers make them for their figures.
+A browser, matplotlib and a CSV file show the same numbers from them.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ class Axis:
     label : str
         The quantity for people, with the unit.
     log : bool
-        Whether the axis is logarithmic, unless the reader switches it.
+        Whether the axis is logarithmic at first.
     categories : tuple of str
         The names of positions 0, 1, ... on an axis without numbers.
     ticks : tuple of float
-        The positions of tick labels; chosen by whatever draws the axis where there are none.
+        The positions of tick labels; by default the renderer's.
     """
 
     key: str
@@ -43,7 +42,7 @@ class Axis:
     ticks: tuple[float, ...] = ()
 
     def named(self, place: float) -> float | str:
-        """Return a position as it is read: the name of a category, or the number."""
+        """Return the category at a position, or the number."""
         return self.categories[int(place)] if self.categories else place
 
 
@@ -56,14 +55,13 @@ class Series:
     label : str
         Its name in the legend.
     x, y : ndarray, shape (m,)
-        The points. Those whose y is not finite are not drawn, and the line has a gap there; failed
-        runs count as infinite.
+        The points. The line has a gap at a y that is not finite; failed runs count as infinite.
     low, high : ndarray, shape (m,), optional
-        The band around y; drawn as error bars where the x axis has categories.
+        The band around y; error bars on an axis with categories.
     solver : str
-        The solver whose colour and marker it has; grey where there is none.
+        The solver that determines colour and marker; grey without one.
     crosses : tuple of (float, float)
-        The points where failed runs ended.
+        The ends of failed runs.
     chosen : int, optional
         The index of the point that tuning chose.
     notes : tuple of str
@@ -90,13 +88,12 @@ class Panel:
     x, y : Axis
     series : tuple of Series
     stepped : bool
-        Whether lines are steps: y keeps its value up to the next point.
+        Whether y keeps its value up to the next point.
     rules : tuple of float
         x of vertical lines.
     band : str
-        The meaning of the bands: ``"25 to 75 %"``; empty where there are none.
+        The meaning of the bands: ``"25 to 75 %"``.
     title : str
-        A title, where the axes do not say all.
     """
 
     x: Axis
@@ -133,17 +130,16 @@ class Plot:
     name : str
         The title, and the stem of file names: ``"digits k=4"``.
     kind : str
-        The kind of plot: ``"convergence"``.
+        As ``"convergence"``.
     choices : mapping
-        The options of each choice; the first of each is shown first:
+        The options of each choice, the default first:
         ``{"x": ("samples", "seconds"), "metric": ("suboptimality",)}``.
     draw : callable
-        ``draw(key)`` returns the panel for one option of each choice. It is called only when the
-        panel is shown.
+        ``draw(key)`` returns the panel for one option of each choice, when it is shown.
     sheet : sequence of Key
-        The panels that a figure on paper shows side by side.
+        The panels of a figure on paper.
     about : tuple of str
-        Notes for readers: budget, seeds, the meaning of bands.
+        Notes for readers.
     """
 
     name: str
@@ -154,7 +150,7 @@ class Plot:
     about: tuple[str, ...] = ()
 
     def panel(self, *options: str) -> Panel:
-        """Return the panel for these options, or for the first of each where none is given."""
+        """Return the panel for these options, by default for the first of each choice."""
         return self.draw(options or next(self.keys()))
 
     def keys(self) -> Iterator[Key]:

@@ -20,14 +20,7 @@ T = TypeVar("T")
 
 
 class ParameterError(UsageError):
-    """An unknown or missing parameter, or a value of a wrong type or range.
-
-    Parameters
-    ----------
-    parameter : str
-        Its name.
-    message : str
-    """
+    """An unknown or missing parameter, or a value of a wrong type or range."""
 
     def __init__(self, parameter: str, message: str) -> None:
         super().__init__(message)
@@ -50,33 +43,27 @@ def parameter(
     """Declare a field of a solver or a problem as a parameter that users set.
 
     Its type is the annotation of the field: ``bool``, ``int``, ``float`` or ``str``, or one of
-    them ``| None``. Values are checked when the solver or problem is made; an ``int`` is taken for
-    a ``float``, and nothing else is converted.
+    them ``| None``. Values are checked when the solver or problem is made. An ``int`` becomes a
+    ``float`` if that is the type.
 
     Parameters
     ----------
     default : object
-        The value where the user gives none; without a default the parameter is required.
+        Without it the parameter is required.
     help : str
-        What it is, in one line, for ``orthobench show``.
+        One line for ``orthobench show``.
     name : str, optional
-        The name for users, where the field cannot have it: the field ``step_size`` of a solver is
-        the parameter ``step``, because ``step`` is a method. By default the name of the field.
+        The name for users, by default that of the field. The field ``step_size`` of a solver is
+        the parameter ``step``, because ``step`` is a method.
     unit : str
-        The unit of the value, where it has one.
     low, high : float
         The smallest and the largest value allowed.
     above, below : float
-        Bounds that a value must not reach: ``above=0`` allows positive numbers only.
+        Excluded bounds: ``above=0`` allows positive numbers only.
     choices : tuple of str
         All values allowed, for a ``str``.
     grid : tuple
-        The values that are tried where a suite says ``{ tune = true }``.
-
-    Returns
-    -------
-    object
-        A dataclass field; typed as `Any`, so that it can stand after any annotation.
+        The values that tuning tries.
 
     Examples
     --------
@@ -96,7 +83,7 @@ def parameter(
 
 @dataclass(frozen=True)
 class Parameter:
-    """The declaration of one parameter; what is not listed here is as in `parameter`.
+    """The declaration of one parameter; other attributes are as in `parameter`.
 
     Attributes
     ----------
@@ -107,7 +94,7 @@ class Parameter:
     type : object
         The annotation of the field, resolved.
     default : object
-        ``dataclasses.MISSING`` where the parameter is required.
+        ``dataclasses.MISSING`` if the parameter is required.
     """
 
     name: str
@@ -143,7 +130,7 @@ class Parameter:
 
     @property
     def bounds(self) -> str:
-        """The range allowed, as inequalities; empty where every value is allowed."""
+        """The range allowed, as inequalities."""
         lower = [f">= {self.low:g}"] if self.low > -math.inf else []
         lower += [f"> {self.above:g}"] if self.above > -math.inf else []
         upper = [f"<= {self.high:g}"] if self.high < math.inf else []
@@ -151,12 +138,12 @@ class Parameter:
         return " and ".join(lower + upper)
 
     def convert(self, value: Any) -> Any:
-        """Return a value in the type declared.
+        """Return a value in the declared type.
 
         Raises
         ------
         ParameterError
-            Where it is of another type, out of range, or none of the choices.
+            If it is of another type, out of range, or not one of the choices.
         """
         if value is None and self.optional:
             return None
@@ -193,11 +180,10 @@ class Parameter:
         )
 
     def _in_range(self, value: float) -> None:
-        inside = self.low <= value <= self.high and (
-            value > self.above if self.above > -math.inf else True
-        )
-        inside = inside and (value < self.below if self.below < math.inf else True)
-        if not inside or math.isnan(value):
+        outside = not self.low <= value <= self.high
+        outside |= self.above > -math.inf and value <= self.above
+        outside |= self.below < math.inf and value >= self.below
+        if outside:
             message = f"{self.name} must be {self.bounds or 'a number'}, not {quoted(value)}"
             raise ParameterError(self.name, message)
 
@@ -210,22 +196,15 @@ def parameters_of(cls: type) -> tuple[Parameter, ...]:
 @cache  # apart, since mypy does not know that types can be hashed
 def _parameters_of(cls: Any) -> tuple[Parameter, ...]:
     hints = typing.get_type_hints(cls)
-    # those that a base class adds, by keyword only, come last
+    # keyword-only parameters of a base class come last
     fields = sorted(dataclasses.fields(cls), key=lambda field: bool(field.kw_only))
     return tuple(_declared(field, hints[field.name]) for field in fields)
 
 
 def make(cls: type[T], settings: Mapping[str, Any], what: str) -> T:
-    """Make a solver or a problem.
+    """Make a solver or a problem from the values of parameters, by their names for users.
 
-    Parameters
-    ----------
-    cls : type
-        Its class, a frozen dataclass.
-    settings : mapping
-        Values of parameters, by their names for users.
-    what : str
-        The name in messages: ``"solver msg"``.
+    ``what`` is its name in messages: ``"solver msg"``.
 
     Raises
     ------
@@ -250,7 +229,7 @@ def make(cls: type[T], settings: Mapping[str, Any], what: str) -> T:
 def values_of(item: Any) -> dict[str, Any]:
     """Return the values of all parameters of a solver or a problem, by their names for users.
 
-    Of a solver that starts again and again, those of the single solver too.
+    A solver with restarts includes those of its single solver.
     """
     values = {p.name: getattr(item, p.field) for p in parameters_of(type(item))}
     if not dataclasses.is_dataclass(single := values.get("solver")):
@@ -260,20 +239,14 @@ def values_of(item: Any) -> dict[str, Any]:
 
 
 def changed_values(item: Any) -> dict[str, Any]:
-    """Return those of `values_of` that are not the default ones."""
+    """Return the values of `values_of` that differ from the defaults."""
     classes = {type(item), type(getattr(item, "single", item))}
     defaults = {p.name: p.default for cls in classes for p in parameters_of(cls)}
     return {name: value for name, value in values_of(item).items() if value != defaults[name]}
 
 
 def check_parameters(item: Any) -> None:
-    """Check all parameters of a frozen dataclass, and convert them to their types in place.
-
-    Raises
-    ------
-    ParameterError
-        On the first value of a wrong type, range or choice.
-    """
+    """Check all parameters of a frozen dataclass, and convert them to their types in place."""
     for p in parameters_of(type(item)):
         object.__setattr__(item, p.field, p.convert(getattr(item, p.field)))
 

@@ -1,4 +1,4 @@
-"""Solvers that compute wherever users say: `ArraySolver` and `SummarySolver`."""
+"""Solvers with a place to compute: `ArraySolver` and `SummarySolver`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class PlacedSolver(Solver[OracleT_contra, StateT]):
     Parameters
     ----------
     on : str
-        ``LIBRARY[:DEVICE][/DTYPE]``, such as ``"torch:cuda/float32"``; or where blocks of samples
-        are summarized, ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``.
+        ``LIBRARY[:DEVICE][/DTYPE]``, such as ``"torch:cuda/float32"``; for blocks of samples
+        ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``.
     """
 
     on: str = parameter(
         "numpy",
-        help="where to compute: LIBRARY[:DEVICE][/DTYPE], such as torch:cuda/float32; "
+        help="place to compute: LIBRARY[:DEVICE][/DTYPE], such as torch:cuda/float32; "
         "blocks, dask:WORKERS or dask:ADDRESS",
     )
 
@@ -46,16 +46,16 @@ class PlacedSolver(Solver[OracleT_contra, StateT]):
 
     @property
     def place(self) -> Place:  # type: ignore[override]
-        """Where it computes."""
+        """The place to compute."""
         return place_of(self.on)
 
     @property
     def packages(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The distribution that computes there, where that is not NumPy."""
+        """The distribution that computes there, NumPy excepted."""
         return self.place.packages
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this solver cannot take a problem, or why nothing can be computed there."""
+        """Return why this solver cannot take a problem, or compute at its place; or None."""
         return super().refuses(problem) or self.place.missing()
 
 
@@ -68,18 +68,17 @@ def elsewhere(place: Place) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class EndingState(State):
-    """The state of an `ArraySolver` whose steps see whether they were the last.
+    """The state of an `ArraySolver` whose steps test whether the run ends.
 
-    With NumPy a step sets the status. Elsewhere it would wait for the device to know: `finish_if`
-    notes the end there, `unless_ended` keeps the iterate from then on, and `ArraySolver.advance`
-    reads the note when all steps are asked for.
+    With NumPy a step sets the status. On a device that would wait: `finish_if` notes the end there,
+    `unless_ended` keeps the iterate from then on, and `ArraySolver.advance` reads the note once.
 
     Attributes
     ----------
     ended : array of shape (), optional
-        Zero while it runs, else how many notes there were at the end, negative where it failed.
+        Zero while it runs, else the number of notes at the end, negative for a failure.
     notes : list of Work
-        What was counted at each note since `advance` began.
+        The work at each note since `advance` began.
     """
 
     ended: Any = None
@@ -87,18 +86,18 @@ class EndingState(State):
 
 
 def finish_if(state: EndingState, converged: Any, failed: Any = False) -> bool:
-    """Set the status where a run ends, or note it on the device.
+    """Set the status at the end of a run, or note it on the device.
 
     Parameters
     ----------
     state : EndingState
     converged, failed : bool or array of shape ()
-        Failure counts where both are true.
+        Failure wins if both are true.
 
     Returns
     -------
     bool
-        Whether it has ended; False where only the device knows.
+        Whether it has ended; False if only the device knows.
     """
     if converged is False and failed is False:
         return False
@@ -119,7 +118,7 @@ def _note(state: EndingState, converged: Any, failed: Any) -> None:
 
 
 def unless_ended(state: EndingState, new: AnyArray, old: AnyArray) -> AnyArray:
-    """Return the new iterate, or the old one where the run has ended before."""
+    """Return the new iterate, or the old one if the run has ended."""
     if state.ended is None:
         return new
     kept: AnyArray = namespace(new).where(state.ended == 0, new, old)
@@ -127,7 +126,7 @@ def unless_ended(state: EndingState, new: AnyArray, old: AnyArray) -> AnyArray:
 
 
 def read_end(oracle: Oracle, state: EndingState) -> None:
-    """Set status and work by what `finish_if` noted, the only reading; wait for the device."""
+    """Set status and work from the notes of `finish_if`; wait for the device."""
     number = 0 if state.ended is None else int(state.ended)
     if number:
         state.status = Status.FAILED if number < 0 else Status.CONVERGED
@@ -139,35 +138,34 @@ def read_end(oracle: Oracle, state: EndingState) -> None:
 class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
     """Base of solvers that are written against the array API standard.
 
-    The oracle of a run has its arrays at the place that users name, `Oracle.start` and samples
-    among them. The solver asks for their functions, ``xp = namespace(x)``, keeps to the standard
-    (no writing into arrays, no einsum), and returns such arrays in its `Solution`. What it makes of
-    NumPy arrays, such as random numbers, `like` moves there. In `advance` it should bring no value
-    back to the host, since each one waits for the device: `orthobench.tools.arrays` and
-    `EndingState` are for that. For NumPy it may call a compiled kernel of its own.
+    All arrays of the oracle are at the place that users name. The solver gets their functions with
+    ``xp = namespace(x)``. It keeps to the standard (no writing into arrays, no einsum), and returns
+    such arrays in its `Solution`. `like` moves NumPy arrays there. `advance` should read no value
+    back, since each one waits for the device: see `orthobench.tools.arrays` and `EndingState`. For
+    NumPy it may call a compiled kernel.
 
     Class attributes
     ----------------
     readings : float
-        The most values that a step brings back to the host all the same. Each has a reason in the
-        docstring of the solver. The one of `EndingState`, at the end of `advance`, does not count.
+        Maximum number of values that a step reads back, each with a reason in the solver's
+        docstring, without the one of `EndingState`.
     """
 
     readings: ClassVar[float] = 0
 
     def advance(self, oracle: OracleT_contra, state: StateT, count: int) -> None:
-        """Do `count` steps, or fewer where the status leaves ``RUNNING``; called on the clock."""
+        """Do `count` steps, or fewer if the status leaves ``RUNNING``; called on the clock."""
         super().advance(oracle, state, count)
         if isinstance(state, EndingState):
             read_end(oracle, state)
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:
-        """Return whether the arrays there are of a library, or what another base says."""
+        """Return whether the place has arrays of a library, or the answer of another base."""
         return not place.reduces or super().computes_on(place)
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this solver cannot take a problem, or why nothing can be computed there."""
+        """Return why this solver cannot take a problem, or compute at its place; or None."""
         if why := super().refuses(problem):
             return why
         if not self.place.moves or problem.offers.portable:
@@ -177,15 +175,12 @@ class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What a solver keeps of some blocks; subclasses add arrays and numbers.
-
-    It is pickled where it moves from one process to another, so it should be small.
+    """The summary of some blocks; subclasses add arrays and numbers. It is pickled.
 
     Attributes
     ----------
     rows, flops : int
-        The samples that it summarizes, and the flops of making it, those of all summaries that were
-        merged into it included.
+        Number of samples, and flops, those of merged summaries included.
     """
 
     rows: int
@@ -202,21 +197,20 @@ SummaryT = TypeVar("SummaryT", bound=Summary)
 
 @dataclass(frozen=True)
 class BlockOracle:
-    """All that the blocks of a pass have in common.
+    """The values that all blocks of a pass share.
 
     Attributes
     ----------
     sizes : tuple of int
-        `Oracle.sizes`: n, k, and what else the family adds, as the order of a moment tensor.
+        `Oracle.sizes`: n, k, and further ones of the family.
     start : ndarray, shape (n, k)
         `Oracle.start`.
     rows, number : int
-        Samples of all blocks together, and the number of the pass, from 0.
+        Number of samples of all blocks, and the number of the pass, from 0.
     seed : numpy.random.SeedSequence
-        Of the solver's own stream.
+        The seed of the solver's stream.
     shared : mapping
-        What `SummarySolver.proceed` returned after the pass before, such as a basis; empty in the
-        first pass.
+        The value of `SummarySolver.proceed` after the last pass, such as a basis.
     """
 
     sizes: tuple[int, ...]
@@ -228,38 +222,36 @@ class BlockOracle:
 
     @property
     def n(self) -> int:
-        """Rows of the point sought: features of a sample."""
+        """Rows of the point."""
         return self.sizes[0]
 
     @property
     def k(self) -> int:
-        """Columns of the point sought."""
+        """Columns of the point."""
         return self.sizes[1]
 
     def rng(self) -> np.random.Generator:
-        """Return the solver's own stream from its beginning, the same for each block and pass."""
+        """Return the solver's stream from its beginning, equal for each block and pass."""
         return np.random.default_rng(self.seed)
 
 
 class SummarySolver(
     PlacedSolver[OracleT_contra, StateT], Generic[OracleT_contra, StateT, SummaryT]
 ):
-    """Base of solvers that make a summary of each block of samples, and merge summaries.
+    """Base of solvers that summarize each block of samples, and merge summaries.
 
     On the places ``blocks`` and ``dask:...`` the harness calls `summarize` for each block, `merge`
-    along a binary tree that the number of blocks alone determines, and `finish` with what is left:
-    that is a pass, and counts as one step. Elsewhere samples stream through `advance` as they do
-    through any solver. The three verbs are pure: they change nothing, and equal arguments give
-    equal bits, in whatever process.
+    along a binary tree that only the number of blocks determines, and `finish`: that is a pass, and
+    counts as one step. On other places samples stream through `advance`. The three methods are
+    pure: they change nothing, and equal arguments give equal bits, in any process.
 
     Class attributes
     ----------------
     passes : float
-        Passes over the data after which the run is over; infinite where the budget ends it. May be
-        a parameter.
+        Number of passes over the data; infinite if the budget ends the run. May be a parameter.
     merge_error : float
-        The sine of the largest angle between the solutions that other groupings of the same blocks
-        give, on the small examples of the conformance checks; 0 where they give equal bits.
+        Maximum sine of angles between solutions of other groupings of the same blocks, on the
+        examples of the conformance checks; 0 if they give equal bits.
     """
 
     passes: float = 1
@@ -267,7 +259,7 @@ class SummarySolver(
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:
-        """Return whether blocks are summarized there, or what another base says."""
+        """Return whether the place summarizes blocks, or the answer of another base."""
         return place.reduces or super().computes_on(place)
 
     @abstractmethod
@@ -278,13 +270,13 @@ class SummarySolver(
         ----------
         oracle : BlockOracle
         block : ndarray, shape (rows, n)
-            Finite, at least one row, float64 or float32 in C order: do not write into it, and keep
+            Finite, at least one row, float64 or float32 in C order. Do not write into it, and keep
             no view of it.
 
         Raises
         ------
         UsageError
-            Where the parameters do not fit the instance.
+            If the parameters do not fit the instance.
         """
 
     @abstractmethod
@@ -293,26 +285,15 @@ class SummarySolver(
 
     @abstractmethod
     def finish(self, oracle: BlockOracle, summary: SummaryT) -> Solution:
-        """Return the solution after a pass; timed as reading.
-
-        Parameters
-        ----------
-        oracle : BlockOracle
-            That of the pass.
-        summary : Summary
-            Of all blocks.
-        """
+        """Return the solution after a pass, from the summary of all blocks; timed as reading."""
 
     def flops(self, oracle: BlockOracle, summary: SummaryT) -> int:
-        """Return the flops of a pass, `finish` and `proceed` included.
-
-        By default those of the summary.
-        """
+        """Return the flops of a pass, by default those of the summary."""
         del oracle
         return summary.flops
 
     def proceed(self, oracle: BlockOracle, summary: SummaryT) -> Mapping[str, Any] | None:
-        """Return what the next pass shares, or None where the solver has converged.
+        """Return `BlockOracle.shared` of the next pass, or None if the solver has converged.
 
         Called on the clock after each pass but the last.
         """

@@ -23,24 +23,21 @@ from orthobench.tools.places import DEFAULT, Place
 
 @dataclass(frozen=True)
 class Solution:
-    """A solution at one point of a run, in arrays that the solver never touches again.
+    """A solution at one point of a run, in arrays that the solver never changes later.
 
-    They are of float64, but for an `ArraySolver` that computes in another precision.
-
-    Families whose solutions say more derive from it, such as
-    `orthobench_stochastic_pca.RelaxedSolution`.
+    They are of float64, unless an `ArraySolver` computes in another precision. Families may derive
+    from it.
 
     Attributes
     ----------
     point : ndarray, shape (n, k)
-        A matrix with orthonormal columns, or with whatever the family asks for instead.
+        Orthonormal columns, or the constraint of the family.
     weights : ndarray, shape (k,), optional
-        The weight of each column, in a decomposition.
+        The weight of each column of a decomposition.
     core : ndarray, shape (k, ..., k), optional
         The core tensor of a Tucker decomposition.
     tolerance : float, optional
-        The residual, as `Instance.residual` measures it, that the solver says it ended below; 0
-        for that of rounding, None if it says nothing.
+        The bound of `Instance.residual` that the solver claims; 0 for rounding, None for no claim.
     """
 
     point: Array
@@ -50,7 +47,7 @@ class Solution:
 
     @property
     def in_float64(self) -> Self:
-        """The same in float64; itself where it is that already."""
+        """The same in float64."""
         if self.point.dtype == np.float64:
             return self
         values = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -61,24 +58,24 @@ class Solution:
 
     @property
     def is_finite(self) -> bool:
-        """Whether point, weights and core are finite; the harness ends a run where they are not."""
+        """Whether point, weights and core are finite; if not, the run ends."""
         parts = (self.point, self.weights, self.core)
         return all(bool(np.isfinite(part).all()) for part in parts if part is not None)
 
 
 @dataclass(slots=True)
 class Work:
-    """What a solver has done since the start of the run, in counts that no machine changes.
+    """The work of a solver since the start of the run, in counts that do not depend on a machine.
 
     Attributes
     ----------
     steps : int
-        Steps, in the solver's own sense; they do not compare across solvers.
+        Steps in the solver's own sense.
     samples : int
         Samples taken from the oracle.
     flops : int
-        Additions, multiplications, divisions and square roots of the method as its paper states
-        it, by closed formulae (`orthobench.contract.flops`), not of the implementation.
+        Floating-point operations of the method in its paper, by closed formulae
+        (`orthobench.contract.flops`).
     """
 
     steps: int = 0
@@ -87,33 +84,31 @@ class Work:
 
 
 class Oracle(ABC):
-    """All that a solver sees of an instance.
+    """The part of an instance that a solver sees.
 
-    A subclass is a capability: the data and functions that some solvers need, such as samples or
-    a gradient. An oracle may have several capabilities, by deriving from several classes. To add
-    a capability, write a new class; solvers name it in `Solver.needs`.
+    A subclass is a capability, such as samples or a gradient, which solvers name in
+    `Solver.needs`. An oracle may derive from several.
 
     Attributes
     ----------
     n, k : int
         Rows and columns of the point sought, a matrix with orthonormal columns.
     start : ndarray, shape (n, k)
-        A random point with orthonormal columns, float64 and read-only. The harness sets it before
-        ``init``, the same for all solvers of a comparison; solvers may begin there.
+        A random point with orthonormal columns, float64 and read-only, equal for all solvers of a
+        comparison. The harness sets it before ``init``.
     window : int
-        The most samples that the harness asks `prepare` for at once, but for solvers that rerun.
+        Maximum number of samples that `prepare` gets at once, except for solvers that rerun.
     place : Place
-        Where its arrays are, `start` among them.
+        The place of its arrays.
     components : int
-        The parts of the constraint set that small steps do not leave, each of which a run begins
-        on (`start_again`); 1 where one start is enough.
+        Number of components of the constraint set; `start_again` begins on each of them.
 
     Class attributes
     ----------------
     portable : bool
-        Whether `to` is allowed: whether all that solvers call works on arrays of any library.
+        Whether its methods work on arrays of any library, so that `to` is allowed.
     shows : mapping
-        The attributes that a black box sees beside `n`, `k` and `start`, each with what it is.
+        Further attributes that a black box sees, with their meaning.
     """
 
     n: int
@@ -127,16 +122,16 @@ class Oracle(ABC):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The sizes that compiled code depends on; each solver is warmed up once for each."""
+        """The sizes that compiled code depends on; solvers are warmed up for each."""
         return (self.n, self.k)
 
     def to(self, place: Place) -> Self:
-        """Return a copy whose arrays are at a place; the harness calls this off the clock.
+        """Return a copy whose arrays are at a place, off the clock.
 
         Raises
         ------
         UsageError
-            Where the oracle is not `portable`.
+            If the oracle is not `portable`.
         """
         if not self.portable:
             raise UsageError(f"{type(self).__name__} has arrays of numpy only, not of {place}")
@@ -148,68 +143,48 @@ class Oracle(ABC):
         return moved
 
     def miniature(self) -> Oracle:
-        """Return an oracle of the same kind on little data: solvers are warmed up there.
+        """Return an oracle of the same kind on little data, for the warm-up; by default this one.
 
-        By default it is this one. Where one step may be a whole run, and nothing is compiled for a
-        size, another one spares each run a second run off the clock.
+        Useful if one step may be a whole run.
         """
         return self
 
     def placed(self, values: NDArray[np.generic]) -> Any:
-        """Return an array of `place`; never called on the clock."""
+        """Return an array at `place`, off the clock."""
         return self.place.array(values) if self.place.moves else values
 
     def rewind(self, rng: np.random.Generator) -> None:  # noqa: B027 - most need nothing
-        """Go back to the beginning of the data; the harness calls this before each run.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Draws whatever is random during the run. Ignore it where the data are fixed.
-        """
+        """Go back to the beginning of the data before a run; `rng` draws random data."""
 
     def start_again(self, number: int, rng: np.random.Generator) -> None:
-        """Draw another start; where there are components, on each of them in turn.
-
-        Parameters
-        ----------
-        number : int
-            Of the starts before.
-        rng : numpy.random.Generator
-            Draws it.
-        """
+        """Draw another start, after `number` starts; cycle through the components."""
         del number
         self.start = self.placed(random_point(self.n, self.k, rng))
 
     def objective(self, solution: Solution) -> tuple[float, Work]:
-        """Return what is minimized over several starts, and the work of computing it.
+        """Return the objective to minimise over several starts, and the work of computing it.
 
-        Families that are not convex override it.
-
-        Parameters
-        ----------
-        solution : Solution
-            That a solver ended at, its arrays at `place`.
+        Families that are not convex override it. The arrays of the solution are at `place`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no objective")
 
     def prepare(self, samples: int) -> None:  # noqa: B027 - most need nothing
-        """Make the next samples ready; the harness calls this before each chunk, off the clock.
+        """Make samples ready before a chunk of steps, off the clock.
 
         Parameters
         ----------
         samples : int
-            How many to have ready, those included that are ready and not taken yet; at most
-            `window`, but for solvers with `reruns`.
+            Number of samples that are ready afterwards; at most `window`, except for solvers with
+            `reruns`.
         """
 
     @property
     def taken(self) -> int:
-        """The samples that were taken in this run; a solver must count no fewer."""
+        """Number of samples taken in this run; a solver must count at least these."""
         return 0
 
     def remaining(self) -> float:
-        """Return how many samples are left in this run; infinite where they never end."""
+        """Return the number of samples that are left in this run; infinite if they never end."""
         return float("inf")
 
 
@@ -235,58 +210,50 @@ def _orthogonality_defect(solution: Solution) -> float:
 
 
 INSTANCE = "instance"
-"""The streams of an instance that a user makes: the same random numbers whatever the data."""
+"""The streams of an instance that a user makes: equal random numbers for all data."""
 
 
 @dataclass(frozen=True)
 class Instance(Generic[OracleT_co]):
     """A problem with its data: an oracle, which solvers see, and a judge, which they never see.
 
-    The harness calls the functions below off the clock, and all but `measure` and `violation`
-    only when the run is over.
+    All functions are called off the clock; all but `measure` and `violation` after the run.
 
     Attributes
     ----------
     oracle : Oracle
-        All that solvers see.
     measure : callable
-        The judge: ``measure(solution)`` returns metrics by name, finite floats. It is called for
-        every recorded `Solution`, must not change it, and returns the same for the same solution.
+        The judge: ``measure(solution)`` returns finite metrics by name, of every checkpoint. It
+        must not change the solution, and must repeat.
     best : mapping
-        The optimal values of those metrics for which they are known.
+        The known optimal values of metrics.
     violation : callable
-        ``violation(solution)`` returns how far a solution is from the constraint. Above 1e-8, or
-        what rounding explains in a lower precision, the run is infeasible. By default |U'U - I|_F
-        of the point U.
+        ``violation(solution)`` returns the constraint violation. Above 1e-8, or the rounding of a
+        lower precision, the run is infeasible. By default |U'U - I|_F of the point U.
     nearest : callable
-        ``nearest(solution)`` returns the nearest feasible solution, at which points of a precision
-        below float64 are measured. By default with the polar factor of the point; `unchanged`
-        where the judge does that itself.
+        ``nearest(solution)`` returns the nearest feasible solution, at which points below float64
+        are judged. By default with the polar factor of the point.
     finish : callable
-        ``finish(solution)`` returns the last solution of a run completed by what solvers do not
-        compute, such as the core of a Tucker basis. By default the solution as it is.
+        ``finish(solution)`` completes the last solution of a run, such as by the core of a Tucker
+        basis. By default `unchanged`.
     exhibits : callable
         ``exhibits(solution)`` returns pictures of the finished solution by name, each an `Image`
-        or a `Curve`. Called once a run, unless it failed. By default there are none.
+        or a `Curve`. Called once a run, unless it failed.
     measure_after : callable, optional
-        The judge where the truth moves with the samples: ``measure_after(solution, samples)`` is
-        then called in place of `measure`, with the samples that the solver has taken. `measure`
-        judges by the truth at the beginning.
+        Replaces `measure` if the truth moves with the samples: ``measure_after(solution, samples)``
+        gets the number of samples taken.
     settle : callable, optional
-        ``settle(solutions)`` is told the first and the last solution of a run that has no others,
-        before they are measured: the judge may hold them to an optimum that costs less to find.
+        ``settle(solutions)`` gets the first and the last solution of a run without others, before
+        they are judged: the judge may then use an optimum that is cheaper to find.
     result : callable, optional
-        ``result(solution)`` returns what the finished solution says to users: a `Result` of its
-        family. Called when it is read, after the run.
+        ``result(solution)`` returns the `Result` of a finished solution. Called when it is read.
     conditional : tuple of str
-        Metrics that `measure` reports of some solutions only, such as the rank of a relaxed one.
-        A suite may name them, although a plain `Solution` does not have them.
+        Metrics of some solutions only, such as the rank of a relaxed one.
     residual : str
-        The metric that `Solution.tolerance` bounds: a run that ends by itself with more than 100
-        times that counts as failed. By default there is none.
+        The metric that `Solution.tolerance` bounds: a run that ends by its own test above 100 times
+        that fails.
     streams : str
-        The text that the random streams of runs follow from. The harness sets it where the instance
-        is that of a recipe, so that both start at the same points.
+        The text that determines the random streams of runs; the harness sets it for a recipe.
     """
 
     oracle: OracleT_co
@@ -304,7 +271,7 @@ class Instance(Generic[OracleT_co]):
     streams: str = INSTANCE
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what identifies it: the streams only if they are those of a recipe."""
+        """Return the identity: the streams only if they are those of a recipe."""
         state = dict(vars(self))
         if self.streams == INSTANCE:
             del state["streams"]
@@ -314,29 +281,26 @@ class Instance(Generic[OracleT_co]):
 class Problem(ABC, Generic[OracleT_co]):
     """A recipe for instances: parameters and a name, no data.
 
-    Subclasses are frozen dataclasses whose fields are declared with `parameter`; they are cheap to
-    make, compare by value, and can be hashed and pickled. Most derive from the base class of a
-    family, which sets all class attributes but the name.
+    Subclasses are frozen dataclasses with fields declared by `parameter`. The base class of a
+    family sets all class attributes but the name.
 
     Class attributes
     ----------------
     name : str
-        One word, unique among all that is installed: ``"digits"``.
+        One word, unique: ``"digits"``.
     family : str
-        The family whose metrics the judge reports: ``"stochastic PCA"``.
+        As ``"stochastic PCA"``.
     offers : type of Oracle
-        The type of the oracle of its instances; a solver whose `Solver.needs` is another type
-        refuses the problem.
+        The type of its oracles.
     primary : str
-        The metric that comparisons rank by; smaller is better, and zero is an optimum.
+        The metric that decides; smaller is better, and zero is an optimum.
     tuned_by : str
-        The metric that tuned parameters are chosen by; measured on validation data, where the
-        problem has any.
+        The metric that tuning minimises, on validation data if there are any.
     at : mapping
-        Levels of another metric that solvers are compared at, where the primary metric can be
-        improved at its expense: ``{"density": (0.05, 0.1)}``. A suite may say otherwise.
+        Levels of another metric at which solvers are compared, if the primary metric can improve
+        at its expense: ``{"density": (0.05, 0.1)}``. A suite may change it.
     source : str
-        Where its data come from, if they are real.
+        The source of real data.
     """
 
     name: ClassVar[str]
@@ -352,39 +316,33 @@ class Problem(ABC, Generic[OracleT_co]):
 
     @abstractmethod
     def build(self, rng: np.random.Generator) -> Instance[OracleT_co]:
-        """Return an instance; called off the clock.
-
-        Solvers that are compared on the same problem and seed share one instance, or get equal
-        ones where they run in different processes.
+        """Return an instance, off the clock; equal generators give equal instances.
 
         Parameters
         ----------
         rng : numpy.random.Generator
-            Draws everything random in the instance.
+            Draws all random data.
 
         Raises
         ------
         DataError
-            Where the data are missing or unfit.
+            If the data are missing or unfit.
         UsageError
-            Where the parameters do not fit the data.
+            If the parameters do not fit the data.
         """
 
     def checksum(self) -> str:
-        """Return a digest of the data files that `build` reads; empty where it reads none.
-
-        It is part of what identifies a run: where it changes, stored results no longer count.
-        """
+        """Return a digest of the data files of `build`, if any: a part of a run's identity."""
         return ""
 
     @classmethod
     def lack(cls, metrics: Mapping[str, float]) -> str:
-        """Return what an approximate solution lacks, in the unit that users of the family know.
+        """Return the price of an approximate solution, in the unit of the family.
 
         Parameters
         ----------
         metrics : mapping
-            What the judge reports of it; of several solutions the largest values.
+            Its metrics; for several solutions the largest values.
         """
         value = metrics.get(cls.primary, float("nan"))
         return f"{cls.primary.replace('_', ' ')} {value:.2g}"

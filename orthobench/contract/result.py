@@ -1,4 +1,4 @@
-"""Results: what a solution says to its user, as arrays with names, meanings and units."""
+"""Results: a solution for its user, as arrays with names, meanings and units."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ SHOWN = 3
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """Base of what a family makes of a solution for its user.
+    """Base of the results of families.
 
-    Subclasses are frozen dataclasses, without a ``repr`` and ``==`` of their own. They have at most
-    ten fields, each annotated with what it is and its unit:
+    Subclasses are frozen dataclasses with ``repr=False, eq=False`` and at most ten fields, each
+    annotated with its meaning and unit:
     ``variance: Annotated[Array, "unit of X squared, divisor n - 1"]``.
     """
 
@@ -30,7 +30,7 @@ class Result:
 
 
 def _shown(value: object) -> str:
-    """Return the shape of an array, of a vector with its first entries; anything else as it is."""
+    """Return the shape of an array, with the first entries of a vector; other values as text."""
     if not isinstance(value, np.ndarray):
         return str(value)
     if value.ndim != 1:

@@ -1,4 +1,4 @@
-"""Samples one after another: the oracle of streaming solvers, and the sources that it reads."""
+"""Streams of samples: the oracle of streaming solvers, and its sources."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from orthobench.tools.arrays import Array, check_rows
 from orthobench.tools.places import Place
 
 BLOCK = 256
-"""Samples that a stream yields at once; fewer where they are long (`block_rows`)."""
+"""Maximum number of samples that a stream yields at once (`block_rows`)."""
 
 WINDOW_BYTES = 32 * 2**20
-"""The most memory that prepared samples take, unless one step draws more."""
+"""Maximum size of prepared samples, in bytes; one step may draw more."""
 
 
 def block_rows(d: int) -> int:
@@ -35,8 +35,7 @@ class SampleSource(ABC):
     d : int
         Length of a sample: its number of features.
     size : float
-        Number of samples in one run; infinite for samplers, and for iterators, whose end is not
-        known.
+        Number of samples in one run; infinite for samplers and iterators.
     """
 
     d: int
@@ -44,36 +43,28 @@ class SampleSource(ABC):
 
     @abstractmethod
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield all samples of a run in blocks, fresh float64 arrays ``(rows, d)`` in C order.
+        """Yield all samples of a run in blocks, new float64 arrays ``(rows, d)`` in C order.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Draws the samples, where they are drawn.
+        ``rng`` draws random samples.
         """
 
     def row_number(self, index: int) -> int | str:
-        """Return the row of the user's data that sample `index` of a run is, with its file.
-
-        Both count from 0.
-        """
+        """Return the row of the user's data of sample `index`, with its file; from 0."""
         return index
 
     def forget(self) -> None:  # noqa: B027 - most keep nothing
-        """Drop samples that were kept for another start: the run is past its warm-up."""
+        """Drop samples that were kept for another start, after the warm-up."""
 
 
 class BlockSource(SampleSource):
-    """Samples in numbered blocks, which a `SummarySolver` summarizes wherever they are.
-
-    Its pickle is small where the samples are in files: each worker opens them by itself.
+    """Samples in numbered blocks for a `SummarySolver`; each worker opens files again.
 
     Attributes
     ----------
     count : int
         Number of blocks.
     length : int
-        Samples of one pass, which are those of all blocks.
+        Number of samples of all blocks.
     timed : bool
         Whether reading a block is on the clock of a `SummarySolver`.
     """
@@ -92,10 +83,10 @@ class BlockSource(SampleSource):
 
     @abstractmethod
     def label(self, index: int) -> str:
-        """Return where a block is, for messages: ``"parts/07.npy, rows 0 to 4095"``."""
+        """Return the name of a block for messages: ``"parts/07.npy, rows 0 to 4095"``."""
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield the rows of all blocks in their order, a few at a time; `rng` is not used."""
+        """Yield the rows of all blocks in their order, a few at a time."""
         del rng
         rows = block_rows(self.d)
         for index in range(self.count):
@@ -105,25 +96,24 @@ class BlockSource(SampleSource):
 
 
 class SampleOracle(Oracle):
-    """Samples, one after another, each of which a solver can take once.
+    """A stream of samples, each of which a solver can take once.
 
     The harness prepares the samples of each chunk of steps off the clock, in one contiguous array
-    of at most 32 MiB, but for solvers with `reruns`. Solvers `take` them on the clock, without a
+    of at most 32 MiB, except for solvers with `reruns`. Solvers `take` them on the clock, without a
     copy.
 
     Parameters
     ----------
     source : SampleSource
-        Where samples come from: an array, a memory map, an iterator or a sampler.
     k : int
-        Columns of the point sought; its rows are the features of a sample.
+        Columns of the point; its rows are the features of a sample.
 
     Attributes
     ----------
     length : float
-        Samples of one pass, after which they come again; infinite where they never repeat.
+        Number of samples of one pass; infinite if they never repeat.
     written : bool
-        Whether a solver wrote into samples that it took, as far as the first of each chunk show.
+        Whether a solver wrote into the first sample of a chunk.
     """
 
     portable: ClassVar[bool] = True
@@ -136,7 +126,7 @@ class SampleOracle(Oracle):
         self.rewind(np.random.default_rng(0))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what does not change during a run: a copy begins with the first sample."""
+        """Return the constant attributes: a copy begins with the first sample."""
         changing = ("_blocks", "_ready", "_there", "_at", "_taken", "_exhausted", "_prepared",
                     "_first", "_written")  # fmt: skip
         return {name: value for name, value in vars(self).items() if name not in changing}
@@ -147,7 +137,7 @@ class SampleOracle(Oracle):
         self.rewind(np.random.default_rng(0))
 
     def to(self, place: Place) -> Self:
-        """Return a copy that hands out samples at a place, from the first on."""
+        """Return a copy with samples at a place, from the first on."""
         moved = super().to(place)
         moved.rewind(np.random.default_rng(0))
         return moved
@@ -155,15 +145,10 @@ class SampleOracle(Oracle):
     def rewind(self, rng: np.random.Generator) -> None:
         """Go back to the first sample.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Draws the samples, where they are drawn.
-
         Raises
         ------
         DataError
-            Where the samples come from a generator that a run has used up.
+            If a run has used up the user's generator.
         """
         self._blocks = self.source.blocks(rng)
         self._ready: Array = np.empty((0, self.n))
@@ -174,12 +159,7 @@ class SampleOracle(Oracle):
         self._first = self._ready[:1]
 
     def prepare(self, samples: int) -> None:
-        """Have at least `samples` samples ready, or all that are left; check that they are finite.
-
-        Parameters
-        ----------
-        samples : int
-            How many, those included that are ready and not taken yet.
+        """Make at least `samples` samples ready, or all that are left.
 
         Raises
         ------
@@ -207,22 +187,22 @@ class SampleOracle(Oracle):
         self._there = self.placed(self._ready)
 
     def take(self, count: int) -> Any:
-        """Return the next samples, in the place where they were prepared: do not write into them.
+        """Return the next samples, fewer at the end of the data; do not write into them.
 
         Parameters
         ----------
         count : int
-            At most `Solver.batch` for each step. There are fewer where the data end.
+            At most `Solver.batch` for each step.
 
         Returns
         -------
         array, shape (<= count, n)
-            Of `place`; of NumPy float64, C order.
+            At `place`; with NumPy float64 in C order.
 
         Raises
         ------
         RuntimeError
-            Where fewer samples were prepared: the solver takes more than its `batch` says.
+            If fewer samples are ready: the solver takes more than its `batch`.
         """
         end = self._at + count
         if self._exhausted:
@@ -230,8 +210,8 @@ class SampleOracle(Oracle):
         if end > len(self._ready):
             have = len(self._ready) - self._at
             raise RuntimeError(
-                f"the solver took {count} samples where {have} were prepared: "
-                "its `batch` must be the number of samples that one step draws"
+                f"the solver took {count} samples, and {have} were prepared: its `batch` must be "
+                "the number of samples that one step draws"
             )
         taken = self._there[self._at : end, :]
         self._taken += end - self._at
@@ -245,11 +225,11 @@ class SampleOracle(Oracle):
 
     @property
     def taken(self) -> int:
-        """The samples that were taken since `rewind`."""
+        """Number of samples taken since `rewind`."""
         return self._taken
 
     def remaining(self) -> float:
-        """Return how many samples are left; infinite where there is no end, or none known yet."""
+        """Return the number of samples that are left; infinite if the end is unknown."""
         ready = len(self._ready) - self._at
         return float(ready) if self._exhausted else self.source.size - self._taken
 

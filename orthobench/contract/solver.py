@@ -1,4 +1,4 @@
-"""Solvers: a `Solver` is a method with its parameters, its `State` is what changes during a run."""
+"""Solvers: a `Solver` is a method with its parameters, a `State` changes during a run."""
 
 from __future__ import annotations
 
@@ -22,29 +22,26 @@ class Status(Enum):
     RUNNING = "running"
     """It can do more steps."""
     CONVERGED = "converged"
-    """It is done: more steps would change nothing. The run ends, and counts."""
+    """More steps would change nothing. The run ends, and counts."""
     COMPLETE = "complete"
-    """All of its steps are done, whatever they led to. The run ends, and counts."""
+    """All of its steps are done. The run ends, and counts."""
     FAILED = "failed"
     """It cannot go on. The run ends, and counts as a failure."""
 
 
 @dataclass(slots=True, kw_only=True)
 class State:
-    """All that changes during a run; a run can be resumed from its pickle.
-
-    Subclasses are dataclasses that add arrays, numbers and generators.
+    """The changing values of a run, which resumes from its pickle; subclasses are dataclasses.
 
     Attributes
     ----------
     work : Work
         Counted by the solver, in ``init`` and in each step.
     status : Status
-        Set by the solver; the run ends as soon as it is no longer ``RUNNING``.
+        Set by the solver; the run ends if it is no longer ``RUNNING``.
     reason : str
-        Why the solver failed, in a sentence for people. By default: the solution is not finite.
-        When it is complete: what a user should know of its end.
-        While it runs: what a budget that ends the run here leaves out.
+        A sentence for people: the cause of a failure, a remark on a complete run, or the part that
+        a budget left out.
     """
 
     work: Work = field(default_factory=Work)
@@ -59,49 +56,43 @@ StateT = TypeVar("StateT", bound=State)
 class Solver(ABC, Generic[OracleT_contra, StateT]):
     """A method with its parameters.
 
-    Subclasses are frozen dataclasses whose fields are declared with `parameter`. They write
-    `init`, `step` and `solution`; or `advance` in the place of `step`, where many steps are done
-    in one compiled kernel.
+    Subclasses are frozen dataclasses with fields declared by `parameter`. They define `init`,
+    `solution`, and `step`, or `advance` if one kernel does many steps.
 
     The harness calls `init` once and then, in turns, `advance` and `solution`. The clock runs
-    during `init` and `advance`. Equal seeds must give equal bits, and nothing may depend on how
-    many steps are asked for at once.
+    during `init` and `advance`. Equal seeds must give equal bits, for any division into calls.
 
     Class attributes
     ----------------
     name : str
-        One word, unique among all that is installed: ``"oja"``.
+        One word, unique: ``"oja"``.
     needs : type of Oracle
-        The capability that it works on; problems that do not offer it are refused. It follows from
-        ``Solver[Oracle, State]``; a class that takes more than its type says sets it.
+        The capability that it needs; it refuses other problems. By default the first argument of
+        ``Solver[Oracle, State]``.
     source : str
         Paper, algorithm or equation.
     doi : str
-        Of the paper, or of the one that describes the library: ``"10.1038/s41592-019-0686-2"``.
+        The paper, or that of the library: ``"10.1038/s41592-019-0686-2"``.
     code, licence : str
-        Where the code is that it calls, and under which licence. By default what the metadata of
-        the first of its `packages` say.
+        The address and the licence of the code that it calls. By default from the metadata of the
+        first of its `packages`.
     batch : int
-        The most samples that one step takes from the oracle; 0 for solvers that take none. May be
-        a parameter.
+        Maximum number of samples of a step; 0 without samples. May be a parameter.
     reruns : bool
-        Whether each call of `advance` starts from the beginning and does all steps so far, as it
-        must where a library cannot be stepped. The seconds of a run are then those of ``init`` and
-        of the last call, and ``work.flops`` those of the last call; they may fall from one
-        checkpoint to the next. Checkpoints are a factor of 4 apart or more: all calls before the
-        last do together fewer steps than that one.
+        Whether each call of `advance` starts from the beginning and does all steps so far, since a
+        library cannot be stepped. Seconds of a run are then those of ``init`` and of the last
+        call, and ``work.flops`` those of the last call. Checkpoints are a factor of 4 apart.
     converges : bool
-        Whether it ends by itself, by the status ``CONVERGED``. Runs of a solver that neither does
-        nor takes samples need a budget in steps, seconds or flops.
+        Whether it ends by its own test, with the status ``CONVERGED``. Other solvers without
+        samples need a budget in steps, seconds or flops.
     packages : tuple of str
-        Distributions that it calls, as ``("scikit-learn",)``. Their versions are part of what
-        identifies a run; where one is missing, the solver refuses every problem.
+        Distributions that it calls, as ``("scikit-learn",)``. Their versions are part of a run's
+        identity. If one is missing, the solver refuses every problem.
     files : tuple of str
         Files outside of its package that runs load, as ``("../build/*.so",)``, from the folder of
-        its module. A run is made again once one of them has changed, as with all files of the
-        package.
+        its module. Their contents are part of a run's identity.
     place : Place
-        Where it computes: NumPy in float64, but for a `PlacedSolver`.
+        NumPy in float64, except for a `PlacedSolver`.
     """
 
     name: ClassVar[str]
@@ -130,12 +121,12 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
 
     @property
     def single(self) -> AnySolver:
-        """The solver from one start: itself, but for one that starts again and again."""
+        """The solver from one start: itself, unless it restarts."""
         return self
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:
-        """Return whether users may have it compute at a place."""
+        """Return whether it can compute at a place."""
         return place.is_default
 
     @abstractmethod
@@ -147,12 +138,12 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         oracle : Oracle
             No samples are ready yet.
         rng : numpy.random.Generator
-            A stream of this solver's own. Keep it in the state where steps draw from it.
+            The stream of this solver; keep it in the state if steps draw from it.
 
         Raises
         ------
         UsageError
-            Where the parameters do not fit the instance.
+            If the parameters do not fit the instance.
         """
 
     def step(self, oracle: OracleT_contra, state: StateT) -> None:
@@ -161,27 +152,17 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         Parameters
         ----------
         oracle : Oracle
-            At least `batch` samples are ready, or all that are left. Its arrays are shared: do
-            not write into them.
+            At least `batch` samples are ready, or all that are left. Do not write into its arrays.
         state : State
             It is ``RUNNING``.
         """
         raise NotImplementedError(f"{type(self).__name__} has neither step nor advance")
 
     def advance(self, oracle: OracleT_contra, state: StateT, count: int) -> None:
-        """Do `count` steps, or fewer where the status leaves ``RUNNING``; called on the clock.
+        """Do `count` steps, or fewer if the status leaves ``RUNNING``; called on the clock.
 
         ``advance(a)`` and then ``advance(b)`` must leave the same bits as ``advance(a + b)``. By
-        default `step` is called `count` times.
-
-        Parameters
-        ----------
-        oracle : Oracle
-            At least ``count * batch`` samples are ready, or all that are left.
-        state : State
-            Changed in place.
-        count : int
-            At least 1.
+        default it calls `step`. At least ``count * batch`` samples are ready, or all that are left.
         """
         for _ in range(count):
             if state.status is not Status.RUNNING:
@@ -190,32 +171,22 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
 
     @abstractmethod
     def solution(self, state: StateT) -> Solution:
-        """Return the solution at this point of the run, in arrays that never change again.
+        """Return the solution at this point of the run, in arrays that never change later.
 
-        Called at every checkpoint and timed apart, as reading time. It must leave `state` as it
-        is, since what is done here is not on the clock of the run.
-
-        Parameters
-        ----------
-        state : State
+        Called at every checkpoint and timed apart, as reading time. It must not change `state`.
         """
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this solver cannot take a problem, or None; asked before anything runs.
+        """Return why this solver cannot take a problem, or None.
 
-        By default a solver takes the problems that offer what it `needs`. An override calls this
-        first.
-
-        Parameters
-        ----------
-        problem : Problem
+        By default a solver takes problems that offer what it `needs`. An override calls this first.
         """
         if issubclass(problem.offers, self.needs):
             return self.missing_packages()
         return f"needs a {self.needs.__name__}, {problem.name} offers {problem.offers.__name__}"
 
     def missing_packages(self) -> str | None:
-        """Return which of its `packages` are not installed, in a sentence; None where all are."""
+        """Return a sentence with the `packages` that are not installed, or None."""
         missing = [name for name in self.packages if version(name) is None]
         words = " ".join(missing)
         return f"needs {words}: pip install {words}" if missing else None

@@ -1,4 +1,4 @@
-"""Who races: the configurations of all solvers that take a problem, the best expected first."""
+"""The configurations that race on a problem, the best expected first."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ from orthobench.tools.formatting import assignments, listed
 
 
 @dataclass(frozen=True)
-class Entry:
-    """Who races on what.
+class Entrants:
+    """The configurations that race on a problem.
 
     Attributes
     ----------
     suite : Suite
-        Its solvers are configurations, in the order in which they run. Each has a label of its own:
-        of points of a grid, with their values.
+        Its solvers are configurations in the order of their runs, each with its own label.
     missing : mapping
-        What to install for solvers that cannot run, by name.
+        Names of solvers that are not installed, with the remedy.
     """
 
     suite: Suite
@@ -40,32 +39,25 @@ class Entry:
 
     @property
     def ending(self) -> frozenset[str]:
-        """The configurations that end by themselves, whatever the data."""
+        """The configurations that end by their own test on all data."""
         return frozenset(s.label for s in self.suite.solvers if s.solver.converges)
 
 
-def entry(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entry:
-    """Return who races on a problem.
-
-    Parameters
-    ----------
-    problem : str, Problem or Instance
-    cost : str
-    solvers : sequence
-        Specifications, classes or objects; all solvers that take the problem if there is none.
+def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entrants:
+    """Return the configurations that race on a problem: those of all solvers by default.
 
     Raises
     ------
     UsageError
-        If a specification is wrong, or nobody can take the problem.
+        If a specification is wrong, or no solver can take the problem.
     """
     measure = "memory" if cost == "memory" else None
     asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
     return entrants(asked, asked.problems[0])
 
 
-def entrants(asked: Suite, known: SuiteProblem) -> Entry:
-    """Return who races on one problem of a suite; raises as `entry`."""
+def entrants(asked: Suite, known: SuiteProblem) -> Entrants:
+    """Return the configurations that race on one problem of a suite; raises as `entrants_on`."""
     refusals = {s.label: s.solver.refuses(known.problem) for s in asked.solvers}
     able = [s for s in asked.solvers if s.solver.refuses(known.problem) is None]
     if not able:
@@ -76,7 +68,7 @@ def entrants(asked: Suite, known: SuiteProblem) -> Entry:
     first = {(solver, canonical(values)): at for at, (solver, values) in enumerate(order)}
 
     def place(s: SuiteSolver) -> tuple[int, bool]:
-        """Return where a configuration stands; with default values, its solver's place."""
+        """Return the position of a configuration; with default values, of its solver."""
         name, plain = s.solver.name, not changed_values(s.solver)
         otherwise = names.index(name) if plain and name in names else len(order)
         return first.get((name, canonical(values_of(s.solver))), otherwise), not plain
@@ -85,7 +77,7 @@ def entrants(asked: Suite, known: SuiteProblem) -> Entry:
     name = f"race-{known.problem.name}-{digest(about)[:8]}"
     levels = [Target(metric, most[0]) for metric, most in known.problem.at.items() if most]
     missing = {s.solver.name: s.solver.missing_packages() for s in asked.solvers}
-    return Entry(
+    return Entrants(
         replace(
             asked,
             name=f"{name}-{asked.measure}" if asked.measure else name,
@@ -97,7 +89,7 @@ def entrants(asked: Suite, known: SuiteProblem) -> Entry:
 
 
 def _configurations(solvers: Sequence[SuiteSolver]) -> list[SuiteSolver]:
-    """Return each solver as it is by default, and at the points of its grid."""
+    """Return each solver with its defaults, and at the points of its grid."""
     found: dict[Any, SuiteSolver] = {}
     for s in solvers:
         if s.tuned and s.label == s.solver.name:

@@ -1,7 +1,6 @@
-"""The map measured: a race on each problem of a grid over sizes.
+"""The map: a race on each problem of a grid over sizes.
 
-Nobody is dropped before ten times the time of the leader, so that what is not there by then counts
-as that, as a miss does in an answer.
+No configuration is dropped before ten times the time of the leader, which counts as a miss.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orthobench.decide.answer import MISS
-from orthobench.errors import UsageError, unknown
-from orthobench.racing.entrants import Entry, entrants
+from orthobench.errors import unknown
+from orthobench.racing.entrants import Entrants, entrants
 from orthobench.racing.race import run, stored
 from orthobench.racing.standing import Rules
 from orthobench.registry.plugins import catalogue
@@ -22,62 +21,51 @@ from orthobench.results.results import Results
 from orthobench.tools.formatting import plural
 
 PREFIX = "map-"
-"""How the names of the suites begin that are grids."""
+"""Prefix of the names of suites that are grids."""
 
 FINALISTS, SEEDS = 10, 5
-"""How many configurations run on fresh seeds, and on how many."""
+"""Maximum numbers of configurations that run on fresh seeds, and of seeds."""
 
 WITHIN = 60.0
-"""Seconds of one race."""
+"""Maximum time of one race, in seconds."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A problem of a grid, with who races on it, and where the runs are stored."""
+    """A problem of a grid, with its entrants and its store."""
 
-    entry: Entry
+    entrants: Entrants
     store: Path
 
     @property
     def is_done(self) -> bool:
-        """Whether its race came to an end, with the code that is here."""
-        known, stale = stored(self.entry.suite, self.store)
+        """Whether its race came to an end, with the current code."""
+        known, stale = stored(self.entrants.suite, self.store)
         if not known or stale:
             return False
-        return Results.read(self.store, self.entry.suite.name).session()["ended"] is not None
+        return Results.read(self.store, self.entrants.suite.name).session()["ended"] is not None
 
 
 def grids() -> dict[str, str]:
-    """Return the suites that are grids, by the part of the map."""
+    """Return the suites that are grids, by part of the map."""
     return {n.removeprefix(PREFIX): n for n in catalogue().suites if n.startswith(PREFIX)}
 
 
 def points(parts: Sequence[str], folder: Path) -> list[Point]:
-    """Return the problems of some parts of the map, or of families; of all if none is named.
-
-    Raises
-    ------
-    UsageError
-        On an unknown part.
-    """
+    """Return the problems of some parts of the map or families, by default of all."""
     known = grids()
     suites = {part: load(catalogue().suite(name), catalogue()) for part, name in known.items()}
     families = {part: suite.problems[0].problem.family for part, suite in suites.items()}
     chosen = []
     for part in parts:
         own = [name for name, family in families.items() if part in (name, family)]
-        if not own and part in {one.item.family for one in catalogue().problems.values()}:
-            raise UsageError(
-                f"no suite is a map of the family {part!r}: add {PREFIX}NAME.toml, with its "
-                "problems at several sizes, to the suites of its plugin"
-            )
         if not own:
             raise unknown("part of the map", part, {*known, *families.values()})
         chosen += own
     return [
-        Point(entry, folder / part / f"{entry.suite.name}.sqlite")
+        Point(own, folder / part / f"{own.suite.name}.sqlite")
         for part in chosen or known
-        for entry in (entrants(suites[part], problem) for problem in suites[part].problems)
+        for own in (entrants(suites[part], problem) for problem in suites[part].problems)
     ]
 
 
@@ -87,24 +75,17 @@ def measure(
     each: float = WITHIN,
     tell: Callable[[str], None] | None = None,
 ) -> int:
-    """Race on the points that are left, one after the other; return how many are left then.
+    """Race on the remaining points, one after the other; return the number that remains.
 
-    Parameters
-    ----------
-    some : sequence of Point
-    within : float
-        Seconds after which no other race begins.
-    each : float
-        The seconds of a race.
-    tell : callable, optional
-        Called with a line for each point.
+    No race begins after ``within`` seconds; each takes up to ``each`` seconds. ``tell`` is called
+    with a line for each point.
     """
     began, left = time.monotonic(), [point for point in some if not point.is_done]
     say = tell or (lambda _: None)
     while left and time.monotonic() - began < within:
         point = left.pop(0)
-        rules = Rules(point.entry.order, each, factor=MISS, finalists=FINALISTS, seeds=SEEDS)
-        race = run(point.entry, rules, store=point.store)
+        rules = Rules(point.entrants.order, each, factor=MISS, finalists=FINALISTS, seeds=SEEDS)
+        race = run(point.entrants, rules, store=point.store)
         say(f"{race.problem}: {race.sentence} {plural(len(left), 'point')} left")
         if race.interrupted:
             return len(left) + 1

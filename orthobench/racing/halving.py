@@ -1,12 +1,12 @@
-"""The rule of a race: which configuration runs next, and for how long; without clock or processes.
+"""The rule of a race, without clock or processes: the next configuration, seed and time.
 
-Successive halving with adaptive capping. A first run gives a value and what it costs to come within
-the tolerance of it: from there the gap is that from the start to the best value seen. Then each of
-the others has a few times the seconds of the leader, the cheapest of those that are there; what is
-not there by then is dropped. If that is more than the time allows, all have equal shares of it;
-those behind the leader at equal time are dropped, and the others have more. What did not take a
-step yet, or would pass the best value at the rate at which it falls, is looked at again. The best
-of the rest run on fresh seeds until `orthobench.decide` names the cheapest that is as good.
+Successive halving with adaptive capping. The gap is that from the start to the best value so far.
+The leader is the cheapest configuration within the tolerance. Each other configuration gets a few
+times the seconds of the leader, and is dropped if it is not within the tolerance by then. If the
+time does not allow this, all get equal shares: those behind the leader at equal time are dropped,
+and the others run longer. A configuration without a step yet, or that would pass the best value at
+its rate of descent, runs again. The finalists run on fresh seeds until `orthobench.decide` names
+the cheapest that is as good.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from orthobench.stats.calls import calls_of
 from orthobench.stats.noninferiority import FEWEST
 
 MOST = 10.0
-"""How many times the seconds of the leader what may pass the best value has at most."""
+"""Maximum time of a configuration that may pass the best value, over that of the leader."""
 
 FIRST = 0.1
-"""The share of the time of a race that its first run may take."""
+"""Maximum share of the time of a race for its first run."""
 
 FINALS = 0.25
-"""The share of the time that is kept for fresh seeds."""
+"""Share of the time for fresh seeds."""
 
 DOUBLINGS = 3
-"""A run may go on that would pass the best value after so many doublings of its time, if each
-gained what the last one did."""
+"""A run may go on if this number of doublings of its time would pass the best value, each with the
+gain of the last one."""
 
 Run: TypeAlias = tuple[str, int]
 """A configuration and a seed."""
 
 
 @dataclass(frozen=True)
-class Ask:
-    """What to run next: a configuration on a seed, for some seconds."""
+class NextRun:
+    """A configuration, a seed and a number of seconds."""
 
     configuration: str
     seed: int
@@ -51,15 +51,14 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Field(Standing):
-    """A race as it stands, and what to run next."""
+class Halving(Standing):
+    """The state of a race, and the next run."""
 
     @cached_property
     def finalists(self) -> list[str]:
         """The configurations that run on fresh seeds, the cheapest first.
 
-        The best of each solver come before others of the same; then those that ended so little
-        above the best value that another seed may put them in front.
+        The best of each solver come before its others, then those that ended near the best value.
         """
         if 0 not in self.gaps:
             return []
@@ -84,7 +83,7 @@ class Field(Standing):
         return float(self.latest[name, 0].seconds[-1])
 
     def decisions(self) -> list[Decision]:
-        """Return what is decided of the finalists, on the seeds that something is known of."""
+        """Return the decisions about the finalists, on the seeds with results."""
         seeds = sorted(self.gaps)
         trials = {name: [self.latest.get((name, s)) for s in seeds] for name in self.finalists}
         calls = {
@@ -111,12 +110,12 @@ class Field(Standing):
 
     @property
     def _cost(self) -> str:
-        """The cost that the rule of decision knows, if it is seconds."""
+        """The cost for the rule of decision, if it is seconds."""
         return "seconds" if self.rules.timed else ""
 
     @cached_property
     def settled(self) -> bool:
-        """Whether a call can be named, and nothing open is cheaper."""
+        """Whether a call can be named, and no undecided one is cheaper."""
         decided = self.decisions()
         named = named_of(decided, self._cost)
         if named is None or named.call is None:
@@ -126,17 +125,19 @@ class Field(Standing):
         open_ = (d for d in decided if d.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED))
         return not any(d.cost <= named.cost for d in open_)
 
-    def next(self, left: float, overhead: float = 0.0, running: Collection[Run] = ()) -> Ask | None:
-        """Return what to run next, None if there is nothing until one of those running ends.
+    def next(
+        self, left: float, overhead: float = 0.0, running: Collection[Run] = ()
+    ) -> NextRun | None:
+        """Return the next run, or None until one of the running ones ends.
 
         Parameters
         ----------
         left : float
-            Seconds of the race that are left, times the runs that may go on at once.
+            Remaining seconds of the race, times the number of runs at once.
         overhead : float
-            Seconds that a run takes beside those on its clock.
+            Seconds of a run beside its clock.
         running : collection of (str, int)
-            Configurations and seeds that run now.
+            Current configurations and seeds.
         """
         if left <= 0:
             return None
@@ -151,11 +152,8 @@ class Field(Standing):
                 return ask
         return next(self._fresh(overhead, running), None)
 
-    def _untried(self, left: float, overhead: float, running: Collection[Run]) -> Ask | None:
-        """Return the next first run: solvers in their order, then the points of their grids.
-
-        Those of solvers that have come further so far come first.
-        """
+    def _untried(self, left: float, overhead: float, running: Collection[Run]) -> NextRun | None:
+        """Return the next first run: solvers in their order, then grids, the best solver first."""
         known = {*self.latest, *((name, 0) for name, _ in running)}
         waiting = [name for name in self.rules.order if (name, 0) not in known]
         if not waiting:
@@ -166,10 +164,10 @@ class Field(Standing):
             solver = self.rules.order[name]
             lowest[solver] = min(end, lowest.get(solver, math.inf))
         first = min(waiting, key=lambda name: lowest.get(self.rules.order[name], -math.inf))
-        return Ask(first, 0, self._cap(left, len(waiting), overhead))
+        return NextRun(first, 0, self._cap(left, len(waiting), overhead))
 
     def _cap(self, left: float, waiting: int, overhead: float) -> float:
-        """Return the seconds of the next of some that wait."""
+        """Return the seconds of the next of some waiting runs."""
         if self.leader is None:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
@@ -178,16 +176,10 @@ class Field(Standing):
 
     def _look(
         self, left: float, overhead: float, running: Collection[Run], contenders: bool
-    ) -> Ask | None:
-        """Return the next run of what had too little time: the leader first, then by value.
+    ) -> NextRun | None:
+        """Return a longer run of a configuration that was cut: the leader first, then by value.
 
-        Parameters
-        ----------
-        left, overhead, running
-            As of `next`.
-        contenders : bool
-            Only what is known to keep up with the leader; otherwise also what took no step yet, or
-            falls fast.
+        ``contenders``: of those that keep up with the leader; otherwise of those that may win.
         """
         if 0 not in self.gaps:
             return None
@@ -198,21 +190,21 @@ class Field(Standing):
             return None
         trial = min(looks, key=lambda t: (t.configuration != self.leader, t.lowest))
         cap = max(FACTOR * trial.cap, self._cap(left, len(looks), overhead))
-        return Ask(trial.configuration, 0, min(cap, FIRST * self.rules.total))
+        return NextRun(trial.configuration, 0, min(cap, FIRST * self.rules.total))
 
-    def _to_the_end(self, running: Collection[Run]) -> Ask | None:
-        """Return a run of a finalist to its own end, as long as no exact call is known."""
+    def _to_the_end(self, running: Collection[Run]) -> NextRun | None:
+        """Return a run of a finalist to its own end, if no exact call is known."""
         known = [self.latest[name, 0] for name in self.finalists if name in self.rules.ending]
         if any(trial.exact for trial in self.latest.values()):
             return None
         able = [t for t in known if t.certified and self._more(t)][:SURE]
         for trial in able:
             if (trial.configuration, 0) not in running:
-                return Ask(trial.configuration, 0, FIRST * self.rules.total)
+                return NextRun(trial.configuration, 0, FIRST * self.rules.total)
         return None
 
     def _more(self, trial: Trial) -> bool:
-        """Whether a run was cut off, and may have more time."""
+        """Whether a run was cut off, and may run longer."""
         cut = not (trial.failed or trial.ended)
         return cut and trial.cap < FIRST * self.rules.total
 
@@ -237,10 +229,10 @@ class Field(Standing):
         soon = trial.lowest - DOUBLINGS * gain
         return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
-    def _fresh(self, overhead: float, running: Collection[Run]) -> Iterator[Ask]:
+    def _fresh(self, overhead: float, running: Collection[Run]) -> Iterator[NextRun]:
         """Yield the runs of finalists on fresh seeds, until the cheapest is known.
 
-        None has less time than what is spent beside it, since the clock of short runs is uncertain.
+        No cap is below the overhead, since the clock of short runs is uncertain.
         """
         if self.leader is None or self._repeats:
             return
@@ -250,11 +242,11 @@ class Field(Standing):
             for name in self.finalists:
                 cap = self._cap_on(name, seed)
                 if cap and (name, seed) not in running:
-                    yield Ask(name, seed, max(cap, overhead))
+                    yield NextRun(name, seed, max(cap, overhead))
                     return
 
     def _cap_on(self, name: str, seed: int) -> float:
-        """Return the seconds that a finalist has now on a seed: more if it was killed; or 0."""
+        """Return the seconds of a finalist on a seed, more after a kill; 0 if it is done."""
         trial, most = self.latest.get((name, seed)), MOST * self.lead
         if trial is None:
             first = self.latest[name, 0]
@@ -264,7 +256,7 @@ class Field(Standing):
 
     @property
     def _repeats(self) -> bool:
-        """Whether the first two runs of all finalists are copies, so that another says nothing."""
+        """Whether the first two runs of all finalists are copies: further ones would be, too."""
         return all(
             (name, 1) in self.latest
             and np.array_equal(self.latest[name, 0].values, self.latest[name, 1].values)

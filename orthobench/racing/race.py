@@ -1,4 +1,4 @@
-"""Races: `race` finds the call to make on a problem, in the time that is given."""
+"""Races: `race` finds the call to make on a problem, within a time limit."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from orthobench.harness.executors import Executor, Limits, Observer
 from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.suite import Suite
 from orthobench.racing import wording
-from orthobench.racing.entrants import Entry, entry
-from orthobench.racing.scheduler import Clock, RaceScheduler, Tell, compared
+from orthobench.racing.entrants import Entrants, entrants_on
+from orthobench.racing.scheduler import Clock, Progress, RaceScheduler, compared
 from orthobench.racing.standing import Rules
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
@@ -38,18 +38,18 @@ from orthobench.tools.files import safe_join
 from orthobench.tools.processes import Alarm
 
 COSTS = ("seconds", "samples", "flops", "memory", "products")
-"""What a race can make least."""
+"""Costs that a race can minimise."""
 
 TICK = 4.0
-"""Seconds between two standings."""
+"""Seconds between two tables of a race."""
 
 MOST_WORKERS = 4
-"""The most runs at once: more share the bandwidth of the memory."""
+"""Maximum number of runs at once: more would share the bandwidth of the memory."""
 
 
 @dataclass(frozen=True)
-class Drop:
-    """A configuration that is out of a race: its name, the second when it was, and why."""
+class Dropped:
+    """A configuration that is out of a race: its name, the second of the race, and the reason."""
 
     name: str
     when: float
@@ -58,45 +58,44 @@ class Drop:
 
 @dataclass(frozen=True)
 class Race:
-    """What a race gave.
+    """The answer of a race, with its evidence.
 
     Attributes
     ----------
     winner : str, optional
         The name of a solver in the catalogue; None if no run came to an end.
     parameters : mapping
-        Its parameters, those that are not as by default.
+        Its parameters that differ from the defaults.
     factor : float
-        The cost of the next call that is as good over its own; NaN without another.
+        The cost of the next call that is as good over that of the winner; NaN without one.
     sentence : str
-        What to use, how good it is and what it costs.
+        The call, its quality and its cost.
     evidence : str
-        How it was timed, and how many configurations ran on how many seeds.
+        The conditions of the timing, and the number of configurations and seeds.
     decided : bool
-        Whether it is shown to be as good as the best (`orthobench.decide`).
+        Whether the call is shown to be as good as the best (`orthobench.decide`).
     table : list of dict
-        A row for each configuration, that of the call to make first: ``configuration``,
-        ``solver``, ``verdict``, ``cost`` of its call, ``first_cost`` of the first call in a
-        process, ``stop``, ``reached`` and ``seeds`` (on how many of how many it gets to the
-        tolerance), ``factor`` of cost to the first row, ``why`` it was dropped.
-    dropped : tuple of Drop
+        A row for each configuration, the call to make first. Keys: ``configuration``, ``solver``,
+        ``verdict``, ``cost``, ``first_cost`` (the first call in a process), ``stop``, ``reached``
+        (seeds within the tolerance), ``seeds``, ``factor`` (cost over that of the first row),
+        ``why`` (the reason for dropping it).
+    dropped : tuple of Dropped
     missing : mapping
-        Why solvers could not take part whose packages are not installed, by name.
+        Names of solvers whose packages are not installed, with the remedy.
     results : Results
-        All runs, as ordinary results.
+        All runs.
     code : str
-        The lines that compute the answer with `orthobench.solve`, as they can be pasted.
+        The lines that compute the answer with `orthobench.solve`.
     stop : Stop
-        If the call ends.
+        The stop of the call.
     exact : str, optional
         The solver with the cheapest call that ends at a known optimum on all seeds.
     seconds : float
-        How long it took.
+        Duration of the race.
     problem : str
         Its label.
     cost : str
     interrupted : bool
-        Whether somebody broke it off.
     """
 
     winner: str | None
@@ -106,7 +105,7 @@ class Race:
     evidence: str
     decided: bool
     table: list[dict[str, Any]]
-    dropped: tuple[Drop, ...]
+    dropped: tuple[Dropped, ...]
     missing: Mapping[str, str]
     results: Results
     code: str
@@ -122,11 +121,11 @@ class Race:
 
     @property
     def lacking(self) -> dict[str, list[str]]:
-        """The solvers that could not take part, by what to install."""
+        """The solvers that could not take part, by remedy."""
         return grouped(self.missing, lambda name: self.missing[name])
 
     def facts(self) -> dict[str, Any]:
-        """Return all but the runs as JSON values."""
+        """Return all attributes except the runs as JSON values."""
         values = {name: value for name, value in vars(self).items() if name != "results"}
         return {**plain(values), "store": str(self.results.path)}
 
@@ -140,41 +139,39 @@ def race(
     solvers: Sequence[Any] = (),
     memory: int | None = None,
     store: Path | str | None = None,
-    tell: Tell | None = None,
+    tell: Progress | None = None,
 ) -> Race:
-    """Find the cheapest solver that is good enough on a problem, in the time that is given.
+    """Find the cheapest solver that is good enough on a problem, within a time limit.
 
-    All solvers that take the problem race, and the points of the grids that they declare. Those
-    that are not there in a few times the time of the leader are dropped: see
-    `orthobench.racing.halving`. What is compared at levels of another metric races at the first.
-    A race that was interrupted goes on from its store.
+    All solvers that take the problem race, with the points of their grids; the rule is in
+    `orthobench.racing.halving`. A problem with levels of another metric races at the first one. An
+    interrupted race goes on from its store.
 
     Parameters
     ----------
     problem : str, Problem or Instance
-        As ``"npy-pca path=X.npy k=8"``, or data of your own such as ``ob.stochastic_pca(X, k=8)``.
+        As ``"npy-pca path=X.npy k=8"``, or your data such as ``ob.stochastic_pca(X, k=8)``.
     within : float
-        Seconds that it may take in all.
+        Maximum duration, in seconds.
     tolerance : float
-        The part of the gap from the start to the best value by which what is good enough may end
-        above the best.
+        The part of the gap that counts as good enough.
     cost : str
-        What is to be least: ``"seconds"``, ``"samples"``, ``"flops"`` or ``"memory"``.
+        The cost to minimise: ``"seconds"``, ``"samples"``, ``"flops"`` or ``"memory"``.
     solvers : sequence
-        Specifications ``NAME key=value ...``, classes or objects; all that take the problem, and
-        the grids that they declare, if none is given.
+        Specifications ``NAME key=value ...``, classes or objects; by default all solvers that take
+        the problem, with their grids.
     memory : int, optional
-        The most bytes that the process of a solver may take (on Linux).
+        Maximum memory of a solver's process, in bytes (on Linux).
     store : path, optional
-        The SQLite file; one for each problem in ``orthobench-results`` if none is named.
+        The SQLite file; by default one for each problem in ``orthobench-results``.
     tell : callable, optional
-        Called with text for people, and whether it is the standing, which the next one replaces:
-        a table, and a line with who leads and the time left. Other text says who is dropped.
+        Called with text for people, and whether it is the table of the race, which the next one
+        replaces. Other texts name solvers that are dropped.
 
     Raises
     ------
     UsageError, DataError
-        If there is nothing to race, before anything runs, or the data are unfit.
+        If no solver can race, or the data are unfit.
     StoreError
         If the store cannot be used.
     """
@@ -192,9 +189,9 @@ def races(
     solvers: Sequence[Any],
     memory: int | None,
     store: Path | str | None,
-    tell: Tell | None,
+    tell: Progress | None,
 ) -> list[Race]:
-    """Race on several problems in turn, each in its share of the time that is left; see `race`."""
+    """Race on several problems in turn, with equal shares of the remaining time; see `race`."""
     began = time.monotonic()
     if not 0 < within < math.inf:
         raise UsageError(f"a race takes a positive number of seconds, not {within}")
@@ -202,7 +199,7 @@ def races(
         raise UsageError(f"the tolerance is a part of the gap, in (0, 1), not {tolerance}")
     if cost not in COSTS:
         raise unknown("cost", cost, COSTS)
-    entries = [entry(problem, cost, solvers) for problem in problems]
+    entries = [entrants_on(problem, cost, solvers) for problem in problems]
     found: list[Race] = []
     for i, one in enumerate(entries):
         started = time.monotonic() if i else began
@@ -216,32 +213,32 @@ def races(
 
 
 def run(
-    one: Entry,
+    one: Entrants,
     rules: Rules,
     cost: str = "seconds",
     store: Path | str | None = None,
     *,
     memory: int | None = None,
     began: float | None = None,
-    tell: Tell | None = None,
+    tell: Progress | None = None,
     source: Any = None,
     executor: Executor | None = None,
     clock: Clock = time.monotonic,
 ) -> Race:
-    """Run a race by its rules, or go on with what is stored of it.
+    """Run a race by its rules, from the runs in its store.
 
     Parameters
     ----------
-    one : Entry
+    one : Entrants
     rules : Rules
     cost, store, memory, tell
-        As of `race`.
+        As in `race`.
     began : float, optional
-        When its time began, by the clock; now if it is not given.
+        The beginning of its time, by the clock; by default now.
     source : str, Problem or Instance, optional
-        The problem as the caller gave it, for the code.
+        The problem of the caller, for the code.
     executor : Executor, optional
-        By default one run for each core, `MOST_WORKERS` at most.
+        By default one run for each core, at most `MOST_WORKERS`.
     clock : callable
         Returns seconds.
     """
@@ -274,7 +271,7 @@ def run(
 
 
 def stored(suite: Suite, path: Path) -> tuple[list[tuple[Cell, Run]], int]:
-    """Return the runs of a race that are stored and would be the same today, and how many not."""
+    """Return the stored runs of a race that would be equal today, and the number of others."""
     if not exists(path):
         return [], 0
     planned = {(c.solver_label, c.seed): c for c in suite.cells()}
@@ -294,24 +291,24 @@ def _result(
     workers: int,
     interrupted: bool,
 ) -> Race:
-    """Return what a race gave so far."""
+    """Return the answer of a race so far."""
     standing, suite, cost = race.standing, race.suite, race.cost
     solvers = {s.label: s.solver for s in suite.solvers}
-    told, leading = compared(results.records, cost, standing), wording.leading_call(standing)
+    decided, leading = compared(results.records, cost, standing), wording.leading_call(standing)
     firsts = {name: first for (name, _), (_, first) in race.timed.items()}
-    if told and cost == "seconds":
+    if decided and cost == "seconds":
         costs = {call: seconds for call, (seconds, _) in race.timed.items()}
-        told = told.with_costs(costs)
+        decided = decided.with_costs(costs)
         if leading:
             own = costs.get((standing.leader or "", leading.stop), leading.cost)
             leading = replace(leading, cost=own)
-    named, exact = (told.named, told.exact) if told else (None, None)
+    named, exact = (decided.named, decided.exact) if decided else (None, None)
     call = named.call if named else leading
     winner = named.solver if named else standing.leader
     solver = solvers.get(winner or "")
-    rows = wording.rows(standing, told, call, winner, firsts)
+    rows = wording.rows(standing, decided, call, winner, firsts)
     others = [row["factor"] for row in rows[1:] if row["verdict"] in ("as good", "exact")]
-    sentence = answer([told] if told else []).sentence
+    sentence = answer([decided] if decided else []).sentence
     return Race(
         solver.name if solver else None,
         {} if solver is None else changed_values(solver),
@@ -321,7 +318,7 @@ def _result(
         named is not None,
         rows,
         tuple(
-            Drop(name, round(race.dropped.get(name, 0.0), 3), why)
+            Dropped(name, round(race.dropped.get(name, 0.0), 3), why)
             for name, why in standing.dropped.items()
         ),
         missing,

@@ -1,4 +1,4 @@
-"""A race as a scheduler: `halving` with a clock, limits of time, and calls that are timed."""
+"""A race as a scheduler: `halving` with a clock, limits of time, and timed calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.racing import wording
-from orthobench.racing.halving import Ask, Field
+from orthobench.racing.halving import Halving, NextRun
 from orthobench.racing.standing import Rules, Standing, measured, trial_of
 from orthobench.racing.timing import time_calls
 from orthobench.results.results import Results
@@ -28,62 +28,46 @@ from orthobench.stats.calls import Stop
 from orthobench.tools.environment import cores
 
 RESERVE = 0.5, 0.05
-"""Seconds kept for the end of a race, and the share of its time."""
+"""Seconds reserved for the end of a race, and a share of its time."""
 
 TIMING = 1.0, 0.15
-"""Seconds kept for timing the calls that are as good, and the share of the time of a race."""
+"""Seconds reserved for timing calls, and a share of the time of a race."""
 
 SLACK = 2.0
-"""The least seconds beside its clock that a run may take before its process is killed."""
+"""Minimum seconds of a run beside its clock before its process is killed."""
 
 BEGINNING = 0.6
-"""The share of the time of a race that its first run may take beside its clock."""
+"""Maximum share of the time of a race for the first run beside its clock."""
 
 LOADING = 0.15
-"""The least share of the time of a race that packages may take to load, kernels to compile, data to
-be built, or a process to start."""
+"""Minimum share of the time of a race that a run may take to load packages, compile, build data or
+start a process."""
 
 Clock: TypeAlias = Callable[[], float]
 
-Tell: TypeAlias = Callable[[str, bool], None]
-"""Takes text for people, and whether it is the standing, which the next one replaces."""
+Progress: TypeAlias = Callable[[str, bool], None]
+"""Takes text for people, and whether it is the table, which the next one replaces."""
 
 
 class RaceScheduler(Scheduler):
-    """Runs what `Field.next` asks for until the time is over, then times the calls that may win.
-
-    Parameters
-    ----------
-    suite : Suite
-        With one problem.
-    rules : Rules
-    cost : str
-    known : sequence of (Cell, Run)
-        The runs that are stored already.
-    workers : int
-        How many runs go on at once.
-    began : float
-        When the race began, by the clock.
-    clock : callable
-    tell : callable
-        Called with text for people.
+    """Runs `Halving.next` until the time is over, then times the calls that may win.
 
     Attributes
     ----------
-    standing : Field
+    standing : Halving
     dropped : dict
-        The second of the race at which a configuration was found to be out.
+        The second of the race at which each configuration was dropped.
     timed : dict
-        The seconds of a call, and of the first in a process, by label of the solver and stop.
+        The seconds of a call, and of the first one in a process, by label of the solver and stop.
     """
 
     def __init__(
         self, suite: Suite, rules: Rules, cost: str, known: Sequence[tuple[Cell, Run]],
-        workers: int, began: float, clock: Clock, tell: Tell,
+        workers: int, began: float, clock: Clock, tell: Progress,
     ) -> None:  # fmt: skip
         self.suite, self.cost, self.began, self.tell = suite, cost, began, tell
         self.planned = [cell for cell, _ in known]
-        self.standing = Field(rules, [trial_of(run, cost) for _, run in known])
+        self.standing = Halving(rules, [trial_of(run, cost) for _, run in known])
         self.dropped: dict[str, float] = {}
         self.timed: dict[tuple[str, Stop], tuple[float, ...]] = {}
         self._workers, self._clock = workers, clock
@@ -103,7 +87,7 @@ class RaceScheduler(Scheduler):
 
     @property
     def left(self) -> float:
-        """Seconds until the last run has to be over."""
+        """Seconds until the deadline of the last run."""
         return self.deadline - self._clock()
 
     def take(
@@ -120,12 +104,12 @@ class RaceScheduler(Scheduler):
         return replace(cell, timeout=timeout)
 
     def keeps(self, cell: Cell, outcome: Outcome) -> bool:
-        """Return False of a run that the end of the race cut off.
+        """Return False for a run that the end of the race cut off.
 
         Raises
         ------
         DataError
-            If the problem cannot be built, which the first run finds.
+            If the problem cannot be built.
         """
         status, reason = outcome.stop.status, outcome.stop.reason
         if status is RunStatus.ERROR and reason.startswith(f"problem {cell.problem.name}"):
@@ -133,12 +117,12 @@ class RaceScheduler(Scheduler):
         return self.left > 0 or status is not RunStatus.TIMEOUT
 
     def begin(self, store: Store) -> None:
-        """Take the store, and tell who is out by what it has."""
+        """Take the store, and print dropped solvers."""
         self._store = store
         self._tell_dropped()
 
     def finish(self, cell: Cell) -> None:
-        """Take a run into account as the store has it."""
+        """Add a stored run to the standing."""
         begun = self._running.pop((cell.solver_label, cell.seed))
         records = self._store.records(self.suite.name, cell.problem_label, cell.solver_label)
         trial = trial_of(next(run for run in records if run.key == cell.key), self.cost)
@@ -148,7 +132,7 @@ class RaceScheduler(Scheduler):
         self._tell_dropped()
 
     def conclude(self) -> Mapping[str, Any]:
-        """Time the calls that may be named, one after another; return what the session records."""
+        """Time the calls that may be named, one after another; return them for the session."""
         solvers = {s.label: s.solver for s in self.suite.solvers}
         calls, left = self._offers(), self.standing.rules.total - RESERVE[0] - self.elapsed
         if calls and left > 0:
@@ -161,7 +145,7 @@ class RaceScheduler(Scheduler):
         return {"race": {**self._asked, "timed": timed, "dropped": self.dropped}}
 
     def repeats(self, store: Store) -> bool:
-        """Return whether nothing is left to do after the last session, and take what it found."""
+        """Return whether the last session finished the race, and take its timed calls."""
         if self._next() or self.suite.name not in store.suites():
             return False
         session = store.session(self.suite.name)
@@ -177,20 +161,20 @@ class RaceScheduler(Scheduler):
 
     @property
     def _asked(self) -> dict[str, Any]:
-        """What the calls that are timed depend on, beside the runs."""
+        """The options that timed calls depend on."""
         return {"cost": self.cost, "tolerance": self.standing.rules.tolerance}
 
     @property
     def _overhead(self) -> float:
-        """Seconds that a run usually takes beside those on its clock."""
+        """Median seconds of a run beside its clock."""
         return median(self._overheads[1:] or self._overheads or [0.0])
 
-    def _next(self) -> Ask | None:
+    def _next(self) -> NextRun | None:
         left = self.left * self._workers
         return self.standing.next(left, self._overhead, self._running.keys())
 
     def _slack(self, cell: Cell, held: Data | None) -> float:
-        """Return the seconds beside its clock that a run may take before its process is killed."""
+        """Return the maximum seconds of a run beside its clock."""
         total = self.standing.rules.total
         if not self._overheads:
             return BEGINNING * total
@@ -201,13 +185,13 @@ class RaceScheduler(Scheduler):
         return max(SLACK, 3 * self._overhead) + (first if fresh else 0.0)
 
     def tell_standing(self) -> None:
-        """Tell how the race stands."""
+        """Print the table of the race."""
         now = next(iter(self._running), ("", 0))[0]
         text = wording.standing(self.standing, self.cost, now, self.elapsed, self.left)
         self.tell(text, True)
 
     def _tell_dropped(self) -> None:
-        """Tell which solvers are out with all of their configurations since the last time."""
+        """Print solvers whose last configuration was dropped."""
         order, dropped = self.standing.rules.order, self.standing.dropped
         for name in [name for name in dropped if name not in self.dropped]:
             self.dropped[name] = self.elapsed
@@ -216,23 +200,23 @@ class RaceScheduler(Scheduler):
                 self.tell(f"{wording.at(self.elapsed)} {name}: {dropped[name]}", False)
 
     def _offers(self) -> list[tuple[str, Stop]]:
-        """Return the calls that may be the cheapest and those to be named, the cheapest first."""
-        told = compared(self._store.records(self.suite.name), self.cost, self.standing)
-        if told is None or self.cost != "seconds":
+        """Return the calls that may be the cheapest and the named ones, the cheapest first."""
+        found = compared(self._store.records(self.suite.name), self.cost, self.standing)
+        if found is None or self.cost != "seconds":
             return []
-        calls = ((d.solver, call) for d in told.as_good for call in (d.call, d.exact))
+        calls = ((d.solver, call) for d in found.as_good for call in (d.call, d.exact))
         offers = {(name, call.stop): call.cost for name, call in calls if call}
         leader, leading = self.standing.leader, wording.leading_call(self.standing)
         if not offers and leader and leading:
             offers = {(leader, leading.stop): leading.cost}
-        sure = {(d.solver, d.call.stop) for d in (told.named, told.exact) if d and d.call}
+        sure = {(d.solver, d.call.stop) for d in (found.named, found.exact) if d and d.call}
         most = 2 * cores() * min(offers.values(), default=0.0)
         own = [call for call, cost in offers.items() if cost <= most or call in sure]
         return sorted(own, key=lambda call: offers[call])
 
 
 def compared(runs: Sequence[Run], cost: str, standing: Standing) -> Comparison | None:
-    """Return what is decided by the runs of a race; None without any."""
+    """Return the comparison of the runs of a race; None without runs."""
     metric = next((measured(run) for run in runs if run.trace), "")
     entries = Results("", Path(), runs).entries
     return next(iter(compare(entries, cost, standing.rules.tolerance, metric)), None)

@@ -1,4 +1,4 @@
-"""How a race stands by its trials: who leads, and who is dropped and why."""
+"""The standing of a race by its trials: the leader, and the dropped configurations."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ FINALISTS = 6
 """Maximum number of configurations that run on fresh seeds."""
 
 SURE = 2
-"""Number of exact configurations among them, if there are that many."""
+"""Maximum number of exact configurations that come first among them."""
 
 SEEDS = 12
 """Maximum number of seeds of a race."""
 
 FACTOR = 4.0
-"""How many times the seconds of the leader a configuration has to get as far."""
+"""Maximum time of a configuration, over that of the leader."""
 
 FLOOR = 0.1
-"""The share of the time that runs of the least length may take together."""
+"""Share of the time for runs of minimum length together."""
 
 BEHIND = 2.0
-"""What had no time to get there is dropped if the leader is as far in this fraction of it."""
+"""A cut configuration is dropped if the leader is as far in 1 / BEHIND of its time."""
 
 FRESH = 2.5
-"""How many times the seconds of the leader a finalist has on a fresh seed."""
+"""Time of a finalist on a fresh seed, over that of the leader."""
 
 NEAR = 30.0
-"""How many tolerances above the best value a run may end on the first seed, and still be a finalist
-if there is room: luck decides about one seed."""
+"""Maximum distance of a finalist's end above the best value on the first seed, in tolerances: one
+seed is a matter of luck."""
 
 FAR = 0.75
-"""The share of that factor beyond which a finalist is dropped, after three seeds."""
+"""Part of `FACTOR` above which a finalist is dropped after three seeds."""
 
 SHORT = RunStatus.TIMEOUT, RunStatus.NOTHING_DONE
-"""How runs end that had too little time, which is no failure in a race."""
+"""Endings of runs with too little time, which are no failures in a race."""
 
 
 @dataclass(frozen=True)
@@ -59,27 +59,24 @@ class Trial:
 
     Attributes
     ----------
-    configuration : str
-    seed : int
     cap : float
-        The seconds that it had.
+        Its limit of time, in seconds.
     values : ndarray, shape (m,)
-        What is to be small, at each checkpoint; empty if the run failed, infinite if it does
-        not keep a level of another metric.
+        The metric at each checkpoint; empty for a failed run, infinite outside a level.
     seconds, spent : ndarray, shape (m,)
         The seconds and the cost up to each checkpoint.
     ended : bool
-        Whether it ended by itself, so that more time would change nothing.
+        Whether it ended by its own test.
     failed : str
-        Why it failed; empty if it did not.
+        The reason of a failure, or empty.
     start : float
-        The value where it began, if that is not its first: a start may be out of what counts.
+        The metric at the start, if that is not the first value.
     steps : ndarray of int, shape (m,), optional
-        The steps up to each checkpoint; by default 0, 1, 2 and so on.
+        By default 0, 1, 2 and so on.
     certified : bool
-        Whether a value of zero is known to be the optimum.
+        Whether zero is known to be the optimum.
     ratio : float
-        The ratio of the numbers of steps of two checkpoints.
+        The ratio of the steps of two checkpoints.
     """
 
     configuration: str
@@ -97,7 +94,7 @@ class Trial:
 
     @property
     def curve(self) -> CostCurve | None:
-        """What it says about calls; None if it failed."""
+        """Its curve for the rule of calls; None if it failed."""
         if not len(self.values):
             return None
         steps = np.arange(len(self.values)) if self.steps is None else self.steps
@@ -105,7 +102,7 @@ class Trial:
 
     @property
     def exact(self) -> bool:
-        """Whether it ended by itself, at a known optimum."""
+        """Whether it ended by its own test, at a known optimum."""
         start = np.fmin(self.start, self.values[0]) if len(self.values) else math.nan
         return bool(self.certified and self.ended and abs(self.values[-1]) <= EXACT * abs(start))
 
@@ -123,44 +120,36 @@ class Trial:
 
     @property
     def lowest(self) -> float:
-        """The smallest value that it reached."""
+        """Its smallest value."""
         return float(self.values.min(initial=math.inf))
 
     def cost(self, target: float) -> float:
-        """Return the cost of the first checkpoint from which on all are at or below a value."""
+        """Return the cost of the first checkpoint after which all are at or below a value."""
         return settled(self.values, self.spent, target)
 
     def seconds_to(self, target: float) -> float:
-        """Return the seconds of the first checkpoint from which on all are at or below a value."""
+        """Return the seconds of the first checkpoint after which all are at or below a value."""
         return settled(self.values, self.seconds, target)
 
     def at(self, seconds: float) -> float:
-        """Return the smallest value that was there after some seconds."""
+        """Return the smallest value within some seconds."""
         return float(self.values[self.seconds <= seconds].min(initial=math.inf))
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What does not change during a race.
+    """The constants of a race.
 
     Attributes
     ----------
     order : mapping
-        The solver of each configuration, those that are expected to be best first.
+        The solver of each configuration, the best expected first.
     total : float
-        Seconds of the whole race.
-    tolerance : float
-        The part of the gap by which what is good enough may end above the best.
+        Seconds of the race.
     timed : bool
-        Whether the cost is seconds, so that no run need be longer than a few times the leader's.
-    factor : float
-        How many times the seconds of the leader a configuration has to get as far.
-    finalists : int
-        The most configurations that run on fresh seeds.
-    seeds : int
-        The most seeds.
+        Whether the cost is seconds.
     ending : collection of str
-        The configurations that end by themselves.
+        The configurations that end by their own test.
     """
 
     order: Mapping[str, str]
@@ -175,13 +164,9 @@ class Rules:
 
 @dataclass(frozen=True)
 class Standing:
-    """A race as it stands: what all trials so far say.
+    """The standing of a race by its trials so far, in any order.
 
-    Attributes
-    ----------
-    rules : Rules
-    trials : sequence of Trial
-        In any order; of several of a configuration on a seed the one with the largest cap counts.
+    If a configuration has several trials on a seed, the one with the largest cap counts.
     """
 
     rules: Rules
@@ -189,7 +174,7 @@ class Standing:
 
     @cached_property
     def latest(self) -> dict[tuple[str, int], Trial]:
-        """The trial that counts of each configuration and seed."""
+        """The trial that counts, for each configuration and seed."""
         found = sorted(self.trials, key=lambda t: t.cap)
         return {(t.configuration, t.seed): t for t in found}
 
@@ -200,7 +185,7 @@ class Standing:
 
     @cached_property
     def gaps(self) -> dict[int, tuple[float, float]]:
-        """The common start and the best value seen, of each seed that something is known of."""
+        """The common start and the best value so far, for each seed with results."""
         sound = [t for t in self.latest.values() if len(t.values)]
         return {
             seed: (
@@ -211,28 +196,28 @@ class Standing:
         }
 
     def target(self, seed: int) -> float:
-        """Return the value that is good enough on a seed."""
+        """Return the largest value that is good enough on a seed."""
         start, best = self.gaps[seed]
         return best + self.rules.tolerance * (start - best)
 
     def above(self, trial: Trial) -> float:
-        """Return how far a trial ends above the best value, in units of the gap."""
+        """Return the distance of a trial above the best value, in units of the gap."""
         start, best = self.gaps[trial.seed]
         return (trial.lowest - best) / max(start - best, 1e-300)
 
     def costs(self, configuration: str) -> list[float]:
-        """Return the cost to the target on each seed that it was run on."""
+        """Return the cost to the target on each seed of a configuration."""
         own = self.ran.get(configuration, ())
         return [t.cost(self.target(t.seed)) if t.seed in self.gaps else math.inf for t in own]
 
     def cost(self, configuration: str) -> float:
-        """Return the median over seeds of the cost to the target; infinite if it misses it."""
+        """Return the median cost to the target over seeds; infinite for a miss."""
         costs = sorted(self.costs(configuration))
         return costs[len(costs) // 2] if costs else math.inf
 
     @cached_property
     def failed(self) -> dict[str, str]:
-        """Why each configuration failed that did, on half of its seeds or more."""
+        """Reasons of the configurations that failed on at least half of their seeds."""
         why = {name: [t.failed for t in own if t.failed] for name, own in self.ran.items()}
         return {
             n: some[-1] for n, some in why.items() if some and 2 * len(some) >= len(self.ran[n])
@@ -240,7 +225,7 @@ class Standing:
 
     @cached_property
     def leader(self) -> str | None:
-        """The cheapest configuration within the tolerance; of several seeds, if any has them."""
+        """The cheapest configuration within the tolerance, on several seeds if there are any."""
         raced = self.ran.keys() - self.failed.keys()
         least = {n: min(self.costs(n)) for n in self.rules.order if n in raced}
         there = [name for name, cost in least.items() if cost < math.inf]
@@ -249,7 +234,7 @@ class Standing:
 
     @cached_property
     def lead(self) -> float:
-        """The seconds that the leader needed, the median over seeds."""
+        """The median seconds of the leader to the target."""
         if self.leader is None:
             return math.inf
         own = [t for t in self.ran[self.leader] if t.seed in self.gaps]
@@ -258,7 +243,7 @@ class Standing:
 
     @cached_property
     def dropped(self) -> dict[str, str]:
-        """Why each configuration is out of the race that is."""
+        """Reasons of the configurations that are out of the race."""
         first = (self.latest.get((name, 0)) for name in self.rules.order)
         return {t.configuration: why for t in first if t and (why := self._why(t))}
 
@@ -282,7 +267,7 @@ class Standing:
 
     @cached_property
     def _exact_seconds(self) -> float:
-        """The least seconds of an exact run on the first seed; infinite without any."""
+        """Minimum seconds of an exact run on the first seed; infinite without any."""
         first = (trial for (_, seed), trial in self.latest.items() if not seed)
         return min((float(t.seconds[-1]) for t in first if t.exact), default=math.inf)
 
@@ -303,23 +288,23 @@ class Standing:
         return ""
 
     def _near(self, trial: Trial) -> bool:
-        """Whether a run ended so little above the best value, and so soon, that luck may tell."""
+        """Whether a run ended soon and near the best value, so that another seed may differ."""
         soon = trial.seconds[-1] <= self._fresh_cap
         return bool(soon and self.above(trial) <= NEAR * self.rules.tolerance)
 
     @cached_property
     def floor(self) -> float:
-        """The least seconds of a run."""
+        """Minimum seconds of a run."""
         return FLOOR * self.rules.total / len(self.rules.order)
 
     @property
     def _fresh_cap(self) -> float:
-        """The seconds of a run on a fresh seed."""
+        """Seconds of a run on a fresh seed."""
         return max(self.floor, FRESH * self.lead)
 
 
 def trial_of(run: Run, cost: str) -> Trial:
-    """Return what a stored run says in a race."""
+    """Return the trial of a stored run."""
     stop, cap = run.stop, run.budget.get("seconds", math.inf)
     counted = run
     if stop.status in SHORT:
@@ -344,10 +329,7 @@ def trial_of(run: Run, cost: str) -> Trial:
 
 
 def measured(run: Run) -> str:
-    """Return the metric that a race is about: the primary one of the problem, if it is known.
-
-    A function of one's own has no known optimum, so its value is compared.
-    """
+    """Return the metric of a race: the primary one if it is known, otherwise the objective."""
     known = run.trace[0].metrics if run.trace else {}
     primary, other = run.problem.primary, run.problem.tuned_by
     return other if primary not in known and other in known else primary

@@ -1,4 +1,4 @@
-"""Calls made one after another in a process of their own, as pasted code makes them."""
+"""Calls that are timed one after another in a new process, as in pasted code."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from orthobench.tools.child import Channel
 from orthobench.tools.processes import Process, ProcessError
 
 REPEATS = 5
-"""Number of calls after the first that are timed."""
+"""Maximum number of timed calls after the first one."""
 
 ENOUGH = 0.5
-"""Seconds of calls after which no further one is timed."""
+"""Total seconds of calls after which no further one is timed."""
 
 THREADS = 1
 """Threads of the libraries in a call without the argument ``threads``."""
@@ -28,19 +28,10 @@ THREADS = 1
 def time_calls(
     problem: AnyProblem, calls: Sequence[tuple[AnySolver, Stop]], seconds: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield what each call takes, in the same process, until one fails or the time is over.
+    """Yield the median seconds of each call, and those of its first one, in one process.
 
-    Parameters
-    ----------
-    problem : Problem
-    calls : sequence of (Solver, Stop)
-    seconds : float
-        For all of them; none takes more than half of what is left, but for the last.
-
-    Yields
-    ------
-    (float, float)
-        Seconds of a call, the median of some, and of the first one, which loads and compiles.
+    It ends if a call fails or the ``seconds`` are over; none but the last takes more than half of
+    the remaining ones.
     """
     end = time.monotonic() + seconds
     with Process("orthobench.racing.timing", threads=THREADS) as process:
@@ -58,13 +49,7 @@ def time_calls(
 
 
 def main(channel: Channel) -> None:
-    """Make calls until the parent closes the channel.
-
-    Parameters
-    ----------
-    channel : Channel
-        To and from the parent.
-    """
+    """Make calls until the parent closes the channel."""
     from orthobench.api import instance
 
     made = instance(channel.receive())

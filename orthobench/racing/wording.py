@@ -1,4 +1,4 @@
-"""What a race says: its standing, its table, a sentence before anything is shown, and the code."""
+"""The texts of a race: its table, its standing, and a provisional sentence."""
 
 from __future__ import annotations
 
@@ -17,25 +17,18 @@ from orthobench.stats.costs import ALL_COSTS, Cost
 from orthobench.tools.formatting import clean, duration, plural
 
 SHOWN = 6
-"""The most rows of the table of a race under way."""
+"""Maximum number of rows of the table of a running race."""
 
 
 def at(seconds: float) -> str:
-    """Return a time of a race, as a line begins with it."""
+    """Return a time of a race for the beginning of a line."""
     return f"{seconds:6.1f} s "
 
 
 def standing(race: Standing, cost: str, running: str, elapsed: float, left: float) -> str:
-    """Return the table of a race under way, and who leads, how many are in it, and the time left.
+    """Return the table of a running race, and a line with the leader, counts and time left.
 
-    Parameters
-    ----------
-    race : Standing
-    cost : str
-    running : str
-        The configuration that runs now, for as long as nothing leads.
-    elapsed, left : float
-        Seconds.
+    ``running`` is the current configuration, for a race without a leader; times are in seconds.
     """
     counts = f"{len(race.ran)} of {len(race.rules.order)} raced, {len(race.dropped)} dropped"
     lead = f"first: {running}" if running else "the first run begins"
@@ -48,12 +41,12 @@ def standing(race: Standing, cost: str, running: str, elapsed: float, left: floa
 
 
 def timing_line(elapsed: float, calls: int) -> str:
-    """Return the line that says that calls are timed."""
+    """Return the line about the timing of calls."""
     return f"{at(elapsed)} {plural(calls, 'call')} timed one after another"
 
 
 def leading_call(race: Standing) -> Call | None:
-    """Return the call of the leader, by its first seed, as long as nothing is shown."""
+    """Return the call of the leader by its first seed, before a decision."""
     leader = race.leader or ""
     trial = race.latest.get((leader, 0))
     if trial is None or trial.curve is None:
@@ -70,7 +63,7 @@ def leading_call(race: Standing) -> Call | None:
 
 
 def provisional(race: Standing, call: Call | None, cost: Cost) -> str:
-    """Return what leads if too few seeds show that it is as good as the best."""
+    """Return the sentence about a leader with too few seeds for a decision."""
     if race.leader is None or call is None:
         ended = any(t.ended for t in race.trials)
         missed = "all runs end outside the level at which solvers are compared"
@@ -87,19 +80,10 @@ def provisional(race: Standing, call: Call | None, cost: Cost) -> str:
 
 
 def evidence(race: Standing, call: Call | None, alone: bool, workers: int, decided: bool) -> str:
-    """Return how a race timed calls, and how many configurations ran on how many seeds.
+    """Return the conditions of the timing, and the numbers of configurations and seeds.
 
-    Parameters
-    ----------
-    race : Standing
-    call : Call, optional
-        The call to make.
-    alone : bool
-        Whether calls were timed alone; otherwise with other runs of the race.
-    workers : int
-        How many runs the race had at once.
-    decided : bool
-        Whether the call is shown to be as good as the best.
+    ``alone``: calls were timed one after another, not beside ``workers`` other runs. ``decided``:
+    the call is shown to be as good as the best.
     """
     how = "one after another" if alone else f"with up to {plural(workers, 'run')} at once"
     tested = "" if decided else "untested, "
@@ -116,17 +100,8 @@ def rows(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return a row for each configuration, that of the call to make first.
 
-    Parameters
-    ----------
-    race : Standing
-    comparison : Comparison, optional
-        What is decided; None during a race.
-    call : Call, optional
-        The call to make.
-    first : str, optional
-        Its configuration.
-    firsts : mapping
-        The seconds of first calls, by configuration.
+    ``call`` is that call, ``first`` its configuration, and ``firsts`` has the seconds of first
+    calls by configuration. There is no comparison during a race.
     """
     decided = comparison.by_solver if comparison else {}
     found = []
@@ -153,7 +128,7 @@ def rows(
 
 
 def lines(rows: Sequence[Mapping[str, Any]], cost: str, most: int = 10) -> Iterator[str]:
-    """Yield the lines of the table of a race: those that got there, and how many did not."""
+    """Yield the table of a race: configurations within the tolerance, and the number of others."""
     there = [row for row in rows if row["seeds"] and row["cost"] < math.inf][:most]
     calls = [
         clean(row["configuration"]) + (f", {Stop.at(**row['stop'])}" if row["stop"] else "")

@@ -1,1 +1,1 @@
-"""What every room may use, and what knows of no room: arrays, flops, kernels, files, threads."""
+"""Tools for all rooms: arrays, flops, kernels, files, processes, the machine."""

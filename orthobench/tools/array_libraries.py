@@ -1,4 +1,4 @@
-"""Array libraries that solvers compute with, behind one face; each is imported when it is used."""
+"""Array libraries that solvers compute with, behind one interface; imported on first use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,11 @@ from numpy.typing import NDArray
 from orthobench.tools.environment import version
 
 DRIVER = Path("/sys/module/nvidia/version")
-"""Where Linux tells the version of the driver of NVIDIA's devices."""
+"""The version of the NVIDIA driver in Linux."""
 
 
 def cuda_facts() -> dict[str, str]:
-    """Return what all libraries depend on with CUDA: the driver, and what overrules their TF32.
-
-    Each of them only where it is known, or set.
-    """
+    """Return the driver and the override of TF32, if they are known."""
     facts = {}
     with suppress(OSError):
         facts["driver"] = DRIVER.read_text(encoding="ascii").strip()
@@ -33,20 +30,16 @@ def cuda_facts() -> dict[str, str]:
 
 
 class ArrayLibrary:
-    """An array library: how arrays get there and back, and how to wait for what it computes.
+    """An array library: copies to and from its devices, and waiting for its computations.
 
     Class attributes
     ----------------
-    package : str
-        The package to import.
-    distribution : str
-        The distribution that brings it, as pip names it.
-    devices : tuple of str
-        What may follow the colon of a place; the first is the default.
-    dtypes : tuple of str
-        The precisions that it computes in.
+    package, distribution : str
+        Its names for Python and for pip.
+    devices, dtypes : tuple of str
+        The first device is the default.
     compiles : bool
-        Whether it compiles for each shape of arrays that it meets.
+        Whether it compiles for each shape of arrays.
     """
 
     package: ClassVar[str]
@@ -56,7 +49,7 @@ class ArrayLibrary:
     compiles: ClassVar[bool] = False
 
     def missing(self, device: str) -> str | None:
-        """Return why this library cannot compute on a device here, with a remedy, or None."""
+        """Return why this machine cannot compute with it on a device, with a remedy, or None."""
         if find_spec(self.package) is None:
             return f"{self.package} is not installed: pip install {self.distribution}"
         return self.missing_device(device)
@@ -71,7 +64,7 @@ class ArrayLibrary:
         return self.copied(values, device, dtype if values.dtype.kind == "f" else None)
 
     def copied(self, values: NDArray[np.generic], device: str, dtype: str | None) -> Any:
-        """Return a copy on a device, of a precision unless that is None."""
+        """Return a copy on a device, in a precision unless that is None."""
         del device
         xp = self.module
         return xp.asarray(values, dtype=dtype and getattr(xp, dtype), copy=True)
@@ -81,23 +74,20 @@ class ArrayLibrary:
         return np.array(values)
 
     def wait(self, values: Sequence[object], device: str) -> None:
-        """Wait until everything is computed that `values` depend on.
-
-        Libraries that compute before they return need nothing.
-        """
+        """Wait until `values` are computed; by default libraries compute at once."""
 
     def limit(self, threads: int) -> None:
-        """Compute with at most so many threads on the host from here on."""
+        """Limit the threads of later computations on the host."""
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return what results depend on beside the code: versions, device and flags."""
+        """Return the versions, device and flags that results depend on."""
         del device
         return {self.distribution: version(self.distribution) or "none"}
 
     @property
     def module(self) -> Any:
         """The library."""
-        # importlib's function would stand for all of orthobench in the keys of cells
+        # importlib.import_module would add all of orthobench to the keys of cells
         return __import__(self.package)
 
 
@@ -108,10 +98,7 @@ class NumPy(ArrayLibrary):
 
 
 class Strict(ArrayLibrary):
-    """The reference implementation of the array API standard, which refuses all that is not in it.
-
-    For authors of solvers: what runs on it runs on every library.
-    """
+    """The reference implementation of the array API standard, for authors of solvers."""
 
     package, distribution = "array_api_strict", "array-api-strict"
 
@@ -137,7 +124,7 @@ class Torch(ArrayLibrary):
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
         """Return a copy on the host."""
         here = values.detach().cpu()
-        # NumPy has no bfloat16; float32 holds its values as they are
+        # NumPy has no bfloat16
         return np.array((here.float() if here.dtype == self.module.bfloat16 else here).numpy())
 
     def wait(self, values: Sequence[object], device: str) -> None:
@@ -151,7 +138,7 @@ class Torch(ArrayLibrary):
         self.module.set_num_threads(threads)
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return the version; of CUDA its own, the device, the driver, and whether TF32 is on."""
+        """Return the version; with CUDA also its version, the device, the driver, and TF32."""
         facts = super().facts(device)
         if device != "cuda":
             return facts
@@ -161,7 +148,7 @@ class Torch(ArrayLibrary):
 
     def _tf32(self) -> bool:
         matmul = self.module.backends.cuda.matmul
-        # since torch 2.9, where this is set in the new way, `allow_tf32` raises an error
+        # torch 2.9: `allow_tf32` raises an error if `fp32_precision` is set
         precision = getattr(matmul, "fp32_precision", None)
         return bool(matmul.allow_tf32 if precision is None else precision == "tf32")
 
@@ -195,7 +182,7 @@ class Jax(ArrayLibrary):
         return jax.device_put(np.array(values, dtype=dtype), jax.devices(device)[0])
 
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
-        """Return a copy on the host; of bfloat16 in float32, which holds its values."""
+        """Return a copy on the host, bfloat16 as float32."""
         copy = np.array(values)
         return copy.astype(np.float32) if str(copy.dtype) == "bfloat16" else copy
 
@@ -205,15 +192,12 @@ class Jax(ArrayLibrary):
         self.module.block_until_ready(list(values))
 
     def limit(self, threads: int) -> None:
-        """Limit the threads of the host; it reads their number once, when it starts."""
+        """Limit the threads of the host; jax reads their number when it starts."""
         if "jax" not in sys.modules:
             os.environ["NPROC"] = str(threads)
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return the versions; of CUDA the device, the driver, and the precision of products.
-
-        By default products are in TF32, where a device has that.
-        """
+        """Return the versions; with CUDA also the device, the driver, and matmul's precision."""
         facts = {**super().facts(device), "jaxlib": version("jaxlib") or "none"}
         if device != "cuda":
             return facts
@@ -233,7 +217,7 @@ class CuPy(ArrayLibrary):
         del device
         try:
             count = self.module.cuda.runtime.getDeviceCount()
-        except Exception as error:  # its own classes, which need it
+        except Exception as error:  # of its own classes
             return f"cupy finds no CUDA device ({error})"
         return None if count else "cupy finds no CUDA device"
 

@@ -1,9 +1,8 @@
-"""Arrays of every library: the type of all modules, their numbers, checks of those of users.
+"""Arrays and numbers of every library, and checks of users' arrays.
 
-Numbers that steps depend on are Python's with NumPy, and arrays of shape () with other libraries: a
-step can go on with one that is not computed yet, so that nothing waits for the device. What is
-written with `inner`, `norm`, `sqrt`, `ratio`, `where`, `minimum` and `maximum` takes either; with
-NumPy they cost what Python's own do.
+The numbers of a step are Python's with NumPy, and arrays of shape () with other libraries, so that
+no step waits for a device. `inner`, `norm`, `sqrt`, `ratio`, `where`, `minimum` and `maximum` take
+both.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Array: TypeAlias = NDArray[np.float64]
 """A NumPy array of float64."""
 
 KEPT = 64
-"""Most rows of identity matrices that are kept: making a small one takes as long as using it."""
+"""Maximum number of rows of cached identity matrices."""
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 """A type of the entries of arrays."""
@@ -43,7 +42,7 @@ def namespace(x: Any) -> Any:
 
 
 def like(values: NDArray[np.generic], x: Any) -> Any:
-    """Return NumPy values as an array of the library and device of x; floats in its precision."""
+    """Return NumPy values as an array like x; floats get its precision."""
     kind = x.dtype if values.dtype.kind == "f" else None
     if isinstance(x, np.ndarray):
         return values if kind is None else values.astype(kind, copy=False)
@@ -53,14 +52,14 @@ def like(values: NDArray[np.generic], x: Any) -> Any:
 
 
 def rows_of(A: Any, rows: Any) -> Any:
-    """Return a copy of some rows of an array; their numbers are an array of its library."""
+    """Return a copy of the rows with some numbers, which are an array of the same library."""
     if isinstance(A, np.ndarray):
         return A[rows]
     return namespace(A).take(A, rows, axis=0)
 
 
 def identity(size: int, x: Any) -> Any:
-    """Return an identity matrix of the library, device and precision of x: do not write into it."""
+    """Return a read-only identity matrix of the library, device and precision of x."""
     if isinstance(x, np.ndarray):
         return (_kept_eye if size <= KEPT else _eye)(size, x.dtype)
     from array_api_compat import device
@@ -78,18 +77,18 @@ _kept_eye = lru_cache(maxsize=64)(_eye)
 
 
 def is_plain(x: Any) -> bool:
-    """Return whether x is of NumPy and float64, which compiled kernels and LAPACK are called on."""
+    """Return whether x is a NumPy array of float64, as kernels and LAPACK need it."""
     return isinstance(x, np.ndarray) and x.dtype == np.float64
 
 
 def copied(x: AnyArray) -> AnyArray:
-    """Return a copy of an array of any library, of NumPy in C order."""
+    """Return a copy of an array of any library, in C order for NumPy."""
     made: AnyArray = x.copy() if isinstance(x, np.ndarray) else namespace(x).asarray(x, copy=True)
     return made
 
 
 def in_rows(x: AnyArray) -> AnyArray:
-    """Return an array with its rows in memory one after another, where the library knows orders."""
+    """Return a NumPy array in C order, and an array of another library as it is."""
     made: Any = np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x
     return cast(AnyArray, made)
 
@@ -119,7 +118,7 @@ def not_finite(x: Any) -> Any:
 
 
 def ratio(over: Any, under: Any, otherwise: float) -> Any:
-    """Return the ratio of two numbers, or another number where the second is not positive."""
+    """Return the ratio of two numbers, or another number if the second is not positive."""
     if isinstance(under, float):
         return over / under if under > 0 else otherwise
     positive = under > 0
@@ -127,7 +126,7 @@ def ratio(over: Any, under: Any, otherwise: float) -> Any:
 
 
 def numbers(*values: Any) -> list[float]:
-    """Return numbers as those of Python; elsewhere than in NumPy this waits for the device."""
+    """Return numbers as Python floats; this waits for the device."""
     if isinstance(values[0], (float, np.floating)):
         return [float(value) for value in values]
     stacked = namespace(values[0]).stack(values)
@@ -137,7 +136,7 @@ def numbers(*values: Any) -> list[float]:
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
-    """Return one number where a condition holds, and another where not."""
+    """Return one number if a condition holds, and another if not."""
     if isinstance(condition, (bool, np.bool_)):
         return yes if condition else no
     xp = namespace(condition)
@@ -161,10 +160,9 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def unshared(values: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return an array that its caller does not change later: a copy, where it could.
+    """Return an array that its caller cannot change: a copy, unless it is read-only.
 
-    Memory maps are returned as they are, since copying would read them whole; so are arrays that
-    nobody can write into.
+    Memory maps are returned as they are, since a copy would read them.
     """
     at: object = values
     frozen = True
@@ -175,7 +173,7 @@ def unshared(values: NDArray[Scalar]) -> NDArray[Scalar]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number that fits a float; True and False are none."""
+    """Return whether a value is a real number that fits a float; booleans are not."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         return False
     exact = value if isinstance(value, int) else float(value)  # the bound overflows in float32
@@ -183,21 +181,14 @@ def is_number(value: Any) -> bool:
 
 
 def whole(value: Any, name: str, low: int = 1, high: float = math.inf, why: str = "") -> int:
-    """Return a whole number from `low` to `high`; True, 2.0 and "2" are none.
+    """Return a whole number from `low` to `high`; True, 2.0 and "2" are refused.
 
-    Parameters
-    ----------
-    value : object
-    name : str
-        Its name in messages.
-    low, high : float
-    why : str
-        Where `high` comes from, for messages.
+    ``name`` is its name in messages, ``why`` the reason for `high`.
 
     Raises
     ------
     UsageError
-        Where it is anything else; says what it must be.
+        On another value.
     """
     counts = isinstance(value, Integral) and not isinstance(value, bool)
     if counts and low <= value <= high:
@@ -207,18 +198,14 @@ def whole(value: Any, name: str, low: int = 1, high: float = math.inf, why: str 
 
 
 def matrix(rows: AnyArray, what: str) -> AnyArray:
-    """Return an array that is a real matrix with at least one row and one column.
+    """Return an array, or anything with a shape and dtype, if it is a non-empty real matrix.
 
-    Parameters
-    ----------
-    rows : ndarray, or anything with its shape and dtype
-    what : str
-        Its name in messages, in the plural: ``"the samples"``.
+    ``what`` is its name in messages, in the plural: ``"the samples"``.
 
     Raises
     ------
     DataError
-        Where it is anything else; says what it is.
+        On other shapes and dtypes.
     """
     if len(rows.shape) != 2:
         hint = ": pass data[:, None] if they are one feature" if len(rows.shape) == 1 else ""
@@ -246,14 +233,12 @@ def check_rows(
     first : int
         The index of the first row.
     number : callable
-        ``number(index)`` returns the number of a row in messages; by default its index.
-    what : str
-        The name of a row in messages.
+        ``number(index)`` returns the number of a row in messages.
 
     Raises
     ------
     DataError
-        Names the row, the column and the value.
+        With row, column and value.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.einsum("ij,ij->i", block, block)
@@ -272,10 +257,10 @@ def check_rows(
 
 
 def release(rows: NDArray[np.generic]) -> None:
-    """Let the operating system take back the pages of a read-only or shared memory map."""
+    """Release the pages of a read-only or shared memory map."""
     at: object = rows
     while isinstance(at, np.ndarray):
-        # a private map (mode c) has changes that are nowhere else
+        # a private map (mode c) holds its own changes
         if isinstance(at, np.memmap) and at.mode == "c":
             return
         at = at.base

@@ -1,7 +1,7 @@
 """The child's end of a worker process; the parent's end is `orthobench.tools.processes`.
 
-The parent runs this file as a script. The interpreter may be one with another orthobench or with
-none, so the file imports the standard library only.
+The parent runs this file as a script, possibly in an interpreter without orthobench, so the file
+imports the standard library only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CODECS: dict[str, tuple[Callable[[Any], bytes], Callable[[bytes], Any]]] = {
     "pickle": (partial(pickle.dumps, protocol=pickle.HIGHEST_PROTOCOL), pickle.loads),
     "json": (lambda message: json.dumps(message).encode(), json.loads),
 }
-"""How messages become bytes and back. Unpickling runs code: never do it with another's bytes."""
+"""Writers and readers of messages. Unpickling runs code: only read trusted bytes."""
 
 LENGTH = struct.Struct("<q")
 
@@ -36,7 +36,7 @@ class Channel:
     incoming, outgoing : binary file
     codec : {"pickle", "json"}
     loads : callable, optional
-        Reads messages; by default the codec's function.
+        Reads messages; by default the codec's reader.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Channel:
         self._outgoing.flush()
 
     def receive(self) -> Any:
-        """Wait for the next message; return None where the other process has closed its end."""
+        """Wait for the next message; return None if the other process has closed its end."""
         length = self._incoming.read(LENGTH.size)
         if len(length) < LENGTH.size:
             return None
@@ -74,7 +74,7 @@ class Channel:
 
 
 def main(settings: dict[str, Any]) -> None:
-    """Call the ``main(channel, **arguments)`` of the module that the parent names."""
+    """Call ``main(channel, **arguments)`` of the module that the parent names."""
     channel = _channel(settings["codec"])
     _die_with(settings["parent"])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
@@ -82,17 +82,16 @@ def main(settings: dict[str, Any]) -> None:
         sys.path[:] = search_path(settings["path"])
     if settings["package"] is not None:
         _load_package(settings["module"].partition(".")[0], settings["package"])
-    # whose name is only known here: no part of what the digest of a run's source code follows
+    # not an import statement, which the digest of a run's source code would follow
     __import__(settings["module"])
     sys.modules[settings["module"]].main(channel, **settings["arguments"])
 
 
 def search_path(path: list[str]) -> list[str]:
-    """Return the parent's ``sys.path``, on which no file of the current folder hides a module.
+    """Return the parent's ``sys.path`` with the current folder last, so that it hides no module.
 
-    The current folder goes to the end, where the module of a user's own solver is still found. It
-    stays where it is if this interpreter has it too: from PYTHONPATH, or because a project that is
-    there is installed in editable mode.
+    The folder keeps its position if this interpreter has it too, from PYTHONPATH or an editable
+    installation.
     """
     try:
         here = os.path.realpath(os.curdir)
@@ -104,10 +103,7 @@ def search_path(path: list[str]) -> list[str]:
 
 
 def _channel(codec: str) -> Channel:
-    """Return a channel over the true standard streams.
-
-    Solvers read nothing from standard input, and what they print goes to standard error.
-    """
+    """Return a channel over the true standard streams; prints of solvers go to standard error."""
     channel = Channel(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), codec)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -117,17 +113,14 @@ def _channel(codec: str) -> Channel:
 
 
 def _die_with(parent: int) -> None:
-    """Ask Linux to kill this process with its parent, even while compiled code hangs.
-
-    Also to make it the parent of all that its children leave behind, so that it can be found.
-    """
+    """Ask Linux to kill this process with its parent, and to make orphans its children."""
     if sys.platform == "linux":
         import ctypes
 
         set_death_signal, set_child_subreaper = 1, 36
         ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
         ctypes.CDLL(None).prctl(set_child_subreaper, 1)
-        if os.getppid() != parent:  # there is a process in between, or the parent died before this
+        if os.getppid() != parent:  # another process is in between, or the parent died
             try:
                 os.kill(parent, 0)
             except ProcessLookupError:

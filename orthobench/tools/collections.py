@@ -1,4 +1,4 @@
-"""Small helpers for collections and numbers that every room needs in the same form."""
+"""Helpers for collections and JSON values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return a number as JSON can hold it: None where it is infinite or NaN."""
+    """Return a number as JSON can hold it: None if it is infinite or NaN."""
     return float(value) if math.isfinite(value) else None
 
 

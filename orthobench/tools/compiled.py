@@ -1,22 +1,14 @@
 """Decorators that compile kernels with numba, and the cache of the machine code.
 
-Import this only in modules of kernels: it loads numba, which is slow.
+Import this only in modules of kernels: numba loads slowly. Division follows IEEE 754.
 
-Division follows IEEE 754: with numba's own check for zero divisors, loops are not vectorized.
+Numba's cache does not notice changes of kernels in other files, nor of its own options. So the
+cache of each package lies in a folder named by a digest of its sources, of the modules here that
+kernels use, and of the options. Two processes that compile the same kernel could mix up its files,
+so each kernel has a lock.
 
-Numba keys its cache by the file of a kernel, and does not notice that a kernel in another file,
-which is compiled into it, has changed, nor that it was told to check bounds. So the cache of each
-package lies in a folder named by a digest of all its sources, of what kernels take from the core,
-and of how numba compiles: after an upgrade everything is compiled anew, and nothing stale runs.
-
-Nor does numba keep other processes from the cache while it writes there: two that compile one
-kernel at the same time do the work twice and, for arguments of different types, may leave the
-machine code of one under the name of the other. So each kernel has a lock. Who waits for it finds
-what it needs in the cache.
-
-Of a kernel that another one calls numba would make machine code, which never runs, since callers
-take it in as LLVM's intermediate code, and optimize that again. So such a kernel is compiled apart
-for its callers, as intermediate code alone, which only they optimize: half the time of compilation.
+A kernel that other kernels call is also compiled for them as LLVM's intermediate code alone, which
+halves the time of compilation.
 """
 
 from __future__ import annotations
@@ -48,22 +40,13 @@ def kernel(function: F) -> F:
 
 
 def summed(function: F) -> F:
-    """Compile a kernel whose sums may be taken in any order, so that they are vectorized.
-
-    Nothing in it may depend on the order of additions.
-    """
+    """Compile a kernel whose sums may be taken in any order, so that they are vectorized."""
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
 @cache
 def cache_folder(package: str) -> str:
-    """Return the folder for the machine code of a package's kernels.
-
-    Parameters
-    ----------
-    package : str
-        A top-level package. For one without a folder of sources it is numba's default.
-    """
+    """Return the cache folder of a top-level package; without sources numba's default."""
     try:
         spec = find_spec(package)
     except ValueError:  # a script has no spec
@@ -82,14 +65,10 @@ def cache_folder(package: str) -> str:
 
 
 class _IntermediateCode(JITCodeLibrary):
-    """The code of a kernel for the kernels that call it.
-
-    Numba's engine makes machine code of what it is given: here of no more than the variables in
-    which numba keeps the environments of functions.
-    """
+    """The code of a kernel for the kernels that call it; only environments get machine code."""
 
     def _optimize_final_module(self) -> None:
-        """Leave that to the callers."""
+        """Leave this to the callers."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -102,7 +81,7 @@ class _IntermediateCode(JITCodeLibrary):
 
 
 class _Linked(Compiler):
-    """Numba's compiler, of kernels for the kernels that call them."""
+    """Numba's compiler for intermediate code."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function."""
@@ -120,7 +99,7 @@ def _compiled(function: F, **options: Any) -> F:
         return _kept("linked", function, **options, **apart)
 
     def template(args: Any, kws: Any) -> Any:
-        # numba would compile a kernel once more for each constant that is passed to it
+        # numba would compile a kernel again for each constant argument
         return linked().get_call_template(
             [unliteral(kind) for kind in args], {k: unliteral(kind) for k, kind in kws.items()}
         )
@@ -137,14 +116,14 @@ def _kept(subfolder: str, function: Any, **options: Any) -> Any:
     others, config.CACHE_DIR = config.CACHE_DIR, folder and str(Path(folder, subfolder))
     options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
     try:
-        if subfolder and not folder:  # numba would take both forms of a kernel for one
+        if subfolder and not folder:  # numba would mix up both forms
             return numba.njit(**options)(function)
         compiled = numba.njit(cache=True, **options)(function)
         compiled.compile = _in_turn(compiled)
     except RuntimeError as error:
         if "no locator" not in str(error):
             raise
-        # nobody may write there, nor in the user's own cache folder: each process compiles anew
+        # no cache folder is writable: each process compiles anew
         compiled = numba.njit(**options)(function)
     finally:
         config.CACHE_DIR = others
@@ -152,12 +131,12 @@ def _kept(subfolder: str, function: Any, **options: Any) -> Any:
 
 
 def _in_turn(kernel: Any) -> Callable[[Any], Any]:
-    """Return what compiles a kernel, or loads it, in one process at a time."""
+    """Return a function that compiles or loads a kernel in one process at a time."""
     compile_ = kernel.compile
     path = Path(kernel.stats.cache_path, f"{kernel.__module__}.{kernel.__qualname__}.lock")
 
     def compile_in_turn(signature: Any) -> Any:
-        # numba's own lock first: a thread that has it may need a kernel that another one waits with
+        # numba's own lock first, against a deadlock
         with global_compiler_lock, locked(path):
             return compile_(signature)
 

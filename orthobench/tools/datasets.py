@@ -1,11 +1,11 @@
 """Files of data sets: found in the data folder or downloaded, and checked.
 
-The data folder is ``$ORTHOBENCH_DATA``, or else the user's cache folder. A file is used only where
-its checksum is right, and downloaded where it is absent.
+The data folder is ``$ORTHOBENCH_DATA``, or else the user's cache folder.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,16 +27,14 @@ class DataFile:
 
     Attributes
     ----------
-    name : str
-        Its name in the data folder.
-    sha256 : str
-        The checksum of the file that the `urls` serve, in hexadecimal.
+    name, sha256 : str
+        Its name in the data folder, and its checksum in hexadecimal.
     urls : tuple of str
-        Addresses to download it from, in order of preference; empty where only people can.
+        Addresses to download it from, in order of preference.
     source : str
-        Who publishes the data, and under which terms, for people.
+        The publisher and the licence, for people.
     repackaged : tuple of str
-        Checksums of files with the same contents that were compressed again.
+        Checksums of other compressions of the same contents.
     """
 
     name: str
@@ -57,18 +55,31 @@ def data_folder() -> Path:
 
 
 def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal; a file that did not change is read once."""
+    """Return the SHA-256 of a file, in hexadecimal; an unchanged file is read once."""
     status = path.stat()
     return _checksum(path, status.st_mtime_ns, status.st_size)
 
 
+_downloading = ContextVar("downloading", default=True)
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """Make `fetch` raise in this context if it would download a file."""
+    before = _downloading.set(False)
+    try:
+        yield
+    finally:
+        _downloading.reset(before)
+
+
 def find(file: DataFile) -> Path | None:
-    """Return the path of a file in the data folder, or None where it is absent.
+    """Return the path of a file in the data folder, or None if it is absent.
 
     Raises
     ------
     DataError
-        Where it has a wrong checksum, or cannot be read.
+        If it has a wrong checksum, or cannot be read.
     """
     path = data_folder() / file.name
     try:
@@ -85,63 +96,39 @@ def find(file: DataFile) -> Path | None:
     return path
 
 
-_downloading = ContextVar("downloading", default=True)
-
-
-@contextmanager
-def offline() -> Iterator[None]:
-    """Make `fetch` raise meanwhile where it would download a file."""
-    before = _downloading.set(False)
-    try:
-        yield
-    finally:
-        _downloading.reset(before)
-
-
 def fetch(file: DataFile) -> Path:
-    """Return the path of a file in the data folder; download it where it is absent.
-
-    A download is written to a temporary file, which is moved to its place once its checksum is
-    right. A data folder that cannot be written serves the files that it has.
+    """Return the path of a file in the data folder, which is downloaded if it is absent.
 
     Raises
     ------
     DataError
-        Where it has a wrong checksum, or is absent and cannot be downloaded.
+        As `find`, or if it cannot be downloaded.
     """
     return find(file) or _download(file)
 
 
 def _download(file: DataFile) -> Path:
-    failures = []
+    import pooch
+
+    folder, failures = data_folder(), list[str]()
     for url in file.urls if _downloading.get() else ():
         try:
-            return _retrieve(file, url)
+            return Path(pooch.retrieve(url, f"sha256:{file.sha256}", file.name, folder))
         except OSError as error:
             failures.append(f"{url}: {error.strerror or type(error).__name__}")
         except ValueError as error:
             failures.append(f"{url}: {error}")
-    folder = data_folder()
     tried = "; ".join(failures) or "no address is known to download it from"
     tried = tried if _downloading.get() else "nothing is downloaded here"
     raise DataError(
         f"{file.name} is not in the data folder {folder} and could not be downloaded ({tried}). "
-        f"Put it there by hand, or name the folder that has it by {VARIABLE}. "
+        f"Put it there by hand, or name its folder by {VARIABLE}. "
         f"It comes from {file.source}; its SHA-256 is {file.sha256}."
     )
-
-
-def _retrieve(file: DataFile, url: str) -> Path:
-    import pooch
-
-    digest = f"sha256:{file.sha256}"
-    return Path(pooch.retrieve(url, known_hash=digest, fname=file.name, path=data_folder()))
 
 
 @lru_cache(maxsize=2**16)  # a folder may have many files
 def _checksum(path: Path, modified: int, size: int) -> str:
     del modified, size
-    import hashlib
-
     with opened(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -8,17 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from orthobench._version import __version__
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib", "threadpoolctl")
-"""The distributions whose versions are recorded."""
+"""Distributions whose versions are recorded."""
 
 GPU_FACTS = {"name": "name", "memory": "memory.total", "driver": "driver_version"}
-"""What nvidia-smi is asked about each GPU."""
+"""Facts of each GPU, with the fields of nvidia-smi."""
 
 
 @cache
@@ -51,12 +50,11 @@ def snapshot() -> dict[str, Any]:
 def _cpu_model() -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, "")
+    return next((ln.partition(":")[2].strip() for ln in lines if ln.startswith("model name")), "")
 
 
 def gpus() -> list[dict[str, str]]:
-    """Return name, memory and driver of each GPU, as nvidia-smi tells them; none without it."""
+    """Return name, memory and driver of each GPU, from nvidia-smi; none without it."""
     import shutil
     import subprocess
 
@@ -96,12 +94,12 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
 
 
 SOURCES = ("source", "source code", "repository", "code", "github", "homepage", "home")
-"""What projects call the address of their code, the most telling first."""
+"""Labels of the address of a project's code, the most specific first."""
 
 
 @cache
 def published(distribution: str) -> tuple[str, str]:
-    """Return where the code of an installed distribution is, and its licence, by its metadata."""
+    """Return the address of the code and the licence of an installed distribution."""
     try:
         told = metadata.metadata(distribution).get_all
     except metadata.PackageNotFoundError:
@@ -116,12 +114,8 @@ def published(distribution: str) -> tuple[str, str]:
 
 @contextmanager
 def limited(threads: int) -> Iterator[None]:
-    """Limit every BLAS library of the process to a number of threads meanwhile.
-
-    Only libraries that are loaded can be limited. SciPy brings a BLAS of its own, which compiled
-    kernels call; so it is loaded first.
-    """
-    import scipy.linalg  # noqa: F401
+    """Limit every BLAS library of the process to a number of threads in this context."""
+    import scipy.linalg  # noqa: F401 - only loaded libraries can be limited
 
     with _controller(len(sys.modules)).limit(limits=threads):
         yield
@@ -129,7 +123,7 @@ def limited(threads: int) -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _controller(modules: int) -> Any:
-    """Return a controller of the libraries loaded; a new one once more modules are imported."""
+    """Return a controller of the loaded libraries; a new one after further imports."""
     del modules
     from threadpoolctl import ThreadpoolController
 
@@ -137,7 +131,7 @@ def _controller(modules: int) -> Any:
 
 
 def cores() -> int:
-    """Return how many physical cores this process may use; threads of one core count once."""
+    """Return the number of physical cores that this process may use."""
     if not hasattr(os, "sched_getaffinity"):
         return os.cpu_count() or 1
     usable = os.sched_getaffinity(0)
@@ -145,7 +139,7 @@ def cores() -> int:
 
 
 def _siblings(number: int) -> str:
-    """Return the processors that share the core of one, as Linux lists them."""
+    """Return the processors that share a core with one."""
     topology = Path(f"/sys/devices/system/cpu/cpu{number}/topology")
     try:
         return (topology / "thread_siblings_list").read_text()
@@ -155,7 +149,7 @@ def _siblings(number: int) -> str:
 
 @cache
 def blas_libraries() -> tuple[str, ...]:
-    """Return the BLAS libraries with versions and architectures, on which the bits depend."""
+    """Return the BLAS libraries with versions and architectures; bits depend on them."""
     from threadpoolctl import threadpool_info
 
     _load_blas()
@@ -165,16 +159,8 @@ def blas_libraries() -> tuple[str, ...]:
 
 
 def _load_blas() -> None:
-    """Load the BLAS libraries of NumPy and SciPy, the latter without SciPy where it brings one."""
+    """Load the BLAS libraries of NumPy and SciPy."""
     import numpy as np
+    import scipy.linalg  # noqa: F401
 
     np.dot(np.ones((2, 2)), np.ones((2, 2)))
-    spec = find_spec("scipy")
-    folder = Path(spec.origin).parent.with_name("scipy.libs") if spec and spec.origin else None
-    libraries = sorted(folder.glob("*openblas*.so*")) if folder else []
-    if len(libraries) == 1:
-        import ctypes
-
-        ctypes.CDLL(str(libraries[0]))
-    else:
-        import scipy.linalg  # noqa: F401

@@ -41,49 +41,38 @@ else:
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | NO_LINK
-"""How a temporary file is opened: as one that was not there."""
+"""Flags of a temporary file, which must be new."""
 
 TRIES = 20
-"""How often a lock is tried: another process may hold it only to look at it."""
+"""Number of attempts at a lock."""
 
 PAUSE = 0.05
-"""Seconds between two of them."""
+"""Seconds between two attempts."""
 
 HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-"""What a system says of a lock that another process holds."""
+"""Errors for a lock that another process holds."""
 
 LOCK = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK | getattr(os, "O_NONBLOCK", 0)
-"""How the file of a lock is opened: a pipe of its name is not waited for."""
+"""Flags of the file of a lock; a pipe of its name does not block."""
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file, which replaces `path` once the body has written it.
-
-    Where that fails, `path` stays as it was, and the temporary file is removed.
-
-    Parameters
-    ----------
-    path : Path
+    """Open a temporary file, which replaces `path` at the end, unless an error occurs.
 
     Raises
     ------
     UsageError
-        Where the file cannot be written, or is a link.
+        If the file cannot be written, or is a link.
     """
     with _temporary(path) as (part, file):
         yield file
         file.close()
-        os.replace(part, path)  # noqa: PTH105 - pathlib's says the same, atomically as this
+        os.replace(part, path)  # noqa: PTH105 - atomic
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Refuse a file that `atomic_write` could not write, before what is to be written is there.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise a `UsageError` for a file that `atomic_write` could not write."""
     if path.exists() and not path.is_file():
         raise UsageError(f"cannot write {path}: not a regular file")
     with _temporary(path):
@@ -92,7 +81,7 @@ def refuse_unwritable(path: Path) -> None:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """Open a new file beside `path`, under a name that nobody knows before, and remove it."""
+    """Open a new file beside `path`, under a random name, and remove it at the end."""
     refuse_link(path)
     part = path.with_name(f".orthobench-{secrets.token_hex(8)}.part")
     try:
@@ -106,12 +95,12 @@ def _temporary(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def opened(path: Path) -> BufferedReader:
-    """Open a regular file to read it; a pipe would be waited for, and a device may have no end.
+    """Open a regular file to read it.
 
     Raises
     ------
     OSError
-        Where it cannot be read, or is no regular file.
+        If it cannot be read, or is not a regular file: a pipe may block, a device may not end.
     """
     wait_for_nobody = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     number = os.open(path, os.O_RDONLY | wait_for_nobody)
@@ -122,23 +111,13 @@ def opened(path: Path) -> BufferedReader:
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse to write to a path that is a link, since whoever made it chose what is written.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise a `UsageError` for a link, whose author chose the file that would be written."""
     if path.is_symlink():
         raise UsageError(f"nothing is written through links, and {path} is one: remove it")
 
 
 def safe_join(folder: Path, *parts: str) -> Path:
-    """Return a path below a folder that the user named; refuse links on the way there.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Return a path below a folder; raise a `UsageError` for links on the way."""
     for part in parts:
         folder = folder / part
         refuse_link(folder)
@@ -146,20 +125,10 @@ def safe_join(folder: Path, *parts: str) -> Path:
 
 
 def make_folder(folder: Path, what: str, instead: str = "") -> Path:
-    """Make a folder and its parents where they do not exist, and return it.
+    """Make a folder and its parents, and return it.
 
-    Parameters
-    ----------
-    folder : Path
-    what : str
-        What is to be written there, for the message of an error.
-    instead : str
-        What to do about the error, for its message.
-
-    Raises
-    ------
-    UsageError
-        Where the folder cannot be made.
+    ``what`` is its contents and ``instead`` the remedy, for the message of the `UsageError` if the
+    folder cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -171,14 +140,9 @@ def make_folder(folder: Path, what: str, instead: str = "") -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes out, until they have their turn; a process that dies lets go.
+    """Hold the lock of a file, which is made and stays; the system frees it if the process dies.
 
-    Where the file cannot be written or its file system has no locks, nobody waits.
-
-    Parameters
-    ----------
-    path : Path
-        A file, which is made where it is not there, and stays.
+    If the file cannot be written or its file system has no locks, nothing is locked.
     """
     with ExitStack() as held:
         with suppress(OSError):
@@ -189,15 +153,9 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive_lock(path: Path, otherwise: Exception) -> Iterator[None]:
-    """Hold the lock of a file meanwhile, in a file beside it; a process that dies lets go.
+    """Hold the lock of a file, in a file beside it; raise `otherwise` if another process has it.
 
-    Where the file of the lock cannot be made, or the file system has no locks, nobody is kept out.
-
-    Parameters
-    ----------
-    path : Path
-    otherwise : Exception
-        What to raise where another process has held it for `TRIES` tries.
+    If that file cannot be made, or the file system has no locks, nothing is locked.
     """
     lock = path.with_name(f"{path.name}-lock")
     for _ in range(TRIES):
@@ -225,7 +183,7 @@ def _is_locked(file: IO[bytes]) -> bool:
 
 
 def _is_at(file: IO[bytes], path: Path) -> bool:
-    """Return whether an open file is the one of a path: who held its lock may have removed it."""
+    """Return whether an open file is the one at a path; a former holder may have removed it."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except OSError:
@@ -238,19 +196,11 @@ def _remove(lock: Path) -> None:
 
 
 FORMULA = ("=", "+", "-", "@")
-"""How a formula can begin, also in full width; a spreadsheet leaves out white space before it."""
+"""Beginnings of formulas; a spreadsheet ignores white space before them, and their width."""
 
 
 def write_csv(rows: Iterable[Iterable[Any]], file: BinaryIO, newline: str = "\r\n") -> None:
-    """Write rows as CSV, in UTF-8.
-
-    Parameters
-    ----------
-    rows : iterable of iterable
-    file : binary file
-    newline : str
-        What ends a row.
-    """
+    """Write rows as CSV, in UTF-8; no cell is a formula."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     try:
         writer = csv.writer(text, lineterminator=newline)
@@ -275,13 +225,7 @@ def _begins_formula(text: str) -> bool:
 
 
 def hide_home(text: str) -> str:
-    """Return a text in UTF-8 in which the user's home folder is ``~``.
-
-    Parameters
-    ----------
-    text : str
-        Such as a traceback or a command.
-    """
+    """Return a text in UTF-8 in which the user's home folder is ``~``."""
     text = text.encode(errors="backslashreplace").decode()  # names of files may be other bytes
     home = str(Path("~").expanduser())
     if len(home) < 2:  # there is none, or it is the root
@@ -290,18 +234,7 @@ def hide_home(text: str) -> str:
 
 
 def refuse_files(parameters: Mapping[str, Any], folders: Sequence[Path] = ()) -> None:
-    """Refuse parameters that may name a file elsewhere than below some folders, links resolved.
-
-    Parameters
-    ----------
-    parameters : mapping
-        Of a problem or a solver.
-    folders : sequence of Path
-
-    Raises
-    ------
-    DataError
-    """
+    """Raise a `DataError` for parameters that may name a file outside of some folders."""
     allowed = [folder.resolve() for folder in folders]
     for name, value in parameters.items():
         if isinstance(value, str) and names_file(name, value):

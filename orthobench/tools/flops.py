@@ -1,14 +1,13 @@
 """Closed formulae for floating-point operations (flops).
 
 A real addition, subtraction, multiplication, division or square root counts one. A matrix product
-counts in full, also where its result is symmetric. LAPACK's factorizations are counted by their
-leading terms (Golub and Van Loan 2013, *Matrix Computations*, 4th edition), iterative ones with
-the usual constants.
+counts in full, even if its result is symmetric. Factorizations of LAPACK count by their leading
+terms (Golub and Van Loan 2013, *Matrix Computations*, 4th edition).
 """
 
 from __future__ import annotations
 
-# products in place of powers: kernels take these in, and for a power numba compiles a function
+# products in place of powers: numba compiles a function for a power
 
 
 def gemm(m: int, n: int, k: int) -> int:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from orthobench.tools.machine import readable
-
 MISSING = "-"
 
 
@@ -53,15 +51,6 @@ def percent(ratio: float) -> str:
     return f"{change:+{digits}} %"
 
 
-def metric_text(name: str, value: float) -> str:
-    """Return a metric as text, in the unit that its name ends with: ``200.0 MiB``, ``12.3 ms``."""
-    if math.isfinite(value) and name.endswith("_bytes"):
-        return readable(round(value))
-    if math.isfinite(value) and name.endswith("_seconds"):
-        return duration(value)
-    return number(value)
-
-
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: ``1 seed``, ``5 seeds``."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
@@ -80,7 +69,7 @@ def count(value: float) -> str:
 
 
 def budget_text(budget: Mapping[str, float]) -> str:
-    """Return a budget as text: ``budget 2,000 samples``; empty where nothing is limited."""
+    """Return a budget as text: ``budget 2,000 samples``; empty without limits."""
     formats: Mapping[str, Callable[[float], str]] = {
         "seconds": duration, "flops": lambda value: f"{si(value)} flops",
     }  # fmt: skip

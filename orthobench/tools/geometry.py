@@ -1,6 +1,6 @@
-"""Geometry of matrices with orthonormal columns: defects, retractions, rotations, distances.
+"""Geometry of matrices with orthonormal columns.
 
-`drift`, `random_point` and `rotate` take arrays of NumPy, the others those of any library.
+`drift`, `random_point` and `rotate` take NumPy arrays, the others arrays of any library.
 """
 
 from __future__ import annotations
@@ -14,35 +14,15 @@ from orthobench.tools.arrays import AnyArray, Array, copied, in_rows, is_plain, 
 
 
 def drift(U: Array) -> float:
-    """Return the orthogonality defect of a matrix, the Frobenius norm of U'U - I.
-
-    Parameters
-    ----------
-    U : ndarray, shape (n, k)
-
-    Notes
-    -----
-    2nk² flops.
-    """
+    """Return the Frobenius norm of U'U - I for U of shape (n, k); 2nk² flops."""
     return float(np.linalg.norm(U.T @ U - np.eye(U.shape[1])))
 
 
 def orthonormalize(A: AnyArray) -> AnyArray:
-    """Return the Q factor of a matrix, with a positive diagonal of R: a retraction.
+    """Return the Q factor of a matrix (n, k) of full rank, k <= n, with a positive diagonal of R.
 
-    Parameters
-    ----------
-    A : array, shape (n, k), k <= n
-        Of full rank.
-
-    Returns
-    -------
-    array, shape (n, k)
-        The orthonormal basis that Gram-Schmidt gives in exact arithmetic; it is unique.
-
-    Notes
-    -----
-    4nk² - 4k³/3 flops (Householder, with Q formed).
+    It is the basis of Gram-Schmidt in exact arithmetic, a retraction, and unique. 4nk² - 4k³/3
+    flops (Householder, with Q formed).
     """
     Q, R = namespace(A).linalg.qr(A)
     signed: AnyArray = Q * diagonal_signs(R)
@@ -50,7 +30,7 @@ def orthonormalize(A: AnyArray) -> AnyArray:
 
 
 def diagonal_signs(A: Any) -> Any:
-    """Return the signs of the diagonal entries of a matrix, 1 for those that are zero."""
+    """Return the signs of the diagonal entries of a matrix, 1 for zeros."""
     if is_plain(A):
         return np.where(A.diagonal() < 0, -1.0, 1.0)
     xp = namespace(A)
@@ -60,36 +40,14 @@ def diagonal_signs(A: Any) -> Any:
 
 
 def random_point(n: int, k: int, rng: np.random.Generator) -> Array:
-    """Return a random matrix with orthonormal columns, from the uniform (Haar) distribution.
-
-    Parameters
-    ----------
-    n, k : int
-        Rows and columns, k <= n.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray, shape (n, k)
-    """
+    """Return a uniformly (Haar) random matrix (n, k) with orthonormal columns."""
     return orthonormalize(rng.standard_normal((n, k)))
 
 
 def complete(U: AnyArray, start: AnyArray, k: int) -> AnyArray:
-    """Return k orthonormal columns: those of `U`, then as many of the span of `start` as it lacks.
+    """Return k orthonormal columns: those of `U`, and the rest from the span of `start`.
 
-    Parameters
-    ----------
-    U : array, shape (n, m)
-        Orthonormal columns; the first k are taken.
-    start : array, shape (n, k)
-        Orthonormal columns; their part orthogonal to `U` supplies the rest.
-    k : int
-
-    Returns
-    -------
-    array, shape (n, k)
-        A fresh array.
+    `U` (n, m) and `start` (n, k) have orthonormal columns. The result is a new array.
     """
     if U.shape[1] >= k:
         leading: AnyArray = U[:, :k]
@@ -103,32 +61,19 @@ def complete(U: AnyArray, start: AnyArray, k: int) -> AnyArray:
 
 
 def subspace_error(U: AnyArray, V: AnyArray) -> float:
-    """Return the distance between two subspaces, |(I - UU')V|_F.
+    """Return the distance |(I - UU')V|_F of two subspaces with orthonormal bases (n, k).
 
-    The root of the sum of the squared sines of their principal angles; zero where they are equal.
-    Computed from the residual, where small distances are not lost to rounding as they are in
-    ``k - |U'V|²``.
-
-    Parameters
-    ----------
-    U, V : array, shape (n, k)
-        Orthonormal bases.
+    The root of the sum of the squared sines of the principal angles. The residual keeps small
+    distances, which ``k - |U'V|²`` loses to rounding.
     """
     return float(norm(V - U @ (U.T @ V)))
 
 
 def polar(A: AnyArray) -> AnyArray:
-    """Return the orthonormal factor of the polar decomposition: the nearest orthonormal matrix.
+    """Return the orthonormal factor of the polar decomposition of a matrix (n, k), k <= n.
 
-    It maximizes tr(U'A) over U'U = I, and is unique where A has full rank.
-
-    Parameters
-    ----------
-    A : array, shape (n, k), k <= n
-
-    Notes
-    -----
-    A thin SVD, about 6nk² + 20k³ flops (`flops.svd`).
+    The nearest orthonormal matrix: it maximizes tr(U'A) over U'U = I, and is unique if A has full
+    rank. A thin SVD, about 6nk² + 20k³ flops (`flops.svd`).
     """
     left, _, right = namespace(A).linalg.svd(A, full_matrices=False)
     factor: AnyArray = left @ right
@@ -136,21 +81,7 @@ def polar(A: AnyArray) -> AnyArray:
 
 
 def unit_columns(A: AnyArray) -> AnyArray:
-    """Return the columns of a matrix at unit length; columns of zeros stay zero.
-
-    Parameters
-    ----------
-    A : array, shape (d, m)
-
-    Returns
-    -------
-    array, shape (d, m)
-        A fresh array.
-
-    Notes
-    -----
-    3dm flops.
-    """
+    """Return the columns of a matrix (d, m) at unit length, zeros as zeros; 3dm flops."""
     xp = namespace(A)
     norms = xp.linalg.vector_norm(A, axis=0)
     unit: AnyArray = A / xp.where(norms > 0, norms, xp.ones_like(norms))
@@ -158,23 +89,11 @@ def unit_columns(A: AnyArray) -> AnyArray:
 
 
 def rotate(A: Array, i: int, j: int, angle: float) -> None:
-    """Rotate columns i and j of a matrix in the plane that they span, in place.
+    """Rotate columns i and j of a matrix in the plane that they span, by radians, in place.
 
-    A <- A G(i, j, angle), that is ``a_i <- cos a_i + sin a_j`` and ``a_j <- cos a_j - sin a_i``.
-    G = Expm(-angle H) with H = e_i e_j' - e_j e_i', as equation 6 and Algorithms 2 and 5 of Shalit
-    and Chechik (2014) need it. Their section 2.2 calls this matrix G(i, j, -angle), a misprint.
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, k)
-    i, j : int
-        Different columns.
-    angle : float
-        In radians.
-
-    Notes
-    -----
-    6n flops.
+    A <- A G(i, j, angle), that is ``a_i <- cos a_i + sin a_j`` and ``a_j <- cos a_j - sin a_i``, as
+    equation 6 and Algorithms 2 and 5 of Shalit and Chechik (2014) need it. Their section 2.2 calls
+    this matrix G(i, j, -angle), a misprint. 6n flops.
     """
     c, s = cos(angle), sin(angle)
     a_i, a_j = A[:, i], A[:, j]

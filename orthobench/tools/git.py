@@ -1,4 +1,4 @@
-"""Git, asked for what comparisons, sessions and new plugins have to know of a repository."""
+"""Commands of git."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from orthobench.errors import OrthobenchError
 
 OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR")
-"""Variables that git sets for its hooks, and that send a command to another repository or index."""
+"""Variables of git's hooks that redirect a command to another repository or index."""
 
 ENVIRONMENT = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
-"""What git may not do: translate, write without need, or ask."""
+"""No translations, no needless locks, no prompts."""
 
 OFF = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
-"""Nor call the hooks and the monitor of a repository."""
+"""No hooks and no file monitor of a repository."""
 
 
 class GitError(OrthobenchError):
@@ -23,22 +23,14 @@ class GitError(OrthobenchError):
 
 
 def git(folder: Path, *words: str, timeout: float | None = None) -> str:
-    """Run a git command in a folder and return what it prints.
-
-    Parameters
-    ----------
-    folder : Path
-    *words : str
-        The command with its options.
-    timeout : float, optional
-        The seconds that it may take.
+    """Run a git command in a folder and return its output; the timeout is in seconds.
 
     Raises
     ------
     GitError
-        Where it fails or takes too long; with git's message.
+        If it fails or takes too long.
     FileNotFoundError
-        Where there is no git.
+        If git is not installed.
     """
     others = {name: value for name, value in os.environ.items() if name not in OTHERS}
     try:

@@ -1,4 +1,4 @@
-"""The machine: how busy it is, its memory, and what processes and calls have used of them."""
+"""The machine: its load, its memory, and what processes and calls use of them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from orthobench.tools.places import Place
 
 
 class Load(NamedTuple):
-    """How busy a machine was at one time; what its system does not say is None.
+    """The load of a machine.
 
     Attributes
     ----------
     processors : int
-        Its logical processors.
+        Number of logical processors.
     average : float, optional
-        Threads that ran or were ready to, averaged over the last minute.
+        Number of threads that run or are ready to, averaged over the last minute.
     """
 
     processors: int
@@ -33,18 +33,18 @@ class Load(NamedTuple):
 
     @property
     def busy(self) -> bool:
-        """Whether more than one thread was waiting for a processor, averaged over a minute."""
+        """Whether more than one thread waited for a processor, averaged over a minute."""
         return self.average is not None and self.average > self.processors + 1
 
 
 def load() -> Load:
-    """Return how busy this machine is."""
+    """Return the load of this machine."""
     average = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return Load(os.cpu_count() or 1, average)
 
 
 def read_small(path: str) -> bytes:
-    """Return the first 4 kB of a file of /proc or /sys; three times as fast as `pathlib`."""
+    """Return the first 4 kB of a file of /proc or /sys."""
     file = os.open(path, os.O_RDONLY)
     try:
         return os.read(file, 4096)
@@ -58,20 +58,19 @@ TICK = 1.0 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process has used since it started.
+    """The resources that a process has used since it started.
 
     Attributes
     ----------
-    wall : float
-        Seconds of wall time, from an arbitrary beginning.
-    cpu : float
-        Seconds of CPU time of all its threads, and of the processes that it started and awaited.
+    wall, cpu : float
+        Seconds of wall-clock time, from an arbitrary beginning, and of CPU time with awaited
+        children.
     queued : float
-        Seconds that its main thread was ready to run and had to wait for a core.
+        Seconds that its main thread waited for a core.
     children : int
-        Processes that it started, or that these started, and that were not awaited.
+        Number of its descendants that were not awaited.
     stolen : float
-        Seconds that a host took from all cores of this virtual machine; 0 on a real one.
+        Seconds that a host took from all cores of this virtual machine.
     """
 
     wall: float
@@ -82,35 +81,17 @@ class Usage:
 
 
 def stolen() -> float:
-    """Return the seconds that a host took from all cores of this virtual machine; on Linux only.
-
-    Raises
-    ------
-    OSError
-        Where the system does not say.
-    """
+    """Return the seconds that a host took from all cores of this virtual machine; on Linux."""
     return TICK * int(read_small("/proc/stat").split(maxsplit=9)[8])
 
 
 def queued(process: int) -> float:
-    """Return the seconds that the main thread of a process has waited for a core; on Linux only.
-
-    Raises
-    ------
-    OSError
-        Where the process is gone.
-    """
+    """Return the seconds that the main thread of a process has waited for a core; on Linux."""
     return int(read_small(f"/proc/{process}/schedstat").split()[1]) * 1e-9
 
 
 def usage(process: int) -> Usage | None:
-    """Return what a process has used; None where the system does not say, or it is gone.
-
-    Parameters
-    ----------
-    process : int
-        Its number.
-    """
+    """Return the resources that a process has used; None if it is gone, or not on Linux."""
     if sys.platform != "linux":
         return None
     try:
@@ -124,7 +105,7 @@ def usage(process: int) -> Usage | None:
 
 
 def children(process: int) -> list[int]:
-    """Return the numbers of the processes that a process started, as only Linux tells them."""
+    """Return the ids of the processes that a process started; on Linux."""
     found: list[int] = []
     with suppress(OSError):  # the process or a thread of it may be gone
         for thread in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208 - quick
@@ -133,7 +114,7 @@ def children(process: int) -> list[int]:
 
 
 def descendants(process: int) -> list[int]:
-    """Return the numbers of the processes that a process started, and that these started."""
+    """Return the ids of the children of a process, and of theirs."""
     found = children(process)
     for child in [*found]:
         found += descendants(child)
@@ -141,7 +122,7 @@ def descendants(process: int) -> list[int]:
 
 
 def out_of_memory() -> int:
-    """Return how many processes the system has killed for want of memory; 0 if it does not say."""
+    """Return the number of processes that Linux has killed for want of memory."""
     with suppress(OSError, ValueError, IndexError):
         text = Path("/proc/vmstat").read_text(encoding="ascii")
         return int(text.partition("\noom_kill ")[2].split()[0])
@@ -153,24 +134,13 @@ _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_
 
 @cache
 def total() -> int | None:
-    """Return the bytes of memory of the machine, or of the container where it has less.
-
-    None where the system does not say.
-    """
+    """Return the memory of the machine or its container, in bytes; None if unknown."""
     limits = [limit for limit in (_physical(), *map(_container, _CGROUPS)) if limit]
     return min(limits, default=None)
 
 
 def refusal_of(needed: int, what: str) -> str | None:
-    """Return a sentence that something does not fit into memory, or None where it does.
-
-    Parameters
-    ----------
-    needed : int
-        Bytes.
-    what : str
-        The subject of the sentence.
-    """
+    """Return a sentence that `what`, which needs some bytes, does not fit into memory, or None."""
     most = total()
     if most is None or needed <= most:
         return None
@@ -202,27 +172,18 @@ def _container(path: str) -> int | None:
 
 
 STATUS = Path("/proc/self/status")
-"""Where Linux says how much memory a process has."""
+"""The memory of this process in Linux."""
 
 FORGET = Path("/proc/self/clear_refs")
-"""What is written here has Linux forget the peak of a process."""
+"""Writing 5 here resets the peak of this process in Linux."""
 
 
 class Peak:
-    """The most bytes that some calls had at once, beyond those that were there before them.
+    """The peak memory of some calls, beyond the memory before them, in bytes (`value`).
 
-    What a call leaves behind counts in the next ones. What comes and goes between calls does not.
-    On the host it is the resident set of this process, in pages that were touched; glibc gives
-    back those that were freed before each count. On a device it is what torch has allocated.
-
-    Parameters
-    ----------
-    place : Place
-
-    Attributes
-    ----------
-    value : float
-        Bytes, so far.
+    Memory that a call keeps counts in the next ones; memory that comes and goes between calls does
+    not. On the host it is the resident set of this process, after glibc has returned freed pages;
+    on a device the allocations of torch.
     """
 
     def __init__(self, place: Place) -> None:
@@ -232,7 +193,7 @@ class Peak:
     def missing(place: Place) -> str | None:
         """Return why the peak of what runs at a place cannot be measured here, or None."""
         if place.device != "cpu":
-            return None if place.library == "torch" else "of devices only that of torch is known"
+            return None if place.library == "torch" else "only torch knows the peak of a device"
         if sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "malloc_trim"):
             return "the peak of a process's memory is known on Linux with glibc only"
         try:
@@ -243,7 +204,7 @@ class Peak:
 
     @contextmanager
     def measuring(self, keeps: bool = True) -> Iterator[None]:
-        """Count what happens meanwhile; `keeps` says whether what it leaves behind stays."""
+        """Count the memory of this context; `keeps`: memory that it leaves behind counts on."""
         _, before = self._read()
         self._restart()
         yield
@@ -268,29 +229,14 @@ class Peak:
 
 
 def process_peak() -> int:
-    """Return the most bytes of memory that this process has had since `reset_process_peak`.
-
-    Since it began, where the system cannot forget a peak; 0 where it does not say.
-    """
-    try:
-        return _status("VmHWM")
-    except (OSError, StopIteration):
-        return _highest()
+    """Return the peak memory of this process since `reset_process_peak`, in bytes; on Linux."""
+    return _status("VmHWM")
 
 
 def reset_process_peak() -> None:
-    """Let the system forget how much memory this process has had; on Linux only."""
+    """Reset the peak memory of this process; on Linux."""
     with suppress(OSError):
         _forget()
-
-
-def _highest() -> int:
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _forget() -> None:
@@ -298,15 +244,14 @@ def _forget() -> None:
 
 
 def resident() -> int:
-    """Return the bytes of memory that this process has now; 0 if the system does not say."""
-    try:
-        return _status("VmRSS")
-    except (OSError, StopIteration):
-        return 0
+    """Return the resident memory of this process, in bytes; on Linux."""
+    return _status("VmRSS")
 
 
 def _status(name: str) -> int:
-    """Return the bytes that Linux tells of this process under a name."""
-    lines = STATUS.read_text(encoding="utf-8").splitlines()
-    line = next(line for line in lines if line.startswith(f"{name}:"))
-    return 1024 * int(line.split()[1])
+    """Return a number of bytes in the status of this process; 0 if unknown."""
+    try:
+        lines = STATUS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(ln.split()[1]) for ln in lines if ln.startswith(f"{name}:")), 0)

@@ -1,4 +1,4 @@
-"""All that an object refers to: its arrays, before and after."""
+"""The arrays that an object refers to, before and after a call."""
 
 from __future__ import annotations
 
@@ -12,22 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 OPAQUE = (str, bytes, int, float, complex, bool, type, types.ModuleType, np.random.Generator)
-"""Types of objects that are not looked into."""
+"""Types that are not followed."""
 
 DEPTH = 12
-"""Levels of nesting that are looked into."""
+"""Maximum number of levels that are followed."""
 
 
 def walk(root: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the objects that an object refers to, itself first, each once.
+    """Yield the objects that an object refers to, itself first, with paths: ``".data['x'][0]"``.
 
     Attributes, slots, sequences, mappings, methods and closures are followed.
-
-    Yields
-    ------
-    path : str
-        Where the object is, from the root: ``".data['x'][0]"``.
-    item : object
     """
     seen: set[int] = set()
     alive = [root]  # an id is only unique as long as its object lives
@@ -73,12 +67,7 @@ def _parts(item: Any) -> Iterator[tuple[str, Any]]:
 
 
 class Snapshot:
-    """Copies of the arrays that an object refers to.
-
-    Parameters
-    ----------
-    root : object
-    """
+    """Copies of the arrays that an object refers to."""
 
     def __init__(self, root: Any) -> None:
         self._copies = [(path, array, array.copy()) for path, array in arrays(root).items()]
@@ -100,7 +89,7 @@ class Snapshot:
 
 @contextmanager
 def writable(array: NDArray[Any]) -> Iterator[None]:
-    """Make an array writable meanwhile, where its memory is."""
+    """Make an array writable in this context, if its memory is."""
     before = array.flags.writeable
     array.flags.writeable = True
     try:

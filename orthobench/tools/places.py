@@ -1,8 +1,7 @@
-"""Places where solvers compute: an array library, a device and a precision, or many blocks."""
+"""Places to compute: an array library, a device and a precision, or blocks of samples."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -18,40 +17,30 @@ from orthobench.errors import UsageError, unknown
 from orthobench.tools.array_libraries import LIBRARIES, ArrayLibrary
 from orthobench.tools.environment import version
 
-MOST_WORKERS = 16
-"""The most workers that are started for each processor."""
-
 TOLERANCES: Mapping[str, float] = {
     "float64": 1e-9, "float32": 2e-3, "bfloat16": 0.2, "float16": 0.05,
 }  # fmt: skip
-"""Parts by which values of equal runs may differ on a GPU, by precision.
-
-Sums are in another order in each run, and steps amplify rounding as between array libraries."""
+"""Maximum relative difference between values of equal runs on a GPU, by precision."""
 
 DTYPES = tuple(TOLERANCES)
-"""The precisions; the first is the default."""
+"""Precisions; the first is the default."""
 
 GRAMMAR = re.compile(r"(?P<library>[a-z-]+)(:(?P<device>[a-z]+))?(/(?P<dtype>\w+))?")
 
 REDUCTIONS = re.compile(r"blocks|dask:([1-9]\d{0,3}|(tcp|tls)://[^\s/]+:\d+)")
-"""Where blocks are summarized: in this process, by workers that are started, or on a cluster."""
+"""Places that summarize blocks: this process, new workers, or a cluster."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """An array library, a device and a precision; or where blocks of samples are summarized.
+    """An array library, a device and a precision; or a place that summarizes blocks of samples.
 
     Attributes
     ----------
-    library : str
-        A name in `LIBRARIES`.
-    device : str
-        ``"cpu"`` or ``"cuda"``.
-    dtype : str
-        One of `DTYPES`; those of two bytes where the library has them.
+    library, device, dtype : str
+        A name in `LIBRARIES`, ``"cpu"`` or ``"cuda"``, and one of `DTYPES`.
     reduction : str
-        ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``, where NumPy summarizes blocks of
-        samples; empty where samples stream.
+        ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``; empty if samples stream.
     """
 
     library: str = "numpy"
@@ -77,12 +66,12 @@ class Place:
 
     @property
     def moves(self) -> bool:
-        """Whether arrays are moved there and waited for."""
+        """Whether arrays are moved there."""
         return not (self.is_default or self.reduces)
 
     @property
     def compiles(self) -> bool:
-        """Whether code is compiled there for each shape of arrays."""
+        """Whether the library compiles code for each shape of arrays."""
         return self.moves and self._library.compiles
 
     @property
@@ -92,72 +81,60 @@ class Place:
 
     @property
     def workers(self) -> int:
-        """The worker processes that are started for a run."""
+        """Number of worker processes that a run starts."""
         count = self.reduction.partition(":")[2]
         return int(count) if count.isdigit() else 0
 
     @property
     def address(self) -> str | None:
-        """The address of a Dask scheduler, where one is named."""
+        """The address of a Dask scheduler, if one is named."""
         address = self.reduction.partition(":")[2]
         return address if "://" in address else None
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """The distributions that compute there, beside NumPy."""
+        """The distributions that compute there, NumPy excepted."""
         if self.reduces:
             return ("distributed",) if self.reduction.startswith("dask") else ()
         return () if self.is_default else (self._library.distribution,)
 
     def missing(self) -> str | None:
-        """Return why nothing can be computed here, with a remedy, or None."""
+        """Return why this machine cannot compute there, with a remedy, or None."""
         if self.is_default:
             return None
-        return self._without_engine() if self.reduces else self._library.missing(self.device)
-
-    def _without_engine(self) -> str | None:
+        if not self.reduces:
+            return self._library.missing(self.device)
         if self.packages and find_spec("distributed") is None:
             return "Dask is not installed: pip install 'orthobench[dask]'"
         if self.workers and shutil.which("openssl") is None:
-            return (
-                "the program openssl is not there, which makes the key of the workers: install it"
-            )
-        most = MOST_WORKERS * (os.cpu_count() or 1)
-        if self.workers > most:
-            return f"more than {most} workers are too many for the processors of this machine"
+            return "the program openssl, which makes the key of the workers, is missing: install it"
         return None
 
     def array(self, values: NDArray[np.generic]) -> Any:
-        """Return an array of this place; floats get its precision."""
+        """Return a copy of an array at this place; floats get its precision."""
         return self._library.array(values, self.device, self.dtype)
 
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
-        """Return a copy of one of its arrays on the host, in its precision."""
+        """Return a copy of one of its arrays on the host."""
         return self._library.to_numpy(values)
 
     def wait(self, values: Sequence[object]) -> None:
-        """Wait until arrays are computed; a clock read before shows how long asking for them took.
-
-        Parameters
-        ----------
-        values : sequence
-            The arrays; what else is among them is left alone.
-        """
+        """Wait until arrays are computed; other objects among the values are ignored."""
         if self.moves:
             self._library.wait(values, self.device)
 
     def limit(self, threads: int) -> None:
-        """Compute with at most so many threads on the host from here on."""
+        """Limit the threads of later computations on the host."""
         if self.moves:
             self._library.limit(threads)
 
     @property
     def tolerance(self) -> float:
-        """The part by which a value may differ between equal runs; 0 where they give equal bits."""
+        """Maximum relative difference between equal runs; 0 if they give equal bits."""
         return 0.0 if self.device == "cpu" else TOLERANCES[self.dtype]
 
     def facts(self) -> Mapping[str, str]:
-        """Return what results depend on beside the code: versions, device, flags and tolerance."""
+        """Return the versions, device, flags and tolerance that results depend on."""
         if self.reduces:
             return {name: version(name) or "" for name in self.packages}
         tolerance = {"tolerance": f"{self.tolerance:g}"} if self.tolerance else {}
@@ -169,14 +146,12 @@ DEFAULT = Place()
 
 @lru_cache(maxsize=64)
 def place_of(text: str) -> Place:
-    """Return the place that a text names.
-
-    ``LIBRARY[:DEVICE][/DTYPE]``, ``blocks``, ``dask:WORKERS`` or ``dask:ADDRESS``.
+    """Return the place for ``LIBRARY[:DEVICE][/DTYPE]``, ``blocks`` or ``dask:WORKERS|ADDRESS``.
 
     Raises
     ------
     UsageError
-        Where the text is something else, or names an unknown library, device or precision.
+        If the text has another form, or names an unknown library, device or precision.
 
     Examples
     --------
@@ -190,8 +165,8 @@ def place_of(text: str) -> Place:
     match = GRAMMAR.fullmatch(text)
     if match is None:
         raise UsageError(
-            f"{text!r} is no place to compute: write LIBRARY[:DEVICE][/DTYPE], such as torch:cpu "
-            "or torch:cuda/float32; or blocks, dask:4, dask:tcp://HOST:8786"
+            f"{text!r} is no place to compute: write LIBRARY[:DEVICE][/DTYPE], such as "
+            "torch:cpu or torch:cuda/float32; or blocks, dask:4, dask:tcp://HOST:8786"
         )
     library = match["library"]
     if library not in LIBRARIES:

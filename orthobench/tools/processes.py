@@ -1,8 +1,7 @@
-"""Worker processes, seen from the parent: started, sent messages, listened to and killed.
+"""The parent's end of worker processes; the child's end is `orthobench.tools.child`.
 
-The child's end is `orthobench.tools.child`. A worker never imports from the current folder in
-place of what is installed. It is killed with all copies of itself (on Windows they stay), and on
-Linux together with its parent; elsewhere it ends once it has its next message to read.
+A worker never imports from the current folder in place of installed packages. It is killed with all
+copies of itself (not on Windows), and on Linux together with its parent.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS",
 )  # fmt: skip
-"""Environment variables that libraries read once, when they are loaded."""
+"""Environment variables that libraries read when they are loaded."""
 
 LAST_BYTES = 4000
-"""How much is kept of what a process wrote to standard error before it died."""
+"""Maximum number of bytes of standard error in an error message."""
 
 
 Replies: TypeAlias = "SimpleQueue[tuple[Process, Any]]"
-"""Messages with the process that each comes from; None where no more will come from it."""
+"""Messages with their process; None for the end of a process."""
 
 
 class ProcessError(OrthobenchError):
@@ -48,9 +47,9 @@ class ProcessError(OrthobenchError):
     Attributes
     ----------
     reason : str
-        How it ended, as a clause.
+        A clause.
     stderr : str
-        The last that it wrote to standard error since the last message to it.
+        The end of its standard error.
     """
 
     def __init__(self, reason: str, stderr: str = "") -> None:
@@ -59,7 +58,7 @@ class ProcessError(OrthobenchError):
 
 
 def kill_all(processes: Iterable[int]) -> None:
-    """Kill processes by their numbers, on POSIX systems; one may be gone."""
+    """Kill processes by their ids, on POSIX systems; one may be gone."""
     for process in processes:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(process, signal.SIGKILL)
@@ -68,11 +67,7 @@ def kill_all(processes: Iterable[int]) -> None:
 def reason_of(code: int, out_of_memory: bool = False) -> str:
     """Return how a process ended, by its exit code, as a clause.
 
-    Parameters
-    ----------
-    code : int
-    out_of_memory : bool
-        Whether the system killed any process for want of memory meanwhile.
+    ``out_of_memory``: the system killed a process for want of memory during its life.
     """
     if code == -9 and out_of_memory:
         return "its process was killed by SIGKILL, and the system killed for want of memory"
@@ -82,13 +77,7 @@ def reason_of(code: int, out_of_memory: bool = False) -> str:
 
 
 class Alarm:
-    """Calls a function in another thread when a time is over; a context, whose end calls it off.
-
-    Parameters
-    ----------
-    call : callable
-    seconds : float
-        From now on; may be infinite.
+    """Calls a function in another thread after some seconds; the end of the context cancels it.
 
     Attributes
     ----------
@@ -111,17 +100,17 @@ class Alarm:
         self.close()
 
     def close(self) -> None:
-        """Call it off for good, once a call that has begun is over."""
+        """Cancel it, after a call that has begun."""
         with self._changed:
             self._at = -math.inf
             self._changed.notify()
         self._thread.join()
 
     def set(self, seconds: float) -> None:
-        """Let it ring in so many seconds from now on."""
+        """Set the time to some seconds from now."""
         with self._changed:
             self._at, self.rang = time.monotonic() + seconds, False
-            if self._at < self._wakes:  # otherwise it looks again by itself
+            if self._at < self._wakes:  # otherwise it wakes up in time
                 self._changed.notify()
 
     def _wait(self) -> None:
@@ -142,23 +131,20 @@ class Process:
     Parameters
     ----------
     module : str
-        The module's name.
     arguments : mapping
-        Anything that JSON can hold.
+        JSON values.
     threads : int
-        Threads of the libraries that it loads.
+        Threads of its libraries.
     replies : SimpleQueue, optional
-        Takes each message from the process, with the process, and None once there are no more:
-        several processes may share it. Without a queue messages are taken by `receive`.
+        Takes each message with the process, and None at the end; without it, use `receive`.
     loads : callable, optional
-        Reads messages of a process that is not trusted; by default the codec.
+        Reads messages of a process that is not trusted.
     codec : {"pickle", "json"}
-        How messages are written; ``"json"`` where the other interpreter runs code that is not ours.
+        ``"json"`` if the other interpreter runs code that is not ours.
     python : Path, optional
-        The interpreter of another environment, which then imports what is installed there and
-        nothing else. By default it is this interpreter, with the search path of this process.
+        The interpreter of another environment.
     package : Path, optional
-        The folder of the package that the module belongs to, where it is not installed there.
+        The folder of the module's package, if it is not installed there.
     """
 
     def __init__(
@@ -213,7 +199,7 @@ class Process:
         self.close()
 
     def send(self, message: Any) -> None:
-        """Send a message; a process that is gone shows when its reply is awaited."""
+        """Send a message; `receive` raises the error if the process is gone."""
         self._written = self._stderr_size()
         with suppress(OSError):  # a broken pipe, which Windows calls an invalid argument
             self._channel.send(message)
@@ -224,9 +210,9 @@ class Process:
         Raises
         ------
         ProcessError
-            Where there is none because the process ended.
+            If the process ended.
         TimeoutError
-            Where there is none after `timeout` seconds; the process is killed.
+            After `timeout` seconds; the process is killed.
         """
         message = self._next() if timeout is None else self._next_within(timeout)
         if message is None:
@@ -235,7 +221,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The id of the process."""
         return self._process.pid
 
     @property
@@ -245,7 +231,7 @@ class Process:
 
     @property
     def last_words(self) -> str:
-        """The end of what was written to standard error since the last message was sent."""
+        """The end of standard error since the last message was sent."""
         begin = max(self._written, self._stderr_size() - LAST_BYTES)
         self._stderr.seek(begin)
         return self._stderr.read().decode(errors="replace").strip()
@@ -259,17 +245,17 @@ class Process:
         return ProcessError(f"its process sent what is no message: {why}")
 
     def kill(self) -> None:
-        """Kill the process, all copies of it, and on Linux all that they started."""
+        """Kill the process and its session, on Linux with all descendants."""
         family = descendants(self._process.pid)
         if os.name == "posix":
-            with suppress(ProcessLookupError, PermissionError):  # nobody is left in the session
+            with suppress(ProcessLookupError, PermissionError):  # the session is empty
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
         kill_all(family)
 
     def close(self) -> None:
-        """Kill the process, and wait until nothing of it is left."""
+        """Kill the process, and free its resources."""
         self.kill()
         if self._listener is not None:
             self._listener.join()
@@ -283,12 +269,12 @@ class Process:
         replies.put((self, None))
 
     def _next(self) -> Any:
-        """Wait for the next message; return None where no more will come."""
+        """Wait for the next message; return None at the end."""
         if self._unreadable is not None:
             return None
         try:
             return self._channel.receive()
-        except Exception as error:  # nothing that follows could be read either
+        except Exception as error:  # the following ones cannot be read either
             self._unreadable = error
             self.kill()
             return None

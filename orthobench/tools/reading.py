@@ -1,6 +1,6 @@
-"""Reads what people have: arrays, tables and matrices of every library, as real numbers.
+"""The one reader of users' data: arrays, tables and matrices of every library, as real numbers.
 
-Nothing is imported for it: a library is recognized by the object that arrives, and does the work.
+It imports no library: the object itself does the work.
 """
 
 from __future__ import annotations
@@ -22,28 +22,26 @@ NUMBERS = "fiub"
 
 
 def read(data: object, what: str) -> Any:
-    """Return samples in rows, in the form in which they are read best.
+    """Return samples in rows, without a copy if possible.
 
     Parameters
     ----------
     data : object
-        Of NumPy an array or a memory map; a DataFrame of pandas or polars, a DataArray of xarray, a
-        tensor on the CPU, nested lists; a scipy.sparse matrix; a Dask array, an HDF5 data set, a
-        Zarr array; or an AnnData, of which X is taken.
+        NumPy array, memory map, DataFrame (pandas, polars), xarray.DataArray, CPU tensor, nested
+        lists, scipy.sparse matrix, Dask array, HDF5 data set, Zarr array, or AnnData (its X).
     what : str
         Its name in messages, in the plural: ``"the samples"``.
 
     Returns
     -------
     ndarray, scipy.sparse matrix or Rows
-        A matrix (samples, features) of real numbers, not copied if possible: sparse ones in CSR or
-        CSC, without duplicate entries; `Rows` of what is on disk or computed in chunks.
+        A real matrix (samples, features): sparse ones in CSR or CSC without duplicate entries;
+        `Rows` for data on disk or in chunks.
 
     Raises
     ------
     DataError
-        If it is anything else; says what it is, and what to pass. A table with a missing cell is
-        refused with its column and row.
+        On other data, with the remedy; on a table with a missing cell, with its column and row.
     """
     inner = _content(data)
     if isinstance(inner, Rows):
@@ -55,32 +53,16 @@ def read(data: object, what: str) -> Any:
 
 
 def rows_of(data: object, what: str) -> NDArray[np.generic] | Rows:
-    """Return samples as `read` does, a sparse matrix as a copy whose rows become dense in blocks.
-
-    Raises
-    ------
-    DataError
-        As `read`.
-    """
+    """Return samples as `read` does, a sparse matrix as a copy whose rows are read in blocks."""
     found: Any = read(data, what)
     kept: NDArray[np.generic] | Rows = found
     return SparseRows(found.copy()) if is_sparse(found) else kept
 
 
 def array_of(data: object, what: str) -> NDArray[np.generic]:
-    """Return an array of real numbers, of any shape, which is in memory unless it is a memory map.
+    """Return an array of real numbers of any shape, in memory or a memory map.
 
-    Parameters
-    ----------
-    data : object
-        As of `read`, but not a sparse matrix. What is on disk is loaded as a whole.
-    what : str
-        Its name in messages, in the plural.
-
-    Raises
-    ------
-    DataError
-        As `read`.
+    It takes the data of `read` except sparse matrices, and raises as `read`.
     """
     inner = _content(data)
     if _reader(inner) is not None:
@@ -98,7 +80,7 @@ def array_of(data: object, what: str) -> NDArray[np.generic]:
         )
     refuse_masked(inner, what)
     found = _table(inner, what) if hasattr(inner, "to_numpy") else _array(inner, what)
-    if found.dtype.name == "bfloat16":  # whose numbers float32 holds
+    if found.dtype.name == "bfloat16":
         found = found.astype(np.float32)
     if found.dtype.names:
         raise DataError(
@@ -118,7 +100,7 @@ def real(values: ArrayLike, what: str) -> Array:
 
 
 def is_data(data: object) -> bool:
-    """Return whether data are for `read`, which may refuse them; streams of blocks are not."""
+    """Return whether data are for `read`; streams of blocks are not."""
     if isinstance(data, (list, tuple)):
         return not any(len(getattr(item, "shape", ())) == 2 for item in data)
     kinds = ("__array__", "to_numpy", "nnz")
@@ -133,10 +115,7 @@ def is_lazy(data: object) -> bool:
 
 
 def _content(data: Any) -> Any:
-    """Return what is in an annotated container: an AnnData, a DataArray, a table of sparse columns.
-
-    Others are returned as they are.
-    """
+    """Return the content of an AnnData, a DataArray or a table of sparse columns."""
     if hasattr(data, "to_numpy"):
         if hasattr(data, "dims") and hasattr(data, "data"):  # of xarray, may be of Dask
             return data.data
@@ -149,7 +128,7 @@ def _content(data: Any) -> Any:
 
 
 def _reader(data: Any) -> type[DaskRows | OpenRows] | None:
-    """Return what reads an array of another library by blocks; None of one that is in memory."""
+    """Return the class that reads an array in blocks; None for an array in memory."""
     modules = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     if "dask" in modules:
         return DaskRows
@@ -176,7 +155,7 @@ def _array(data: Any, what: str) -> NDArray[np.generic]:
 
 
 def _table(table: Any, what: str) -> NDArray[np.generic]:
-    """Return a table or a column, all of whose cells must be finite numbers."""
+    """Return a table or a column; refuse cells that are not finite."""
     if hasattr(table, "to_frame"):
         return _table(table.to_frame(), what)[:, 0]
     found = np.asarray(table.to_numpy())
@@ -200,7 +179,7 @@ def _columns(table: Any) -> Iterator[Any]:
     if hasattr(table, "get_columns"):  # of polars
         yield from table.get_columns()
         return
-    for i in range(table.shape[1]):  # by numbers, since names may be there twice
+    for i in range(table.shape[1]):  # by number, since names may repeat
         yield table.iloc[:, i]
 
 

@@ -1,4 +1,4 @@
-"""Rows of matrices that are read, or made, when they are asked for; also of other libraries."""
+"""Rows of matrices that are read or computed in blocks."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from orthobench.tools.arrays import matrix
 from orthobench.tools.sparse import checked_sparse, dense
 
 BLOCK_BYTES = 8 * 2**20
-"""The most memory of a block in float64, but for a chunk that is larger."""
+"""Maximum size of a block in float64, in bytes; a chunk may be larger."""
 
 BLOCK_ROWS = 2048
-"""The most rows of a block, but for a chunk that has more."""
+"""Maximum number of rows of a block; a chunk may have more."""
 
 LARGEST_CHUNK = 512 * 2**20
-"""Most bytes, in float64, of what a format reads as a whole: a block must fit in memory."""
+"""Maximum size of a chunk in float64, in bytes."""
 
 DENSEST = 10_000
-"""The maximum number of numbers in a byte of a file; compressed zeros may have nearly as many."""
+"""Maximum number of numbers per byte of a file; compressed zeros come close."""
 
 
 class Rows(ABC):
-    """The rows of a real matrix, in blocks; a copy in another process reads the same rows.
+    """The rows of a real matrix, in blocks; a pickle reads the same rows.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class Rows(ABC):
     Class attributes
     ----------------
     random : bool
-        Whether `gather` reads single rows without what is around them.
+        Whether `gather` reads single rows.
     fresh : bool
-        Whether `read` returns an array that nobody else has, and that may be written to.
+        Whether `read` returns a new array.
     """
 
     shape: tuple[int, int]
@@ -60,31 +60,25 @@ class Rows(ABC):
 
     @abstractmethod
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1; fast where both are borders.
+        """Return rows begin to end - 1; fast if both are borders.
 
         Raises
         ------
         DataError
-            Where they cannot be read; names the file.
+            If they cannot be read.
         """
 
     def columns(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return columns begin to end - 1 of all rows; reads all columns unless a format can less.
-
-        Raises
-        ------
-        DataError
-            As `read`.
-        """
+        """Return columns begin to end - 1 of all rows; by default reads all columns."""
         blocks = pairwise(self.borders.tolist())
         return np.concatenate([self.read(first, last)[:, begin:end] for first, last in blocks])
 
     def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
-        """Return rows by number; only where `random`."""
+        """Return rows by number, if `random`."""
         raise NotImplementedError
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the file of a row, empty where there is none, and its number in it."""
+        """Return the file of a row, if any, and its number in it."""
         return "", row
 
 
@@ -96,14 +90,14 @@ def borders(shape: Sequence[int], what: str = "the samples", chunk: int = 1) -> 
     shape : sequence of int
         Samples and features.
     what : str
-        The name of the rows in messages, in the plural.
+        The rows in messages, in the plural.
     chunk : int
         Rows that are read together.
 
     Raises
     ------
     DataError
-        Where a chunk is larger than `LARGEST_CHUNK`.
+        If a chunk is larger than `LARGEST_CHUNK`.
     """
     rows, row_bytes = int(shape[0]), 8 * int(shape[1])
     if chunk > 1 and chunk * row_bytes > LARGEST_CHUNK:
@@ -117,23 +111,9 @@ def borders(shape: Sequence[int], what: str = "the samples", chunk: int = 1) -> 
 
 
 def refuse_unwritten(shape: Sequence[int], size: int, what: str) -> None:
-    """Refuse rows of which a file can hold next to nothing, before all of them are read.
+    """Raise a `DataError` if a file of `size` bytes is much too small for its shape.
 
-    Some formats keep no bytes of what was never written, and so a small file may claim to be
-    larger than any disk.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        Samples and features.
-    size : int
-        Bytes of the file.
-    what : str
-        The name of the rows in messages, in the plural.
-
-    Raises
-    ------
-    DataError
+    Some formats do not store unwritten values, so that a small file may claim any shape.
     """
     numbers = int(shape[0]) * int(shape[1])
     if numbers > DENSEST * size:
@@ -145,15 +125,9 @@ def refuse_unwritten(shape: Sequence[int], size: int, what: str) -> None:
 
 @dataclass(frozen=True)
 class MappedFile:
-    """Where the rows of a memory map are in a file, for another process to map them again.
+    """The position of a memory map's rows in a file, for another process to map them again.
 
-    Attributes
-    ----------
-    file : str
-    dtype : numpy.dtype
-    shape : tuple of int
-    offset : int
-        Bytes before the first row.
+    `offset` is the number of bytes before the first row.
     """
 
     file: str
@@ -163,7 +137,7 @@ class MappedFile:
 
     @classmethod
     def of(cls, rows: object) -> MappedFile | None:
-        """Return where rows are; None of what is no map of a file, or has gaps."""
+        """Return the position of rows; None if they are not a map of a file, or have gaps."""
         if not isinstance(rows, np.memmap) or not rows.flags.c_contiguous:
             return None
         at: object = rows
@@ -171,19 +145,13 @@ class MappedFile:
             at = at.base
         if not isinstance(at, mmap.mmap) or rows.filename is None or rows.mode == "c":
             return None
-        # NumPy maps from the page on in which the array begins, and views keep its offset
+        # NumPy maps from the beginning of a page, and views keep the offset
         page = rows.offset - rows.offset % mmap.ALLOCATIONGRANULARITY
         begin = np.frombuffer(at, np.uint8).ctypes.data
         return cls(str(rows.filename), rows.dtype, rows.shape, page + rows.ctypes.data - begin)
 
     def mapped(self) -> NDArray[np.generic]:
-        """Map the rows.
-
-        Raises
-        ------
-        DataError
-            Where this machine has no such file.
-        """
+        """Map the rows; raise a `DataError` if this machine does not have the file."""
         try:
             return np.memmap(self.file, self.dtype, "r", self.offset, self.shape)
         except (OSError, ValueError) as error:
@@ -191,18 +159,7 @@ class MappedFile:
 
 
 class SparseRows(Rows):
-    """The rows of a scipy.sparse matrix, of which only those that are read become dense.
-
-    Parameters
-    ----------
-    array : scipy.sparse matrix or array
-        Kept in CSR format; any other format is converted.
-
-    Raises
-    ------
-    DataError
-        If it is no real matrix, or its indices are out of range.
-    """
+    """The rows of a scipy.sparse matrix, kept in CSR; rows become dense when they are read."""
 
     random: ClassVar[bool] = True
 
@@ -226,12 +183,12 @@ class DaskRows(Rows):
     Parameters
     ----------
     array : dask.array.Array
-        Of known shape. Chunks along its columns are put together; those along the rows stay.
+        Its shape is known. Chunks along its columns are joined.
 
     Raises
     ------
     DataError
-        On anything else; says how to make it of this form.
+        On another array, with the remedy.
     """
 
     def __init__(self, array: Any) -> None:
@@ -255,11 +212,11 @@ class DaskRows(Rows):
         self.borders = np.cumsum([0, *filled]).astype(np.intp)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1: computed here, or by the cluster that holds them."""
+        """Return rows begin to end - 1, computed here or by the cluster."""
         return self._computed(self.array[begin:end])
 
     def columns(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return columns begin to end - 1, computed likewise."""
+        """Return columns begin to end - 1, computed here or by the cluster."""
         return self._computed(self.array[:, begin:end])
 
     def _computed(self, part: Any) -> NDArray[np.generic]:
@@ -268,7 +225,7 @@ class DaskRows(Rows):
 
 
 def _in_client() -> bool:
-    """Return whether this process has a connection to a cluster, and is none of its workers."""
+    """Return whether this process is connected to a cluster, and is not one of its workers."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return False
@@ -282,13 +239,9 @@ def _in_client() -> bool:
 
 
 class OpenRows(Rows):
-    """The rows of an open array on disk, read when they are asked for.
+    """The rows of an open array on disk: h5py, zarr, or anything with shape, dtype and slices.
 
-    Parameters
-    ----------
-    array : h5py.Dataset, zarr.Array, or anything with a shape, a dtype and slices
-    name : str
-        Where it is, for messages.
+    ``name`` is its name in messages.
     """
 
     def __init__(self, array: Any, name: str = "") -> None:
@@ -310,7 +263,7 @@ class OpenRows(Rows):
             return dense(self.array[part], self._what)
         except DataError:
             raise
-        except Exception as error:  # codecs and filters fail in their own ways
+        except Exception as error:  # of codecs and filters
             said = " ".join(str(error).split())
             raise DataError(f"{self._what} cannot be read: {said}") from error
 

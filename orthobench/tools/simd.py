@@ -1,8 +1,7 @@
 """SIMD in compiled kernels: vectors of sixteen doubles.
 
-Numba does not vectorize loops with branches. Kernels that use these vectors are written for sixteen
-numbers as for one: arithmetic and comparisons work lane by lane, also with a float, and `where`
-takes the place of a branch. Multiplications and additions may be fused.
+Numba does not vectorize loops with branches. Arithmetic and comparisons of these vectors work lane
+by lane, also with a float, and `where` replaces a branch. Products and sums may be fused.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from numba import extending, types
 from numba.core import cgutils
 
 COUNT = 16
-"""Lanes of a vector: two registers of 512 bits, so that one works while the other divides."""
+"""Lanes of a vector: two registers of 512 bits."""
 
 _numba: Any = extending  # its type annotations are incomplete
 _declared: Any = cgutils.get_or_insert_function
@@ -43,7 +42,7 @@ _OPERANDS = (_lanes, types.float64)
 
 
 def _register(kind: Any, vector: Any) -> None:
-    """Tell numba the LLVM type of one of its types."""
+    """Register the LLVM type of a type of numba."""
     _numba.register_model(kind)(
         lambda manager, of: _numba.models.PrimitiveModel(manager, of, vector)
     )
@@ -152,16 +151,13 @@ def store(_typing: Any, array: Any, _first: Any, _value: Any) -> Any:
 
 @_emitted
 def prefetch(_typing: Any, array: Any, _first: Any) -> Any:
-    """Prefetch the entries first, ..., first + 15 of a contiguous array, two cache lines.
-
-    They may lie outside the array: nothing is read.
-    """
+    """Prefetch the entries first, ..., first + 15 of an array; they may lie outside of it."""
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
         function = _declared(builder.module, kind, "llvm.prefetch.p0i8")
-        # to be read, into the second-level cache, of data
+        # for reading, into the second-level cache, as data
         hints = [ir.Constant(word, hint) for hint in (0, 2, 1)]
         place = context.make_array(signature.args[0])(context, builder, args[0]).data
         for line in (0, 8):
@@ -179,7 +175,7 @@ def _address(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 @_emitted
 def where(_typing: Any, _mask: Any, a: Any, b: Any) -> Any:
-    """Return a where the mask is true, and b elsewhere."""
+    """Return a in lanes with a true mask, and b in the others."""
 
     def emit(builder: Any, args: Any) -> Any:
         return builder.select(args[0], _spread(builder, args[1]), _spread(builder, args[2]))
@@ -210,14 +206,14 @@ def bits(_typing: Any, _mask: Any) -> Any:
 
 @_emitted
 def lowest_bit(_typing: Any, _integer: Any) -> Any:
-    """Return the position of the lowest bit of an integer that is set, 64 where none is."""
+    """Return the position of the lowest set bit of an integer, 64 without any."""
     zero = ir.Constant(ir.IntType(1), 0)
     return types.int64(types.int64), _code(lambda builder, args: builder.cttz(args[0], zero))
 
 
 @_emitted
 def count_bits(_typing: Any, _integer: Any) -> Any:
-    """Return the number of bits of an integer that are set."""
+    """Return the number of set bits of an integer."""
     return types.int64(types.int64), _code(lambda builder, args: builder.ctpop(args[0]))
 
 

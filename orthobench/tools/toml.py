@@ -1,4 +1,4 @@
-"""TOML of strangers: what would take gigabytes or minutes to parse is refused before."""
+"""TOML of strangers: documents that would take gigabytes or minutes to parse are refused."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 from orthobench.tools.files import opened
 
 MOST_CHARACTERS = 2**20
-"""The most characters of a document."""
+"""Maximum number of characters of a document."""
 
 MOST_DOTS = 100
-"""The most dots on a line: for a dotted key the parser needs their number squared in memory."""
+"""Maximum number of dots on a line: the parser's memory grows with the square of their number."""
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file that is not larger than a document may be, without its BOM.
+    """Return the text of a file without its BOM.
 
     Raises
     ------
     OSError, UnicodeDecodeError
-        Where it cannot be read, is no regular file, too large, or not UTF-8.
+        If it cannot be read, is not a regular file, is too large, or is not UTF-8.
     """
     with io.TextIOWrapper(opened(path), encoding="utf-8-sig") as file:
         text = file.read(MOST_CHARACTERS + 1)
@@ -38,11 +38,10 @@ def loads(text: str) -> dict[str, Any]:
     Raises
     ------
     tomllib.TOMLDecodeError
-        Where it is not valid, too long or too deep.
+        If it is not valid, too long or too deep.
     """
     if len(text) > MOST_CHARACTERS:
-        most = f"it has {len(text):,} characters, where {MOST_CHARACTERS:,} are allowed"
-        raise tomllib.TOMLDecodeError(most)
+        raise tomllib.TOMLDecodeError(f"it has more than {MOST_CHARACTERS:,} characters")
     for number, line in enumerate(text.split("\n"), start=1):
         if line.count(".") > MOST_DOTS:
             raise tomllib.TOMLDecodeError(f"line {number} has more than {MOST_DOTS} dots: split it")
@@ -52,5 +51,5 @@ def loads(text: str) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from None
     except tomllib.TOMLDecodeError:
         raise
-    except ValueError as error:  # of Python, about a number
+    except ValueError as error:  # Python's limit of digits
         raise tomllib.TOMLDecodeError(str(error).partition(";")[0]) from None

@@ -28,7 +28,7 @@ def _row(rng, family, problem, s, seed):
         solver=f"solver-{s}", solver_name=f"solver-{s}", solver_parameters='{"step": 0.5}',
         seed=seed, metric="gap", start=1.0, value=value, lowest=1e-3,
         seconds=1e-5 * (1 + 0.1 * rng.standard_normal()) * steps, samples=steps, flops=600 * steps,
-        ending="done", reason="10000 samples used", machine="a processor",
+        ending="done", machine="a processor",
     )  # fmt: skip
 
 

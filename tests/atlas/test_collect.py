@@ -1,24 +1,14 @@
 """Stores as rows of an atlas: a real run of two suites, in one store and in two."""
 
-import math
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
-from records import record
 
 import orthobench as ob
-from orthobench.atlas.collect import LONGEST, _peaks, _row, collect, merged
-from orthobench.contract.solver import Work
+from orthobench.atlas.collect import collect
 from orthobench.errors import StoreError, UsageError
-from orthobench.harness.execution import PEAK
-from orthobench.harness.stopping import RunStatus
-from orthobench.harness.trace import Checkpoint
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
 from orthobench.results.results import Results
 from orthobench.results.store import Store
-from orthobench.results.tuning import choose
 from orthobench.stats.targets import run_matrix
 
 SUITE = {
@@ -67,21 +57,11 @@ def test_a_row_is_a_run_with_chosen_parameters(store):
     )
 
 
-def test_runs_that_measured_memory_tell_it_to_the_others_of_their_solver(store, tmp_path):
+def test_runs_that_measured_memory_have_no_rows(store, tmp_path):
     run(tmp_path / "memory.sqlite", "pca-memory", seeds=1, measure="memory")
-    alone, both = collect([store]), collect([store, tmp_path / "memory.sqlite"])
-    assert [replace(row, memory=math.nan) for row in both.rows] != list(both.rows)
-    assert repr([replace(row, memory=math.nan) for row in both.rows]) == repr(list(alone.rows))
+    assert repr(collect([store, tmp_path / "memory.sqlite"]).rows) == repr(collect([store]).rows)
     with pytest.raises(UsageError, match="measured memory alone"):
         collect([tmp_path / "memory.sqlite"])
-    peaks = {}
-    for one in Results.read(tmp_path / "memory.sqlite").records:
-        if one.trace:
-            at = one.problem.label, one.solver.name
-            peaks[at] = max(peaks.get(at, 0), one.trace[-1].metrics["peak_bytes"])
-    assert len(peaks) == 4
-    for row in both.rows:  # small ones may take pages that are there already: none
-        assert row.memory == peaks[row.problem, row.solver] < 2**24
 
 
 def test_starts_and_lowest_values_are_those_of_all_solvers_on_a_seed(store):
@@ -113,62 +93,3 @@ def test_a_solver_that_lacks_a_seed_takes_it_from_no_other(store, tmp_path):
     later = [[row for row in one.rows if row.seed > 0] for one in (alone, found)]
     assert [r.lowest for r in later[0]] == [r.lowest for r in later[1] if r.solver != "ccipca"]
     assert {row.seed for row in found.rows if row.solver == "ccipca"} == {0}
-
-
-def ended(key, gap=0.5, **more):
-    trace = (Checkpoint(2.0, 0.5, Work(3, 4, 5), {"gap": gap, "val": gap}),)
-    return record(key, **{"trace": trace, "budget": {"steps": 9.0}, **more})
-
-
-def part(*runs):
-    return Results("s", Path("x.sqlite"), list(runs))
-
-
-def test_of_two_stores_a_cell_is_the_one_that_was_run():
-    missing = ended("a", trace=(), status=RunStatus.MISSING)
-    failed = ended("a", trace=(), status=RunStatus.ERROR)
-    whole = ended("a")
-    for first, second, kept in (
-        (missing, whole, whole), (whole, missing, whole), (missing, failed, failed),
-        (failed, missing, failed), (failed, whole, whole), (whole, failed, whole),
-    ):  # fmt: skip
-        found = merged([part(first, ended("b")), part(second)])
-        assert [run.key for run in found.records] == ["a", "b"]
-        assert found.records[0].stop.status is kept.stop.status
-        assert found.records[0].trace == kept.trace
-    with pytest.raises(UsageError, match="different results of"):
-        merged([part(whole), part(ended("a", 0.25))])
-
-
-def test_of_two_stores_a_problem_has_one_budget():
-    other = ended("b", budget={"steps": 8.0})
-    assert len(merged([part(ended("a"), other)]).records) == 2
-    with pytest.raises(UsageError, match="two budgets for 'p'"):
-        merged([part(ended("a")), part(other)])
-    elsewhere = ended("b", budget={"steps": 8.0}, problem="q")
-    assert len(merged([part(ended("a")), part(elsewhere)]).records) == 2
-
-
-def test_the_memory_of_a_solver_is_the_most_of_its_runs_that_measured_it():
-    def measured(key, peak, measure="memory", **more):
-        trace = (Checkpoint(1.0, 0.0, Work(1, 1, 1), {"gap": 1.0, PEAK: peak}),)
-        return record(key, trace=trace, measure=measure, solver_name="s", recipe="data", **more)
-
-    peaks = _peaks([
-        measured("a", 5.0), measured("b", 9.0), measured("c", 7.0), measured("d", 99.0, ""),
-        measured("e", 0.5, settings={"k": 2}), replace(measured("f", 50.0), trace=()),
-    ])  # fmt: skip
-    assert peaks == {("data", "{}", "s"): 9, ("data", '{"k":2}', "s"): 0.5}
-
-
-def test_a_row_has_the_end_of_its_run_and_infinity_where_that_failed():
-    for status, value in ((RunStatus.DONE, 0.5), (RunStatus.ERROR, math.inf)):
-        run = ended("a", status=status, reason="x" * 400, parameters={"step": 2.0},
-                    solver_name="a solver")  # fmt: skip
-        row = _row("s", choose([run])[0], run, "Zen")
-        assert (row.value, row.failed) == (value, value == math.inf)
-        assert (row.seconds, row.samples, row.flops) == (2.5, 4, 5)
-        assert (row.reason, row.machine, row.on) == ("x" * LONGEST, "Zen", "numpy")
-        assert (row.solver_name, row.solver_parameters) == ("a solver", '{"step":2.0}')
-    none = ended("a", trace=(), status=RunStatus.ERROR)
-    assert math.isnan(_row("s", choose([none])[0], none, "").seconds)

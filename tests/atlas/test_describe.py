@@ -1,4 +1,4 @@
-"""Features of an atlas's problems: measured once each, and never of files that a store names."""
+"""Features of an atlas's problems: never of files that a store names."""
 
 import math
 from dataclasses import replace
@@ -7,7 +7,7 @@ from orthobench.atlas.collect import described
 from orthobench.atlas.table import Atlas
 
 
-def test_problems_get_their_features_and_what_names_a_file_none(rows):
+def test_problems_get_features_unless_they_name_files(rows):
     one = rows(problems=1, solvers=1, seeds=1)[0]
     known = replace(one, name="spiked-covariance", parameters='{"n": 30, "k": 2}')
     files = replace(one, name="npy-stochastic-pca", parameters='{"path": "X.npy", "k": 2}')

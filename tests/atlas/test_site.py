@@ -1,4 +1,4 @@
-"""The site of an atlas: what its pages say is what the rule says."""
+"""The site of an atlas: its pages have the sentences of the rule."""
 
 import math
 import re
@@ -11,11 +11,10 @@ import pytest
 from orthobench.atlas.answers import VIEWS, short, views
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import Losses, losses
-from orthobench.atlas.picture import BELOW, HEIGHT, LEFT, WIDTH, cost_lines, drawn
-from orthobench.atlas.site import address, build, refuse_foreign, write_site
+from orthobench.atlas.picture import drawn
+from orthobench.atlas.site import address, build, write_site
 from orthobench.atlas.table import Atlas, read
-from orthobench.errors import StoreError, UsageError
-from orthobench.report.style import solver_styles
+from orthobench.errors import StoreError
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def text_of(path):
     return unescape(re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8").split("</style>")[1]))
 
 
-def test_pages_say_what_the_rule_says(atlas, tmp_path):
+def test_pages_have_the_sentences_of_the_rule(atlas, tmp_path):
     index = write_site(atlas, tmp_path / "site")
     found = views(read(tmp_path / "site" / "atlas.parquet").kinds["stochastic PCA"])
     assert short(found["Least time"]) in text_of(index)
@@ -41,7 +40,7 @@ def test_pages_say_what_the_rule_says(atlas, tmp_path):
     assert (tmp_path / "site" / "family-stochastic-pca.html").is_file()
 
 
-def test_each_problem_has_its_place_with_the_cheapest_and_what_the_single_best_loses(atlas):
+def test_each_place_has_the_cheapest_solver_and_the_loss(atlas):
     rows = atlas.kinds["stochastic PCA"]
     one = views(rows)["Least time"]
     picture = drawn(losses(rows), one.solver)
@@ -54,7 +53,7 @@ def test_each_problem_has_its_place_with_the_cheapest_and_what_the_single_best_l
         assert place["ranking"].startswith(f"{comparison.cheapest} 1")
 
 
-def test_a_place_is_where_its_two_largest_sizes_are(atlas):
+def test_places_stand_at_their_two_largest_sizes(atlas):
     sizes = {0: (100, 20), 1: (5000, 20), 2: (100, 300)}
     rows = [
         replace(r, rows=sizes[int(r.name[1:])][0], d=sizes[int(r.name[1:])][1])
@@ -79,7 +78,7 @@ def place(lost, second=None, more=()):
     return drawn(found, "single")["rows"][0][1][0][0]
 
 
-def test_a_place_says_whether_another_is_close_and_who_comes_next():
+def test_places_have_their_ranking_and_close_solvers():
     assert place(5.0, 1.09)["close"]
     assert not place(5.0, 1.11)["close"]
     assert place(5.0, 2.0)["ranking"] == "best 1, third 2, single 5"
@@ -97,7 +96,7 @@ def test_addresses_are_plain_and_do_not_collide():
     assert max(map(len, odd)) == len("family-.html") + 60 + 7
 
 
-def test_other_metrics_of_a_family_and_kinds_without_an_answer_have_pages(atlas, tmp_path):
+def test_other_metrics_and_kinds_without_answer_have_pages(atlas, tmp_path):
     rows = atlas.kinds["stochastic PCA"]
     other = [replace(r, metric="sub_error") for r in rows if r.name == "p0"]
     lost = [
@@ -111,66 +110,22 @@ def test_other_metrics_of_a_family_and_kinds_without_an_answer_have_pages(atlas,
         assert (tmp_path / "site" / address(kind)).is_file()
 
 
+def test_new_site_removes_old_families_and_keeps_other_files(atlas, tmp_path):
+    folder = tmp_path / "site"
+    write_site(atlas, folder)
+    (folder / "notes.txt").write_text("mine")
+    write_site(replace(atlas, rows=atlas.rows[:24]), folder)
+    assert len(list(folder.glob("family-*.html"))) == 1
+    assert (folder / "notes.txt").read_text() == "mine"
+
+
 def test_names_are_never_markup(atlas, tmp_path):
     index = write_site(atlas, tmp_path / "site").read_text(encoding="utf-8")
     assert "<b>&" not in index
     assert "&lt;b&gt;&amp;" in index
 
 
-def test_a_site_is_replaced_and_a_foreign_folder_is_not(atlas, tmp_path):
-    folder = tmp_path / "site"
-    write_site(atlas, folder)
-    write_site(replace(atlas, rows=atlas.rows[:24]), folder)
-    assert len(list(folder.glob("family-*.html"))) == 1
-    (folder / "notes.txt").write_text("mine")
-    with pytest.raises(UsageError, match=r"notes\.txt"):
-        write_site(atlas, folder)
-    assert (folder / "index.html").is_file()
-    with pytest.raises(UsageError, match="no folder"):
-        refuse_foreign(folder / "notes.txt")
-
-
-def test_nothing_is_written_where_a_store_is_none(tmp_path):
+def test_site_of_a_missing_store_is_not_written(tmp_path):
     with pytest.raises(StoreError):
         build([tmp_path / "none.sqlite"], tmp_path / "site")
     assert not (tmp_path / "site").exists()
-
-
-def lines(features, costs, names=("a",)):
-    count = len(features)
-    problems = tuple(f"p{i}" for i in range(count))
-    found = Losses(
-        names, names, problems, problems, tuple(features), problems,
-        np.zeros((count, len(names))), np.array(costs, float).reshape(count, -1),
-    )  # fmt: skip
-    styles = solver_styles(names)
-    return cost_lines(found, [(name, styles[name]) for name in names])
-
-
-def test_marks_are_within_their_axes_and_ticks_at_powers_of_ten():
-    features = [Features(rows, 10, 2) for rows in (5, 50, 500)]
-    plot = lines(features, [0.02, 0.2, 3.0])
-    marks = plot["leaders"][0]["marks"]
-    assert marks[0][0] == LEFT
-    assert marks[-1][0] == pytest.approx(WIDTH - 10)
-    assert all(10 <= y <= HEIGHT - BELOW for _, y in marks)
-    assert [power for _, power in plot["x"]] == [2, 3]
-    assert [power for _, power in plot["y"]] == [-2, -1, 0, 1]
-    assert [at for at, _ in plot["y"]] == sorted((at for at, _ in plot["y"]), reverse=True)
-    assert plot["y"][0][0] == HEIGHT - BELOW
-    assert plot["y"][-1][0] == 10
-    flat = lines(features, [1.0, 1.0, 1.0])  # between a power of ten and itself
-    assert [y for _, y in flat["leaders"][0]["marks"]] == [10, 10, 10]
-
-
-def test_without_rows_the_size_is_that_of_what_is_sought():
-    features = [Features(0, 10, k) for k in (1, 10, 100)]
-    plot = lines(features, [1.0, 10.0, 100.0])
-    assert plot["what"] == "columns x sought"
-    (line,) = plot["leaders"]
-    assert line["power"] == pytest.approx(1)
-    left, right, *heights = line["line"]
-    on_line = np.interp([x for x, _ in line["marks"]], [left, right], heights)
-    np.testing.assert_allclose(on_line, [y for _, y in line["marks"]], atol=1e-9)
-    mixed = [Features(0, 10, 1), Features(7, 10, 10), Features(7, 10, 100)]
-    assert lines(mixed, [1.0, 10.0, 100.0])["what"] == "columns x sought"

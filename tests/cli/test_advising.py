@@ -79,7 +79,6 @@ def test_errors_are_one_line(call):
         (["-p", "stiefel-brockett"], "no problem of the family 'Stiefel manifold'"),
         (["--atlas", "none.parquet"], "cannot read the atlas none.parquet"),
         (["--atlas", "X.npy"], "X.npy"),
-        (["digits", "--memory", "1k"], "--memory is for your data"),
     ):
         done = call(*words, code=2)
         assert said in done.stderr, words

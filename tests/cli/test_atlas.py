@@ -35,11 +35,3 @@ def test_a_store_becomes_a_site(store, tmp_path):
     first = table.read(tmp_path / "site" / "atlas.parquet")
     assert {row.d for row in first.rows} == {8}
     assert call(store, "--out", tmp_path / "site").exit_code == 0
-
-
-def test_foreign_folders_and_files_are_refused(store, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes.txt").write_text("mine")
-    result = call(store, "--out", tmp_path / "mine")
-    assert result.exit_code == 2
-    assert "notes.txt" in result.output

@@ -14,7 +14,7 @@ from orthobench.cli.main import main
 from orthobench.cli.options import duration, size
 from orthobench.racing import grid
 from orthobench.racing import race as racing
-from orthobench.racing.race import Drop, Race
+from orthobench.racing.race import Dropped, Race
 from orthobench.results.results import Results
 from orthobench.stats.calls import Stop
 
@@ -28,7 +28,7 @@ def found(**changes):
     facts = {
         "winner": "oja", "parameters": {}, "factor": math.nan, "sentence": "Use oja.",
         "evidence": "1 of 2 configurations ran.",
-        "decided": True, "table": [ROW], "dropped": (Drop("msg", 1.5, "late"),),
+        "decided": True, "table": [ROW], "dropped": (Dropped("msg", 1.5, "late"),),
         "missing": {"a": "install x", "b": "install x"},
         "results": Results("race", Path("race.sqlite"), []), "code": "import orthobench as ob",
         "stop": Stop.at(steps=129), "exact": None, "seconds": 12.34, "problem": "digits",

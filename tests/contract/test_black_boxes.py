@@ -74,14 +74,6 @@ def test_a_function_is_called_for_growing_steps_until_nothing_changes():
     assert [mark.work.steps for mark in outcome.trace][:3] == [0, 1, 4]
 
 
-def test_equal_random_numbers_come_with_each_call():
-    short, long = (
-        ob.solve(noise, ob.pca(X, k=3), ob.Budget(steps=4), curve=curve).solution
-        for curve in (False, True)
-    )
-    assert np.array_equal(short, long)
-
-
 def test_steps_on_a_stream_are_samples():
     outcome = ob.solve(stream, ob.stochastic_pca(X, k=3))
     own = np.linalg.svd(X, full_matrices=False)[2][:3].T
@@ -96,7 +88,7 @@ def test_functions_on_manifolds_are_cost_and_gradient():
     assert distance(outcome.solution, np.linalg.eigh(A)[1][:, -2:]) < 1e-6
 
 
-def test_what_a_family_does_not_show_is_refused_with_what_it_shows():
+def test_hidden_attributes_are_refused_with_the_known_ones():
     def wrong(problem, steps, rng):
         return problem.covariance
 

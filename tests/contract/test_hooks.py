@@ -6,8 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from orthobench.contract import discovered
-from orthobench.registry.plugins import Plugin, Registry
+from orthobench.registry.plugins import Registry
 from orthobench.testing import CheckStatus, cases
 
 INIT = """
@@ -108,15 +107,6 @@ def test_folders_bring_named_classes_in_order_and_suites(package):
     assert list(registry.suites) == ["small"]
 
 
-def test_a_folder_within_and_a_single_module_count_too(package):
-    registry = package({
-        "solvers/__init__.py": "", "solvers/inner/__init__.py": "", "solvers/first.py": FIRST,
-        "solvers/inner/second.py": SECOND, "problems.py": PROBLEM,
-    })  # fmt: skip
-    assert list(registry.solvers) == ["zebra", "adder", "bee"]
-    assert list(registry.problems) == ["origin"]
-
-
 def test_importing_the_package_imports_no_solver(package, monkeypatch):
     monkeypatch.setattr(Registry, "_load", lambda self, point, plugin: point.load())
     package({"solvers/first.py": "raise SystemExit", "problems.py": "raise SystemExit"})
@@ -150,10 +140,3 @@ def test_a_named_class_without_a_method_is_refused_and_not_left_out(package):
         "Problem", "Solver, State, Problem", 1).replace("build", "init")})  # fmt: skip
     assert not registry.solvers
     assert "Origin lacks the methods solution" in registry.broken["found"]
-
-
-def test_a_package_without_folders_brings_nothing(package):
-    registry = package({})
-    assert registry.plugins == [Plugin("found", module="found_plugin")]
-    assert not registry.solvers
-    assert [hook() for hook in discovered("found_plugin")] == [[], [], []]

@@ -32,16 +32,6 @@ def test_a_row_has_what_its_line_knows_of_the_point():
     assert rows(chosen=0)[0]["chosen"]
 
 
-def test_a_band_has_both_edges_or_none():
-    for edge in ("low", "high"):
-        assert {*rows(**{edge: np.zeros(3)})[0]} == {"solver", "label", "samples", "gap"}, edge
-
-
-def test_a_category_is_named():
-    names = Axis("problem", "problem", categories=("none", "one", "two", "three"))
-    assert [row["problem"] for row in rows(x=names)] == 2 * ["one", "three"]
-
-
 def test_a_plot_draws_what_is_chosen_or_the_first_of_each_choice():
     choices = {"x": ("samples", "seconds"), "metric": ("gap", "angle")}
     plot = Plot("p", "k", choices, draw=lambda key: key)

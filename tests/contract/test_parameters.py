@@ -10,7 +10,6 @@ from orthobench.contract.parameters import (
     check_parameters,
     make,
     parameter,
-    parameters_of,
     values_of,
 )
 from orthobench.errors import UsageError
@@ -70,14 +69,6 @@ def test_wrong_values_are_named_with_what_is_right():
             make(Thing, settings, "thing")
         assert caught.value.parameter == named, settings
         assert isinstance(caught.value, UsageError), settings
-
-
-def test_the_declaration_reads_well():
-    by_name = {p.name: p for p in parameters_of(Thing)}
-    assert by_name["cap"].type_name == "int or none"
-    assert by_name["mode"].type_name == "slow | fast"
-    assert by_name["step"].bounds == "> 0"
-    assert by_name["size"].required
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import IteratorSource, SamplerSource
 
-from orthobench.contract.samples import BLOCK, WINDOW_BYTES, SampleOracle, block_rows
+from orthobench.contract.samples import BLOCK, SampleOracle
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import release
 from orthobench.tools.places import DEFAULT
 
 chunks = st.lists(st.integers(1, 700), min_size=1, max_size=12)
@@ -73,14 +72,6 @@ def test_every_real_dtype_becomes_contiguous_float64():
         assert np.array_equal(rows, X.astype(float)), dtype
 
 
-def test_taking_does_not_touch_the_array():
-    X = rng().standard_normal((10, 2))
-    oracle = SampleOracle(ArraySource(X), 1)
-    oracle.prepare(10)
-    oracle.take(10)[:] = 0
-    assert np.all(X != 0)
-
-
 @given(counts=chunks, sizes=st.lists(st.integers(1, 600), min_size=1, max_size=6))
 def test_an_iterator_of_rows_and_blocks_is_regrouped_exactly(counts, sizes):
     ends = np.cumsum(sizes)
@@ -89,17 +80,6 @@ def test_an_iterator_of_rows_and_blocks_is_regrouped_exactly(counts, sizes):
     pieces = [piece[0] if len(piece) == 1 else piece for piece in pieces]
     for stream in (pieces, iter(pieces)):
         assert np.array_equal(drained(SampleOracle(IteratorSource(stream), 1), counts), X)
-
-
-def test_an_iterator_that_reuses_its_buffer_is_copied_at_once():
-    def stream():
-        buffer = np.empty(2)
-        for value in range(600):
-            buffer[:] = value
-            yield buffer
-
-    seen = drained(SampleOracle(IteratorSource(stream()), 1), [100])
-    assert np.array_equal(seen[:, 0], np.arange(600))
 
 
 def test_a_generator_survives_one_prepare_and_then_runs_once():
@@ -125,14 +105,6 @@ def test_a_generator_that_fails_fails_again_rather_than_end():
         oracle.rewind(rng())
 
 
-def test_a_list_may_be_run_again():
-    X = rng().standard_normal((700, 2))
-    oracle = SampleOracle(IteratorSource(list(X)), 1)
-    assert np.array_equal(drained(oracle, [700]), X)
-    oracle.rewind(rng())
-    assert np.array_equal(drained(oracle, [33]), X)
-
-
 @given(first=chunks, second=chunks)
 def test_a_sampler_stream_does_not_depend_on_chunks(first, second):
     total = min(sum(first), sum(second))
@@ -149,23 +121,7 @@ def test_a_sampler_stream_does_not_depend_on_chunks(first, second):
     assert np.array_equal(*streams)
 
 
-@given(counts=chunks)
-def test_a_sampler_may_reuse_its_buffer(counts):
-    buffer = np.empty((BLOCK, 3))
-
-    def reusing(rng, count):
-        return rng.standard_normal(out=buffer[:count])
-
-    fresh, reused = (SampleOracle(SamplerSource(draw, 3), 1) for draw in (gaussian, reusing))
-    for oracle in (fresh, reused):
-        oracle.rewind(rng(5))
-    for count in counts:
-        fresh.prepare(count)
-        reused.prepare(count)
-        assert np.array_equal(fresh.take(count), reused.take(count))
-
-
-def test_what_is_ready_is_handed_out_without_a_copy():
+def test_ready_samples_are_taken_without_a_copy():
     oracle = SampleOracle(ArraySource(np.ones((10, 2))), 1)
     oracle.prepare(4)
     first = oracle.take(2)
@@ -173,17 +129,10 @@ def test_what_is_ready_is_handed_out_without_a_copy():
     assert oracle.take(2).base is first.base is not None
 
 
-def test_samples_drawn_as_columns_become_contiguous():
-    source = SamplerSource(lambda rng, count: np.asfortranarray(gaussian(rng, count)), 3)
-    block = next(source.blocks(rng(5)))
-    assert block.flags.c_contiguous
-    assert np.array_equal(block, gaussian(rng(5), BLOCK))
-
-
 def test_a_solver_that_takes_more_than_prepared_is_stopped():
     oracle = SampleOracle(ArraySource(np.ones((10, 2))), 1)
     oracle.prepare(3)
-    with pytest.raises(RuntimeError, match="took 1000 samples where 10 were prepared"):
+    with pytest.raises(RuntimeError, match="took 1000 samples, and 10 were prepared"):
         oracle.take(1000)
 
 
@@ -207,13 +156,6 @@ def test_a_bad_row_is_named_by_its_place_in_the_array():
     order = np.arange(1000)[::-1].copy()
     with pytest.raises(DataError, match="sample 17 "):
         drained(SampleOracle(ArraySource(X, order), 1), [300])
-
-
-def test_a_row_that_overflows_when_scaled_is_named():
-    X = np.ones((300, 2))
-    X[7] = 1e200
-    with pytest.raises(DataError, match="sample 7 "):
-        drained(SampleOracle(ArraySource(X, scale=1e120), 1), [10])
 
 
 def test_an_iterator_of_anything_else_is_refused():
@@ -242,7 +184,7 @@ def test_a_sampler_that_returns_anything_else_is_refused():
             SampleOracle(SamplerSource(sampler, 3), 1).prepare(1)
 
 
-def test_what_is_no_real_matrix_is_refused():
+def test_arrays_that_are_not_real_matrices_are_refused():
     for X in (np.ones(3), np.ones((0, 3)), np.ones((3, 0)), np.array([["a"]])):
         with pytest.raises(DataError):
             ArraySource(X)
@@ -266,33 +208,6 @@ def test_a_range_of_rows_is_read_like_the_rows_that_it_names(n, begin, step, dow
     assert [source.row_number(index) for index in range(len(part))] == list(part)
 
 
-def test_row_numbers_of_every_form_are_an_order():
-    for form in (list, tuple, lambda order: order.astype(np.uint8)):
-        X, order = rng().standard_normal((10, 2)), rng(1).permutation(10)[:7]
-        source = ArraySource(X, form(order))
-        assert np.array_equal(drained(SampleOracle(source, 1), [3]), X[order]), form
-        assert [source.row_number(index) for index in range(7)] == order.tolist(), form
-
-
-def test_an_order_of_anything_but_row_numbers_is_refused():
-    for order, message in (
-        (np.arange(10) < 5, r"integers of shape \(m,\).*\(10,\) and dtype bool.*np.flatnonzero"),
-        (np.array([0.0, 1.0]), "dtype float64"),
-        ([0, 1.5], "dtype float64"),
-        (np.array(["0"]), "dtype <U1"),
-        (np.array([[0, 1]]), r"shape \(1, 2\)"),
-        (3, r"shape \(\)"),
-    ):
-        with pytest.raises(DataError, match=message):
-            ArraySource(np.ones((10, 2)), order)
-
-
-def test_rows_that_are_not_there_are_refused():
-    for order in (range(2, 11), range(9, -2, -1), np.array([0, -1]), np.array([10])):
-        with pytest.raises(DataError, match="not among the 10"):
-            ArraySource(np.ones((10, 2)), order)
-
-
 def test_an_empty_part_and_no_pass_are_refused():
     with pytest.raises(DataError, match="no row"):
         ArraySource(np.ones((3, 1)), np.array([], dtype=np.intp))
@@ -300,37 +215,6 @@ def test_an_empty_part_and_no_pass_are_refused():
         ArraySource(np.ones((3, 1)), [])
     with pytest.raises(UsageError, match="passes"):
         ArraySource(np.ones((3, 1)), passes=0)
-
-
-def test_blocks_and_windows_of_long_samples_stay_small():
-    assert [block_rows(d) for d in (1, 2**14, 2**17, 2**23)] == [256, 256, 32, 1]  # 32 MiB
-    for d in (1, 784, 5000, 16384, 16385, 10**6, 10**8):
-        rows = block_rows(d)
-        assert 1 <= rows <= BLOCK, d
-        assert rows == 1 or 8 * d * rows <= WINDOW_BYTES, d
-
-        class Source(SamplerSource):
-            def blocks(self, rng):
-                return iter(())
-
-        window = SampleOracle(Source(gaussian, d), 1).window
-        assert window % rows == 0, d
-        assert window == rows or 8 * d * window <= WINDOW_BYTES, d
-        assert 8 * d * (window + rows) > WINDOW_BYTES, d
-
-
-@pytest.mark.parametrize("mode", ["r", "r+", "c"])
-def test_pages_are_given_back_and_nothing_is_lost(tmp_path, mode):
-    X = rng().standard_normal((3000, 5))
-    np.save(tmp_path / "x.npy", X)
-    rows = np.load(tmp_path / "x.npy", mmap_mode=mode)
-    if mode != "r":
-        rows[10] = 7.0
-        X[10] = 7.0
-    for part in (rows, rows[5:], np.asarray(rows)[::2]):
-        release(part)
-    assert np.array_equal(rows, X)
-    assert np.array_equal(drained(SampleOracle(ArraySource(rows[5:]), 1), [999]), X[5:])
 
 
 def test_a_copy_draws_what_a_new_oracle_draws():
@@ -341,17 +225,3 @@ def test_a_copy_draws_what_a_new_oracle_draws():
         copy.prepare(5)
         assert np.array_equal(copy.take(5), first)
         assert np.array_equal(first, gaussian(rng(0), BLOCK)[:5])
-
-
-def test_no_more_blocks_are_read_than_hold_the_samples():
-    for samples, blocks in ((1, 1), (BLOCK, 1), (BLOCK + 1, 2), (0, 0)):
-        drawn = []
-
-        def draw(rng, count, drawn=drawn):
-            drawn.append(count)
-            return gaussian(rng, count)
-
-        oracle = SampleOracle(SamplerSource(draw, 3), 1)
-        for _ in range(2):
-            oracle.prepare(samples)
-            assert len(drawn) == blocks, samples

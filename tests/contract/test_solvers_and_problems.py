@@ -1,4 +1,4 @@
-"""What the base classes of the contract do by themselves, for whoever derives from them."""
+"""The base classes of the contract."""
 
 import pickle
 from dataclasses import dataclass
@@ -23,10 +23,8 @@ from orthobench.contract import (
 )
 from orthobench.contract.parameters import (
     ParameterError,
-    changed_values,
     make,
     parameter,
-    parameters_of,
 )
 from orthobench.contract.problem import Work
 from orthobench.contract.samples import BLOCK, BlockSource
@@ -34,15 +32,7 @@ from orthobench.errors import DataError
 from orthobench.tools.places import DEFAULT, place_of
 
 
-def test_a_solution_is_finite_where_all_of_it_is():
-    good, bad = np.eye(2), np.array([[np.inf, 0], [0, 1]])
-    assert Solution(good).is_finite
-    assert Solution(good, np.ones(2), good).is_finite
-    for parts in ((bad,), (good, bad), (good, None, bad), (good, good, bad)):
-        assert not Solution(*parts).is_finite
-
-
-def test_a_solution_of_another_precision_is_rounded_with_all_its_parts():
+def test_solutions_in_other_precisions_are_rounded():
     good, single = np.eye(2), np.eye(2, dtype=np.float32)
     whole = Solution(good, np.ones(2, dtype=np.float32))
     assert whole.in_float64 is whole
@@ -81,7 +71,7 @@ def test_only_a_portable_oracle_moves_and_leaves_the_other_as_it_is():
     assert here.placed(here.values) is here.values
 
 
-def test_samples_begin_again_in_a_copy_elsewhere_or_in_another_process():
+def test_copies_of_samples_begin_with_the_first():
     X = np.arange(12.0).reshape(6, 2)
     oracle = SampleOracle(ArraySource(X), 1)
     oracle.prepare(4)
@@ -191,19 +181,7 @@ def test_a_solver_computes_where_a_base_of_it_does():
         assert caught.value.parameter == "on", (cls, on)
 
 
-def test_a_solver_refuses_arrays_that_cannot_move(toys, monkeypatch):
-    problem = toys.Problem()
-    monkeypatch.setattr(toys.Problem, "offers", Plain)
-    moving = Anywhere(on="numpy/float32")
-    assert moving.refuses(problem) == (
-        "leading-subspace has arrays of numpy only, not of numpy/float32"
-    )
-    assert Anywhere().refuses(problem) is None
-    monkeypatch.setattr(toys.Problem, "offers", Portable)
-    assert moving.refuses(problem) is None
-
-
-def test_a_solver_refuses_what_it_does_not_need_before_what_is_missing(toys, monkeypatch):
+def test_refusal_of_a_problem_comes_before_missing_packages(toys, monkeypatch):
     monkeypatch.setattr(Streaming, "packages", ("no-such-a", "numpy", "no-such-b"))
     missing = "needs no-such-a no-such-b: pip install no-such-a no-such-b"
     assert Streaming().missing_packages() == missing
@@ -216,7 +194,7 @@ def test_a_solver_refuses_what_it_does_not_need_before_what_is_missing(toys, mon
     assert Streaming().refuses(toys.Problem()) is None
 
 
-def test_a_solver_needs_the_oracle_that_its_base_names_unless_it_says_otherwise():
+def test_needs_of_a_solver_follow_from_its_base():
     assert Streaming.needs is Portable
     assert type("Derived", (Streaming,), {}).needs is Portable
     assert Anywhere.needs is Plain
@@ -234,53 +212,13 @@ def test_steps_end_where_the_status_is_not_running(toys):
     assert (state.work.steps, state.status) == (5, Status.CONVERGED)
 
 
-def test_a_solver_without_steps_says_so():
-    with pytest.raises(NotImplementedError, match="Streaming has neither step nor advance"):
-        Streaming().step(None, None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Moments(Summary):
-    first: np.ndarray
-    parts: tuple = ()
-    scale: float = 1.0
-
-
-def test_a_summary_is_as_large_as_its_arrays_and_numbers():
-    assert Summary(rows=3).size == 16
-    assert Moments(rows=3, first=np.ones(5)).size == 16 + 40 + 8
-    nested = (np.ones(2), [np.ones(3, dtype=np.float32), 1])
-    assert Moments(rows=3, first=np.ones(5), parts=nested).size == 16 + 40 + 8 + 16 + 12 + 8
-
-
-def test_an_instance_judges_the_orthonormality_of_points_unless_it_says_otherwise():
+def test_violation_of_an_instance_is_the_defect_by_default():
     instance = Instance(Plain(), lambda solution: {})
     skew = Solution(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
     assert instance.violation(skew) == pytest.approx(3.0)
     assert instance.nearest(skew).point == pytest.approx(np.eye(3)[:, :2])
     assert instance.finish(skew) is skew
     assert instance.exhibits(skew) == {}
-
-
-@dataclass(frozen=True)
-class Bounded(Streaming):
-    closed: float = parameter(0.5, help="closed", low=0.0, high=1.0)
-    number: int = parameter(1, help="number")
-
-
-@dataclass(frozen=True)
-class Rated(Anywhere):
-    rate: float = parameter(0.5, help="rate")
-
-
-def test_where_a_solver_computes_is_its_last_parameter():
-    assert [p.name for p in parameters_of(Rated)] == ["rate", "on"]
-    assert Rated(0.25) == Rated(rate=0.25)
-
-
-def test_only_what_is_not_as_by_default_has_changed():
-    assert changed_values(Bounded()) == {}
-    assert changed_values(Bounded(closed=0.25, number=2)) == {"closed": 0.25, "number": 2}
 
 
 @dataclass(frozen=True)

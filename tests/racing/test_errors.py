@@ -18,5 +18,5 @@ def test_looking_after_every_seed_keeps_the_level(kind: str, noise: float) -> No
     assert wrong <= LEVEL + 3 * np.sqrt(LEVEL / races)
 
 
-def test_what_is_clearly_as_good_is_called_so() -> None:
+def test_clearly_equal_solvers_are_as_good() -> None:
     assert simulate("normal", 2, behind=5.0, noise=0.2) == (0.0, 1.0)

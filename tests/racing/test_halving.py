@@ -1,4 +1,4 @@
-"""The rule of a race, on simulated curves: what it loses, what it spends, and whom it drops."""
+"""The rule of a race on simulated curves: its regret, its time, and its drops."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from orthobench.racing.halving import MOST, Ask, Field
-from orthobench.racing.standing import FINALISTS, SEEDS, Rules, Trial
+from orthobench.racing.halving import MOST, Halving, NextRun
+from orthobench.racing.standing import SEEDS, Rules, Trial
 
 OVERHEAD = 0.2
 SLACK = 2.0
@@ -18,7 +18,7 @@ SLACK = 2.0
 
 @dataclass(frozen=True)
 class Curve:
-    """A configuration: it waits, falls at a rate to where it ends, and then is over."""
+    """A configuration: it waits, then falls at a rate to its end."""
 
     solver: str
     wait: float
@@ -76,24 +76,24 @@ def true_costs(curves: dict[str, Curve], tolerance: float = 0.01) -> dict[str, f
 
 
 def raced(
-    curves: dict[str, Curve], total: float, until: Callable[[Field], bool] | None = None
-) -> tuple[Field, float]:
+    curves: dict[str, Curve], total: float, until: Callable[[Halving], bool] | None = None
+) -> tuple[Halving, float]:
     """Return a race as it ends, and the time that it took, with one run at a time."""
     rules = Rules({name: c.solver for name, c in curves.items()}, total)
     trials: list[Trial] = []
     spent = 0.0
-    while (ask := Field(rules, tuple(trials)).next(total - spent, OVERHEAD)) is not None:
+    while (ask := Halving(rules, tuple(trials)).next(total - spent, OVERHEAD)) is not None:
         trial = curves[ask.configuration].trial(ask.configuration, ask.seed, ask.cap)
         killed = ask.cap + SLACK if len(trial.values) < 2 else 0.0
         spent += max(float(trial.seconds[-1]), killed) + OVERHEAD
         if spent > total:
             break
         trials.append(trial)
-    return Field(rules, tuple(trials)), spent
+    return Halving(rules, tuple(trials)), spent
 
 
 def regret(seed: int, scale: float, total: float, prior: float = 0.7) -> tuple[float, float]:
-    """Return what the winner of a race costs over the best, and the share of the time spent."""
+    """Return the cost of the winner over that of the best, and the share of the time."""
     curves = field_of(np.random.default_rng(seed), scale, prior)
     field, spent = raced(curves, total)
     costs = true_costs(curves)
@@ -125,7 +125,7 @@ def test_a_slow_starter_that_is_first_in_the_end_wins() -> None:
     assert field.leader == "exact"
 
 
-def test_what_ends_above_the_best_is_dropped_and_says_by_how_much() -> None:
+def test_runs_that_end_above_the_best_are_dropped() -> None:
     curves = {
         "best": Curve("best", 0.0, 20.0, 1e-6, 0.1),
         "poor": Curve("poor", 0.0, 200.0, 0.4, 0),
@@ -151,7 +151,7 @@ def test_runs_that_fail_are_out_and_the_next_one_begins() -> None:
     nothing = np.zeros(0)
     rules = Rules({"broken": "broken", "sound": "sound"}, 60.0)
     broken = Trial("broken", 0, 6.0, nothing, nothing, nothing, False, "it raised")
-    field = Field(rules, (broken,))
+    field = Halving(rules, (broken,))
     ask = field.next(60.0)
     assert ask is not None
     assert ask.configuration == "sound"
@@ -164,7 +164,7 @@ def test_the_gap_begins_where_runs_do_even_if_that_does_not_count() -> None:
         Trial("good", 0, 9.0, counts, t, t, True, start=1.0),
         Trial("poor", 0, 9.0, counts + 0.4, t, t, True, start=1.0),
     ]
-    field = Field(Rules({"poor": "poor", "good": "good"}, 60.0), trials)
+    field = Halving(Rules({"poor": "poor", "good": "good"}, 60.0), trials)
     assert field.gaps[0] == (1.0, 0.5)
     assert field.leader == "good"
     assert field.dropped == {"poor": "ends 80 % of the gap above good"}
@@ -173,7 +173,7 @@ def test_the_gap_begins_where_runs_do_even_if_that_does_not_count() -> None:
 def test_nothing_runs_twice_at_once() -> None:
     curves = {f"s{i}": Curve(f"s{i}", 0.0, 10.0, 1e-6, 0.1) for i in range(3)}
     rules = Rules({name: name for name in curves}, 60.0)
-    field = Field(rules, (curves["s0"].trial("s0", 0, 6.0),))
+    field = Halving(rules, (curves["s0"].trial("s0", 0, 6.0),))
     asks = [field.next(60.0, 0.0, running) for running in ([], [("s1", 0)])]
     assert [ask and ask.configuration for ask in asks] == ["s1", "s2"]
 
@@ -184,7 +184,7 @@ def test_deterministic_runs_are_repeated_once() -> None:
         Trial(name, seed, 6.0, values + (name == "b") * t * 1e-4, t * factor, t * factor, True)
         for name, factor in (("a", 1.0), ("b", 2.0)) for seed in (0, 1)
     ]  # fmt: skip
-    field = Field(Rules({"a": "a", "b": "b"}, 60.0), trials)
+    field = Halving(Rules({"a": "a", "b": "b"}, 60.0), trials)
     assert field.next(60.0) is None
     assert [d.as_good for d in field.decisions()] == [True, True]
     assert field.leader == "a"
@@ -195,48 +195,20 @@ def test_a_number_of_steps_is_tested_on_all_seeds() -> None:
     for reached, seeds, settled in ((1, 5, False), (1, SEEDS, True), (20, 5, True)):
         values = np.where(t < reached, 1.0, 0.0)
         trials = [Trial("a", seed, 60.0, values + 1e-4 * seed, t, t, True) for seed in range(seeds)]
-        assert Field(Rules({"a": "a"}, 600.0), trials).settled is settled, (reached, seeds)
+        assert Halving(Rules({"a": "a"}, 600.0), trials).settled is settled, (reached, seeds)
 
 
-def test_the_same_trials_ask_for_the_same_run_in_any_order() -> None:
-    curves = field_of(np.random.default_rng(3), 0.1, 0.7, solvers=6)
-    field, _ = raced(curves, 40.0)
-    for n in (1, 5, len(field.trials) - 1):
-        some = field.trials[:n]
-        asks = [Field(field.rules, t).next(30.0, OVERHEAD) for t in (some, some[::-1])]
-        assert asks[0] == asks[1]
-
-
-def test_at_most_so_many_finalists_and_seeds() -> None:
-    curves = {f"s{i}": Curve(f"s{i}", 0.0, 20.0, 1e-6, 0.3) for i in range(12)}
-    field, _ = raced(curves, 400.0)
-    fresh = {t.configuration for t in field.trials if t.seed == 1}
-    assert len(fresh) <= FINALISTS
-    assert max(t.seed for t in field.trials) < SEEDS
-
-
-def test_a_finalist_that_was_killed_has_no_run_on_that_seed() -> None:
-    t, nothing = np.array([0.0, 1.0]), np.zeros(0)
-    trials = [
-        Trial(name, seed, 9.0, np.array([1.0, 1e-3 * seed]), t * cost, t * cost, True)
-        for name, cost in (("a", 1.0), ("b", 2.0)) for seed in range(6)
-    ]  # fmt: skip
-    trials[8] = Trial("b", 2, 9.0, nothing, nothing, nothing)
-    found = {d.solver: d for d in Field(Rules({"a": "a", "b": "b"}, 60.0), trials).decisions()}
-    assert [(d.n_failed, d.seeds) for d in (found["a"], found["b"])] == [(0, 6), (0, 5)]
-
-
-def test_what_ends_outside_a_level_neither_leads_nor_sets_what_is_good_enough() -> None:
+def test_runs_that_end_outside_a_level_do_not_lead() -> None:
     clock = np.array([0.0, 1.0, 2.0])
     inside = Trial("inside", 0, 9.0, np.array([math.inf, 0.6, 0.4]), clock, clock, True, start=1.0)
     outside = Trial("outside", 0, 9.0, np.full(3, math.inf), clock, clock, True, start=1.0)
     rules = Rules({"outside": "a", "inside": "b"}, 30.0)
-    race = Field(rules, [outside, inside])
+    race = Halving(rules, [outside, inside])
     assert race.leader == "inside"
     assert race.gaps == {0: (1.0, 0.4)}
     assert "level" in race.dropped["outside"]
     assert race.finalists == ["inside"]
-    nobody = Field(rules, [outside])
+    nobody = Halving(rules, [outside])
     assert (nobody.leader, nobody.gaps, nobody.finalists) == (None, {}, [])
     assert nobody.dropped == {}
     ask = nobody.next(60.0)
@@ -256,8 +228,8 @@ def run(
     return Trial(name, seed, cap, np.array(values, dtype=float), at, at, ended)
 
 
-def asked(*trials: Trial, overhead: float = 0.0) -> Ask | None:
-    return Field(TWO, trials).next(100.0, overhead)
+def asked(*trials: Trial, overhead: float = 0.0) -> NextRun | None:
+    return Halving(TWO, trials).next(100.0, overhead)
 
 
 LEADER = run("a", [1, 0.5, 0.1], [0, 0.2, 0.8])
@@ -276,19 +248,19 @@ LEADER = run("a", [1, 0.5, 0.1], [0, 0.2, 0.8])
     ],
 )
 def test_a_run_that_was_cut_goes_on_if_it_may_still_win(cut: Trial, cap: float) -> None:
-    assert asked(LEADER, cut) == (Ask("b", 0, cap) if cap else Ask("a", 1, 5.0))
+    assert asked(LEADER, cut) == (NextRun("b", 0, cap) if cap else NextRun("a", 1, 5.0))
 
 
-def test_finalists_run_on_a_seed_by_cost_and_once_more_where_they_were_killed() -> None:
+def test_finalists_run_by_cost_and_again_after_a_kill() -> None:
     trials = [run("b", [1, 0.1], [0, 8]), run("a", [1, 0.1], [0, 4])]
-    assert asked(*trials) == Ask("a", 1, 10.0)
-    assert asked(*trials, overhead=12.0) == Ask("a", 1, 12.0)
+    assert asked(*trials) == NextRun("a", 1, 10.0)
+    assert asked(*trials, overhead=12.0) == NextRun("a", 1, 12.0)
     trials.append(run("a", [1, 0.2], [0, 4], seed=1))
-    assert asked(*trials) == Ask("b", 1, 20.0)  # 2.5 times the seconds of its own end
+    assert asked(*trials) == NextRun("b", 1, 20.0)  # 2.5 times the seconds of its own end
     trials.append(run("b", [], [], seed=1, ended=False))
-    assert asked(*trials) == Ask("b", 1, 40.0)
+    assert asked(*trials) == NextRun("b", 1, 40.0)
     trials.append(run("b", [], [], cap=40.0, seed=1, ended=False))
-    assert asked(*trials) == Ask("a", 2, 10.0)
+    assert asked(*trials) == NextRun("a", 2, 10.0)
 
 
 def test_a_race_ends_at_five_seeds_where_the_cheapest_is_as_good() -> None:
@@ -297,65 +269,39 @@ def test_a_race_ends_at_five_seeds_where_the_cheapest_is_as_good() -> None:
         for seed in range(5) for name, above, cost in (("a", 0.0, 1.0), ("b", 1e-4, 2.0))
     ]  # fmt: skip
     assert asked(*trials) is None
-    assert asked(*trials[:8]) == Ask("a", 4, 5.0)
+    assert asked(*trials[:8]) == NextRun("a", 4, 5.0)
 
 
 @pytest.mark.parametrize(
     ("timed", "overhead", "cap"), [(True, 40, 8.1), (False, 0, 37.5), (False, 40, 40)]
 )
-def test_points_of_the_solver_that_came_furthest_are_first_and_share_the_time(
-    timed: bool, overhead: float, cap: float
-) -> None:
+def test_grids_of_the_best_solver_run_first(timed: bool, overhead: float, cap: float) -> None:
     rules = Rules({"a": "a", "b": "b", "a x=1": "a", "b x=1": "b"}, 100.0, timed=timed)
-    field = Field(rules, [run("a", [1, 0.5], [0, 1]), run("b", [1, 0.1], [0, 2])])
-    assert field.next(100.0, overhead) == Ask("b x=1", 0, cap)
-
-
-@pytest.mark.parametrize(("seeds", "out"), [(1, False), (2, False), (3, True)])
-def test_three_times_the_cost_drops_a_finalist_after_three_seeds(seeds: int, out: bool) -> None:
-    trials = [
-        run(name, [1, 0.1], [0, cost], seed=seed)
-        for seed in range(seeds) for name, cost in (("a", 1.0), ("b", 3.5))
-    ]  # fmt: skip
-    assert ("b" in Field(TWO, trials).dropped) is out
+    field = Halving(rules, [run("a", [1, 0.5], [0, 1]), run("b", [1, 0.1], [0, 2])])
+    assert field.next(100.0, overhead) == NextRun("b x=1", 0, cap)
 
 
 @pytest.mark.parametrize(
     ("end", "seconds", "stays"),
     [(0.29, 4.0, True), (0.31, 4.0, False), (0.29, 6.0, False)],
 )
-def test_what_ends_soon_and_within_thirty_tolerances_is_a_finalist(
+def test_early_ends_within_thirty_tolerances_are_finalists(
     end: float, seconds: float, stays: bool
 ) -> None:
     late = run("b", [1, 0.9, end], [0, 0.1, seconds])
-    field = Field(TWO, [run("a", [1, 0], [0, 1]), late])
+    field = Halving(TWO, [run("a", [1, 0], [0, 1]), late])
     assert ("b" not in field.dropped) is stays
     assert field.finalists == ["a", "b"][: 1 + stays]
 
 
-@pytest.mark.parametrize(("leader", "ahead"), ["ab", "ba"])
-def test_the_leader_of_fresh_seeds_goes_on_before_what_is_ahead_on_the_first(
-    leader: str, ahead: str
-) -> None:
-    rules = Rules({"a": "a", "b": "b", "c": "c"}, 100.0)
-    first = [
-        run(leader, [1, 0.05], [0, 1], cap=2.0, ended=False),
-        run(ahead, [1, 0.03], [0, 1], cap=2.0, ended=False),
-        run("c", [1, 0], [0, 1]),
-    ]
-    field = Field(rules, [*first, run(leader, [1, 0], [0, 1], seed=1)])
-    assert field.leader == leader
-    assert field.next(100.0) == Ask(leader, 0, 8.0)
-
-
-def test_a_race_goes_on_after_five_seeds_where_every_finalist_was_killed_on_one() -> None:
+def test_race_goes_on_if_every_finalist_was_killed() -> None:
     trials = [
         run(name, [1, 1e-3 * (seed + 1)], [0, cost], seed=seed)
         for seed in range(5) for name, cost in (("a", 1.0), ("b", 2.0))
     ]  # fmt: skip
     trials[4] = run("a", [], [], cap=20.0, seed=2, ended=False)
     trials[7] = run("b", [], [], cap=20.0, seed=3, ended=False)
-    assert asked(*trials) == Ask("a", 5, 5.0)
+    assert asked(*trials) == NextRun("a", 5, 5.0)
 
 
 def test_a_finalist_counts_by_where_it_ends() -> None:
@@ -363,24 +309,10 @@ def test_a_finalist_counts_by_where_it_ends() -> None:
         run(name, [1, 1e-3 * (seed + 1), end], [0, cost, cost + 1], seed=seed)
         for seed in range(5) for name, end, cost in (("a", 0.5, 1.0), ("b", 1e-4, 2.0))
     ]  # fmt: skip
-    assert {d.solver: d.as_good for d in Field(TWO, trials).decisions()} == {"a": False, "b": True}
-
-
-@pytest.mark.parametrize("left", [0.0, -1.0])
-def test_nothing_begins_when_the_time_is_over(left: float) -> None:
-    assert Field(TWO, []).next(left) is None
-
-
-@pytest.mark.parametrize(("left", "ask"), [(25.0, Ask("a", 1, 5.0)), (25.1, Ask("b", 0, 5.0))])
-def test_the_last_quarter_of_the_time_is_for_fresh_seeds(left: float, ask: Ask) -> None:
-    assert Field(TWO, [run("a", [1, 0.1], [0, 1])]).next(left) == ask
-
-
-@pytest.mark.parametrize(("left", "cap"), [(100.0, 10.0), (10.0, 10.0), (3.0, 3.0)])
-def test_the_first_run_has_a_tenth_of_the_time_and_no_more_than_is_left(
-    left: float, cap: float
-) -> None:
-    assert Field(TWO, []).next(left) == Ask("a", 0, cap)
+    assert {d.solver: d.as_good for d in Halving(TWO, trials).decisions()} == {
+        "a": False,
+        "b": True,
+    }
 
 
 def test_a_trial_counts_from_where_it_stays_at_or_below_a_value() -> None:
@@ -391,33 +323,11 @@ def test_a_trial_counts_from_where_it_stays_at_or_below_a_value() -> None:
     assert [trial.at(seconds) for seconds in (-1, 0, 2, 3.9, 4)] == [math.inf, 1, 0.5, 0.25, 0.25]
 
 
-def test_of_a_configuration_the_run_with_the_most_time_counts() -> None:
-    trials = [run("a", [1, end], [0, 1], cap=cap) for cap, end in ((4.0, 0.1), (1.0, 0.5))]
-    assert Field(TWO, trials).latest["a", 0].lowest == 0.1
-
-
-@pytest.mark.parametrize(("costs", "median"), [([3], 3), ([3, 1], 3), ([1, 5, 2], 2)])
-def test_a_configuration_costs_the_upper_median_over_seeds(
-    costs: list[float], median: float
-) -> None:
-    trials = [run("a", [1, 0], [0, cost], seed=seed) for seed, cost in enumerate(costs)]
-    assert Field(TWO, trials).cost("a") == median
-    assert Field(TWO, trials).cost("b") == math.inf
-
-
-@pytest.mark.parametrize(("cost", "out"), [(4.0, False), (4.1, True)])
-def test_more_than_four_times_the_cost_drops_what_is_there(cost: float, out: bool) -> None:
-    field = Field(TWO, [run("a", [1, 0.1], [0, 1]), run("b", [1, 0.1], [0, cost])])
-    assert field.dropped == ({"b": "4.1 times the time of a for the same quality"} if out else {})
-
-
 @pytest.mark.parametrize(("finalists", "chosen"), [(2, ["a", "b"]), (3, ["a", "a x=1", "b"])])
-def test_the_best_of_each_solver_are_finalists_before_others_of_the_same(
-    finalists: int, chosen: list[str]
-) -> None:
+def test_finalists_are_the_best_of_each_solver_first(finalists: int, chosen: list[str]) -> None:
     order = {"a": "a", "a x=1": "a", "b": "b"}
     trials = [
         run(name, [1, 0.1], [0, cost])
         for name, cost in (("a", 1.0), ("a x=1", 2.0), ("b", 3.0))
     ]  # fmt: skip
-    assert Field(Rules(order, 100.0, finalists=finalists), trials).finalists == chosen
+    assert Halving(Rules(order, 100.0, finalists=finalists), trials).finalists == chosen

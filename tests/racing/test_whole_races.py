@@ -1,4 +1,4 @@
-"""Whole races whose runs are written down here: what is asked, stored, told and returned."""
+"""Whole races of made-up runs: cells, store, texts and answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.racing import race as module
 from orthobench.racing import scheduler
-from orthobench.racing.entrants import Entry, entrants
+from orthobench.racing.entrants import Entrants, entrants
 from orthobench.racing.standing import Rules
 from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
@@ -44,9 +44,9 @@ def outcome(
 
 @dataclass
 class Track:
-    """Where races are run, with what was asked and told; its own executor, one run at a time."""
+    """An executor of races, one run at a time, which notes all cells and texts."""
 
-    entry: Entry
+    entrants: Entrants
     path: Path
     script: Script = outcome
     now: float = 100.0
@@ -71,7 +71,8 @@ class Track:
 
     def race(self, total: float = 100.0, cost: str = "seconds", **rules: Any) -> module.Race:
         return module.run(
-            self.entry, Rules(self.entry.order, total, timed=cost == "seconds", **rules), cost,
+            self.entrants,
+            Rules(self.entrants.order, total, timed=cost == "seconds", **rules), cost,
             self.path, began=100.0, tell=lambda *words: self.told.append(words),
             executor=self, clock=lambda: self.now,
         )  # fmt: skip
@@ -143,22 +144,15 @@ def test_every_run_is_stored_once_under_the_plan(finished: Finished) -> None:
     track = finished.track
     ran = [(cell.solver_label, cell.seed) for cell in track.begun]
     assert [(r.solver.label, r.seed) for r in finished.race.results.records] == sorted(
-        ran, key=lambda at: (at[1], [*track.entry.order].index(at[0]))
+        ran, key=lambda at: (at[1], [*track.entrants.order].index(at[0]))
     )
     with Store(track.path) as store:
-        session = store.session(track.entry.suite.name)
+        session = store.session(track.entrants.suite.name)
     assert session["ended"] is not None
     assert session["environment"]["run"]["workers"] == 1
 
 
-def test_the_session_says_how_many_runs_shared_the_machine(track: Track) -> None:
-    track.at_once = 3
-    found = track.race()
-    assert "up to 3 runs at once" in track.race(cost="flops").evidence
-    assert found.results.session()["environment"]["run"]["shared"] == 3
-
-
-def test_a_race_that_is_over_says_the_same_again_and_runs_and_times_nothing(track: Track) -> None:
+def test_finished_race_repeats_its_answer_without_runs(track: Track) -> None:
     first = track.race()
     begun, made = len(track.begun), len(MADE)
     assert made == 3
@@ -171,26 +165,7 @@ def test_a_race_that_is_over_says_the_same_again_and_runs_and_times_nothing(trac
         assert len(store.sessions()) == sessions
 
 
-@pytest.mark.parametrize("broken_off", [True, False])
-def test_calls_are_timed_again_if_there_was_no_time_for_them(
-    track: Track, monkeypatch: pytest.MonkeyPatch, broken_off: bool
-) -> None:
-    def end(*_: object) -> tuple[()]:
-        if broken_off:
-            raise KeyboardInterrupt
-        return ()
-
-    with monkeypatch.context() as patched:
-        patched.setattr(scheduler, "time_calls", end)
-        found = track.race()
-    assert (found.interrupted, found.winner) == (broken_off, "power")
-    begun = len(track.begun)
-    again = track.race()
-    assert (len(track.begun), again.interrupted) == (begun, False)
-    assert MADE
-
-
-def test_the_order_of_runs_and_their_seconds_follow_from_what_they_gave(track: Track) -> None:
+def test_order_and_seconds_of_runs_follow_from_results(track: Track) -> None:
     def script(cell: Cell) -> Outcome:
         cost = COSTS[cell.solver_label] * (4 if cell.solver_label == "slower" else 1)
         track.now += min(cost, cell.budget.seconds)
@@ -209,13 +184,7 @@ def test_the_order_of_runs_and_their_seconds_follow_from_what_they_gave(track: T
     ]  # fmt: skip
 
 
-def test_other_costs_are_not_seconds(track: Track) -> None:
-    found = track.race(cost="flops")
-    assert {row["cost"] for row in found.table} == {1000.0}
-    assert found.cost == "flops"
-
-
-def test_what_is_broken_off_gives_what_there_is(track: Track) -> None:
+def test_interrupted_race_gives_its_partial_answer(track: Track) -> None:
     def script(cell: Cell) -> Outcome:
         if len(track.begun) == 3:
             raise KeyboardInterrupt
@@ -226,16 +195,7 @@ def test_what_is_broken_off_gives_what_there_is(track: Track) -> None:
     assert (found.interrupted, found.winner, found.decided) == (True, "power", False)
     assert len(found.results.records) == 2
     with Store(track.path) as store:
-        assert store.session(track.entry.suite.name)["ended"] is None
-
-
-def test_nothing_to_show_is_an_interruption(track: Track) -> None:
-    def script(cell: Cell) -> Outcome:
-        raise KeyboardInterrupt
-
-    track.script = script
-    with pytest.raises(KeyboardInterrupt):
-        track.race()
+        assert store.session(track.entrants.suite.name)["ended"] is None
 
 
 def test_a_problem_that_cannot_be_built_ends_a_race(track: Track) -> None:
@@ -273,14 +233,6 @@ def test_a_run_that_the_end_cut_off_is_not_kept(track: Track, status: RunStatus,
     assert len(found.results.records) == kept
 
 
-def test_a_run_has_its_cap_and_the_time_that_is_left_at_most(track: Track) -> None:
-    track.each = 3.0
-    track.race()
-    limits = [(cell.budget.seconds, cell.timeout) for cell in track.begun]
-    assert limits[:2] == [(10.0, 70.0), (4.1, 4.1 + 3 * 2.0)]
-    assert all(timeout is not None and timeout >= cap for cap, timeout in limits)
-
-
 def test_a_longer_run_of_a_cell_takes_the_place_of_the_shorter(track: Track) -> None:
     def script(cell: Cell) -> Outcome:
         if cell.solver_label != "slower" or cell.seed or cell.budget.seconds == 10.0:
@@ -296,54 +248,12 @@ def test_a_longer_run_of_a_cell_takes_the_place_of_the_shorter(track: Track) -> 
     assert found.factor == 1.5
 
 
-def test_facts_are_all_but_the_runs(finished: Finished) -> None:
-    found, facts = finished.race, finished.race.facts()
-    assert {*facts} == {*vars(found)} - {"results"} | {"store"}
-    assert facts["store"] == str(finished.track.path)
-    assert facts["winner"] == "power"
-    assert str(found) == f"{found.sentence}\n{found.evidence}\n\n{found.code}"
-
-
-@pytest.fixture
-def shares(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Rules, float]]:
-    """What each of several races is given; the clock is at 10 s before, and 30 s later after it."""
-    given: list[tuple[Rules, float]] = []
-    now = [10.0]
-
-    def run(one: Entry, rules: Rules, *_: Any, began: float, **how: Any) -> Any:
-        given.append((rules, began))
-        now[0] += 30.0
-        return SimpleNamespace(interrupted=len(given) == 3)
-
-    monkeypatch.setattr(module, "run", run)
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    return given
-
-
-def raced(problems: int, cost: str = "seconds") -> list[module.Race]:
-    return module.races(
-        ["digits"] * problems, 120.0, 0.02, cost,
-        solvers=["oja"], memory=None, store=None, tell=None,
-    )  # fmt: skip
-
-
-def test_several_races_share_the_time_that_is_left(shares: list[tuple[Rules, float]]) -> None:
-    assert len(raced(2)) == 2
-    assert [(rules.total, began) for rules, began in shares] == [(60.0, 10.0), (90.0, 40.0)]
-    assert all((rules.tolerance, rules.timed) == (0.02, True) for rules, _ in shares)
-
-
-def test_no_race_begins_after_one_that_was_broken_off(shares: list[tuple[Rules, float]]) -> None:
-    assert len(raced(5)) == 3
-    assert [rules.total for rules, _ in shares] == [24.0, 22.5, 20.0]
-
-
 def test_a_store_has_a_folder_of_its_own_where_none_is_named(
     track: Track, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    rules: Any = Rules(track.entry.order, 100.0)
-    found = module.run(track.entry, rules, began=100.0, executor=track, clock=lambda: track.now)
-    place = Path("orthobench-results", track.entry.suite.name, "results.sqlite")
+    rules: Any = Rules(track.entrants.order, 100.0)
+    found = module.run(track.entrants, rules, began=100.0, executor=track, clock=lambda: track.now)
+    place = Path("orthobench-results", track.entrants.suite.name, "results.sqlite")
     assert found.results.path == place
     assert ob.Results.read(place).records

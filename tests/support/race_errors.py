@@ -3,7 +3,7 @@
 import numpy as np
 
 from orthobench.decide.rule import TOLERANCE
-from orthobench.racing.halving import Field
+from orthobench.racing.halving import Halving
 from orthobench.racing.standing import SEEDS, Rules, Trial
 from orthobench.stats.noninferiority import FEWEST
 
@@ -44,13 +44,13 @@ def _best(ends, cost, looks):
     """Return the cheapest that a race calls as good, if any."""
     rules = Rules({name: name for name in cost}, 600.0, TOLERANCE)
     trials = []
-    while (ask := Field(rules, tuple(trials)).next(600.0)) is not None:
+    while (ask := Halving(rules, tuple(trials)).next(600.0)) is not None:
         trials.append(_trial(ask.configuration, ask.seed, ends, cost))
-    field = Field(rules, tuple(trials))
+    field = Halving(rules, tuple(trials))
     if not looks and len(field.gaps) >= FEWEST:
         known = field.latest
         rest = [(n, s) for n in field.finalists for s in range(SEEDS) if (n, s) not in known]
-        field = Field(rules, (*trials, *(_trial(n, s, ends, cost) for n, s in rest)))
+        field = Halving(rules, (*trials, *(_trial(n, s, ends, cost) for n, s in rest)))
     good = [d for d in field.decisions() if d.as_good]
     return min(good, key=lambda d: d.cost).solver if good else None
 

@@ -1,13 +1,11 @@
-"""The child's end of a worker process, in this one: messages, and where modules are found."""
+"""The child's end of a worker process: messages, and its search path."""
 
 import io
 import os
-import pickle
 import sys
 
 import pytest
 
-from orthobench.tools import child
 from orthobench.tools.child import LENGTH, Channel, search_path
 
 
@@ -36,23 +34,6 @@ def test_a_message_that_is_cut_is_none():
     assert channel(whole).receive() == "message"
 
 
-def test_messages_of_others_are_read_by_a_function_of_ones_own():
-    data = pickle.dumps("x")
-    framed = LENGTH.pack(len(data)) + data
-    assert channel(framed, loads=lambda read: read == data).receive() is True
-
-
-def test_both_files_are_closed_although_one_cannot_be():
-    class Broken(io.BytesIO):
-        def close(self):
-            raise BrokenPipeError
-
-    incoming = io.BytesIO()
-    with pytest.raises(BrokenPipeError):
-        Channel(incoming, Broken(), "json").close()
-    assert incoming.closed
-
-
 def test_the_current_folder_comes_last_unless_this_interpreter_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     here, parents = os.path.realpath(tmp_path), ["/a", str(tmp_path), "", "/b"]
@@ -60,28 +41,3 @@ def test_the_current_folder_comes_last_unless_this_interpreter_has_it(tmp_path, 
     assert search_path(parents) == ["/a", "/b", str(tmp_path), ""]
     monkeypatch.setattr(sys, "path", ["/python", here])
     assert search_path(parents) == parents
-
-
-def test_without_a_current_folder_it_is_left_out(monkeypatch):
-    def gone(path):
-        raise FileNotFoundError
-
-    monkeypatch.setattr(child.os.path, "realpath", gone)
-    assert search_path(["/a", "", "/b"]) == ["/a", "/b"]
-
-
-def test_a_package_is_imported_from_its_folder(tmp_path, monkeypatch):
-    (tmp_path / "__init__.py").write_text("value = 7\n")
-    (tmp_path / "inner.py").write_text("from made_up_package import value\n")
-    monkeypatch.delitem(sys.modules, "made_up_package", raising=False)
-    child._load_package("made_up_package", str(tmp_path))
-    try:
-        from made_up_package import inner
-
-        assert inner.value == 7
-    finally:
-        for name in ("made_up_package", "made_up_package.inner"):
-            sys.modules.pop(name, None)
-    with pytest.raises(FileNotFoundError):
-        child._load_package("made_up_package", str(tmp_path / "none"))
-    sys.modules.pop("made_up_package", None)

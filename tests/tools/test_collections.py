@@ -1,14 +1,11 @@
 """Groups, and values as JSON holds them."""
 
 import json
-import math
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-import numpy as np
-
-from orthobench.tools.collections import finite_or_none, grouped, plain
+from orthobench.tools.collections import grouped, plain
 
 
 class Colour(Enum):
@@ -31,17 +28,6 @@ def test_groups_and_their_items_keep_their_order():
     groups = grouped(["bb", "a", "cc", "d", "bb"], len)
     assert [*groups.items()] == [(2, ["bb", "cc", "bb"]), (1, ["a", "d"])]
     assert grouped([], len) == {}
-
-
-def test_what_is_not_finite_is_none_in_json():
-    for value in (math.nan, math.inf, -math.inf):
-        assert finite_or_none(value) is None, value
-        assert plain([value, {"x": (value,)}]) == [None, {"x": [None]}], value
-
-
-def test_numbers_are_those_of_python():
-    assert type(finite_or_none(np.float32(0.5))) is float
-    assert finite_or_none(0) == 0
 
 
 def test_dataclasses_mappings_and_enumerations_become_json():

@@ -5,10 +5,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from numba.core.codegen import JITCodeLibrary
 
 import orthobench
 from orthobench.tools import compiled
@@ -74,9 +72,7 @@ def test_a_kernel_is_compiled_once_until_any_source_changes(package):
 
 
 @pytest.mark.parametrize("name", ["compiled.py", "flops.py", "simd.py"])
-def test_a_change_of_what_kernels_take_from_the_core_gets_a_cache_of_its_own(
-    package, tmp_path, monkeypatch, name
-):
+def test_changed_core_modules_get_their_own_cache(package, tmp_path, monkeypatch, name):
     core = tmp_path / "tools"
     shutil.copytree(Path(orthobench.__file__).parent / "tools", core)
     monkeypatch.syspath_prepend(tmp_path)
@@ -89,83 +85,7 @@ def test_a_change_of_what_kernels_take_from_the_core_gets_a_cache_of_its_own(
     assert folder("toy_kernels") != before
 
 
-def test_kernels_that_numba_compiles_otherwise_are_apart(package, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    folder = compiled.cache_folder.__wrapped__
-    for option in ("BOUNDSCHECK", "OPT"):
-        before = folder("toy_kernels")
-        monkeypatch.setattr(compiled.config, option, 1)
-        assert folder("toy_kernels") != before, option
-
-
-def test_kernels_are_kept_beside_their_package_or_where_numba_is_told(
-    package, tmp_path, monkeypatch
-):
-    """Those of a script, of a single module, and of what is not installed are left to numba."""
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(sys.modules, "toy_script", ModuleType("toy_script"))
-    folder = compiled.cache_folder.__wrapped__
-    for told, parent in (
-        ("", package / "__pycache__"),
-        (str(tmp_path / "told"), tmp_path / "told"),
-    ):
-        monkeypatch.setattr(compiled.config, "CACHE_DIR", told)
-        own = Path(folder("toy_kernels"))
-        assert own.parent == parent
-        for name in ("toy_script", "bisect", "no_such_package"):
-            assert folder(name) == told, name
-        compiled.cache_folder.cache_clear()
-
-        def doubled(x):
-            return 2 * x
-
-        doubled.__module__ = "toy_kernels.inner"
-        for kept, home in ((compiled.kernel(doubled), own),
-                           (compiled._kept("linked", doubled), own / "linked")):  # fmt: skip
-            assert Path(kept.stats.cache_path).parent == home
-        assert told == compiled.config.CACHE_DIR
-    compiled.cache_folder.cache_clear()
-    doubled.__module__ = "toy_script"
-    monkeypatch.setattr(compiled.config, "CACHE_DIR", "")
-    # numba would keep both forms under one name
-    assert compiled.kernel(doubled).stats.cache_path
-    assert compiled._kept("linked", doubled).stats.cache_path is None
-
-
-def test_other_errors_of_numba_are_raised(monkeypatch):
-    def njit(**options):
-        raise RuntimeError("of another kind")
-
-    monkeypatch.setattr(compiled.numba, "njit", njit)
-    with pytest.raises(RuntimeError, match="of another kind"):
-        compiled.kernel(lambda x: x)
-
-
 def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch):
-    """As where both the package and the home of the user are read-only."""
+    """As if both the package and the home of the user were read-only."""
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
     assert compiled.kernel(lambda x: 3 * x)(2) == 6
-
-
-def test_a_kernel_is_optimized_only_within_what_python_calls(monkeypatch):
-    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
-    optimize, optimized = JITCodeLibrary._optimize_final_module, []
-
-    def noted(library):
-        optimized.append(library.name)
-        optimize(library)
-
-    monkeypatch.setattr(JITCodeLibrary, "_optimize_final_module", noted)
-
-    @compiled.kernel
-    def shifted(x):
-        return x + 1
-
-    @compiled.kernel
-    def doubled(x):
-        return 2 * shifted(x)
-
-    assert doubled(1) == 4
-    assert [name.rpartition(".")[2] for name in optimized] == ["doubled"]
-    assert shifted(1) == 2
-    assert [name.rpartition(".")[2] for name in optimized] == ["doubled", "shifted"]

@@ -1,8 +1,6 @@
-"""What is recorded of the machine: its GPUs, processor, libraries, and the git state."""
+"""The environment of runs: GPUs, processor, libraries."""
 
 import os
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,16 +33,6 @@ def test_gpus_are_recorded_with_memory_and_driver(smi):
     ]
 
 
-GPU = "echo 'Graphics A, 81559 MiB, 550.54.15'"
-
-
-def test_a_machine_without_gpus_has_none(smi):
-    odd = "echo 'Graphics A, 1 MiB, 550, more'"
-    for line in ("echo 'No devices were found'", odd, "exit 9", f"{GPU}; exit 9"):
-        smi(line)
-        assert environment.gpus() == [], line
-
-
 def test_without_nvidia_smi_there_are_none(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert environment.gpus() == []
@@ -63,41 +51,6 @@ def test_a_snapshot_is_plain_and_has_what_is_installed(monkeypatch):
     assert one is None or (one["version"] and one["num_threads"] >= 1)
 
 
-def test_a_distribution_that_is_not_installed_has_no_version():
-    assert environment.version("no-such-distribution") is None
-    assert environment.version("numpy") == np.__version__
-
-
-def test_the_processor_is_named_where_linux_tells_it(monkeypatch):
-    texts = {"model name\t: Zen 9 \nmodel name\t: other\n": "Zen 9", "cpu : 0\n": ""}
-    for text, name in texts.items():
-        monkeypatch.setattr(Path, "exists", lambda self: True)
-        monkeypatch.setattr(Path, "read_text", lambda self, text=text: text)
-        assert environment._cpu_model() == name
-    monkeypatch.setattr(Path, "exists", lambda self: False)
-    assert environment._cpu_model() == ""
-
-
-def test_libraries_that_results_depend_on_are_those_of_blas_once_each():
-    found = environment.blas_libraries()
-    assert found == tuple(sorted(set(found)))
-    for name in found:
-        assert len(name.split()) == 3
-    assert not any("openmp" in name for name in found)
-
-
-def test_threads_are_limited_meanwhile():
-    from threadpoolctl import threadpool_info
-
-    def threads():
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-    before = threads()
-    with environment.limited(1):
-        assert threads() == {1}
-    assert threads() == before
-
-
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity here")
 def test_threads_of_one_core_count_once(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 5})
@@ -109,26 +62,3 @@ def test_threads_of_one_core_count_once(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert environment.cores() == 1
-
-
-def test_the_state_of_a_folder_is_that_of_its_repository(tmp_path):
-    def git(*words):
-        who = ["-c", "user.name=A", "-c", "user.email=a@b.c"]
-        env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
-        done = subprocess.run(
-            ["git", "-C", tmp_path, *who, *words],  # noqa: S607
-            check=True, capture_output=True, text=True, env=env,
-        )  # fmt: skip
-        return done.stdout.strip()
-
-    assert environment._git_state(tmp_path / "none") is None
-    assert environment._git_state(tmp_path) is None
-    git("init")
-    assert environment._git_state(tmp_path) is None
-    (tmp_path / "x").write_text("one")
-    git("add", "x")
-    git("commit", "-m", "first")
-    commit = git("rev-parse", "HEAD")
-    assert environment._git_state(tmp_path) == {"commit": commit, "dirty": False}
-    (tmp_path / "x").write_text("two")
-    assert environment._git_state(tmp_path) == {"commit": commit, "dirty": True}

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -43,7 +42,7 @@ def test_one_process_at_a_time_has_a_lock(tmp_path):
     assert total.read_text() == "120"
 
 
-def test_where_there_can_be_no_lock_nobody_waits(tmp_path):
+def test_without_a_lock_file_nothing_is_locked(tmp_path):
     with locked(tmp_path / "missing" / "lock"):
         assert list(tmp_path.iterdir()) == []
 
@@ -68,7 +67,7 @@ with exclusive_lock(Path(sys.argv[1]), ValueError()):
 """
 
 
-def test_who_comes_second_is_refused_until_the_first_ends_or_dies(tmp_path, monkeypatch):
+def test_second_lock_is_refused_until_the_first_ends(tmp_path, monkeypatch):
     path = tmp_path / "store"
     monkeypatch.setattr(files, "PAUSE", 0.0)
     with exclusive_lock(path, ValueError("first")):
@@ -90,7 +89,7 @@ def test_who_comes_second_is_refused_until_the_first_ends_or_dies(tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
-def test_where_no_lock_can_be_made_nobody_is_refused(tmp_path):
+def test_without_a_lock_file_no_lock_is_refused(tmp_path):
     path = tmp_path / "missing" / "store"
     with exclusive_lock(path, ValueError()), exclusive_lock(path, ValueError()):
         assert not is_held(path)
@@ -129,7 +128,7 @@ def test_a_file_stays_as_it_was_where_writing_fails(tmp_path):
     assert names(tmp_path) == ["x"]
 
 
-def test_what_cannot_be_written_is_refused_before(tmp_path):
+def test_files_that_cannot_be_written_are_refused(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(UsageError, match="folder: not a regular file"):
         refuse_unwritable(tmp_path / "folder")
@@ -180,31 +179,3 @@ def test_folders_are_made_with_their_parents(tmp_path):
         make_folder(tmp_path / "file" / "x", "figures")
     with pytest.raises(UsageError, match=f"{why}; name another$"):
         make_folder(tmp_path / "file" / "x", "figures", "name another")
-
-
-def test_a_lock_leaves_no_file_where_only_one_may_have_it_and_keeps_the_other(tmp_path):
-    path = tmp_path / "store"
-    with exclusive_lock(path, RuntimeError("busy")):
-        assert names(tmp_path) == ["store-lock"]
-    assert names(tmp_path) == []
-    with locked(Path(tmp_path, "lock")):
-        pass
-    assert names(tmp_path) == ["lock"]
-
-
-def test_a_lock_is_one_of_the_file_that_is_there(tmp_path):
-    (tmp_path / "other").touch()
-    with (tmp_path / "lock").open("wb") as file:
-        found = [files._is_at(file, tmp_path / name) for name in ("lock", "other", "none")]
-    assert found == [True, False, False]
-
-
-def test_a_lock_is_tried_for_a_second_before_it_is_refused(tmp_path, monkeypatch):
-    slept = []
-    monkeypatch.setattr(files.time, "sleep", slept.append)
-    monkeypatch.setattr(files, "_is_locked", lambda file: True)
-    busy = exclusive_lock(tmp_path / "x", RuntimeError("busy"))
-    with pytest.raises(RuntimeError, match="busy"), busy:
-        pass
-    assert len(slept) > 9
-    assert sum(slept) == pytest.approx(1)

@@ -28,25 +28,6 @@ def test_a_rotation_takes_four_products_and_two_additions_a_row():
     assert flops.givens(1000) == 6000
 
 
-def test_decompositions_scale_with_the_cube():
-    for n in (1, 10, 321):
-        assert flops.eigh(2 * n) == 8 * flops.eigh(n), n
-        assert flops.svd(2 * n, 2 * n) == 8 * flops.svd(n, n), n
-
-
-def test_constants_are_those_of_golub_and_van_loan():
-    assert flops.eigh(4) == 9 * 64
-    assert flops.svd(5, 3) == 6 * 45 + 20 * 27
-    assert flops.qr(5, 3) == 4 * 45 - 36
-    assert flops.qr(5, 4) == 4 * 80 - 85
-    assert flops.polar(5, 3) == flops.svd(5, 3) + 2 * 45
-
-
 def test_an_svd_costs_the_same_of_the_transpose_and_dominates_a_qr():
     assert flops.svd(30, 70) == flops.svd(70, 30)
     assert flops.svd(70, 30) > flops.qr(70, 30) > 0
-
-
-def test_counts_are_integers():
-    for count in (flops.gemm(2, 3, 4), flops.qr(9, 4), flops.eigh(3)):
-        assert type(count) is int, count

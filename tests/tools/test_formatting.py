@@ -10,12 +10,9 @@ from orthobench.tools.formatting import (
     assignments,
     budget_text,
     clean,
-    count,
     duration,
     listed,
-    metric_text,
     number,
-    plural,
     short,
     si,
 )
@@ -31,16 +28,6 @@ def test_numbers():
         (9.0, "9"), (99.5, "99.5"), (1e-100, "1.00e-100"), (-0.01, "-0.0100"),
     ):  # fmt: skip
         assert number(value) == text, value
-
-
-def test_metrics_have_the_unit_of_their_name():
-    for name, value, text in (
-        ("gap", 2.5e6, "2.50e6"), ("peak_bytes", 2.5 * 2**20, "2.5 MiB"),
-        ("transfer_seconds", 0.0123, "12.3 ms"), ("peak_bytes", math.nan, "-"),
-        ("transfer_seconds", math.inf, "inf"), ("peak_bytes", math.inf, "inf"),
-        ("bytes_gap", 2.0, "2"), ("peak_bytes", 1023.6, "1.0 KiB"),
-    ):  # fmt: skip
-        assert metric_text(name, value) == text, (name, value)
 
 
 @given(st.floats(-1e300, 1e300))
@@ -63,44 +50,15 @@ def test_durations():
 
 def test_prefixes():
     for value, text in (
-        (0, "0"),
-        (999, "999"),
-        (1240, "1.24 k"),
-        (1.2e9, "1.20 G"),
-        (3e16, "30.0 P"),
-        (999_990, "1.00 M"),
-        (999.4, "999"),
-        (999.6, "1.00 k"),
-        (9_994, "9.99 k"),
-        (9_996, "10.0 k"),
-        (99_940, "99.9 k"),
-        (99_960, "100 k"),
-        (999.5, "1.00 k"),
-        (9_995, "10.0 k"),
-        (99_950, "100 k"),
-        (2.5e6, "2.50 M"),
-        (9.996e8, "1.00 G"),
-        (2.5e12, "2.50 T"),
-        (2.5e15, "2.50 P"),
+        (0, "0"), (999, "999"), (1240, "1.24 k"), (1.2e9, "1.20 G"), (3e16, "30.0 P"),
+        (999_990, "1.00 M"), (999.6, "1.00 k"), (99_960, "100 k"), (2.5e12, "2.50 T"),
         (math.nan, "-"),
-    ):
+    ):  # fmt: skip
         assert si(value) == text, value
 
 
-def test_counts():
-    assert count(20_000.0) == "20,000"
-    assert count(math.nan) == "-"
-    assert count(1.6) == "2"
-
-
 def test_values_of_parameters():
-    assert [short(value) for value in (2.0, 2, 0.1, True, "a b")] == [
-        "2",
-        "2",
-        "0.1",
-        "True",
-        "a b",
-    ]
+    assert [short(value) for value in (2.0, 2, 0.1, True)] == ["2", "2", "0.1", "True"]
     assert assignments({"step": 2.0, "K": 9}) == "step=2, K=9"
     assert assignments({"step": 2.0, "name": "a\nb"}, " ") == "step=2 name=a b"
 
@@ -118,24 +76,9 @@ def test_clean_text_is_one_printable_line():
     assert clean("".join(map(chr, range(0x3100)))).isprintable()
 
 
-def test_clean_takes_the_escape_out():
-    assert clean("a\x1b[31m\n  b") == "a [31m b"
-
-
-def test_counts_with_nouns():
-    assert plural(1, "seed") == "1 seed"
-    assert plural(0, "seed") == "0 seeds"
-    assert plural(1200, "run") == "1,200 runs"
-
-
 def test_lists():
     for names, text in (
         ("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcdef", "a, b, c, d, e and f"),
         ("abcdefg", "a, b, c, d, e and 2 others"),
     ):  # fmt: skip
         assert listed(list(names)) == text, names
-
-
-def test_as_many_names_are_listed_as_are_asked_for_and_one_more():
-    assert listed(["a", "b", "c"], most=2) == "a, b and c"
-    assert listed(["a", "b", "c", "d"], most=2) == "a, b and 2 others"

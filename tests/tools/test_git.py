@@ -7,8 +7,6 @@ import pytest
 
 from orthobench.compare.sides import checked_out, resolve
 from orthobench.errors import UsageError
-from orthobench.registry.plugins import Registry
-from orthobench.registry.scaffold import OWN, names_of, render, templates_of
 from orthobench.tools import environment
 from orthobench.tools.git import GitError, git
 
@@ -64,27 +62,3 @@ def test_a_command_that_fails_says_so_with_its_name(monitored):
     ):
         with pytest.raises(GitError, match=f"^{said}$"):
             git(root, *words, timeout=timeout)
-
-
-def test_a_link_of_a_commit_is_no_way_out_of_its_copy(tmp_path):
-    root, outside = tmp_path / "stranger", tmp_path / "outside"
-    root.mkdir()
-    outside.mkdir()
-    plainly(root, "init")
-    (root / "sub").symlink_to(outside)
-    (root / "pyproject.toml").touch()
-    plainly(root, "add", ".")
-    plainly(root, "commit", "-m", "a link")
-    (root / "sub").unlink()
-    (root / "sub").mkdir()
-    (root / "sub" / "planted").write_text("")
-    with checked_out(resolve("HEAD", ".", root), tmp_path / "head") as (folder,):
-        assert (folder / "sub" / "planted").exists()
-    assert not list(outside.iterdir())
-
-
-def test_the_author_of_a_plugin_is_read_from_git(monitored):
-    root, _ = monitored
-    plainly(root, "config", "user.name", "A Stranger")
-    rendered = render(names_of("orthobench-mine"), templates_of(OWN, Registry()))
-    assert "A Stranger" in rendered["pyproject.toml"]

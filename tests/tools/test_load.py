@@ -12,7 +12,7 @@ def test_the_load_is_that_of_the_last_minute(monkeypatch):
     assert load() == Load(1, 1.5)
 
 
-def test_what_the_system_does_not_say_is_none(monkeypatch):
+def test_unknown_load_is_none(monkeypatch):
     monkeypatch.delattr(os, "getloadavg", raising=False)
     assert load() == Load(os.cpu_count(), None)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from gpu_places import marked
 
-from orthobench.tools import machine
 from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.machine import Peak
 from orthobench.tools.places import DEFAULT, place_of
@@ -32,7 +31,7 @@ def device(monkeypatch):
     return held
 
 
-def test_what_a_call_keeps_counts_in_the_next_one_and_nothing_in_between(device):
+def test_kept_memory_counts_in_the_next_call(device):
     peak = Peak(place_of("torch:cuda"))
     assert peak.value == 0
     with peak.measuring():  # needs nothing
@@ -53,17 +52,6 @@ def test_what_a_call_keeps_counts_in_the_next_one_and_nothing_in_between(device)
     assert peak.value == 70
 
 
-def test_what_passes_counts_once(device):
-    peak = Peak(place_of("torch:cuda"))
-    with peak.measuring(keeps=False):  # needs 50, and leaves 20 behind that do not stay
-        device.update(top=150, now=120)
-    assert peak.value == 50
-    device.update(now=100)
-    with peak.measuring():
-        device.update(top=160)
-    assert peak.value == 60
-
-
 @needs_linux
 def test_the_peak_of_the_host_is_that_of_what_is_alive_at_once():
     kept = []
@@ -75,18 +63,6 @@ def test_the_peak_of_the_host_is_that_of_what_is_alive_at_once():
             kept += small[::50]  # what lies among them keeps them from being given back
             del big, small
         assert peak.value == pytest.approx(200 * MB, rel=0.05)
-
-
-@needs_linux
-def test_where_the_peak_cannot_be_reset_it_is_not_measured(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "FORGET", tmp_path / "none" / "clear_refs")
-    why = Peak.missing(DEFAULT)
-    assert why.startswith("Linux does not let a process reset its peak here (")
-
-
-def test_of_devices_only_that_of_torch_is_known():
-    assert Peak.missing(place_of("torch:cuda")) is None
-    assert "only that of torch" in Peak.missing(place_of("jax:cuda"))
 
 
 @pytest.mark.parametrize("on", marked("torch:cuda"))

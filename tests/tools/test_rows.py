@@ -1,7 +1,6 @@
 """Rows that are read by blocks: however they are split, the same rows in the same order."""
 
 import pickle
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,12 +20,10 @@ from orthobench.tools.rows import (
     BLOCK_ROWS,
     LARGEST_CHUNK,
     DaskRows,
-    MappedFile,
     OpenRows,
     Rows,
     SparseRows,
     borders,
-    chunk_rows,
     refuse_unwritten,
 )
 
@@ -111,7 +108,7 @@ def test_a_permutation_of_any_split_is_read_in_its_order(split, random):
     assert np.array_equal(np.concatenate([source.block(i) for i in range(source.count)]), X[order])
 
 
-def test_no_block_crosses_the_border_of_two_parts_and_each_is_read_once_a_pass():
+def test_blocks_stay_within_parts_and_are_read_once():
     X = matrix(20)
     parts = [Whole(X[:7], [4]), Whole(X[7:])]
     source = ArraySource(Stacked(parts), range(2, 19))
@@ -133,7 +130,7 @@ def test_a_block_is_named_by_its_file():
         list(source.checked_pass())
 
 
-def test_what_is_read_by_blocks_is_read_in_ascending_order():
+def test_rows_in_blocks_are_read_in_ascending_order():
     for order, message in (([3, 1], "one by one: shuffle them"), (range(4, 0, -1), "ascending")):
         with pytest.raises(DataError, match=message):
             ArraySource(Whole(matrix(9)), order)
@@ -200,58 +197,8 @@ def test_a_mapped_file_is_mapped_again_in_another_process(tmp_path):
         release(copy.rows)
 
 
-def test_private_changes_of_a_map_travel_with_it(tmp_path):
-    np.save(tmp_path / "x.npy", matrix(10))
-    rows = np.load(tmp_path / "x.npy", mmap_mode="c")
-    rows[4, 1] = 99.0
-    assert MappedFile.of(rows) is None
-    assert pickle.loads(pickle.dumps(ArraySource(rows))).block(0)[4, 1] == 99.0  # noqa: S301 - made here
-
-
-def test_a_file_that_is_gone_is_named(tmp_path):
-    np.save(tmp_path / "x.npy", matrix(10))
-    data = pickle.dumps(ArraySource(np.load(tmp_path / "x.npy", mmap_mode="r")))
-    (tmp_path / "x.npy").unlink()
-    with pytest.raises(DataError, match=r"x\.npy cannot be mapped here"):
-        pickle.loads(data)  # noqa: S301 - made here
-
-
-def test_blocks_are_as_large_as_fits_in_whole_chunks():
-    for shape, chunk, found in (
-        ((5, 3), 1, [0, 5]), ((BLOCK_ROWS, 3), 1, [0, BLOCK_ROWS]),
-        ((BLOCK_ROWS + 1, 3), 1, [0, BLOCK_ROWS, BLOCK_ROWS + 1]),
-        ((2500, 3), 1000, [0, 2000, 2500]), ((2500, 3), 1025, [0, 1025, 2050, 2500]),
-        ((2500, 3), 1024, [0, 2048, 2500]), ((6000, 3), 3000, [0, 3000, 6000]),
-        ((3, BLOCK_BYTES // 8), 1, [0, 1, 2, 3]), ((3, BLOCK_BYTES // 16), 1, [0, 2, 3]),
-        ((2, BLOCK_BYTES), 1, [0, 1, 2]),
-        # 8 MiB of rows of 8 KiB, or 2048 rows
-        ((2500, 1024), 1, [0, 1024, 2048, 2500]), ((2500, 512), 1, [0, 2048, 2500]),
-    ):  # fmt: skip
-        assert borders(shape, "it", chunk).tolist() == found, (shape, chunk)
-
-
-def test_a_chunk_may_be_so_large_and_a_single_row_larger():
-    columns = LARGEST_CHUNK // 8 // 100
-    rows = LARGEST_CHUNK // (8 * columns)
-    assert borders((2 * rows, columns), "it", rows).tolist() == [0, rows, 2 * rows]
-    with pytest.raises(DataError, match=f"it are in chunks of {rows + 1} rows, .* at most {rows} "):
-        borders((2 * rows, columns), "it", rows + 1)
-    # rows of 1 MiB, and of 1 GiB
-    assert borders((512, 2**17), "it", 512).tolist() == [0, 512]
-    with pytest.raises(DataError, match=r"513 rows, 513 MiB in float64: write .* at most 512 rows"):
-        borders((513, 2**17), "it", 513)
-    with pytest.raises(DataError, match=r"2 rows, 2,048 MiB in float64: write .* at most 1 rows"):
-        borders((2, 2**27), "it", 2)
-    assert borders((2, LARGEST_CHUNK), "it").tolist() == [0, 1, 2]
-
-
-def test_what_reads_chunks_by_itself_says_how_long_they_are():
-    assert chunk_rows(SimpleNamespace(chunks=(7, 2))) == 7
-    assert chunk_rows(SimpleNamespace(chunks=None)) == 1
-
-
 class Opened:
-    """As an array of a file: read by slices, and broken if it is told so."""
+    """As an array of a file: read by slices, and broken on demand."""
 
     def __init__(self, values, broken=False):
         self.values, self.broken, self.chunks = values, broken, (2, values.shape[1])
@@ -263,7 +210,7 @@ class Opened:
         return self.values[at]
 
 
-def test_open_arrays_are_read_when_they_are_asked_for_and_named_where_they_cannot():
+def test_open_arrays_are_read_on_demand_or_named():
     X = matrix(5)
     rows = OpenRows(Opened(X), "x.h5")
     assert np.array_equal(rows.read(1, 3), X[1:3])
@@ -280,11 +227,6 @@ class Chunked:
     def __init__(self, shape, chunks):
         self.shape, self.chunks, self.dtype = shape, chunks, np.dtype(float)
         self.numblocks = tuple(map(len, chunks))
-
-
-def test_chunks_of_dask_are_blocks_without_those_that_are_empty():
-    rows = DaskRows(Chunked((7, 2), ((3, 0, 4), (2,))))
-    assert rows.borders.tolist() == [0, 3, 7]
 
 
 def test_dask_arrays_that_cannot_be_read_by_rows_are_told_how():
@@ -304,30 +246,6 @@ def test_dask_arrays_that_cannot_be_read_by_rows_are_told_how():
             0,
             largest,
         ], array
-
-
-def test_a_cluster_computes_where_this_process_is_connected_and_no_worker(monkeypatch):
-    class Here(Chunked):
-        def __getitem__(self, rows):
-            return SimpleNamespace(compute=lambda scheduler=None: [scheduler == "sync"])
-
-    def refused():
-        raise ValueError
-
-    rows = DaskRows(Here((7, 2), ((7,), (2,))))
-    for worker, client, here in (
-        (refused, refused, True), (refused, int, False), (int, int, True),
-    ):  # fmt: skip
-        distributed = SimpleNamespace(get_worker=worker, default_client=client)
-        monkeypatch.setitem(sys.modules, "distributed", distributed)
-        assert rows.read(0, 7).tolist() == [here]
-    monkeypatch.delitem(sys.modules, "distributed")
-    assert rows.read(0, 7).tolist() == [True]
-    assert not rows.fresh
-    assert not rows.random
-    with pytest.raises(NotImplementedError):
-        rows.gather(np.array([1]))
-    assert rows.place(3) == ("", 3)
 
 
 def test_sparse_matrices_and_rows_are_lazy_and_arrays_are_not():
@@ -359,10 +277,3 @@ def test_a_file_that_claims_more_than_a_disk_holds_is_refused_at_once(tmp_path):
         file.create_dataset("X", shape=(10**12, 8), chunks=(1000, 8), dtype="f8")
     with pytest.raises(DataError, match="most were never written"):
         NpyPCA(path=str(tmp_path / "x.h5")).build(np.random.default_rng(0))
-
-
-def test_a_zarr_array_that_claims_more_than_a_disk_holds_is_refused_at_once(tmp_path):
-    zarr = pytest.importorskip("zarr")
-    zarr.create_array(tmp_path / "x.zarr", shape=(10**12, 8), chunks=(1000, 8), dtype="f8")
-    with pytest.raises(DataError, match="most were never written"):
-        NpyPCA(path=str(tmp_path / "x.zarr")).build(np.random.default_rng(0))

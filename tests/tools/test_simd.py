@@ -6,12 +6,10 @@ from orthobench.tools.simd import (
     bits,
     count_bits,
     every,
-    fill,
     largest,
     load,
     lowest_bit,
     magnitude,
-    prefetch,
     root,
     store,
     total,
@@ -61,17 +59,6 @@ def test_lanes_calculate_as_numpy_does():
 
 
 @kernel
-def filled(value, out):
-    store(out, 0, fill(value))
-
-
-def test_a_float_fills_all_lanes():
-    out = np.zeros(N)
-    filled(2.5, out)
-    assert (out == 2.5).all()
-
-
-@kernel
 def comparing_with_nan(x):
     return every(load(x, 0) < 9.0), every(load(x, 0) == load(x, 0))
 
@@ -105,17 +92,3 @@ def of_an_integer(word):
 def test_bits_of_negative_integers():
     assert of_an_integer(-(2**63)) == (63, 1)
     assert of_an_integer(-1) == (0, 64)
-
-
-@kernel
-def copied_ahead(x, y, ahead):
-    for first in range(0, len(x), N):
-        prefetch(x, first + ahead)
-        store(y, first, load(x, first))
-
-
-def test_asking_for_what_lies_outside_does_no_harm():
-    for ahead in (0, N, 10**6, -(10**6)):
-        x, y = np.arange(4.0 * N), np.zeros(4 * N)
-        copied_ahead(x, y, ahead)
-        assert (x == y).all(), ahead

@@ -27,8 +27,3 @@ def test_files_are_allowed_below_folders_alone(tmp_path):
     inside.symlink_to(outside)
     with pytest.raises(DataError, match="it reads the file"):
         refuse_files({"path": str(inside)}, [tmp_path / "data"])
-
-
-def test_texts_that_no_system_takes_for_a_path_name_no_file():
-    for value in ("x" * 5000, "a\0b"):
-        assert names_file("kernel", value) is False

@@ -15,7 +15,7 @@ from orthobench_sparse_pca.solvers.tpower import TPower
 
 import orthobench as ob
 from orthobench.errors import UsageError
-from orthobench.racing.entrants import entry
+from orthobench.racing.entrants import entrants_on
 
 
 def built(**parameters):
@@ -183,6 +183,6 @@ def test_a_parameter_without_effect_is_raced_once():
     assert TPower(cardinality=3).refuses(ClassicSparse(cardinality=None)) is None
     assert "leave it out" in str(TPower(cardinality=3).refuses(ClassicSparse()))
     assert "leave it out" in str(GPower(gamma=0.4).refuses(ClassicSparse()))
-    raced = list(entry(ClassicSparse()).order.values())
+    raced = list(entrants_on(ClassicSparse()).order.values())
     assert raced.count("tpower") == raced.count("aman-pg") == 1
     assert raced.count("givens-streaming-sparse-pca") > 1
