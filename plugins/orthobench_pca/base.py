@@ -1,4 +1,4 @@
-"""What all methods of this family share: a basis, and what was read for it."""
+"""State, solution and base classes of the methods of this family."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from orthobench_pca.oracle import PCAOracle
 
 @dataclass(frozen=True)
 class PCASolution(Solution):
-    """A point, with what it took.
+    """A point, with its cost.
 
     Attributes
     ----------
     passes : float, optional
-        How often X was read; None where a library does not say.
+        Number of readings of X; None if a library does not report it.
     products : int
         Products of X or X' with one vector.
     """
@@ -30,7 +30,7 @@ class PCASolution(Solution):
 
 @dataclass(slots=True, kw_only=True)
 class PCAState(State):
-    """A basis, and what was read for it.
+    """A basis, and the cost of it.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class PCAState(State):
         Orthonormal, the leading component first.
     rng : numpy.random.Generator
     passes, products
-        As of `PCASolution`.
+        See `PCASolution`.
     tolerance : float, optional
-        As of `Solution`; set when the method ends.
+        See `Solution`; set when the method ends.
     """
 
     basis: Array
@@ -75,9 +75,9 @@ class Found(NamedTuple):
         Orthonormal columns, the leading component first; None if the method failed.
     flops : int
     tolerance : float, optional
-        As of `Solution`.
+        See `Solution`.
     reason : str
-        Why it failed, or what it says of its end.
+        Why it failed, or its message at the end.
     """
 
     basis: Any
@@ -87,7 +87,7 @@ class Found(NamedTuple):
 
 
 class DirectSolver(PCASolver[PCAState]):
-    """Base of methods whose one step is all of it; each of their settings is a run of its own.
+    """Base of methods with one step; each of their settings is a run of its own.
 
     Subclasses write `components`.
     """
@@ -116,7 +116,7 @@ class DirectSolver(PCASolver[PCAState]):
         state.products = oracle.products
 
     def check(self, oracle: PCAOracle) -> None:
-        """Raise a `UsageError` where the method cannot take a matrix."""
+        """Raise a `UsageError` if the method cannot take a matrix."""
 
     @abstractmethod
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:

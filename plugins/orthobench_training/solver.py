@@ -1,4 +1,4 @@
-"""What all methods share: batches, a step that falls to zero, and the buffers of each matrix."""
+"""Base of the methods: batches, a falling step, and buffers of each matrix."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from orthobench.contract import Array, Solution, Solver, State, flops, parameter
 from orthobench_training.oracle import TrainingOracle
 
 POLYNOMIALS = 5
-"""Newton-Schulz steps of a polar factor, as in Muon."""
+"""Number of Newton-Schulz steps of a polar factor, as in Muon."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TrainingState(State):
-    """The weights, and what a method keeps of each matrix.
+    """The weights, and buffers of each matrix.
 
     Attributes
     ----------
     weights : list of ndarray
     momenta, others : list of ndarray
-        Zero at first; `others` as `TrainingSolver.other` makes them.
+        Zero at first; `others` from `TrainingSolver.other`.
     embedding : bool
         Whether the first matrix is an embedding.
     """
@@ -41,7 +41,7 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
     """Base: a batch, its gradients, and an update of each matrix (in, out).
 
     The step falls linearly from `step` to zero at the end of the samples. One method moves all
-    matrices, embeddings and the last layer included: nothing is left to Adam.
+    matrices, embeddings and the last layer included.
     """
 
     step_size: float = parameter(0.03, name="step", above=0.0, help="first step")
@@ -57,12 +57,12 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
         )  # fmt: skip
 
     def begun(self, number: int, W: Array, oracle: TrainingOracle) -> Array:
-        """Return the weights that a matrix begins with; here a copy."""
+        """Return the first weights of a matrix; here a copy."""
         del number, oracle
         return W.copy()
 
     def other(self, W: Array) -> Any:
-        """Return what is kept of a matrix beside its momentum; here nothing."""
+        """Return a second buffer of a matrix; here none."""
         del W
 
     def step(self, oracle: TrainingOracle, state: TrainingState) -> None:
@@ -79,7 +79,7 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
 
     @abstractmethod
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return what is subtracted of matrix i at step one, and its flops."""
+        """Return what is subtracted from matrix i at step one, and its flops."""
 
     def returned(self, state: TrainingState, i: int, W: Array) -> Array:
         """Return the matrix after a step; here as it is."""

@@ -1,4 +1,4 @@
-"""Networks that tell digits apart, and one that guesses the next character of a text."""
+"""Networks for digits, and one for the next character of a text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from orthobench_training.oracle import Training, TrainingOracle, training
 
 CLASSES = 10
 CONTEXT, EMBEDDING = 6, 12
-"""Characters that the next one is guessed from, and numbers for each."""
+"""Number of characters before the predicted one, and of numbers for each."""
 
 SYMBOLS = 48
-"""Different characters: the rarest are one."""
+"""Number of different characters; the rarest are one."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class MnistTraining(Training):
 class TextTraining(Training):
     """The next character of the help that comes with Python, from the six before it.
 
-    The 47 most frequent characters are themselves, all others one more. The text differs from
-    version to version of Python, and so do losses.
+    The 47 most frequent characters are themselves, all others one more. The text, and so the
+    losses, depend on the version of Python.
     """
 
     name = "train-text"
@@ -106,7 +106,7 @@ def normalized(images: Array) -> Array:
 
 
 def encoded(count: int) -> list[int]:
-    """Return the first characters of Python's help as numbers, the rarest as the last of them."""
+    """Return the first characters of Python's help as numbers."""
     from pydoc_data.topics import topics
 
     text = "".join(topics[name] for name in sorted(topics))[:count]

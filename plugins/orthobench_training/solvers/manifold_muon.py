@@ -1,4 +1,4 @@
-"""Manifold Muon: hidden layers keep their singular values, the others move as Muon moves them."""
+"""Manifold Muon: hidden layers keep their singular values."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class TrainManifoldMuon(TrainingSolver):
     """W = c Q, Q on the Stiefel manifold: Q <- msign(Q - t A), A the steepest tangent direction.
 
     A has |A|_2 <= 1 and comes from dual ascent on the mean of gradients. c is the mean singular
-    value of the first weights, which become its polar factor times c. Embeddings and the last
-    layer, whose sizes have to grow, move as with `train-muon`.
+    value of the first weights, which become their polar factor times c. Embeddings and the last
+    layer move as with `train-muon`.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class TrainManifoldMuon(TrainingSolver):
         return c * (A.T if wide else A), done + 6 * G.size
 
     def returned(self, state: TrainingState, i: int, W: Array) -> Array:
-        """Return a hidden matrix with the singular values that it had."""
+        """Return a hidden matrix with its former singular values."""
         if not hidden(state, i):
             return W
         U, _, Vt = np.linalg.svd(W, full_matrices=False)
