@@ -1,4 +1,4 @@
-"""The generalized power method as anyone would first write it in numpy."""
+"""The generalized power method in plain numpy."""
 
 from __future__ import annotations
 

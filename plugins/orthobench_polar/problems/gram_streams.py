@@ -1,4 +1,4 @@
-"""Streams of eigenproblems: gradients whose singular vectors turn from step to step."""
+"""Streams of eigenproblems with rotating singular vectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orthobench_polar.gram_stream import GramStreamOracle, gram_stream
 
 
 class GramStream(Problem[GramStreamOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "eigenbasis stream"
     offers: ClassVar[type[GramStreamOracle]] = GramStreamOracle
@@ -22,10 +22,10 @@ class GramStream(Problem[GramStreamOracle]):
 
 @dataclass(frozen=True)
 class RotatingGradients(GramStream):
-    """Gaussian gradients whose left singular vectors turn by `drift` radians a step.
+    """Gaussian gradients whose left singular vectors rotate by `drift` radians a step.
 
     G_t = R^t Q diag(ratio^(i/2)) Z_t / m^½ with standard normal Z_t (n, m), a random basis Q and a
-    rotation R whose largest angle is `drift`.
+    rotation R with largest angle `drift`.
     """
 
     name = "rotating-gradients"
