@@ -42,7 +42,6 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
     ----------
     side : Centred
         Shape (N, p).
-    ridge : float
     by : {"shape", "gram", "qr"}
         ``"shape"`` is Gram if N >= p or the data are sparse, and QR otherwise.
     """
@@ -165,7 +164,6 @@ def optima(oracle: PairsMatrices, left: Whitened, right: Whitened) -> Optima:
 
 
 def _leading(M: Array, k: int) -> tuple[Array, Array, Array, int]:
-    """Return k leading singular vectors and values of M, and the flops."""
     from scipy.linalg import eigh
 
     r, s = M.shape

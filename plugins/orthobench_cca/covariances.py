@@ -21,7 +21,6 @@ def tied(values: Array, k: int) -> tuple[int, int]:
     ----------
     values : ndarray
         In descending order, the largest positive.
-    k : int
     """
     rounding = TIED * float(values[0])
     above = int(np.count_nonzero(values > values[k - 1] + rounding))
@@ -35,7 +34,6 @@ def turned(inner: Array, first: int) -> Array:
     ----------
     inner : ndarray, shape (k, K)
         A'S[v_1, ..., v_K] for the normalized point A.
-    first : int
     """
     k, K = inner.shape
     T = np.zeros((K, k))

@@ -27,7 +27,6 @@ class Judge:
 
     Parameters
     ----------
-    oracle : PairsMatrices
     best : Optima, optional
         The truth; None if it costs too much.
     test : PairsMatrices, optional
@@ -152,7 +151,6 @@ def _missed(U: Array, A: Array, V: Array, best: Array, first: int, ridge: float)
 
 
 def _correlation_of(U: Array, V: Array) -> float:
-    """Return the sum of the correlations of matching columns of U and V."""
     products: Any = np.einsum("ij,ij->j", U - U.mean(axis=0), V - V.mean(axis=0))
     sizes = (U.std(axis=0) * V.std(axis=0)) * len(U)
     return float(np.sum(products / np.maximum(sizes, TINY)))

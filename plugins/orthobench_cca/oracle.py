@@ -35,7 +35,6 @@ class PairsMatrices(Oracle):
     X : ndarray or sparse matrix, shape (N, p)
     Y : ndarray or sparse matrix, shape (N, q)
         Need not be centred: products subtract the means.
-    k : int
     ridge : float
         Added to the diagonals of both covariances.
     """
@@ -122,7 +121,6 @@ class PairsOracle(PairsMatrices):
     X : ndarray, shape (N, p)
     Y : ndarray, shape (N, q)
         Centred.
-    k : int
     ridge : float
         Added to the diagonals of both covariances.
     passes : int

@@ -34,7 +34,6 @@ class PencilOracle(Oracle):
     Parameters
     ----------
     A, B : ndarray, shape (n, n)
-    k : int
     """
 
     shows: ClassVar[Mapping[str, str]] = {
@@ -54,7 +53,6 @@ class PencilJudge:
     Parameters
     ----------
     A, B : ndarray, shape (n, n)
-    k : int
     """
 
     def __init__(self, A: Array, B: Array, k: int) -> None:

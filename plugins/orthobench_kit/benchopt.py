@@ -45,7 +45,7 @@ ONCE = 1
 
 
 class BenchoptOracle(Oracle):
-    """What solvers see.
+    """The view of solvers.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class BenchoptOracle(Oracle):
 
 @dataclass(frozen=True)
 class Result(Solution):
-    """What a solver returned.
+    """The result of a solver.
 
     Attributes
     ----------
@@ -98,12 +98,7 @@ class SkippedError(UsageError):
 
 
 class Seed:
-    """Adds `get_seed` to the original classes.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    """
+    """Adds `get_seed` to the original classes."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.seed = int(rng.integers(2**32))

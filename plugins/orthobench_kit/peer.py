@@ -18,7 +18,6 @@ def finite(data: Array, what: str) -> Array:
 
     Parameters
     ----------
-    data : ndarray
     what : str
         Their name in the message, plural.
 
@@ -69,13 +68,7 @@ class Peer(Solver[OracleT_contra, StateT]):
         return None if super().missing_packages() is None else self.unavailable()
 
     def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
-        """Return the first state.
-
-        Raises
-        ------
-        UsageError
-            If the library is not installed.
-        """
+        """Return the first state."""
         if self.missing_packages() is not None:
             raise UsageError(self.unavailable())
         return self.begin(oracle, rng)

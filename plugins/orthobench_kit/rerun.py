@@ -31,10 +31,8 @@ class Run(NamedTuple):
 
     Attributes
     ----------
-    solution : Solution
     iterations : int
         Fewer than allowed if it ended by itself.
-    flops : int
     failure : str
         Why there is no solution, a sentence; empty if there is one.
     samples : int
@@ -56,8 +54,6 @@ class RerunState(State):
     ----------
     prepared : object
         Data and start in the form of the library, from `Rerun.prepare`.
-    seed : int
-    solution : Solution
     prepare_flops : int
         Flops of `Rerun.prepare`.
     """

@@ -33,7 +33,7 @@ class ArraySource(BlockSource):
     Parameters
     ----------
     rows : ndarray, shape (n, d), or Rows
-        Of any real dtype; a memory map stays on disk.
+        Any real dtype; a memory map stays on disk.
     order : array_like of int, shape (m,), or range, optional
         The numbers of the rows to read, in this order; default: all. Parts of a permutation split
         the data. For `Rows` an ascending range, or any order if they are `random`.
@@ -126,7 +126,6 @@ class ArraySource(BlockSource):
             first += len(block)
 
     def _block_borders(self) -> list[int]:
-        """Return the sample with which each block begins, and the number of samples."""
         which = self._numbers(0, self.length)
         if not isinstance(self.rows, Rows):
             found = borders((self.length, self.d))
@@ -180,7 +179,6 @@ class ArraySource(BlockSource):
         return self.rows[which.start : stop : which.step]
 
     def _gathered(self, which: NDArray[np.intp], kept: type[FloatT]) -> NDArray[FloatT]:
-        """Copy rows by index, few at a time: each may map megabytes of the file."""
         block = np.empty((len(which), self.d), kept)
         for begin in range(0, len(which), GATHERED):
             part = which[begin : begin + GATHERED]

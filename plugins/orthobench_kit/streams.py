@@ -117,7 +117,6 @@ class IteratorSource(SampleSource):
 
 
 def _regrouped(items: Iterator[Array]) -> Iterator[Array]:
-    """Yield rows and blocks of any length as fresh blocks of one length."""
     block: Array = np.empty((0, 0))
     filled = count = 0
     for item in items:

@@ -29,7 +29,6 @@ def checked_tensor(given: object, low: int, high: float, form: str) -> Array:
 
     Parameters
     ----------
-    given : array_like
     low, high : float
         Minimum and maximum order.
     form : str
@@ -57,8 +56,6 @@ def checked_orthonormal(given: Array, n: int, what: str) -> Array:
 
     Parameters
     ----------
-    given : ndarray
-    n : int
     what : str
         Their name in messages: ``"the true factors"``.
 
@@ -209,13 +206,11 @@ def _norm_of(norms: Iterable[float]) -> float:
 
 
 def _corners(T: Array) -> Iterator[tuple[int, Array]]:
-    """Yield each index a with T[a, a:, a:], which cover a symmetric T."""
     for a in range(len(T)):
         yield a, T[a, a:, a:]
 
 
 def _corner_square(corner: Array) -> float:
-    """Return the sum of squares of all entries for which T[a, a:, a:] stands."""
     rest, edge, point = corner[1:, 1:], corner[0, 1:], corner[0, 0]
     return float(3 * np.vdot(rest, rest) + 3 * np.vdot(edge, edge) + point**2)
 

@@ -1,4 +1,4 @@
-"""Pictures of papers: lines of medians over the seeds, and panels side by side."""
+"""Pictures of papers: lines of medians over the seeds, and panels."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def over_seeds(
     Parameters
     ----------
     label : str
-        As the legend calls it.
+        The label in the legend.
     x : array_like, shape (m,)
     values : sequence of ndarray
         One array for each x, with one entry for each seed.
     solver : str, optional
-        Whose style it is drawn in: empty for a reference, `label` if it is not given.
+        The solver whose style is used: empty for a reference; default: `label`.
     """
     median, low, high = np.array([spread(each) for each in values]).T
     style = label if solver is None else solver
@@ -40,7 +40,7 @@ def along(label: str, records: Sequence[Run], x: str, metric: str, factor: float
 
 
 def side_by_side(name: str, panels: Mapping[str, Panel], about: Sequence[str] = ()) -> Plot:
-    """Return a plot of several panels, all of them on paper; it says what lines and bands are."""
+    """Return a plot of several panels, with an explanation of lines and bands."""
     bands = sorted({panel.band for panel in panels.values() if panel.band})
     return Plot(
         name=name,
@@ -53,5 +53,5 @@ def side_by_side(name: str, panels: Mapping[str, Panel], about: Sequence[str] = 
 
 
 def band(seeds: int) -> str:
-    """Return what the bands over this many seeds are; empty if there is only one."""
+    """Return the meaning of bands over this number of seeds; empty for one."""
     return spread_name(seeds) if seeds > 1 else ""

@@ -39,7 +39,7 @@ def in_doubles(evidence: Evidence) -> Measurement:
 def loses(
     evidence: Evidence, precision: str, restart: int, names: Iterable[str], low: float, high: float
 ) -> Measurement:
-    """Check how much more the Gram form loses by rounding than the plain one."""
+    """Check how much more digits the Gram form loses than the plain one."""
     rows, steps = {}, polynomials("polar-express", 5)
     for name in names:
         found = []

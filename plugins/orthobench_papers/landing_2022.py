@@ -20,7 +20,7 @@ from orthobench.tools.geometry import drift
 from orthobench_papers.runs import begin_trial
 
 EPS = 0.5
-"""The largest defect that a safe step allows."""
+"""Maximum defect after a safe step."""
 
 
 def relative(X: Any, G: Any) -> Any:
@@ -103,7 +103,7 @@ def procrustes(seed: int, n: int = 20) -> AnyInstance:
 
 
 def own_component(seed: int, n: int = 20) -> Array:
-    """Return a start that small steps join to the optimum of `procrustes`."""
+    """Return a start on the component of the optimum of `procrustes`."""
     rng = np.random.default_rng(seed)
     A, B = rng.standard_normal((2, n, n))
     U, _, V = np.linalg.svd(B @ A.T)

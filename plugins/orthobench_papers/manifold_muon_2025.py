@@ -25,7 +25,7 @@ TOLERANCE = 1e-6
 
 
 def shapes(evidence: Evidence) -> dict[str, tuple[int, int]]:
-    """Return the sizes of matrices by what texts call them, without the largest in small runs."""
+    """Return the sizes of matrices by name, without the largest in small runs."""
     return dict([*SHAPES.items()][: evidence.sized(3, 2)])
 
 
@@ -46,7 +46,7 @@ def solved(X: Array, G: Array, **parameters: Any) -> tuple[Array, int]:
 
 
 def dual_steps(X: Array, G: Array, **parameters: Any) -> int:
-    """Return how many dual steps it took, by the flops."""
+    """Return the number of dual steps, from the flops."""
     spent = [solved(X, G, dual_steps=most, **parameters)[1] for most in (1, 2)]
     whole = solved(X, G, **parameters)[1]
     return 1 + round((whole - spent[0]) / (spent[1] - spent[0]))
@@ -71,7 +71,7 @@ def tangency(
 
 
 def steepest(evidence: Evidence) -> Measurement:
-    """Compare what the direction gains with the projected one, both cut to spectral norm 1."""
+    """Compare the gain of the direction with the projected one, both cut to spectral norm 1."""
     rows = {}
     for name, (n, p) in shapes(evidence).items():
         found = []

@@ -1,4 +1,4 @@
-"""Orthogonal fine-tuning, 2026: the Cayley transform by a Neumann series, and what replaces it."""
+"""Orthogonal fine-tuning, 2026: the Cayley transform by a Neumann series, and alternatives."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def defect(R: Array) -> float:
 def in_sizes(
     evidence: Evidence, found: Callable[[Array], float], low: float, high: float, text: str
 ) -> Measurement:
-    """Check that something is between limits for each spectral norm of Q."""
+    """Check limits of a quantity for each spectral norm of Q."""
     rows = {
         f"|Q| = {size:g}": always_within(
             [found(skew(size, seed)) for seed in evidence.seeds[:3]], low=low, high=high
@@ -73,12 +73,12 @@ def off_cayley(Q: Array) -> float:
 
 
 def off_power(Q: Array) -> float:
-    """Return how far the error of the series is from |Q|^t, in units of the latter."""
+    """Return the deviation of the series' error from |Q|^t, in units of the latter."""
     power = float(np.linalg.norm(Q, 2)) ** TERMS
     return abs(float(np.linalg.norm(neumann(Q) - cayley(Q), 2)) / power - 1)
 
 
 def off_half(Q: Array) -> float:
-    """Return how far the square of the polar factor of I + Q is from the Cayley transform."""
+    """Return the distance of the squared polar factor of I + Q from the Cayley transform."""
     factor = polar_factor(np.eye(len(Q)) + Q)
     return float(np.linalg.norm(factor @ factor - cayley(Q), 2))

@@ -1,4 +1,4 @@
-"""Amsel et al. 2025: Polar Express, the polynomials that are best for their degree and interval."""
+"""Amsel et al. 2025: Polar Express, the best polynomials for their degree and interval."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orthobench_papers.polar_runs import (
 Steps = Sequence[tuple[float, float, float]]
 
 ENOUGH = 0.1
-"""The distance of singular values from 1 at which schedules are compared."""
+"""Distance of singular values from 1 at which schedules are compared."""
 
 CLASSICAL = (1.875, -1.25, 0.375)
 
@@ -67,7 +67,7 @@ def steps_to(A: Array, name: str) -> int:
 def against(
     evidence: Evidence, rival: str, what: str, conditions: Sequence[float], high: float
 ) -> Measurement:
-    """Check that Polar Express takes at most `high` times what a rival does."""
+    """Check that Polar Express takes at most `high` times the steps of a rival."""
 
     def spent(A: Array, name: str) -> int:
         return steps_to(A, name) * (PRODUCTS[name] if what == "products" else 1)
@@ -107,7 +107,7 @@ def in_tests(evidence: Evidence) -> Measurement:
 
 
 def equioscillates(evidence: Evidence) -> Measurement:
-    """Compare the ends of the range on [1e-3, 1]: the best polynomial goes as far up as down."""
+    """Compare the ends of the range on [1e-3, 1], which the best polynomial equalizes."""
     del evidence
     # the polynomials as the paper derives them, before the safety factor
     unsafe = [(1.01 * a, 1.01**3 * b, 1.01**5 * c) for a, b, c in schedule("polar-express")[:5]]
@@ -117,7 +117,7 @@ def equioscillates(evidence: Evidence) -> Measurement:
 
 
 def cycled(evidence: Evidence) -> Measurement:
-    """Measure singular values after ten steps that begin again after five."""
+    """Measure singular values after ten steps with a schedule of five, repeated."""
     steps, found = [*schedule("polar-express")[:5]] * 2, []
     for A in drawn(gaussian(128, 64), evidence, 10):
         values = np.linalg.svd(A, compute_uv=False) / np.linalg.norm(A)

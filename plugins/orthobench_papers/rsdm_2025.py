@@ -18,7 +18,7 @@ STEPS = {"gradient descent": 0.1, "permutation": 1.5, "rotation": 1.5}
 """The steps of the authors' code for PCA."""
 
 GAP, MOST = 1e-4, 3000
-"""The relative gap that runs are compared at, and the most steps to it."""
+"""Relative gap for comparisons, and maximum number of steps."""
 
 
 def skew(K: Array) -> Array:
@@ -44,7 +44,7 @@ def submanifold_gradient(evidence: Evidence) -> Measurement:
 
 
 def whole_size(evidence: Evidence) -> Measurement:
-    """Compare ten steps with r = n with Riemannian descent on the group that acts from the left."""
+    """Compare ten steps with r = n with Riemannian descent on the group acting from the left."""
     found = []
     for seed in evidence.seeds[:5]:
         made = pca(20, 8, seed, printed=True)

@@ -34,12 +34,12 @@ def stepped(X: Array, G: Array, projection: bool) -> Array:
 
 
 def gain(X: Array, G: Array, Y: Array) -> float:
-    """Return how much <G, X> falls, over that of the longest step of this spectral norm."""
+    """Return the decrease of <G, X>, over that of the longest step of this spectral norm."""
     return float(np.vdot(G, X - Y)) / (STEP * float(np.linalg.norm(G, "nuc")))
 
 
 def gains(evidence: Evidence) -> Measurement:
-    """Compare what steps gain with the projection and without it."""
+    """Compare the gains of steps with the projection and without it."""
     rows = {}
     for name, (n, p) in SHAPES.items():
         found = []

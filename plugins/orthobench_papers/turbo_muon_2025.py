@@ -1,4 +1,4 @@
-"""Boissin et al. 2025: Turbo-Muon, columns scaled so that one step fewer will do."""
+"""Boissin et al. 2025: Turbo-Muon, scaled columns that save a step."""
 
 from __future__ import annotations
 

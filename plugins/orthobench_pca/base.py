@@ -36,7 +36,6 @@ class PCAState(State):
     ----------
     basis : ndarray, shape (n, k)
         Orthonormal, the leading component first.
-    rng : numpy.random.Generator
     passes, products
         See `PCASolution`.
     tolerance : float, optional
@@ -73,7 +72,6 @@ class Found(NamedTuple):
     ----------
     basis : array, shape (n, <= k), optional
         Orthonormal columns, the leading component first; None if the method failed.
-    flops : int
     tolerance : float, optional
         See `Solution`.
     reason : str

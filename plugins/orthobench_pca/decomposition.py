@@ -65,7 +65,6 @@ class Decomposition(NamedTuple):
     total : float
         The sum of the squares of all singular values.
     mean : ndarray, shape (d,)
-    solver : str
     """
 
     V: Any
@@ -82,8 +81,6 @@ def decomposed(X: Any, k: int, center: bool, solver: str, tolerance: float) -> D
     ----------
     X : ndarray, CSR or CSC matrix, shape (n, d)
         In float32 or float64, which is also the precision of the result.
-    k : int
-    center : bool
     solver : str
         ``"auto"``, ``"svd"``, or the name of a solver of the family. ``"auto"`` is the cheapest for
         the shape, k and tolerance: Gram matrix, block Krylov or, for sparse X, Lanczos. LAPACK
@@ -123,7 +120,6 @@ def decomposed(X: Any, k: int, center: bool, solver: str, tolerance: float) -> D
 
 
 def _choice(oracle: PCAOracle, tolerance: float) -> str:
-    """Return the cheapest solver that is likely to lose no digits."""
     (side, other), k = sorted(oracle.matrix.shape), oracle.k
     if oracle.sparse:
         return LANCZOS if k * FEW <= side else GRAM

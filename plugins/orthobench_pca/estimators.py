@@ -120,8 +120,6 @@ class TruncatedSVD(decomposition.TruncatedSVD):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_components : int
-    solver : str
     tolerance : float
         See `PCA`.
 

@@ -114,7 +114,6 @@ class Judge:
         return {**found, "products": float(getattr(solution, "products", 0))}
 
     def _of_components(self, V: Array, W: Array, ritz: Array) -> dict[str, float]:
-        """Return the metrics of single components."""
         values, Y = np.linalg.eigh(ritz)
         if values[0] > SQUARED * values[-1]:
             errors = np.linalg.norm((W - V @ ritz) @ Y, axis=0) / values

@@ -228,7 +228,6 @@ def _refuse_not_finite(given: Matrix) -> None:
 
 
 def _in_range(given: Matrix, probe: Array | None) -> tuple[Matrix, Array | None]:
-    """Return the matrix in a unit, a power of two, in which squares of entries are finite."""
     least, most = RANGE[given.dtype.name]
     if probe is None or least < _largest(probe) < most:
         return given, probe

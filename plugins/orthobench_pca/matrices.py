@@ -38,7 +38,6 @@ class Matrix(ABC):
     ----------
     X, dtype
         See Parameters.
-    shape : (int, int)
     unit : float
         The power of two by which entries were divided.
     """

@@ -24,8 +24,6 @@ class PCAOracle(Oracle):
 
     Parameters
     ----------
-    matrix : Matrix
-    k : int
     center : bool
         Whether means are subtracted; otherwise m = 0.
     scale : ndarray, shape (n,), optional

@@ -96,7 +96,6 @@ def own_optimum(oracle: PCAOracle, points: list[Array]) -> tuple[Reference, list
 
 
 def _sampled(oracle: PCAOracle) -> tuple[Array, Array, float]:
-    """Return the mean of some rows of X, the covariance of those of Z, and rows per sample."""
     some = np.asarray(oracle.X[:: oracle.rows // (SAMPLED * oracle.n)], np.float64)
     mean = some.mean(axis=0) if oracle.center else np.zeros(oracle.n)
     Z = some - mean

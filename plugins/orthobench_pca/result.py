@@ -54,7 +54,6 @@ def principal_components(oracle: PCAOracle, unit: float, solution: Solution) -> 
         In float64.
     unit : float
         The divisor of X.
-    solution : Solution
 
     Notes
     -----

@@ -103,7 +103,6 @@ def counted(
 
     Parameters
     ----------
-    state : PolarState
     tall : float
         Products of 2np² flops: X'X, or X times a matrix (p, p).
     small : float

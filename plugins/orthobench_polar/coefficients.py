@@ -33,7 +33,6 @@ class Schedule:
 
         Parameters
         ----------
-        number : int
         safety : float
             Replaces the schedule's own, unless 0.
         """

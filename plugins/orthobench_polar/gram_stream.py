@@ -22,7 +22,6 @@ class GramStreamOracle(Oracle):
     ----------
     gradients : ndarray, shape (steps, n, m)
         Read-only.
-    decay : float
     """
 
     def __init__(self, gradients: Array, decay: float) -> None:
@@ -52,12 +51,7 @@ class BasisSolution(Solution):
 
 
 class BasisJudge:
-    """Measures how far bases are from diagonalizing the matrices of their steps.
-
-    Parameters
-    ----------
-    oracle : GramStreamOracle
-    """
+    """Measures how far bases are from diagonalizing the matrices of their steps."""
 
     def __init__(self, oracle: GramStreamOracle) -> None:
         self.oracle = oracle

@@ -78,7 +78,6 @@ class Judge:
         return float(np.linalg.norm((found**2 - squares) / largest, axis=1).max())
 
     def _missing(self, X: Array) -> float:
-        """Return the distance of X from orthonormal columns in lost directions."""
         if not self.completes or self.range.all():
             return 0.0
         lost = X @ self.Vt.swapaxes(1, 2) * (1 - self.range)[:, None, :]

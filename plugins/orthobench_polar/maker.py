@@ -124,7 +124,6 @@ def _instance(oracle: OracleT, result: Meaning) -> Instance[OracleT]:
 
 
 def _tall(A: ArrayLike) -> tuple[Array, Meaning]:
-    """Return the nonzero matrices with no more columns than rows, and a map to results."""
     given = array_of(A, "the entries of A")
     if given.ndim not in (2, 3) or not given.size:
         remedy = ": pass A.reshape(len(A), -1)" if given.ndim > 3 else ""

@@ -22,12 +22,6 @@ def power_polynomial(exponent: float, degree: int, low: float) -> tuple[float, .
 
     The best has the minimal largest relative error on a grid, by a linear program.
 
-    Parameters
-    ----------
-    exponent : float
-    degree : int
-    low : float
-
     Notes
     -----
     A hundredth of a second, once for each set of arguments. Memory: 1,600 by degree + 2.
@@ -80,7 +74,6 @@ def power_fractions(exponent: float, low: float, terms: int, target: float) -> F
     ----------
     exponent : float
         Between -1 and 1.
-    low : float
     terms : int
         Maximum number of fractions.
     target : float

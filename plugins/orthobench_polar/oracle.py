@@ -36,7 +36,6 @@ class SpectralOracle(Oracle):
     ----------
     A : ndarray, shape (n, p) or (b, n, p)
         Read-only.
-    exponent : float
     """
 
     portable = True

@@ -18,11 +18,6 @@ class FlopCounter:
 def grassmann(n: int, k: int, counter: FlopCounter) -> Any:
     """Return Grassmann(n, k), whose operations add to `counter`.
 
-    Parameters
-    ----------
-    n, k : int
-    counter : FlopCounter
-
     Notes
     -----
     4nk² + nk flops for a projection or a Hessian, 2nk for an inner product; 2nk, an SVD and 2nk²
@@ -48,7 +43,6 @@ def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
     ----------
     n, p : int
         p = n is the orthogonal group.
-    counter : FlopCounter
 
     Notes
     -----
@@ -73,8 +67,6 @@ def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
 
 
 def _counting(manifold: Any, operations: dict[str, int], counter: FlopCounter) -> Any:
-    """Let operations count their own flops, without those of operations that they call."""
-
     def counted(operation: Any, count: int) -> Any:
         @wraps(operation)
         def counting(*args: Any) -> Any:

@@ -125,7 +125,6 @@ class TuckerObjective(Objective):
 
     Parameters
     ----------
-    oracle : SymmetricTensorOracle
     start : ndarray, shape (n, r)
         The first point.
     """
@@ -167,7 +166,6 @@ class MomentObjective(Objective):
     ----------
     X : ndarray, shape (n, d)
         Not all zero.
-    k : int
     """
 
     def __init__(self, X: Array, k: int) -> None:

@@ -42,7 +42,7 @@ def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
     Returns
     -------
     array, shape (d, m)
-        Columns of unit length, or of zeros where the pattern is empty.
+        Columns of unit length, or of zeros if the pattern is empty.
 
     Notes
     -----
@@ -70,7 +70,6 @@ def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
 
 
 def _alternated(A: Any, inside: Any, X: Any, mu: Any) -> Any:
-    """Alternate between Z and X until the objective no longer gains."""
     scores, before = _scores(A, inside), -np.inf
     for _ in range(SWEEPS):
         projected = scores(X)
@@ -84,7 +83,6 @@ def _alternated(A: Any, inside: Any, X: Any, mu: Any) -> Any:
 
 
 def _best_loadings(A: Any, inside: Any, X: Any) -> Any:
-    """Return the best Z for X."""
     xp, scores = namespace(A), A @ X
     return unit_columns(xp.where(inside, scores, xp.zeros_like(scores)))
 

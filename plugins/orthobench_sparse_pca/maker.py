@@ -96,7 +96,6 @@ class Judge:
         Features by samples.
     test : ndarray, shape (d, M), optional
         Fresh samples of the same features; default: the training data.
-    cardinality : int, optional
     each : bool
         See `sparse_pca`.
 

@@ -171,13 +171,12 @@ def gamma_parameter(default: float, unit: str) -> Any:
 
     Parameters
     ----------
-    default : float
     unit : str
         The quantity that is the unit of the penalty.
     """
     return parameter(
         default,
-        help="penalty; loadings are fewer where it is larger",
+        help="penalty; loadings are fewer if it is larger",
         unit=unit,
         low=0.0,
         below=1.0,

@@ -153,7 +153,6 @@ def differentiated(
 
     Parameters
     ----------
-    cost : callable
     X : ndarray, shape (n, p)
         A point for this test.
     gradient : callable, optional

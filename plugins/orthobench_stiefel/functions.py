@@ -147,7 +147,6 @@ def check_there(oracle: FunctionOracle, X: Any) -> None:
 
     Parameters
     ----------
-    oracle : FunctionOracle
     X : array, shape (n, p)
         In the library, on the device and in the precision of the solver.
 
@@ -186,7 +185,6 @@ def checked_value(
 
     Parameters
     ----------
-    value : object
     name, where : str
         Its name and the point, for messages.
     error : type of OrthobenchError

@@ -27,7 +27,6 @@ def feasible(solution: Solution, stack: tuple[int, ...] = ()) -> Solution:
 
     Parameters
     ----------
-    solution : Solution
     stack : tuple of int
         `ProductOracle.stack`: the leading axes of the point that is returned.
 
@@ -143,7 +142,6 @@ def instance(
 
     Parameters
     ----------
-    oracle : ProductOracle
     least : float
         The minimum.
     gap : callable, optional

@@ -22,7 +22,6 @@ def landing_field(X: Any, G: Any, attraction: float) -> tuple[Any, Any, int]:
     Parameters
     ----------
     X, G : array, shape (n, p) or (m, n, p)
-    attraction : float
     """
     m, n, p = sizes(X)
     S = transposed(X) @ X
@@ -42,7 +41,6 @@ def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
     ----------
     defect, norm : number, or array of shape (m,)
         d and |F|, for each matrix.
-    attraction, eps : float
     """
     longest = 1 / (2 * attraction) if attraction > 0 else float("inf")
     if isinstance(norm, float) and norm == 0:  # elsewhere a run ends there, whatever the step is
@@ -73,8 +71,6 @@ class FieldDescent(ArrayDescent[StateT]):
 
         Parameters
         ----------
-        oracle : ProductOracle
-        state : Iterate
         attraction : float
             Attraction of the field.
         eps : float

@@ -213,13 +213,7 @@ class Stiefel(Problem[ProductOracle]):
     n: int
 
     def __post_init__(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ParameterError
-            If one is wrong, or there are more columns than rows.
-        """
+        """Check the parameters."""
         super().__post_init__()
         n, p = getattr(self, "n", None), getattr(self, "p", None)
         if n is not None and p is not None and p > n:

@@ -91,7 +91,6 @@ class Network:
 
         Parameters
         ----------
-        weights : sequence of ndarray
         inputs : ndarray, shape (b, widths[0]), or of whole numbers, shape (b, context)
         classes : ndarray of int, shape (b,)
         """

@@ -20,12 +20,10 @@ class TrainingOracle(Oracle):
 
     Parameters
     ----------
-    network : Network
     weights : tuple of ndarray
         At the start, read-only.
     inputs : ndarray, shape (N, ...)
     classes : ndarray of int, shape (N,)
-    passes : int
     """
 
     window = 2**14
@@ -61,7 +59,6 @@ class TrainingOracle(Oracle):
 
         Parameters
         ----------
-        weights : sequence of ndarray
         batch : int
             Fewer at the end.
         """
@@ -73,12 +70,7 @@ class TrainingOracle(Oracle):
 
 @dataclass(frozen=True)
 class Held:
-    """Samples that no solver sees.
-
-    Attributes
-    ----------
-    inputs, classes : ndarray
-    """
+    """Samples that no solver sees."""
 
     inputs: Any
     classes: Any
@@ -86,13 +78,7 @@ class Held:
 
 @dataclass(frozen=True)
 class TrainingJudge:
-    """Measures the loss on samples not used for training.
-
-    Attributes
-    ----------
-    network : Network
-    validation, test : Held
-    """
+    """Measures the loss on samples not used for training."""
 
     network: Network
     validation: Held
@@ -116,7 +102,6 @@ def training(
 
     Parameters
     ----------
-    network : Network
     rng : numpy.random.Generator
         Draws the parts and the first weights.
     inputs : ndarray, shape (N, widths[0]), or of whole numbers, shape (N, context)

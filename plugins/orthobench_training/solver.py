@@ -23,7 +23,6 @@ class TrainingState(State):
 
     Attributes
     ----------
-    weights : list of ndarray
     momenta, others : list of ndarray
         Zero at first; `others` from `TrainingSolver.other`.
     embedding : bool

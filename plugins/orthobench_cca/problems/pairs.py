@@ -147,15 +147,7 @@ class NpyCCA(CCA):
     passes: int = parameter(5, help="how often a stream goes through the pairs", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
-        """Return the instance; `rng` shuffles the pairs.
-
-        Raises
-        ------
-        DataError
-            If a file is missing, or X and Y are not real matrices with the same number of rows.
-        UsageError
-            If k is too large.
-        """
+        """Return the instance; `rng` shuffles the pairs."""
         X, Y = self._pairs()
         if len(X) != len(Y):
             raise DataError(f"X has {len(X)} rows and Y {len(Y)}: they must be pairs")

@@ -139,7 +139,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
 
 
 def _solved(S: Array, M: Array) -> Array:
-    """Return the pseudo-inverse of a covariance times M."""
     units = units_of(np.diag(S))[:, None]
     root = inverse_root_on_range(S * units * units.T, SINGULAR)
     return np.asarray(units * (root @ (root @ (units * M))))

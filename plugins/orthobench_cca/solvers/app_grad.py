@@ -80,13 +80,7 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
     source: ClassVar[str] = "Ma, Lu and Foster 2015"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AppGradState:
-        """Begin at the common start.
-
-        Raises
-        ------
-        UsageError
-            If a batch has fewer pairs than there are canonical variables.
-        """
+        """Begin at the common start."""
         del rng
         if self.batch < oracle.k:
             raise UsageError(f"batch must be at least k = {oracle.k}, not {self.batch}")
@@ -115,7 +109,6 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
             state.status, state.reason = Status.FAILED, "the weights diverge: lower `step`"
 
     def _half(self, X: Array, target: Array, free: Array, ridge: float) -> tuple[Array, Array]:
-        """Return the augmented weights after a step, and the same normalized on the batch."""
         count = len(X)
         scale = self.step_size / (float(np.vdot(X, X)) / count + ridge)
         free = free - scale * (X.T @ (X @ free - target) / count + ridge * free)

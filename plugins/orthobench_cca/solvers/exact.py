@@ -60,13 +60,7 @@ class Exact(Solver[PairsMatrices, ExactState]):
     source: ClassVar[str] = "Hotelling 1936"
 
     def init(self, oracle: PairsMatrices, rng: np.random.Generator) -> ExactState:
-        """Return the common start.
-
-        Raises
-        ------
-        UsageError
-            If sparse data are to be whitened by QR.
-        """
+        """Return the common start."""
         del rng
         if self.by == "qr" and any(hasattr(side.data, "toarray") for side in oracle.sides):
             raise UsageError("by=qr makes sparse data dense; pass by=gram")

@@ -28,7 +28,6 @@ def landing_direction(AX: Array, BX: Array, S: Array, attraction: float) -> Arra
     AX, BX : ndarray, shape (n, k)
     S : ndarray, shape (k, k)
         X'BX.
-    attraction : float
 
     Notes
     -----
@@ -50,7 +49,6 @@ class LandingState(PencilState):
     Attributes
     ----------
     BX : ndarray, shape (n, k)
-    units : tuple of float
         |A|_1 and |B|_1.
     first : float
         The norm of the first direction.
@@ -65,17 +63,15 @@ class LandingState(PencilState):
 class PencilLanding(PencilSolver):
     """X <- X + t (skew(AX(BX)')BX - attraction BX(X'BX - I)), by products with A and B alone.
 
-    X leaves X'BX = I and lands on it as the first term vanishes. F is the direction, d is
-    |X'BX - I|, and m the smallest eigenvalue of X'B²X. Then t is at most 1 / (2 attraction |X'B²X|)
-    and keeps d - 2t attraction m d + t²|F'BF| <= eps. The number of steps grows with the condition
-    of B.
+    X leaves X'BX = I and lands on it as the first term vanishes. F is the direction, d is |X'BX -
+    I|, and m the smallest eigenvalue of X'B²X. Then t is at most 1 / (2 attraction |X'B²X|) and
+    keeps d - 2t attraction m d + t²|F'BF| <= eps. The number of steps grows with the condition of
+    B.
 
     Parameters
     ----------
     step : float
         t, for A and B divided by their largest sums of a column.
-    attraction : float
-    eps : float
     tolerance : float
         The run ends if the norm of the direction is at most this share of the first. Zero never
         ends it.
@@ -166,7 +162,6 @@ class PairsLanding(Stochastic):
         The parameter ``step``.
     batch : int
         Pairs in a batch.
-    attraction : float
 
     Notes
     -----

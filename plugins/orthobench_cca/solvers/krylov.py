@@ -214,7 +214,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
 
 
 def _whitened(basis: Array, scores: Array, ridge: float) -> tuple[Array, Array]:
-    """Return a basis of the same span with white scores, and these."""
     squares = np.einsum("ij,ij->j", scores, scores) / len(scores)
     lengths = np.sqrt(squares + ridge * np.einsum("ij,ij->j", basis, basis)) + 1e-300
     basis, scores = basis / lengths, scores / lengths

@@ -137,7 +137,6 @@ class SklearnPLSSVD(Fitted):
 
 
 def _in_units(oracle: PairsOracle) -> tuple[Array, Array]:
-    """Return copies of both halves in units near one: scikit-learn compares with fixed numbers."""
     halves = []
     for M in (oracle.X, oracle.Y):
         some = M[:: -(-len(M) // ROWS_OF_UNIT)]

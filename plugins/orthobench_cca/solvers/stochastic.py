@@ -98,7 +98,6 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
 
         Parameters
         ----------
-        state : StochasticState
         AZ, BZ : ndarray, shape (p + q, k)
             On a batch, with A = [0 S_xy; S_yx 0] and B = diag(S_xx, S_yy) + ridge I.
         """

@@ -34,8 +34,6 @@ def begin(rows: Array, norms: Array, bound: float, hard: bool, weights: Array, X
     ----------
     rows : ndarray, shape (n, N), C order
     norms : ndarray, shape (n,)
-    bound : float
-    hard : bool
     weights : ndarray, shape (m,)
         See `Ascent`.
     X : ndarray, shape (m, N), C order
@@ -71,7 +69,6 @@ def ascend(ascent: Ascent, tolerance: float, count: int) -> tuple[int, bool]:
         Changed in place.
     tolerance : float
         Relative gain of a step at or below which the method has converged.
-    count : int
 
     Returns
     -------
@@ -99,7 +96,6 @@ def ascend(ascent: Ascent, tolerance: float, count: int) -> tuple[int, bool]:
 
 @kernel
 def _move(ascent: Ascent) -> None:
-    """Move to the polar factor of the gradient, and add to the path of each column."""
     X, G, path = ascent.X, ascent.gradient, ascent.path
     m, N = X.shape
     if m == 1:

@@ -133,14 +133,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     loadings: str = loadings_parameter()
 
     def __post_init__(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ParameterError
-            If a value is wrong, or components found one after the other have distinct weights or
-            are computed outside NumPy.
-        """
+        """Check the parameters."""
         super().__post_init__()
         if not self.block and self.mu != "equal":
             message = f"mu={self.mu} weighs the components of a block; set block=true, or leave mu"
@@ -150,13 +143,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
             raise ParameterError("on", message)
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
-        """Start at the longest row; `rng` draws the other columns of a block.
-
-        Raises
-        ------
-        DataError
-            If data are not finite, or their squares all underflow or overflow.
-        """
+        """Start at the longest row; `rng` draws the other columns of a block."""
         if not is_plain(oracle.A):
             return self._init_elsewhere(oracle, rng)
         norms, kept = oracle.norms / oracle.unit, np.arange(oracle.n)
@@ -175,7 +162,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         return state
 
     def _init_elsewhere(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
-        """Start a block on arrays of any library."""
         unit, rows = oracle.unit, oracle.A / oracle.unit
         longest = oracle.longest / unit
         others = like(rng.standard_normal((oracle.samples, oracle.k - 1)), rows)
@@ -235,7 +221,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         return relative * float(longest)
 
     def _weights(self, m: int) -> Array:
-        """Return the squared weights of m columns."""
         mu: Array = 1.0 / np.arange(1, m + 1) if self.mu == "distinct" else np.ones(m)
         return mu**2
 

@@ -22,7 +22,6 @@ def located(path: str | None, published: DataFile) -> tuple[Path, str]:
     ----------
     path : str, optional
         A file of your own; default: the published file, downloaded if missing.
-    published : DataFile
 
     Raises
     ------
@@ -45,7 +44,6 @@ def checksum(path: str | None, published: DataFile) -> str:
     ----------
     path : str, optional
         A file of your own.
-    published : DataFile
 
     Raises
     ------

@@ -43,7 +43,6 @@ def labels() -> NDArray[np.intp]:
 
 
 def _read() -> NDArray[np.uint8]:
-    """Return pixels and, last, labels, without the slow import of scikit-learn."""
     spec = find_spec("sklearn")
     folders = (spec and spec.submodule_search_locations) or ()
     files = (Path(folder, "datasets", "data", "digits.csv.gz") for folder in folders)

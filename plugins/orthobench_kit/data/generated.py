@@ -71,7 +71,6 @@ class FactorSamples:
     Attributes
     ----------
     B : ndarray, shape (d, k)
-    sigma : float
     factors : callable
         ``factors(rng, shape)`` draws independent f, an array of that shape.
     """

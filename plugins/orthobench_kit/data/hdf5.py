@@ -25,7 +25,6 @@ class HDF5Rows(Rows):
 
     Parameters
     ----------
-    file : Path
     name : str
         The data set; empty for the only matrix in the file.
 

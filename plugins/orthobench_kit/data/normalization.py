@@ -23,7 +23,7 @@ def normalization_of(
     Parameters
     ----------
     X : ndarray, shape (n, d), or Rows
-        Of any real dtype; converted block by block.
+        Any real dtype; converted block by block.
     normalization : {"common", "per-feature", "none"}
         ``"common"``: one factor for all features, so that E|x|² = 1 over all rows.
         ``"per-feature"``: one factor for each feature, with every variance 1/d; constant features

@@ -74,10 +74,6 @@ def array(path: str) -> NDArray[np.generic]:
 class NpyRows(Rows):
     """The rows of a .npy file, read by blocks; the file is closed between reads.
 
-    Parameters
-    ----------
-    file : Path
-
     Raises
     ------
     DataError

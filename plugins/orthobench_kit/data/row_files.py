@@ -101,7 +101,6 @@ def rows_at(path: str, in_order: bool = True) -> AnyRows:
 
     Parameters
     ----------
-    path : str
     in_order : bool
         Whether one .npy file in Fortran order is refused.
 
@@ -189,7 +188,6 @@ def _stacked(files: tuple[Path, ...], states: tuple[tuple[int, int], ...]) -> Ro
 
 
 def _state(file: Path) -> tuple[int, int]:
-    """Return the modification time and size of a file."""
     try:
         status = file.stat()
     except OSError as error:

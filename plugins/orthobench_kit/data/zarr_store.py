@@ -113,7 +113,6 @@ def _described(place: Path) -> list[dict[str, Any]]:
 
 
 def _codecs(described: object) -> Iterator[str]:
-    """Yield the names of all codecs of an array, nested ones too."""
     if isinstance(described, list):
         for one in described:
             yield from _codecs(one)

@@ -1,7 +1,7 @@
 """Figure 1: all components of prostate gene expression, against the generalized power method.
 
-The paper does not say which of the two variants of that method Figure 1 has, nor its penalty.
-Figure 2 has the greedy one; the block one optimizes the same objective as Givens.
+The paper does not say which variant of that method Figure 1 has, nor its penalty. Figure 2 has the
+greedy one; the block one optimizes the same objective as Givens.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GIVENS, GREEDY, SPARSER, BLOCK = SOLVERS = (
 )  # fmt: skip
 NAMES = ("givens", "greedy gamma=0.25", "greedy gamma=0.3", "block")
 CALLED = dict(zip(SOLVERS, NAMES, strict=True))
-"""What texts and pictures call the solvers of the suite."""
+"""Names of the solvers in texts and pictures."""
 
 EXPLAINED, NONZEROS = "adjusted_explained_variance", "nonzeros"
 
@@ -92,15 +92,14 @@ def same_objective(evidence: Evidence) -> Measurement:
 def flops_to(record: Run, aim: float, nonzeros: float = np.inf) -> float:
     """Return the flops at which a run first explains a variance; infinite if it never does.
 
-    Interpolated linearly between checkpoints, so that it does not depend on where they are.
+    Interpolated linearly between checkpoints.
 
     Parameters
     ----------
-    record : Run
     aim : float
         Adjusted explained variance.
     nonzeros : float
-        Most non-zeros of a component that the run may have then.
+        Maximum number of non-zeros of a component at that point.
     """
     value, flops = -np.inf, 0.0
     for mark in record.trace:

@@ -22,11 +22,7 @@ ANGLES = np.linspace(-np.pi, np.pi, 721)
 
 
 def printed_turn(A: Array, i: int, j: int, angle: float) -> None:
-    """Set A <- A G(i, j, angle) with the G of section 2.2, whose sines have the opposite sign.
-
-    The paper displays Expm(-eta H_ij), with -sin(eta) in row i and column j, and calls it
-    G(i, j, -eta).
-    """
+    """Set A <- A G(i, j, angle) with the G of section 2.2, whose sines have the opposite sign."""
     G = np.eye(A.shape[1])
     G[[i, j], [i, j]] = cos(-angle)
     G[i, j], G[j, i] = -sin(-angle), sin(-angle)
@@ -60,12 +56,12 @@ def _gains(turn: Turn, seed: int) -> bool:
 
 
 class Counted:
-    """A number that counts additions, subtractions and multiplications, and can do no more.
+    """A number that counts additions, subtractions and multiplications.
 
     Attributes
     ----------
     flops : int
-        Operations on all such numbers since it was last set to zero.
+        Operations on all such numbers since the last reset.
     """
 
     flops: ClassVar[int] = 0

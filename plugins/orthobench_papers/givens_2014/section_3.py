@@ -1,4 +1,4 @@
-"""Section 3: convergence of coordinate minimization, on functions whose constants are known."""
+"""Section 3: convergence of coordinate minimization, on functions with known constants."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ METHODS = (
 )  # fmt: skip
 
 VANISHED = 1e-6
-"""A gradient counts as zero below this share of the gradient at the start."""
+"""Share of the first gradient below which a gradient counts as zero."""
 
 HORIZON = 100_000
-"""T in the check of Theorem 2 as printed; all runs have converged long before."""
+"""T in the check of Theorem 2 as printed."""
 
 
 def gradient_vanishes(evidence: Evidence) -> Measurement:
@@ -57,21 +57,18 @@ def steps_never_worsen(evidence: Evidence) -> Measurement:
 
 
 def _group_steps(seed: int, sampling: str) -> list[bool]:
-    """Run Algorithms 1 and 4 on independent components, whose optimum is not known."""
     made = instance("ica", seed, n=6, samples=400)
     run = begin_trial("givens", made, seed, sampling=sampling)
     return _never_worse(run, lambda state: float(made.oracle.cost(state.U)))
 
 
 def _sparse_steps(seed: int) -> list[bool]:
-    """Run Algorithm 2 on planted loadings; it maximizes equation 6."""
     made = instance("planted-sparse", seed, m=12, samples=12, d=300)
     run = begin_trial("givens-sparse-pca", made, seed, gamma=0.3)
     return _never_worse(run, lambda state: -float(state.columns.objective))
 
 
 def _tensor_steps(seed: int) -> list[bool]:
-    """Run Algorithm 3 on a noisy tensor; it maximizes the sum of T(u, u, u)."""
     made = instance("odeco", seed, d=8, noise=0.5)
     run = begin_trial("givens-tensor", made, seed, order="random")
     return _never_worse(run, lambda _: -float(contracted(made.oracle.T, run.point).sum()))
@@ -102,8 +99,8 @@ def _stays(seed: int) -> bool:
 def flipped_least(d: int, seed: int) -> tuple[Array, Array, Array]:
     """Return factors V, weights, and a strict local maximum of sum_i T(u_i, u_i, u_i).
 
-    Its columns are those of V, with the factor of least weight negated. With signs s,
-    f(V S exp(Omega)) is f(V S) - 3/2 sum_(i<j) (w_i s_i + w_j s_j) Omega_ij² up to third order.
+    Its columns are those of V, with the factor of smallest weight negated. With signs s, f(V S
+    exp(Omega)) is f(V S) - 3/2 sum_(i<j) (w_i s_i + w_j s_j) Omega_ij² up to third order.
     """
     rng = np.random.default_rng(seed)
     V, weights = random_point(d, d, rng), np.linspace(1, 3, d)
@@ -140,7 +137,6 @@ def _eigenvectors_hold(seed: int) -> bool:
 
 
 def _moved(made: AnyInstance, U: Array, seed: int) -> float:
-    """Return how far from U a run ends that begins 1e-6 from it."""
     near = nudged(U, 1e-6, np.random.default_rng(seed))
     end = begin_trial("givens", made, seed, near).converge().state.U
     return float(np.abs(end - U).max())
@@ -165,11 +161,10 @@ def _decreases(seed: int) -> bool:
 
 
 def lipschitz(oracle: Any) -> float:
-    """Return the least Lipschitz constant of the directional derivatives of Brockett's function.
+    """Return the smallest Lipschitz constant of the directional derivatives of Brockett's function.
 
-    Along a rotation the function is a harmonic of twice the angle, of amplitude |N_i - N_j|/2
-    times the difference of the eigenvalues of a 2 x 2 block of U'AU: at most that of all
-    eigenvalues.
+    Along a rotation it is a harmonic of twice the angle, of amplitude |N_i - N_j|/2 times at most
+    the range of the eigenvalues.
     """
     values = np.linalg.eigvalsh(oracle.A)
     return float(2 * np.ptp(oracle.weights) * np.ptp(values))
@@ -186,7 +181,7 @@ def rate_as_printed(evidence: Evidence) -> Measurement:
 
 
 def rate_corrected(evidence: Evidence) -> Measurement:
-    """Check the corrected bound on the least expected squared gradient up to T, for each T."""
+    """Check the corrected bound on the smallest expected squared gradient up to T, for each T."""
     found = _normalized(evidence)
     means = found.squares.mean(axis=0)
     least = [int(np.argmin(means[: k + 1])) for k in range(len(means))]
@@ -201,11 +196,9 @@ class Gradients(NamedTuple):
 
     Attributes
     ----------
-    d : int
     steps : ndarray, shape (t,)
     squares : ndarray, shape (runs, t)
-        |grad|² / (2 L d(d-1) (f(U_0) - f_min)), whose sum is at most 1 in expectation over the
-        pairs. A run that has converged keeps its last value.
+    |grad|² / (2 L d(d-1) (f(U_0) - f_min)), whose sum is at most 1 in expectation over the pairs.
     """
 
     d: int
@@ -225,7 +218,7 @@ def _normalized(evidence: Evidence) -> Gradients:
 def _squares(record: Run, count: int, d: int) -> Array:
     oracle = instance(record.problem.name, record.seed, **record.problem.parameters).oracle
     first = record.trace[0].metrics["objective_gap"]
-    # Definition 1 has twice the gradient of the embedded metric, which the judge measures
+    # Definition 1 has twice the gradient of the embedded metric, which the judge has
     norms = np.array([2 * mark.metrics["gradient_norm"] for mark in record.trace])
     squares: Array = norms**2 / (2 * lipschitz(oracle) * d * (d - 1) * first)
     return np.append(squares, np.full(count - len(squares), squares[-1]))

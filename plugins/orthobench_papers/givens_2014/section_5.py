@@ -27,11 +27,11 @@ from orthobench_papers.runs import TRIALS, begin_trial, in_every_trial, instance
 Line: TypeAlias = Callable[[Array, float], float]
 
 SPREADS, SIZES, ORDERS = (2, 1, 20), (3, 5, 10, 20, 50), ("random", "cyclic")
-"""Largest over least weight, dimensions, and orders of the pairs, of the suite."""
+"""Ratios of largest to smallest weight, dimensions, and orders of the pairs, of the suite."""
 
 
 EXACT = 1e-10
-"""Largest error of a factor that counts as recovered, and of the sum of the weights, relative."""
+"""Maximum relative error of a recovered factor, and of the sum of the weights."""
 
 
 def exact_recovery(evidence: Evidence) -> Measurement:
@@ -61,14 +61,13 @@ def _exact(metrics: Mapping[str, float]) -> bool:
 
 
 def _sweeps(record: Run) -> float:
-    """Return the sweeps until the objective is 1e-8 from the optimum."""
     d = int(record.problem.parameters["d"])
     there = (m.work.steps for m in record.trace if m.metrics["objective_gap"] <= 1e-8)
     return 2 * next(there, math.inf) / (d * (d - 1))
 
 
 def only_factors_are_stable(evidence: Evidence) -> Measurement:
-    """Check that the factors with the least one negated are no strict local maximum."""
+    """Check that the factors with the smallest one negated are no strict local maximum."""
     text = (
         "tensors where negating the least factor gives no strict local maximum (weights (1, 3) "
         f"and U = [e2, -e1]: {_value(_of_two(), np.array([[0.0, -1.0], [1.0, 0.0]])):.3g}, where "
@@ -86,7 +85,6 @@ def _value(T: Array, U: Array) -> float:
 
 
 def _strict_maximum(seed: int) -> bool:
-    """Return whether every small rotation of all planes lowers the objective, by its square."""
     V, weights, U = flipped_least(5, seed)
     T, rng = composed(V, weights), np.random.default_rng(seed)
     lost = [_value(T, U) - _value(T, nudged(U, 1e-3, rng)) for _ in range(20)]
@@ -169,7 +167,6 @@ ANGLES = np.linspace(-math.pi, math.pi, 1440, endpoint=False)
 
 
 def _on_circle(seed: int) -> tuple[Array, Array]:
-    """Return random entries, and the corrected line on the whole circle."""
     entries = np.random.default_rng(seed).standard_normal(4)
     return entries, np.array([corrected_line(entries, float(angle)) for angle in ANGLES])
 

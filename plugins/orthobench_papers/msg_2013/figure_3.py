@@ -1,4 +1,4 @@
-"""Figure 3, upper row: how far the methods get in one pass over MNIST."""
+"""Figure 3, upper row: suboptimality after one pass over MNIST."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ AXES = {
 def runtime(records: Sequence[Run], k: int) -> Array:
     """Return the paper's estimated runtime, the sum of k'² up to each checkpoint but the start.
 
-    k' is the size of the eigenproblem that a sample poses (section 6): one more than the rank
-    kept, k + 1 for incremental PCA, and k for Grassmannian SGD, which poses none.
+    k' is the size of a sample's eigenproblem (section 6): one more than the rank kept, k + 1 for
+    incremental PCA, and k for Grassmannian SGD.
 
     Returns
     -------

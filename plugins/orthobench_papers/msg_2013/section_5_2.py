@@ -1,4 +1,4 @@
-"""Section 5.2: incremental PCA is trapped although capped MSG with a spare direction is not."""
+"""Section 5.2: incremental PCA is trapped, capped MSG with a spare direction is not."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ TRAP, LONG = "trap", "capped"
 KS = (1, 2, 4)
 
 DECIDED = 12
-"""Samples of a run in the trap; whether incremental PCA is trapped is decided by two of them."""
+"""Number of samples of a run in the trap; two of them decide."""
 
 TRAPPED = 1 / 6
-"""Half of what the wrong direction of the trap misses, 4/3 - 1."""
+"""Half of the loss of the trap's wrong direction, 4/3 - 1."""
 
 
 def five_ninths(evidence: Evidence) -> Measurement:

@@ -22,7 +22,7 @@ from orthobench_papers.runs import DrivenRun, begin, final_ratios, timed
 from orthobench_papers.tucker_2022 import dense
 
 SUITE, LARGE, PROBLEM = "figure-2", "figure-2-large", "nig-factor"
-"""In the second suite tensors are too large for explicit methods, or nearly."""
+"""The second suite has tensors near or beyond the limit of explicit methods."""
 
 HOEVD = ("hoevd form=implicit", "hoevd form=explicit")
 IMPLICIT, PGD = "pgd form=implicit", "pgd form=explicit"
@@ -31,13 +31,13 @@ CALLED = {
     IMPLICIT: "spgd implicit",
     **{solver: solver.replace("form=", "") for solver in (*HOEVD, *EXPLICIT)},
 }
-"""What texts and pictures call the solvers: implicit ascent is Algorithm 2 on all samples."""
+"""Names of the solvers in texts and pictures; implicit ascent is Algorithm 2 on all samples."""
 
 SAME = 1e-9
-"""Largest relative difference of two values of F that count as equal."""
+"""Maximum relative difference of equal values of F."""
 
 MUCH = 2.0
-"""Least ratio of seconds between methods of which one is much faster."""
+"""Minimum ratio of seconds of a much faster method."""
 
 
 def reached(evidence: Evidence) -> Measurement:
@@ -63,7 +63,7 @@ def one_value(evidence: Evidence) -> Measurement:
 
 
 def speedup(evidence: Evidence, problem: str, pair: tuple[str, str], text: str) -> Measurement:
-    """Check that the first solver is much faster than the second, tensor and start included."""
+    """Check that the first solver is much faster than the second, with tensor and start."""
     first, second = (evidence.finals(SUITE, problem, solver, "seconds") for solver in pair)
     runs = [run for solver in pair for run in evidence.records(SUITE, problem, solver)]
     return timed(median_within(second / np.median(first), MUCH, text=text), runs)
@@ -88,7 +88,7 @@ def hoevd_faster(evidence: Evidence) -> Measurement:
 
 
 def sizes(evidence: Evidence, suite: str) -> dict[str, str]:
-    """Return the order and the number of variables of each problem of a suite, in words."""
+    """Return order and number of variables of each problem of a suite, in words."""
     found = {}
     for problem in evidence.problems(suite, PROBLEM):
         about = evidence.records(suite, problem, IMPLICIT)[0].problem.parameters
@@ -97,7 +97,7 @@ def sizes(evidence: Evidence, suite: str) -> dict[str, str]:
 
 
 def least(found: Sequence[Measurement], text: str) -> Measurement:
-    """Return the least of several measurements, with the verdict on all of them together."""
+    """Return the minimum of several measurements, with a verdict on all of them."""
     lowest = min(found, key=lambda one: one.value)
     verdict = together(found).verdict
     return Measurement(verdict, lowest.value, lowest.interval, f"{text} {lowest.text}")
@@ -168,7 +168,7 @@ def paired(evidence: Evidence) -> Iterator[tuple[Array, Array, DrivenRun]]:
 
 
 def matches_scalar(evidence: Evidence) -> Measurement:
-    """Check that a step of Algorithm 2 goes where some scalar step of Algorithm 1 goes."""
+    """Check that a step of Algorithm 2 equals some scalar step of Algorithm 1."""
     found = []
     for T, Q, run in paired(evidence):
         G, moved = dense.gradient(T, Q), run.advance().point
@@ -180,7 +180,7 @@ def matches_scalar(evidence: Evidence) -> Measurement:
 
 
 def matches_adagrad(evidence: Evidence) -> Measurement:
-    """Check that ten steps of both lead to one subspace, if both use the same AdaGrad."""
+    """Check that ten steps of both, with the same AdaGrad, lead to one subspace."""
     found = [dense.distance(run.advance(10).point, adagrad(T, Q)) for T, Q, run in paired(evidence)]
     text = "largest subspace error after ten steps, Algorithm 1 with the same AdaGrad"
     return always_within(found, high=1e-7, text=text)

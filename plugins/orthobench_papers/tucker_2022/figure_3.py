@@ -21,10 +21,10 @@ PAPER = sqrt(2)
 """The paper's error |QQ' - Q*Q*'| over the judge's, |(I - QQ')Q*|, for bases of equal rank."""
 
 LIMITED = 3.0
-"""Largest error, over that of all samples, that is a limited loss."""
+"""Maximum ratio to the error of all samples that is a limited loss."""
 
 NEGLIGIBLE = 0.1
-"""Largest time, over that of all samples, that is nearly negligible."""
+"""Maximum ratio to the time of all samples that is nearly negligible."""
 
 RANK = 5
 
@@ -34,13 +34,13 @@ STREAMS = {
     "a": ("figure-3a", {f"shoevd b={b}": f"shoevd batch={b} step=1" for b in (20, 50, 100)}),
     "b": ("figure-3b", {f"spgd b={b}": f"spgd batch={b}" for b in (50, 100)}),
 }
-"""The suite and the solvers of each part, by what texts and pictures call them."""
+"""The suite and the solvers of each part, by name."""
 
 WHOLE = {"a": ("hoevd full", "hoevd"), "b": ("spgd full", "pgd")}
-"""What takes all samples in each part, and its solver."""
+"""The suite of all samples in each part, and its solver."""
 
 PRINTED = "shoevd step=0.05"
-"""The solver with the step size that is printed."""
+"""The solver with the printed step size."""
 
 TITLES = {"a": "(a) Phase I, HOEVD", "b": "(b) both phases"}
 

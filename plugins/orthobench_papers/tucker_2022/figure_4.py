@@ -29,7 +29,7 @@ SKEWNESS = (1.5, HEAVY := 3.0)
 """Skewness of the factors."""
 
 GOOD = 0.15
-"""Largest share of the largest possible error that is relatively good."""
+"""Maximum share of the largest possible error that is relatively good."""
 
 
 def errors(

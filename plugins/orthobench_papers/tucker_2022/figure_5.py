@@ -16,7 +16,7 @@ from orthobench.reproduce import (
 from orthobench_papers.drawing import along, band, side_by_side
 
 PHASES = {"I": "figure-5-phase-1", "II": "figure-5"}
-"""The suite that ends with each phase."""
+"""The suite of each phase."""
 
 SUITES = tuple(PHASES.values())
 
@@ -25,7 +25,7 @@ RANKS = (2, 3, 4, 5, 6, 7)
 LOW = (2, 3, 4)
 
 MATCH = 0.03
-"""Largest distance of F/F* from one at which it matches."""
+"""Maximum distance of F/F* from one for a match."""
 
 
 def ratios(evidence: Evidence, phase: str, rank: int) -> Array:

@@ -32,7 +32,7 @@ def first_step(
 ) -> list[float]:
     """Compare a solver's first step with one along central differences of the batch's cost.
 
-    The columns of AdaGrad's first step have equal lengths, up to gamma_0.
+    The columns of AdaGrad's first step have equal lengths.
     """
     found = []
     for seed, X, order, Q in batches(evidence):

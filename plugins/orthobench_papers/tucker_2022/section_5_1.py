@@ -26,7 +26,7 @@ from orthobench_papers.runs import begin, instance
 
 DATA = ("abu-airport-4.mat",)
 PHASES = {"SHOEVD": "section-5-1-phase-1", "SPGD": "section-5-1"}
-"""The suite at the end of which each method is judged."""
+"""The suite at whose end each method is judged."""
 
 RUNS = tuple(PHASES.values())
 SUITES = (*RUNS, *(f"{suite}-orders" for suite in RUNS))
@@ -35,7 +35,7 @@ SPGD, SHOEVD, PCA = 0.9947, 0.9900, 0.8893
 """Areas under the ROC curve, as printed."""
 
 NEAR = 0.005
-"""Largest difference of an area that agrees with the printed one, which is that of one run."""
+"""Maximum difference from a printed area, which is that of one run."""
 
 PARAMETERS = {"batch": 100, "step": 0.5, "hoevd_steps": 500, "hoevd_step": 0.35}
 """Parameters of the solver in the suite."""
@@ -45,7 +45,7 @@ STEPS = (500, 1500)
 
 
 class Scene(NamedTuple):
-    """What one run shows of the image.
+    """A run's view of the image.
 
     Attributes
     ----------
@@ -63,14 +63,14 @@ class Scene(NamedTuple):
 
 
 def scenes(evidence: Evidence, method: str) -> list[Scene]:
-    """Return what the runs of a method show, seed by seed; pixels are in column-major order."""
+    """Return the scenes of a method, seed by seed; pixels are in column-major order."""
     shown = evidence.exhibits(PHASES[method], "hsi-anomaly", "spgd")
     return [_scene(each, "sparse detection image", "ROC") for each in shown]
 
 
 @cache
 def covariance() -> Scene:
-    """Return what PCA of the covariance shows."""
+    """Return the scene of PCA of the covariance."""
     made = instance("hsi-anomaly", 0)
     shown = made.exhibits(ob.Solution(np.eye(made.oracle.n, made.oracle.k)))
     return _scene(shown, "sparse detection image of PCA", "PCA of the covariance")
@@ -99,14 +99,14 @@ def areas(evidence: Evidence, method: str) -> Array:
 
 
 def in_order(evidence: Evidence, method: str, pixels: str) -> str:
-    """Return a phrase with the median area for batches in another order of the pixels."""
+    """Return a phrase with the median area for another order of the pixels."""
     suite, problem = f"{PHASES[method]}-orders", f"hsi-anomaly pixels={pixels}"
     found = evidence.finals(suite, problem, "spgd", "roc_auc")
     return f"{np.median(found):.3f} with batches in {pixels} order"
 
 
 def area(evidence: Evidence, method: str, printed: float) -> Measurement:
-    """Check that the area is near the printed one, with pixels in MATLAB's column-major order."""
+    """Check that the area is near the printed one, with pixels in column-major order."""
     others = ", ".join(in_order(evidence, method, pixels) for pixels in ("random", "row-major"))
     text = f"area under the ROC curve, batches in column-major order; {others}"
     found = areas(evidence, method)
@@ -134,8 +134,7 @@ def area_under(shown: Scene) -> float:
 def above(evidence: Evidence) -> Measurement:
     """Check that detection rates are above PCA's for every count of false alarms.
 
-    Counts for which PCA's rate is zero or one are left out. There are more seeds than in the
-    suite, since curves touch in a third of the runs of SPGD.
+    Counts at which PCA's rate is zero or one are left out. There are more seeds than in the suite.
     """
     made = instance("hsi-anomaly", 0)
     X, anomalies = made.oracle.X, covariance().anomalies.ravel(order="F")
@@ -161,7 +160,7 @@ def _positive(least: Array, method: str) -> Measurement:
 def detected(Z: Array, anomalies: NDArray[np.bool_]) -> Array:
     """Return the detection rate at each count of false alarms, from centred Z (p, r).
 
-    The scores are the norms of the rows of Z, whitened (Jin et al. 2022, section 5.1).
+    Scores are the norms of the rows of Z, whitened (Jin et al. 2022, section 5.1).
     """
     scores = np.linalg.norm(np.linalg.qr(Z)[0], axis=1)
     alarms = np.sort(scores[~anomalies])[::-1]
@@ -170,7 +169,7 @@ def detected(Z: Array, anomalies: NDArray[np.bool_]) -> Array:
 
 
 def hits(shown: Scene) -> float:
-    """Return the share of anomalies among the brightest pixels, as many as there are anomalies."""
+    """Return the share of anomalies among as many brightest pixels."""
     count = int(shown.anomalies.sum())
     brightest = np.argsort(np.abs(shown.sparse), axis=None)[-count:]
     return float(shown.anomalies.ravel()[brightest].mean())

@@ -15,10 +15,10 @@ from orthobench_papers.tucker_2022 import dense, grassmann
 from orthobench_papers.tucker_2022.section_2 import tensors
 
 SECOND = 1e-4
-"""Largest relative error of second differences."""
+"""Maximum relative error of second differences."""
 
 STEP = 1e-3
-"""Distance between the points of second differences along geodesics."""
+"""Distance of points for second differences along geodesics."""
 
 GAMMA = 0.01
 """Step size in the formulae of section 6.3."""

@@ -30,13 +30,13 @@ CUBE = dict(zip(RANKS, (0.0025, 0.0060, 0.0084, 0.0089, 0.0106), strict=True))
 CUBES = {rank: f"table-2-cp-cube-{rank}" for rank in (3, 4, 5)}
 
 RUNS = 5
-"""Runs of which a cell of the table is the lowest error."""
+"""Number of runs of which a cell of the table is the lowest error."""
 
 AGREE = 2.0
-"""Largest factor between errors that agree: loadings are drawn anew here."""
+"""Maximum factor between errors that agree; loadings are drawn anew here."""
 
 SIMILAR = 10.0
-"""Largest factor between errors on a similar level."""
+"""Maximum factor between similar errors."""
 
 TEN_THOUSAND = (1e4 / sqrt(10), 1e4 * sqrt(10))
 """Bounds of factors that round to ten thousand, in orders of magnitude."""
@@ -140,8 +140,7 @@ def economical(evidence: Evidence) -> Measurement:
 def as_components(instance: AnyInstance, Q: Array, rng: np.random.Generator) -> ComponentSolution:
     """Return a CP decomposition that equals the Tucker decomposition of a basis.
 
-    Powers of random directions, as many as a symmetric core has distinct entries, are a basis of
-    all cores, so their weights solve a linear system.
+    Powers of random directions are a basis of symmetric cores: their weights solve a linear system.
     """
     core, r = instance.measure.test.core(Q), Q.shape[1]  # type: ignore[attr-defined]
     places = list(combinations_with_replacement(range(r), core.ndim))
@@ -181,7 +180,7 @@ def draw(evidence: Evidence) -> Plot:
 
 
 def panel(evidence: Evidence) -> Panel:
-    """Draw the cells, and as references those that the paper prints."""
+    """Draw the cells, with the printed ones as references."""
     cells = {
         "Tucker": {rank: tucker(evidence, rank) for rank in RANKS},
         "CP, r' = r": {rank: cp(evidence, rank) for rank in RANKS},

@@ -221,15 +221,7 @@ class NpyPCA(PrincipalComponents):
     log1p: bool = parameter(False, help="log(1 + x) of rows scaled to equal sums; of .npz alone")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` is not used.
-
-        Raises
-        ------
-        DataError
-            If the file is missing or has no matrix of real numbers.
-        UsageError
-            If k does not fit.
-        """
+        """Return the instance; `rng` is not used."""
         del rng
         X = read(Path(self.path).expanduser())
         if self.log1p:

@@ -52,6 +52,5 @@ class GramPCA(DirectSolver):
 
 
 def _rank(values: Array, rows: int) -> int:
-    """Return the number of eigenvalues beyond rounding."""
     floor = rows * float(np.finfo(values.dtype).eps) * float(values[0])
     return int(np.count_nonzero(values > floor))

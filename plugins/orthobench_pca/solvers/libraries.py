@@ -148,7 +148,6 @@ class SklearnPCA(LibrarySolver):
         return randomized_flops(oracle, 4 if self.n_iter < 0 else self.n_iter, self.oversampling)
 
     def _method(self, oracle: PCAOracle) -> str:
-        """Return scikit-learn's choice for "auto"."""
         rows, d = oracle.rows, oracle.n
         if self.svd_solver != "auto":
             return self.svd_solver
@@ -166,7 +165,6 @@ class SklearnTruncatedSVD(LibrarySolver):
 
     Parameters
     ----------
-    algorithm : str
     n_iter, oversampling : int
         For the randomized algorithm.
 

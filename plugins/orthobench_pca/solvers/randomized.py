@@ -24,10 +24,6 @@ class RandomizedPCA(DirectSolver):
     values below 1e-8 of the first are lost. If rows are fewer than columns it iterates with ZZ'
     from ZQ, and takes the left singular vectors of Z'Q.
 
-    Parameters
-    ----------
-    n_iter, oversampling : int
-
     Notes
     -----
     With b = k + oversampling columns, flops: 4rdb for each of n_iter + 1 products, and a QR of the

@@ -39,16 +39,13 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
 
     - ``minimax``: the minimal largest relative error on [low², 1]. With low = .01 and degree 2 (8)
       it is 32 % (19 %) for exponent -1/4, 26 % (14 %) for 1/4 and 43 % (22 %) for 1/2.
+
     - ``taylor``: the series at t = 1, in DynMuon's code of degree 2 for negative exponents, after
       five steps of ``you``; from 0 to 1/4 that takes the polar factor, and beyond 1/4 A itself.
 
     Parameters
     ----------
-    coefficients : str
-    steps : int
-    safety : float
     correction : {"minimax", "taylor"}
-    degree : int
     low : float
         Minimum singular value over |A| for ``minimax``.
 
@@ -70,7 +67,7 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
     )
     degree: int = parameter(2, low=1, high=12, help="degree of that polynomial")
     low: float = parameter(
-        0.01, above=0.0, below=1.0, help="singular value over |A| where minimax begins"
+        0.01, above=0.0, below=1.0, help="lowest singular value over |A| for minimax"
     )
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> CorrectedState:

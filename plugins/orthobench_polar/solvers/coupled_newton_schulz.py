@@ -59,7 +59,6 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
         ``quintic`` is that of the source.
     steps : int
         Polynomials for each root; 0: as in the schedule.
-    safety : float
 
     Notes
     -----

@@ -168,10 +168,6 @@ class TorchMuon(OneStep):
 
     All of its steps are one step here. The conversion from float32 is timed.
 
-    Parameters
-    ----------
-    steps : int
-
     Notes
     -----
     Flops: 4np² + 2p³ for each of its steps. Memory: 2np + 2p² numbers of two bytes.

@@ -72,10 +72,6 @@ class BasisSolver(Solver[GramStreamOracle, BasisState]):
 class BasisEigh(BasisSolver):
     """The eigenvectors of S, computed anew after `every` steps.
 
-    Parameters
-    ----------
-    every : int
-
     Notes
     -----
     Flops: 9n³ for each basis, 2n²m for each gradient. Memory: 2n².
@@ -98,10 +94,6 @@ class BasisEigh(BasisSolver):
 @dataclass(frozen=True)
 class BasisQR(BasisSolver):
     """Q <- qr(SQ): a power step from the last basis, with columns in the order of diag(Q'SQ).
-
-    Parameters
-    ----------
-    every : int
 
     Notes
     -----
@@ -130,11 +122,6 @@ class BasisJacobi(BasisSolver):
 
     A sweep rotates each pair of columns once, in n - 1 rounds of disjoint pairs. A sweep squares
     the error, if eigenvalues are apart.
-
-    Parameters
-    ----------
-    every : int
-    sweeps : int
 
     Notes
     -----

@@ -90,7 +90,8 @@ class Polynomials(ScheduledSolver[StartedState]):
 def by_schatten_norm(A: Any) -> tuple[Any, Any]:
     """Return X = A / |A'A|_F^½ and X'X, so that |X|_2 <= 1; 2np² + 4np + 3p² flops.
 
-    |A'A|_F^½, the Schatten 4-norm, is at most p^¼ |A|_2; the Frobenius norm may be p^½ |A|_2 (Grishina et al. 2025, section 3.4).
+    |A'A|_F^½, the Schatten 4-norm, is at most p^¼ |A|_2; the Frobenius norm may be p^½ |A|_2
+    (Grishina et al. 2025, section 3.4).
     """
     X = A / each(lengths(A))  # against overflow
     S = gram(X)
@@ -102,16 +103,13 @@ def by_schatten_norm(A: Any) -> tuple[Any, Any]:
 class NewtonSchulz(Polynomials):
     """X <- X (a I + b X'X + c (X'X)²), from A divided by a bound of its largest singular value.
 
-    Each singular value s becomes a s + b s³ + c s⁵. ``coefficients`` are those of
-    `orthobench_polar.coefficients`. ``jordan`` does not converge: it leaves singular values between
-    0.68 and 1.13, from smaller starts 0.47 and 1.20. ``polar-express`` is the best schedule for its
-    degree and interval, and converges.
+    Each singular value s becomes a s + b s³ + c s⁵. See `orthobench_polar.coefficients`. The
+    polynomial ``jordan`` does not converge: it leaves singular values between 0.68 and 1.13, from
+    smaller starts 0.47 and 1.20. The best schedule for its degree and interval is
+    ``polar-express``, which converges.
 
     Parameters
     ----------
-    coefficients : str
-    steps : int
-    safety : float
     start : {"frobenius", "schatten-4"}
         The bound: |A|_F, or |A'A|_F^½, which is smaller and takes no further product.
 
@@ -169,9 +167,6 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
 
     Parameters
     ----------
-    coefficients : str
-    steps : int
-    safety : float
     restart : int
         The step after which X <- X Q; 0: none.
 
@@ -232,10 +227,8 @@ class TurboNewtonSchulz(Polynomials):
 
     Parameters
     ----------
-    coefficients : str
     steps : int
         The first polynomial of the schedule is left out.
-    safety : float
 
     Notes
     -----

@@ -78,7 +78,6 @@ class SquareSolver(Factorizing[SquareState]):
 
 
 def _end(state: SquareState) -> None:
-    """End the run, with orthonormal columns for zero singular values."""
     if lost(state.X):
         state.X = completed(state.X, state.X)
     state.status = Status.CONVERGED
@@ -103,7 +102,6 @@ def resolvent(X: Any, weight: float, by_qr: bool) -> tuple[Any, int]:
     X : array, shape (p, p) or (b, p, p)
     weight : float
         At least 1/10 without QR.
-    by_qr : bool
     """
     xp, p = namespace(X), X.shape[-1]
     if not by_qr:
@@ -174,9 +172,9 @@ def halley_weights(low: float) -> tuple[float, float, float]:
 class Zolotarev(SquareSolver):
     """X <- M (X + sum_j a_j X (X'X + c_j I)⁻¹): two steps with the best rational function.
 
-    Zolotarev's function of type (2r + 1, 2r) is the best approximation of the sign on [l, 1], and
-    its composition with that of the image the best of degree (2r + 1)². r is the minimum with which
-    two steps reach rounding, at most 8. The first step factorizes, the second solves.
+    Zolotarev's function of type (2r + 1, 2r) is the best approximation of the sign on [l, 1]. Its
+    composition with that of the image is the best of degree (2r + 1)². The number r is the minimum
+    with which two steps reach rounding, at most 8. The first step factorizes, the second solves.
 
     Notes
     -----

@@ -32,8 +32,6 @@ class Result(NamedTuple):
     Attributes
     ----------
     point : ndarray, shape (n, k)
-    iterations : int
-    cost : float
     """
 
     point: Array
@@ -55,7 +53,6 @@ def run_optimizer(
     ----------
     optimizer : type
         A class of `pymanopt.optimizers`.
-    target : Objective
     start : ndarray, shape (n, k)
         The first point.
     tolerance : float
@@ -156,7 +153,6 @@ class PymanoptSteepestDescent(Pymanopt):
     ----------
     start : str
         HOEVD, as for `pgd`, or a random start, from which runs may end far from the optimum.
-    tolerance : float
 
     Notes
     -----
@@ -195,8 +191,6 @@ class PymanoptConjugateGradient(Pymanopt):
     ----------
     beta_rule : str
         Rule for conjugate directions; Pymanopt's default is that of Hestenes and Stiefel.
-    start : str
-    tolerance : float
 
     Notes
     -----
@@ -241,7 +235,6 @@ class PymanoptTrustRegions(Pymanopt):
     ----------
     start : str
         See `pymanopt-steepest-descent`.
-    tolerance : float
 
     Notes
     -----

@@ -23,7 +23,6 @@ class PymanoptPCA(Batch):
 
     Parameters
     ----------
-    tolerance : float
     iterations : int
         Maximum number of iterations.
 

@@ -25,11 +25,15 @@ SHAPES = {"mtcars": (32, 11), "pitprops": (13, 13), "wine": (178, 13)}
 class ClassicSparse(SplitProblem):
     """Correlations of three small tables, with a given cardinality.
 
-    ``mtcars``, 11 measures of 32 cars (Henderson and Velleman 1981); ``pitprops``, 13 measures of
-    180 props, of which only the correlations S were published (Jeffers 1967), with the columns of
-    S^½ as samples. ``wine``, 13 measures of 178 wines from scikit-learn (Aeberhard and Forina 1991,
-    UCI; CC BY 4.0). Features are standardized. ``unexplained_variance_bound`` is exact for one
-    component.
+    - ``mtcars``: 11 measures of 32 cars (Henderson and Velleman 1981).
+
+    - ``pitprops``: 13 measures of 180 props, of which only the correlations S were published
+      (Jeffers 1967); the samples are the columns of S^½.
+
+    - ``wine``: 13 measures of 178 wines from scikit-learn (Aeberhard and Forina 1991, UCI; CC BY
+      4.0).
+
+    Features are standardized. The metric ``unexplained_variance_bound`` is exact for one component.
     """
 
     name = "classic-sparse"

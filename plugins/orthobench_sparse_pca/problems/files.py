@@ -51,16 +51,7 @@ class NpySparse(SplitProblem):
         return n - self._held_out(n)
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the split, and the order for streaming methods.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, or has no matrix of finite real numbers; if no feature varies in
-            the training part.
-        UsageError
-            If there are more components than features or training samples.
-        """
+        """Return the instance; `rng` draws the split, and the order for streaming methods."""
         found = rows_at(self.path, in_order=False)
         rows = found.read(0, len(found)) if isinstance(found, Rows) else found
         n, d = rows.shape
@@ -86,8 +77,6 @@ class NpySparse(SplitProblem):
 
 
 def _in_place(parts: Parts, d: int) -> Parts:
-    """Return parts with all features in their places, the dropped ones zero."""
-
     def whole(part: Array) -> Array:
         found = np.zeros((len(part), d))
         found[:, parts.features] = part

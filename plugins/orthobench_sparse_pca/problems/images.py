@@ -46,15 +46,7 @@ class DigitsSparse(SplitProblem):
         return IMAGES - self.test
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the split, and the order for streaming methods.
-
-        Raises
-        ------
-        DataError
-            If the installed scikit-learn has other digits.
-        UsageError
-            If fewer than m pixels vary in the training part.
-        """
+        """Return the instance; `rng` draws the split, and the order for streaming methods."""
         parts = split_parts(digits.pixels(), self.test, self.scaling, rng)
         return self.instance(parts, rng)
 

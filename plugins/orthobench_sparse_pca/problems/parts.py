@@ -85,7 +85,6 @@ def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
         Number of all rows.
     held_out : int
         Rows of the test part, fewer than `n`.
-    rng : numpy.random.Generator
     """
     order = rng.permutation(n)
     return np.sort(order[held_out:]), np.sort(order[:held_out])

@@ -77,16 +77,7 @@ class Prostate(SplitProblem):
         return SAMPLES - self.test if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the split, and the order for streaming methods.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, cannot be downloaded, or has no table of finite numbers.
-        UsageError
-            If there are more components than genes or training samples, or the package rdata is
-            missing.
-        """
+        """Return the instance; `rng` draws the split, and the order for streaming methods."""
         X = self._read()
         check_components(self.m, X.shape[1], len(X) - self.test)
         parts = split_parts(X, self.test, self.scaling, rng)
@@ -103,7 +94,6 @@ class Prostate(SplitProblem):
 
 @lru_cache(maxsize=2)
 def _samples(file: Path, checksum: str, published: bool) -> Array:
-    """Return the samples in a file, shared and read-only."""
     del checksum
     X = read_rdata(file, "singh") if published else read_csv(file)
     X.flags.writeable = False
@@ -115,7 +105,6 @@ def read_rdata(path: Path, name: str) -> Array:
 
     Parameters
     ----------
-    path : Path
     name : str
         The name of the list in R.
 
@@ -168,10 +157,6 @@ def read_csv(path: Path) -> Array:
     """Return the samples in a CSV file that has genes in lines and samples in columns.
 
     The first line names the samples, the first column the genes.
-
-    Parameters
-    ----------
-    path : Path
 
     Returns
     -------

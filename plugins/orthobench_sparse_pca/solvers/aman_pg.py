@@ -131,13 +131,7 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> AManPGState:
-        """Start at the leading singular vectors.
-
-        Raises
-        ------
-        DataError
-            If data are not finite, or their squares all underflow or overflow.
-        """
+        """Start at the leading singular vectors."""
         del rng
         A = oracle.A / oracle.unit
         X, largest = _leading(A, oracle.k)
@@ -193,7 +187,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         return (5 if self.ridge is None else 7) * Y.size
 
     def _move_y(self, state: AManPGState, ridge: float) -> None:
-        """Do a proximal gradient step, halved until the objective falls by enough."""
         shortest = 0.5 / (1 + ridge)
         gradient = 2 * (state.SY - state.SX + ridge * state.Y)
         value = self._value(state, state.Y, state.SY)
@@ -212,7 +205,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
 
 
 def _move_x(state: AManPGState) -> None:
-    """Do a step along the Riemannian gradient, halved until the objective falls by enough."""
     d, m = state.X.shape
     XG = state.X.T @ state.SY
     R = state.X @ (XG + XG.T) - 2 * state.SY
@@ -231,7 +223,6 @@ def _move_x(state: AManPGState) -> None:
 
 
 def _leading(A: Array, m: int) -> tuple[Array, float]:
-    """Return m leading left singular vectors, and the largest singular value."""
     wide = A.shape[1] < len(A)
     values, vectors = np.linalg.eigh(A.T @ A if wide else A @ A.T)
     leading = vectors[:, : -m - 1 : -1]
@@ -249,6 +240,5 @@ def _moment_flops(state: AManPGState) -> int:
 
 
 def _soft(Y: Array, bounds: Array) -> Array:
-    """Return soft thresholding by a bound for each column."""
     soft: Array = np.sign(Y) * np.maximum(np.abs(Y) - bounds, 0.0)
     return soft

@@ -138,7 +138,6 @@ def blocks(S: Array, most: int) -> list[Support]:
 
 
 def _ascended(state: BlocksState, S: Array, support: Support, count: int) -> Support:
-    """Return the support at which truncated power iterations end."""
     value, reached = -1.0, support
     while True:
         values, vectors = np.linalg.eigh(S[np.ix_(reached, reached)])

@@ -41,7 +41,6 @@ class BranchState(State):
     A : ndarray, shape (d, N)
         The deflated data.
     Z : ndarray, shape (d, m)
-    parts : list of Part
     search : Search
         For column `component` of Z.
     component : int
@@ -97,13 +96,7 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
     source: ClassVar[str] = "Berk and Bertsimas 2019"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BranchState:
-        """Begin with all supports.
-
-        Raises
-        ------
-        UsageError
-            If more than 100 features are left, or there are fewer features than loadings.
-        """
+        """Begin with all supports."""
         del rng
         A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         state = BranchState(A=A, Z=Z, parts=[], search=Search([], 0))
@@ -126,7 +119,6 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
             self._begin(oracle, state)
 
     def _begin(self, oracle: SparsePCAOracle, state: BranchState) -> None:
-        """Begin a component with a node of all supports of each part."""
         count = self.asked(oracle, state.component)
         if oracle.n > MOST:
             state.parts = left(state.A, count)
@@ -139,7 +131,6 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
             self._note(state, state.search.best, state.search.begin(place, inside))
 
     def _note(self, state: BranchState, before: float, *made: Node) -> None:
-        """Count the work of nodes, and move to a better support."""
         for each in made:
             size = len(each.inside) + len(each.free)
             state.work.flops += flops.eigh(size) + bool(each.free) * flops.eigh(len(each.support))
@@ -197,7 +188,6 @@ def left(A: Array, count: int) -> list[Part]:
 
 
 def _reached(A: Array, start: int, count: int) -> tuple[float, Support]:
-    """Return the variance and the support of truncated power iterations from a feature."""
     support = largest(np.abs(A @ A[start]), count)
     value, best = -1.0, support
     while True:

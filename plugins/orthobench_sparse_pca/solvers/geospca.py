@@ -90,13 +90,7 @@ class GeoSPCA(CardinalitySolver[GeoState]):
     source: ClassVar[str] = "Bertsimas and Kitane 2023, Algorithm 2"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GeoState:
-        """Begin with the features of largest variance.
-
-        Raises
-        ------
-        UsageError
-            If the support has fewer features than there are components, or more than there are.
-        """
+        """Begin with the features of largest variance."""
         del rng
         count = self.asked(oracle, oracle.k - 1)  # of a number in all, the equal share
         if not oracle.k <= count <= oracle.n:
@@ -138,7 +132,6 @@ class GeoSPCA(CardinalitySolver[GeoState]):
             state.status = Status.COMPLETE
 
     def _follow(self, state: GeoState, places: Places) -> None:
-        """Add the supports in which one feature is replaced by the next one by variance."""
         ends = (*places[1:], len(state.totals))
         for at, (place, end) in enumerate(zip(places, ends, strict=True)):
             found = (*places[:at], place + 1, *places[at + 1 :])

@@ -35,8 +35,7 @@ class OrthogonalState(State):
     Z : ndarray, shape (d, m)
     best : ndarray, shape (d, m)
     variances : ndarray, shape (d,)
-        Of the features.
-    variance : float
+        Variances of the features.
     |A'Z|² after the last round.
     """
 
@@ -77,7 +76,6 @@ class _Penalized(NamedTuple):
 
 
 def _penalized(A: Array, others: Array, weights: Array, constraint: str) -> _Penalized:
-    """Return the penalty for orthogonal or for disjoint components."""
     if constraint == "orthogonal":
         R = others * np.sqrt(weights)
         return _Penalized(A, R, np.full(len(A), float(np.linalg.norm(R, 2)) ** 2))
@@ -90,21 +88,20 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     """Truncated power iterations on each component in turn, with a penalty on the others.
 
     In a round component t takes up to `inner` iterations on AA' - penalty sum over s != t of w_s
-    z_s z_s', plus a multiple of I that makes it definite; w_s is the variance of z_s in the first
-    round. With up to 100 loadings an iteration takes the leading eigenvector on the support. For
-    disjoint components z_s z_s' becomes the diagonal matrix of its squares. The penalty grows by
-    the violation, the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the first rounds, and
-    then by variance over violation. A component begins each round at its last value and at the
-    feature of largest penalized variance, with more loadings first, as in `tpower`. The result has
-    the largest variance of all with a violation below `tolerance`, or else the smallest violation.
+    z_s z_s', plus a multiple of I that makes it definite. The weight w_s is the variance of z_s in
+    the first round. With up to 100 loadings an iteration takes the leading eigenvector on the
+    support. For disjoint components z_s z_s' becomes the diagonal matrix of its squares. The
+    penalty grows by the violation, the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the
+    first rounds, and then by variance over violation. A component begins each round at its last
+    value and at the feature of largest penalized variance, with more loadings first, as in
+    `tpower`. The result has the largest variance of all with a violation below `tolerance`, or else
+    the smallest violation.
 
     Parameters
     ----------
     cardinality : int
         Non-zero loadings of each component, unless the problem sets their number.
     constraint : {"orthogonal", "disjoint"}
-    rounds : int
-    inner : int
     tolerance : float
         Bound on the violation.
 
@@ -167,7 +164,6 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     def _component(
         self, oracle: SparsePCAOracle, state: OrthogonalState, Z: Array, t: int
     ) -> Array:
-        """Return the better end of a warm start and of the current component."""
         count, weights = self.asked(oracle, t), np.delete(state.weights, t)
         others = np.delete(Z, t, axis=1)
         own = _penalized(state.A, others, weights * state.penalty, self.constraint)
@@ -188,7 +184,6 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     def _ascended(
         self, own: _Penalized, support: Support, z: Array, count: int, state: OrthogonalState
     ) -> tuple[Support, Array, float]:
-        """Return the end of truncated power iterations: support, loadings and value."""
         value, image = -np.inf, own.times(support, z)
         (d, N), m = own.A.shape, own.R.shape[1]
         state.work.flops += 2 * (d + len(support)) * (N + m)

@@ -33,7 +33,6 @@ class TPowerState(State):
         The support of x.
     scores : ndarray, shape (N,)
         A'x.
-    variance : float
     |A'x|² at the last step of the phase; minus infinity at its beginning.
     """
 
@@ -52,7 +51,7 @@ class TPower(CardinalitySolver[TPowerState]):
     """Truncated power method: x <- the `cardinality` largest entries of AA'x, at unit length.
 
     AA' has no negative eigenvalue: no step lowers the variance |A'x|². It converges to a local
-    maximum. Of equally large entries the first ones are kept.
+    maximum. Among equally large entries the first ones are kept.
 
     Components come one after the other, on deflated data A <- A - z (z'A), as in `gpower`; they
     need not be orthogonal.
@@ -116,7 +115,6 @@ class TPower(CardinalitySolver[TPowerState]):
             self._end_phase(state)
 
     def _phases(self) -> tuple[int, ...]:
-        """Return the cardinalities of the phases, in units of the one sought."""
         return WARM if self.start == "warm" else WARM[-1:]
 
     def _end_phase(self, state: TPowerState) -> None:
@@ -154,7 +152,6 @@ def _begin(state: TPowerState) -> None:
 
 
 def _move_to(state: TPowerState, support: Support, values: Array) -> None:
-    """Move the iterate to values in a support, at unit length."""
     chosen = values[support]
     chosen = chosen / np.linalg.norm(chosen)
     state.x = np.zeros(len(values))

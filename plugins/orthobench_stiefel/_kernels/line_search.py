@@ -31,7 +31,6 @@ class Reference:
 
     Attributes
     ----------
-    cost : number
     weight : float
         The sum Q of the weights.
     eps : float

@@ -34,7 +34,6 @@ class Pair(NamedTuple):
     S, Y : array, shape (n, p) or (m, n, p)
     over : number
         1/<S, Y>; 0 for a pair to ignore.
-    step : number
     |<S, Y>|/|Y|² of the parts of both outside the span of X; of both if X is square.
     """
 

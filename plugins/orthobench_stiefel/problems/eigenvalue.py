@@ -28,11 +28,6 @@ class KohnShamOracle(StiefelOracle):
     """The oracle of tr(X'LX)/2 + alpha/4 r'L⁻¹r with r_i = |row i of X|².
 
     L is the tridiagonal matrix of -1, 2, -1; a solution of a system with it takes 8n flops.
-
-    Parameters
-    ----------
-    n, p : int
-    alpha : float
     """
 
     portable = True
@@ -63,7 +58,6 @@ class KohnShamOracle(StiefelOracle):
         return energy, curved + potential[:, None] * X
 
     def _curved(self, X: Any) -> Any:
-        """Return LX."""
         if not is_plain(X):
             xp, none = namespace(X), 0 * X[:1, :]
             return 2 * X - xp.concat([none, X[:-1, :]]) - xp.concat([X[1:, :], none])
@@ -151,7 +145,6 @@ def self_consistent(oracle: KohnShamOracle) -> Array:
 
 
 def _mixed(densities: Array, changes: Array) -> Array:
-    """Return the next density, by Anderson's mixing."""
     stepped: Array = densities + DAMPING * changes
     if len(changes) == 1:
         last: Array = stepped[-1]

@@ -64,15 +64,7 @@ class NpyBrockett(NpyStiefel):
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` is not used.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, or has no symmetric matrix of finite real numbers.
-        UsageError
-            If k > n.
-        """
+        """Return the instance; `rng` is not used."""
         del rng
         A = symmetric_matrices(numbers(self.path, "A", ("n", "n")), self.path)
         if self.k > len(A):
@@ -108,14 +100,7 @@ class NpyProcrustes(NpyStiefel):
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` is not used.
-
-        Raises
-        ------
-        DataError
-            If a file is missing, or has no matrix of finite real numbers; if B has other rows than
-            A, or more columns.
-        """
+        """Return the instance; `rng` is not used."""
         del rng
         A, B = numbers(self.path, "A", ("N", "n")), numbers(self.target, "B", ("N", "p"))
         if len(A) != len(B) or B.shape[1] > A.shape[1]:
@@ -163,14 +148,7 @@ class NpyJointDiagonalization(NpyStiefel):
     path: str = parameter(help="the .npy file: symmetric matrices (K, n, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws the combinations.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, or has no symmetric matrices of finite real numbers; if the
-            reference does not settle.
-        """
+        """Return the instance; `rng` draws the combinations."""
         C = symmetric_matrices(numbers(self.path, "the matrices", ("K", "n", "n")), self.path)
         combined = np.tensordot(rng.standard_normal((STARTS, len(C))), C, axes=1)
         try:
@@ -198,13 +176,7 @@ class NpyWeightRotation(NpyStiefel):
     path: str = parameter(help="the .npy file: a matrix (rows, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` is not used.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, or has no matrix of finite real numbers.
-        """
+        """Return the instance; `rng` is not used."""
         del rng
         oracle = KurtosisOracle(numbers(self.path, "W", ("rows", "n")))
         squares = np.einsum("ij,ij->i", oracle.W, oracle.W)
@@ -217,7 +189,6 @@ def numbers(path: str, what: str, axes: tuple[str, ...]) -> Array:
 
     Parameters
     ----------
-    path : str
     what : str
         Its name in messages.
     axes : tuple of str

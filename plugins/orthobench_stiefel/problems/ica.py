@@ -110,13 +110,7 @@ class ICA(OrthogonalGroup):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance; `rng` draws the sources and the mixing matrix.
-
-        Raises
-        ------
-        DataError
-            If the drawn sources are linearly dependent.
-        """
+        """Return the instance; `rng` draws the sources and the mixing matrix."""
         S = _draw_sources(self.sources, (self.samples, self.n), rng)
         mixing = rng.standard_normal((self.n, self.n))
         X = S @ mixing.T

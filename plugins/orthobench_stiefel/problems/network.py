@@ -116,13 +116,7 @@ class OrthogonalNetwork(Stiefel):
         return PIXELS[self.images]
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws the split and C.
-
-        Raises
-        ------
-        DataError
-            If a file is missing and cannot be downloaded, or is not the published one.
-        """
+        """Return the instance; `rng` draws the split and C."""
         A, labels = _images(self.images)
         A = A - A.mean(axis=0)
         A /= np.sqrt(np.mean(A * A))
@@ -168,7 +162,6 @@ class HeldOut:
 
 
 def _images(name: str) -> tuple[Array, NDArray[np.intp]]:
-    """Return images in rows, and their digits."""
     if name == "digits":
         return digits.pixels().astype(np.float64), digits.labels()
     images, labels = mnist.read(TEST_IMAGES), mnist.read(TEST_LABELS)

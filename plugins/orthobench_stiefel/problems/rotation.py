@@ -116,14 +116,12 @@ class WeightRotation(Stiefel):
         return instance(oracle, least, further=Rounding(oracle.W))
 
     def _planted(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return multiples of orthogonal rows, and their squared lengths."""
         Q = random_point(self.n, self.n, rng)
         chosen = rng.permutation(np.arange(self.rows) % self.n)
         factors = rng.standard_t(self.tail, self.rows)
         return factors[:, None] * Q[chosen], factors**2
 
     def _outlying(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return rows with columns of outliers, and their squared lengths."""
         W = rng.standard_t(self.tail, (self.rows, self.n))
         W[:, rng.choice(self.n, self.outliers, replace=False)] *= LARGER
         return W, np.einsum("ij,ij->i", W, W)

@@ -34,7 +34,6 @@ class DissolvedState(Iterate):
         The gradient of the penalty function.
     reference : Reference
         Its value.
-    changes : list of Change
     """
 
     H: Array
@@ -55,11 +54,8 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
 
     Parameters
     ----------
-    penalty : float
     memory : int
         Changes that L-BFGS keeps.
-    tolerance : float
-    relative : bool
 
     Notes
     -----

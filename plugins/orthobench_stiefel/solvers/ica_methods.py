@@ -22,7 +22,6 @@ class Unmixing(NamedTuple):
     ----------
     rows : ndarray, shape (n, n)
         W, to be applied to samples.
-    iterations : int
     """
 
     rows: Array
@@ -70,10 +69,6 @@ class SklearnFastICA(Components):
 
     It is re-run with growing ``max_iter``; each point of the trace has the time of its own run.
 
-    Parameters
-    ----------
-    tolerance : float
-
     Notes
     -----
     4Nn² + 4Nn flops an iteration for N samples, and an eigendecomposition of size n. Memory: 3Nn.
@@ -108,10 +103,6 @@ class PicardO(Components):
     entry of the relative gradient is below the tolerance.
 
     It is re-run with growing ``max_iter``; each point of the trace has the time of its own run.
-
-    Parameters
-    ----------
-    tolerance : float
 
     Notes
     -----

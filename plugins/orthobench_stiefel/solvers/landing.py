@@ -38,9 +38,6 @@ class Landing(FieldDescent[Iterate]):
         Maximum defect after a safe step, for each matrix of a stack.
     safe_step : bool
         Without it the defect has no bound, and X may diverge.
-    batch : int
-    tolerance : float
-    relative : bool
 
     Notes
     -----

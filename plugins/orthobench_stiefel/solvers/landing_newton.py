@@ -76,7 +76,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
 
     Parameters
     ----------
-    tolerance : float
     relative : bool
         For a cost whose first gradient has norm one.
 

@@ -44,15 +44,10 @@ class ManifoldMuon(SpectralDescent[Iterate]):
 
     Parameters
     ----------
-    step : float
     schedule : {"constant", "1/sqrt(t)", "1/t"}
     dual : {"ascent", "admm"}
-    dual_step : float
     dual_steps : int
         Fewer if the root mean square of H, and of the change of A by ADMM, is below 1e-6.
-    relative : bool
-    batch : int
-    tolerance : float
 
     Notes
     -----
@@ -106,7 +101,6 @@ def dual_ascent(X: Array, G: Array, rate: float, most: int, unit: float) -> tupl
     Parameters
     ----------
     X, G : ndarray, shape (n, p)
-    rate : float
     most : int
         Maximum number of dual steps.
     unit : float

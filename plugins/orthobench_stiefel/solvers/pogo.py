@@ -73,18 +73,14 @@ class POGO(FieldDescent[PogoState]):
     step : float
         The learning rate t.
     base : {"sgd", "vector-adam"}
-    momentum : float
     normal : float
         Weight of the second half.
     best_normal : bool
         Use the weight with the smallest defect, the minimizer of a quartic polynomial; NumPy only.
         The authors' code takes the real part of a root of this polynomial, which seldom has a real
         one.
-    safe_step : bool
-    batch : int
     tolerance : float
         For the plain gradient.
-    relative : bool
 
     Notes
     -----
@@ -113,13 +109,7 @@ class POGO(FieldDescent[PogoState]):
     relative: bool = relative_parameter()
 
     def __post_init__(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ParameterError
-            If a value is wrong, or the best normal is asked for without roots of polynomials.
-        """
+        """Check the parameters."""
         super().__post_init__()
         if self.best_normal and self.place.library != "numpy":
             message = f"on={self.on} has no roots of polynomials; leave best_normal, or on"

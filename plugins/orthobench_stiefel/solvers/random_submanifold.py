@@ -42,7 +42,6 @@ class SubmanifoldState(Iterate):
 
     Attributes
     ----------
-    rng : numpy.random.Generator
     size : int
         Number of coordinates r that a step rotates.
     idle : number
@@ -75,9 +74,6 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     sampling : {"permutation", "rotation"}
     size : int, optional
         r; by default half of n.
-    step : float
-    orthonormalize : int
-    batch : int
     tolerance : float
         Relative to the rows of the partial derivatives in the first step.
     relative : bool
@@ -111,13 +107,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> SubmanifoldState:
-        """Begin at the start.
-
-        Raises
-        ------
-        UsageError
-            If the size is above n, or its rotations do not fit into memory.
-        """
+        """Begin at the start."""
         begun = self.begun(oracle)
         _, n, p = sizes(begun["X"])
         size = max(2, n // 2) if self.size is None else self.size

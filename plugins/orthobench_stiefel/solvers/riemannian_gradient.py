@@ -113,10 +113,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     steps : {"bb", "adaptive", "lbfgs", "armijo", "constant"}
     step : float
         The first step, or the constant one.
-    momentum : float
-    batch : int
-    tolerance : float
-    relative : bool
 
     Notes
     -----
@@ -249,7 +245,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return where(short < STEEP * long, reduce(minimum, state.shorts), long)
 
     def _direction(self, state: GradientState, X: Any, R: Any) -> Any:
-        """Return the direction of limited-memory BFGS."""
         before = state.pairs[-1].step if state.pairs else self.step_size
         last = pair(X, X - state.X, R - state.R, before)
         state.pairs = [*state.pairs[1 - PAIRS :], last]
@@ -274,7 +269,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return turned if metric == "turning" else (XG + transposed(XG)) / 2
 
     def _carried(self, state: GradientState) -> Any:
-        """Return the last direction, projected to the tangent space at X, times the momentum."""
         m, n, p = sizes(state.X)
         state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * n * p + 2 * p * p)
         return self.momentum * projected(state.X, state.D)

@@ -38,14 +38,11 @@ class SPEL(SpectralDescent[SpelState]):
 
     Parameters
     ----------
-    step : float
     schedule : {"constant", "1/sqrt(t)", "1/t"}
     momentum : float
         G is the sum B <- bB + G, which is projected.
     projection : bool
         Without it the direction is msign(G), as in a public implementation until September 2026.
-    batch : int
-    tolerance : float
 
     Notes
     -----

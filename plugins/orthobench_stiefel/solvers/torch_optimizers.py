@@ -83,7 +83,6 @@ def _memory(optimizer: Any, point: Any) -> dict[str, Any]:
 
 
 def _copied(means: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy with plain tensors of torch."""
     import torch
 
     return {
@@ -104,9 +103,6 @@ class TorchOrthogonal(TorchPeer):
     Parameters
     ----------
     map : {"matrix-exp", "cayley", "householder"}
-    step : float
-    momentum : float
-    batch : int
 
     Notes
     -----
@@ -184,12 +180,6 @@ class Geoopt(TorchPeer):
 class GeooptSGD(Geoopt):
     """geoopt's RiemannianSGD: constant steps along the Q factor, with or without momentum.
 
-    Parameters
-    ----------
-    step : float
-    momentum : float
-    batch : int
-
     Notes
     -----
     Flops of a step: a gradient and 8np²: a projection and a QR. Memory: 3np.
@@ -218,11 +208,6 @@ class GeooptSGD(Geoopt):
 @dataclass(frozen=True)
 class GeooptAdam(Geoopt):
     """geoopt's RiemannianAdam: the means of Adam in the tangent space, along the Q factor.
-
-    Parameters
-    ----------
-    step : float
-    batch : int
 
     Notes
     -----
@@ -255,11 +240,9 @@ class PogoTorch(TorchPeer):
 
     Parameters
     ----------
-    step : float
     base : {"sgd", "vector-adam"}
     momentum : float
         For sgd; the first buffer is (1 + momentum) G.
-    batch : int
 
     Notes
     -----

@@ -68,11 +68,9 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     ----------
     step : float
         The first step.
-    gtol, xtol, ftol : float
     relative : bool
         Step and tolerances are for a cost whose first gradient has norm one; without it they are
         absolute, as the authors have them.
-    safe_search : bool
 
     Notes
     -----
@@ -156,12 +154,10 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
             state.status = Status.CONVERGED
 
     def _turn(self, state: WenYinState, G: Array) -> None:
-        """Lay the curve from the point by its gradient."""
         state.curve = CayleyCurve(state.X, G)
         state.work.flops += state.curve.flops
 
     def _still(self, changes: list[tuple[float, float]]) -> bool:
-        """Return whether X and the cost change too little to go on."""
         moved, changed = changes[-1]
         means = np.mean(changes, axis=0)
         below = bool(means[0] < 10 * self.xtol and means[1] < 10 * self.ftol)

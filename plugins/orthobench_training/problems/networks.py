@@ -53,13 +53,7 @@ class MnistTraining(Training):
     passes: int = parameter(4, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance; `rng` draws the parts and the first weights.
-
-        Raises
-        ------
-        DataError
-            If a file is missing and cannot be downloaded, or is not the published one.
-        """
+        """Return the instance; `rng` draws the parts and the first weights."""
         images = mnist.read(TEST_IMAGES).reshape(-1, 784).astype(np.float64)
         network = Network((784, self.width, self.width, CLASSES))
         labels = mnist.read(TEST_LABELS).astype(np.intp)

@@ -20,8 +20,6 @@ class TrainAdam(TrainingSolver):
 
     Parameters
     ----------
-    batch : int
-    step : float
     first, second : float
         Decays of the means.
 

@@ -21,8 +21,6 @@ class TrainDion2(TrainingSolver):
 
     Parameters
     ----------
-    batch : int
-    step : float
     momentum : float
         b, the decay of the chosen slices.
     fraction : float

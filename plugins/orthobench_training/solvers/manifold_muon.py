@@ -21,13 +21,6 @@ class TrainManifoldMuon(TrainingSolver):
     value of the first weights, which become their polar factor times c. Embeddings and the last
     layer move as with `train-muon`.
 
-    Parameters
-    ----------
-    batch : int
-    step : float
-    momentum : float
-    dual_steps : int
-
     Notes
     -----
     Flops of a step: a gradient, and 12np² + 20p³ for each dual step, of each hidden matrix of sides

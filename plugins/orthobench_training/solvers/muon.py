@@ -15,12 +15,6 @@ class TrainMuon(TrainingSolver):
 
     msign is five steps of Jordan's polynomial, which leaves singular values between .47 and 1.2.
 
-    Parameters
-    ----------
-    batch : int
-    step : float
-    momentum : float
-
     Notes
     -----
     Flops of a step: a gradient, and 20np² + 10p³ for each matrix of sides n >= p. Memory: 3 numbers

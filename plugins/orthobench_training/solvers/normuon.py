@@ -24,8 +24,6 @@ class TrainNorMuon(TrainingSolver):
 
     Parameters
     ----------
-    batch : int
-    step : float
     first, second : float
         Decays of M and of v.
 

@@ -21,8 +21,6 @@ class TrainScion(TrainingSolver):
 
     Parameters
     ----------
-    batch : int
-    step : float
     share : float
         a.
     last : float

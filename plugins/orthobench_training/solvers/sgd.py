@@ -13,12 +13,6 @@ from orthobench_training.solver import TrainingSolver, TrainingState
 class TrainSGD(TrainingSolver):
     """M <- momentum M + G, W <- W - t M.
 
-    Parameters
-    ----------
-    batch : int
-    step : float
-    momentum : float
-
     Notes
     -----
     Flops of a step: a gradient, and 4 for each weight. Memory: 2 numbers for each weight.
