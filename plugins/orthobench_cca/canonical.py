@@ -137,8 +137,7 @@ class Optima(NamedTuple):
         The k weights, and all that are tied with the last; if the last correlation is zero, only
         those of positive correlations.
     first : int
-        Number of correlations above the last one sought; columns from there on are tied. Columns of
-        A and B from there on are tied: any of their combinations is as good.
+        Number of correlations above the last one sought; columns from there on are tied.
     """
 
     A: Array

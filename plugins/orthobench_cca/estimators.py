@@ -23,8 +23,8 @@ class CCA(cross_decomposition.CCA):  # type: ignore[misc]
     """Canonical correlation analysis, exact, of collinear and constant columns too.
 
     Attributes and methods are those of `sklearn.cross_decomposition.CCA`; scores have unit variance
-    (divisor n). ``x_rotations_`` equals ``x_weights_``, for columns divided by their standard
-    deviations, and ``coef_`` predicts y by least squares on the scores.
+    (divisor n). ``x_rotations_`` equals ``x_weights_``, for columns of unit variance, and ``coef_``
+    predicts y by least squares on the scores.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class CCA(cross_decomposition.CCA):  # type: ignore[misc]
         ``"cca-exact"`` (Cholesky factors of covariances), ``"svd"`` (of X and y), or ``"auto"``:
         the former if covariances are well conditioned.
     ridge : float
-        Added to the diagonals of both covariances of columns of unit variance.
+        Added to the diagonals of both covariances.
 
     Attributes
     ----------

@@ -50,8 +50,7 @@ def cca(
     """Make a canonical correlation analysis of your own pairs.
 
     Find A (p, k) and B (q, k) that maximize tr(A'S_xy B) subject to A'S_xx A = B'S_yy B = I, with
-    the covariances S of the pairs. That is the generalized eigenvalue problem of [0 S_xy; S_yx 0]
-    and diag(S_xx, S_yy).
+    the covariances S of the pairs.
 
     Covariances may be singular; constant columns get weight 0.
 
@@ -79,13 +78,13 @@ def cca(
     UsageError
         If k, `ridge` or `passes` is out of range.
     DataError
-        If data are not finite real matrices with the same number of rows; if a side does not vary,
-        or its rank is below k; if the sides are uncorrelated.
+        If data are not finite real matrices with the same number of rows, a side does not vary or
+        has a rank below k, or the sides are uncorrelated.
 
     Warns
     -----
     UserWarning
-        If there are too few pairs, so that some correlations are 1 for any data.
+        If some correlations are 1 for lack of pairs.
 
     Examples
     --------

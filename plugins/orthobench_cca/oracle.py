@@ -123,8 +123,6 @@ class PairsOracle(PairsMatrices):
         Centred.
     ridge : float
         Added to the diagonals of both covariances.
-    passes : int
-        Number of passes of the stream over the pairs.
 
     Attributes
     ----------

@@ -100,7 +100,6 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     """Make a generalized eigenvalue problem: maximize tr(X'AX) subject to X'BX = I.
 
     Its solutions X (n, k) span the eigenvectors of AX = BX diag(values) of the largest values.
-    Examples are Fisher's discriminants and canonical variables; `cca` has methods for the latter.
 
     Parameters
     ----------
@@ -128,7 +127,7 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     Warns
     -----
     UserWarning
-        If the condition number of B is so large that eigenvalues have few digits.
+        If B is so ill-conditioned that eigenvalues have few digits.
 
     Examples
     --------

@@ -23,9 +23,9 @@ class CCAResult(Result):
     ----------
     x_weights : ndarray, shape (p, k)
     y_weights : ndarray, shape (q, k)
-        A'(S_xx + ridge I)A = B'(S_yy + ridge I)B = I with the covariances of the pairs (divisor N),
-        in descending order of correlations. In each column of A the entry of largest absolute value
-        is positive. Columns beyond the rank of a side are zero.
+        A'(S_xx + ridge I)A = B'(S_yy + ridge I)B = I with covariances of divisor N, in descending
+        order of correlations. In each column of A the entry of largest absolute value is positive.
+        Columns beyond the rank of a side are zero.
     correlations : ndarray, shape (k,)
         Diagonal of A'S_xy B, not negative; without a ridge those of the scores.
     """

@@ -126,8 +126,8 @@ def minimize(restriction: Restriction) -> Minimum:
         64 points, until the upper half of the harmonics is rounding; then the interpolant is
         minimized (Wright, Javed, Montanelli and Trefethen 2015, "Extension of Chebfun to periodic
         functions"). That is exact for polynomials in U of degree 16 or less. A function that 64
-        points do not resolve is searched around the three lowest grid minima by Brent's method; a
-        valley narrower than 2 pi / 64 may be missed.
+        points do not resolve is searched around its three lowest points by Brent's method; valleys
+        narrower than 2 pi / 64 may be missed.
 
     Returns
     -------

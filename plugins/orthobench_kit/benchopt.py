@@ -3,9 +3,6 @@
 `orthobench plugin new --from-benchopt` copies the files of a benchmark (Moreau et al. 2022,
 "Benchopt: reproducible, efficient and collaborative optimization benchmarks", NeurIPS 35) and
 writes a class for each.
-
-The problem builds data set and objective, with the run's seed in `get_seed`. Solvers see the result
-of `get_objective`. Each call of `run` begins anew, `set_objective` included.
 """
 
 from __future__ import annotations
@@ -176,7 +173,7 @@ class BenchoptProblem(Problem[BenchoptOracle]):
     literals: ClassVar[tuple[str, ...]] = ()
 
     def build(self, rng: np.random.Generator) -> Instance[BenchoptOracle]:
-        """Return the instance; `rng` draws the original's seed."""
+        """Return the instance."""
         seed = Seed(rng)
         data = _made(self.package, self.file, "Dataset", _values(self, self.of_data), seed)
         values = _values(self, self.of_objective)

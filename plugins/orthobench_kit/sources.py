@@ -27,8 +27,7 @@ GATHERED = 32
 class ArraySource(BlockSource):
     """The rows of an array, of a memory map, or of `Rows`, one or several times.
 
-    Pages of a memory map are released after copying, so that files may be larger than memory. A
-    pickled copy maps the same file again.
+    Pages of a memory map are released after copying, so that files may be larger than memory.
 
     Parameters
     ----------
@@ -45,10 +44,7 @@ class ArraySource(BlockSource):
     Raises
     ------
     DataError
-        If the rows are not a real matrix, or `order` is empty, names rows that do not exist, or
-        cannot be read in that order.
-    UsageError
-        If `passes` is not an integer >= 1.
+        If the rows are not a real matrix, or cannot be read in `order`.
     """
 
     def __init__(

@@ -168,7 +168,7 @@ def source_of(
     Raises
     ------
     UsageError
-        If several passes are asked for, but the data can be read only once; if a sampler has no
+        If the data can be read only once, but several passes are asked for; if a sampler has no
         width.
     DataError
         If it is not a real matrix.

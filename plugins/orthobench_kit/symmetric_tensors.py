@@ -83,10 +83,6 @@ def composed(U: Array, weights: Array, order: int = 3) -> Array:
     order : int
         d, at least 2.
 
-    Returns
-    -------
-    ndarray, shape (n,) * d
-
     Notes
     -----
     2n^d k flops; memory n^(d-1) k beyond the result's.
@@ -112,10 +108,6 @@ def contracted(T: Array, U: Array) -> Array:
     T : ndarray, shape (n, n, n) or (n, n, n, n)
         Symmetric; only entries (a, b, c) with a <= b, c are read.
     U : ndarray, shape (n, k)
-
-    Returns
-    -------
-    ndarray, shape (k,)
 
     Notes
     -----
@@ -149,10 +141,6 @@ def partly_contracted(T: Array, U: Array) -> Array:
         Symmetric; only entries (a, b, c) with a <= b, c are read.
     U : ndarray, shape (n, k)
 
-    Returns
-    -------
-    ndarray, shape (n, k)
-
     Notes
     -----
     2n^d k/3 flops; memory nk.
@@ -172,8 +160,6 @@ def partly_contracted(T: Array, U: Array) -> Array:
 
 def residual_norm(T: Array, U: Array, weights: Array) -> float:
     """Return |T - sum_i w_i u_i ⊗ ... ⊗ u_i|, computed from the difference itself.
-
-    The difference |T|² - |weights|² would lose digits.
 
     Parameters
     ----------
@@ -279,10 +265,6 @@ def symmetric_matrices(A: Array, what: str) -> Array:
 
 def symmetrized(T: Array) -> Array:
     """Return the mean over all permutations of the indices of an almost symmetric tensor.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
 
     Returns
     -------

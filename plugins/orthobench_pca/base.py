@@ -99,7 +99,7 @@ class DirectSolver(PCASolver[PCAState]):
         return PCAState(basis=oracle.start, rng=rng)
 
     def step(self, oracle: PCAOracle, state: PCAState) -> None:
-        """Do all of it, which ends the run."""
+        """Do all of it."""
         found = self.components(oracle, state.rng)
         state.status, state.reason = Status.COMPLETE, found.reason
         if found.basis is None:

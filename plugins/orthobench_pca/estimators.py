@@ -120,7 +120,7 @@ class TruncatedSVD(decomposition.TruncatedSVD):  # type: ignore[misc]
 
     Parameters
     ----------
-    tolerance : float
+    n_components, solver, tolerance
         See `PCA`.
 
     Attributes

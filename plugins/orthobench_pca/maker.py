@@ -42,7 +42,7 @@ def pca(
     """Make the principal components of your own matrix.
 
     Find the k leading eigenvectors of its covariance. Centring and scaling are done within
-    products: X is neither made dense nor copied, except to change its unit or to weigh rows.
+    products, without a copy of X, except to change its unit or to weigh rows.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Reference:
     moment : ndarray, shape (n, n), optional
         Z'Z, if it was formed.
     off : float
-        The sine of the largest possible angle of the vectors to the true ones.
+        Sine of the largest possible angle to the true vectors.
     """
 
     optimal: float
@@ -51,14 +51,13 @@ def own_optimum(oracle: PCAOracle, points: list[Array]) -> tuple[Reference, list
     """Return a reference from the last point, and Z'Z times each; None if it is not optimal.
 
     The last point V is the optimum if its columns span an invariant subspace of C = Z'Z, beyond
-    which C is smaller. The norm beyond is estimated from leading directions and eigenvalues of some
-    rows, and from products with the other points. With the residual R and the eigengap D the
-    optimum is off by at most |R|²/D, and the subspace by an angle of |R|/D (Parlett 1998, sections
-    11.7 and 11.9).
+    which C is smaller. The norm beyond is estimated from some rows, and from products with the
+    other points. With the residual R and the eigengap D the optimum is off by at most |R|²/D, and
+    the subspace by an angle of |R|/D (Parlett 1998, sections 11.7 and 11.9).
 
     Parameters
     ----------
-    oracle : PCAOracle
+    points : list of ndarray, shape (n, k)
         In float64.
     points : list of ndarray, shape (n, k)
         Orthonormal.

@@ -36,7 +36,7 @@ class PCAResult(Result):
         The mean that was subtracted from X; zero if it was not centred.
     rank : int or None
         Number of singular values of X, as decomposed, beyond rounding. None if all components have
-        variance and the others take more than a second to compute.
+        variance and the others would take too long.
     """
 
     components: Annotated[Array, "orthonormal columns, the largest variance first"]

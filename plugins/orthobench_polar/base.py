@@ -71,7 +71,7 @@ def completed(X: Any, A: Any) -> Any:
     Parameters
     ----------
     X : array, shape (n, p) or (b, n, p)
-        Its singular values are near one, or zero.
+        With singular values near one, or zero.
     A : array, of the shape of X
 
     Notes

@@ -34,13 +34,13 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
         If p > n, each matrix is transposed, and so is its factor. The factor of a matrix of zeros
         in a batch is zero.
 
-    Each is divided by a power of two near its largest entry, against underflow.
+    Each is scaled by a power of two, against underflow.
 
     Returns
     -------
     Instance
-        Its points are the factors one below another, shape (bn, p), without those of matrices of
-        zeros; its metrics those of `orthobench_polar.judge.Judge`.
+        Its points are the factors one below another, shape (bn, p), without those of zeros; its
+        metrics those of `orthobench_polar.judge.Judge`.
 
     Raises
     ------

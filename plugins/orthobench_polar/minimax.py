@@ -68,8 +68,6 @@ class Fractions:
 def power_fractions(exponent: float, low: float, terms: int, target: float) -> Fractions:
     """Return fractions near t^exponent on [low, 1], with poles that the AAA algorithm finds.
 
-    They are nearly the best of their number. Weights come from least squares of relative errors.
-
     Parameters
     ----------
     exponent : float

@@ -39,11 +39,6 @@ def grassmann(n: int, k: int, counter: FlopCounter) -> Any:
 def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
     """Return Stiefel(n, p), whose operations add to `counter`.
 
-    Parameters
-    ----------
-    n, p : int
-        p = n is the orthogonal group.
-
     Notes
     -----
     4np² + 2p² + np flops for a projection; 4n²p + 4np² + 2p² + np for a Weingarten map; 2np for an

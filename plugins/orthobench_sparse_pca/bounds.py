@@ -74,8 +74,8 @@ def leading_bound(S: Array, count: int) -> float:
 
     Notes
     -----
-    The search continues at the node with the largest bound. It branches on the free feature with
-    the largest entry in the leading eigenvector; each node takes eigendecompositions of at most d³.
+    Branch and bound on the free feature with the largest entry in the leading eigenvector;
+    eigendecompositions of at most d³ a node.
 
     References
     ----------
@@ -119,8 +119,6 @@ class Search:
         Open nodes: the negative bound, the number of the node, that of its part.
     best : float
         The largest variance so far, of the features `support` of part `place`.
-    order : int
-        Number of nodes made.
     """
 
     parts: list[Array]

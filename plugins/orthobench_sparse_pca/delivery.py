@@ -27,8 +27,8 @@ def bisected(loadings: Callable[[float, SparsePCAOracle], Array], oracle: Sparse
     Parameters
     ----------
     loadings : callable
-        ``loadings(gamma, oracle)`` returns Z of a penalty between 0 and 1; a larger one leaves
-        fewer loadings. It counts its own work.
+        ``loadings(gamma, oracle)`` returns Z of a penalty between 0 and 1, larger for fewer
+        loadings, and counts its work.
     oracle : SparsePCAOracle
         One that asks for a cardinality.
 

@@ -37,6 +37,7 @@ def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
         Places of loadings. An empty column gives a column of zeros.
     start : array, shape (N, m), optional
         The first X, orthonormal; default: the first m unit vectors.
+    mu : array, shape (m,), optional
         Weights of the components; default: ones.
 
     Returns
@@ -47,14 +48,13 @@ def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
     Notes
     -----
     An iteration costs a polar decomposition (N, m), and the cheaper of 4rNm flops for r nonempty
-    rows of the pattern, or 2N²m with Gram matrices, which once cost 2N² for each entry of the
-    pattern. It ends if the objective gains less than 1e-8 of itself, or after 300 iterations.
+    rows, or 2N²m with Gram matrices, which once cost 2N² for each entry of the pattern. It ends if
+    the objective gains less than 1e-8 of itself, or after 300 iterations.
 
     References
     ----------
     Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithm 6. Shalit and Chechik (2014,
-    Algorithms 2 and 5) do not say on which data their ``solveForZ(AU, gamma)`` works; here the
-    pattern is found first, and AU are the data.
+    Algorithms 2 and 5) leave the data of ``solveForZ(AU, gamma)`` open; here they are AU.
     """
     if not is_plain(A):
         X = identity(A.shape[1], A)[:, : pattern.shape[1]] if start is None else start

@@ -58,8 +58,7 @@ def adjusted_variance(A: Array, Z: Array) -> float:
 
     Notes
     -----
-    2dNm + 4Nm² flops. By Gram-Schmidt with reorthogonalization: Householder reflections would give
-    dependent components a direction.
+    2dNm + 4Nm² flops. By Gram-Schmidt with reorthogonalization.
 
     References
     ----------
@@ -98,11 +97,6 @@ class Judge:
         Fresh samples of the same features; default: the training data.
     each : bool
         See `sparse_pca`.
-
-    Raises
-    ------
-    DataError
-        If the sum of squares of the training or test data underflows or overflows.
 
     Notes
     -----
@@ -185,8 +179,7 @@ def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
     -------
     dict
         ``penalized_objective``, |A'Z|_* - gamma |Z|_1: equation 5 of Shalit and Chechik (2014)
-        maximized over U; ``squared_objective``, equation 6 at that U. Columns of zeros are left
-        out.
+        maximized over U; ``squared_objective``, equation 6 at that U.
 
     Notes
     -----
@@ -259,17 +252,17 @@ def sparse_pca(
     test : ndarray, shape (M, d), optional
         Samples that the judge measures on; default: `X`.
     center : bool
-        Whether the means of the columns of X are subtracted, from the test part too. Sparse PCA is
-        about covariances (Zou, Hastie and Tibshirani 2006; Journee et al. 2010, section 1): pass
-        False for centred data or second moments.
+        Whether the means of the columns of X are subtracted, from the test part too. Pass False for
+        centred data or second moments; sparse PCA is about covariances (Zou, Hastie and Tibshirani
+        2006; Journee et al. 2010, section 1).
     passes : int
         Maximum number of passes of streaming solvers over the samples.
     order : ndarray of int, shape (N,), optional
         The order of the samples for streaming solvers.
     cardinality : int, optional
-        The maximum number of non-zero loadings: solvers are compared if ``undelivered`` is zero,
-        with no more of them and no empty component. Methods with a penalty search for it. Without
-        it each solver's own parameter counts.
+        The maximum number of non-zero loadings: solvers are compared at it, without empty
+        components. Methods with a penalty search for it. Without it each solver's own parameter
+        counts.
     each : bool
         Whether that is the number of each component, or the total.
     samples : None
@@ -284,8 +277,7 @@ def sparse_pca(
     Raises
     ------
     UsageError
-        If m is not an integer from 1 to min(d, N), or the cardinality not from 1 to d (as a total
-        from m to dm); if samples are passed by keyword.
+        If m or the cardinality is out of range; if samples are passed by keyword.
     DataError
         If data are not a finite real matrix, X is constant, or the sum of squares underflows or
         overflows. If the order does not name all N samples.

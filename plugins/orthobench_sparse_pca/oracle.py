@@ -55,11 +55,6 @@ class SparsePCAOracle(Oracle):
     order : ndarray of int, shape (N,), optional
         The order of the samples in the stream; default: that of the columns.
 
-    Raises
-    ------
-    DataError
-        If the order does not have N entries.
-
     Attributes
     ----------
     A : ndarray, shape (d, N)

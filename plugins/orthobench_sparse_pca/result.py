@@ -24,7 +24,7 @@ class SparseResult(Result):
         largest absolute value is positive.
     variance : ndarray, shape (m,)
         Variance of the scores of each component alone, with the divisor N - 1, in the unit of the
-        data squared. Components may be correlated: shared variance counts in both.
+        data squared.
     nonzeros : ndarray of int, shape (m,)
         Number of non-zero loadings of each component.
     """

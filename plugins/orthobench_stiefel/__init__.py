@@ -1,7 +1,7 @@
 """The Stiefel manifold: minimize a smooth function of orthonormal columns, X (n, p), X'X = I.
 
-p = n is the orthogonal group, whose two components have det X = 1 and det X = -1. Methods may leave
-the manifold; the judge takes the nearest feasible point (`orthobench_stiefel.judge`).
+Methods may leave the manifold; the judge takes the nearest feasible point
+(`orthobench_stiefel.judge`).
 
 X may be a stack (m, n, p), a point of a product of Stiefel manifolds: see `ProductOracle` and
 `orthobench_kit.stacks`.

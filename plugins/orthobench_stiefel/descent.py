@@ -40,9 +40,8 @@ class Iterate(EndingState):
     unit : number
         Norm of the partial derivatives at the start.
     factor : number, or None
-        Factor of cost and gradients: one over the norm of the first gradient, for a stack the root
-        of the mean square over its matrices; 1 if steps are absolute; None before the first
-        gradient.
+        One over the norm of the first gradient, by which cost and gradients are multiplied; 1 if
+        steps are absolute, None before the first gradient.
     """
 
     X: Any

@@ -23,8 +23,6 @@ ROUNDING = 1e-12
 def feasible(solution: Solution, stack: tuple[int, ...] = ()) -> Solution:
     """Return a solution with orthonormal columns: its polar factor, or itself.
 
-    Costs are comparable only at feasible points.
-
     Parameters
     ----------
     stack : tuple of int
@@ -66,15 +64,12 @@ class Judge:
         Maps X to the matrix (n, p) of partial derivatives of the cost.
     unit : float
         Norm of partial derivatives, by which gradients are divided.
-    further : callable, optional
-        Maps X to metrics of this problem only, by name.
     stack : tuple of int
         The leading axes of X, `ProductOracle.stack`.
 
     Notes
     -----
-    One cost, gap and gradient, 6np² flops, and a polar factor unless the point is orthonormal up to
-    rounding.
+    One cost, gap and gradient, 6np² flops, and a polar factor if needed.
     """
 
     def __init__(

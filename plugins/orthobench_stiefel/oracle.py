@@ -46,7 +46,7 @@ class ProductOracle(Oracle, ABC):
     stack : tuple of int
         The leading axes of X: (m,), or none for a single matrix.
     start : array, of the shape of X
-        The point to begin at. The matrices nearest to the blocks of the harness's start.
+        The point to begin at.
     cost_flops, gradient_flops : int
         Flops of one `value` and of one `gradient`; zero if unknown.
     terms : int

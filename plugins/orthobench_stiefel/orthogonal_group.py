@@ -29,9 +29,8 @@ class OrthogonalGroupOracle(FunctionOracle):
     """A function of an orthogonal (n, n) matrix, to be minimized.
 
     A solver may try plane rotations U G(i, j, angle) through three methods. Subclasses override all
-    three, and the counts of their flops: `carry` returns a matrix that is kept up to date along
-    rotations, such as U'AU; `restricted` returns the function along rotations of two columns;
-    `rotate` updates the carried matrix.
+    three, and the counts of their flops: `carry` returns a matrix to keep up to date, such as U'AU;
+    `restricted` the function along rotations of two columns; `rotate` updates the matrix.
 
     Parameters
     ----------
@@ -220,9 +219,8 @@ def orthogonal_group(
     component : {"both", "+1", "-1"}
         The matrices to search, by their determinant: rotations, SO(n), are ``"+1"``. Methods stay
         on the component of their start. With ``"both"`` a solver that has converged begins again at
-        its start with one column reflected, on the same clock, and the better end is the solution;
-        if the budget ends the run before, its reason says so. With ``"+1"`` or ``"-1"`` points of
-        the other component violate the constraint.
+        its start with one column reflected, on the same clock, and the better end is the solution.
+        With ``"+1"`` or ``"-1"`` points of the other component violate the constraint.
 
     Returns
     -------

@@ -90,6 +90,18 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
         return Solution(np.concatenate([W.ravel() for W in state.weights])[:, None])
 
 
+@dataclass(frozen=True)
+class SummedGradients(TrainingSolver):
+    """Base of methods with the sum M <- momentum M + G."""
+
+    momentum: float = parameter(0.95, low=0.0, below=1.0, help="decay of the sum of gradients")
+
+    def summed(self, state: TrainingState, i: int, G: Array) -> Array:
+        """Add a gradient to the sum of matrix i, and return the sum."""
+        state.momenta[i] = self.momentum * state.momenta[i] + G
+        return state.momenta[i]
+
+
 def orthogonalized(M: Array) -> tuple[Array, int]:
     """Return Muon's polar factor of a matrix, five steps of Jordan's polynomial, and its flops."""
     wide = M.shape[0] < M.shape[1]

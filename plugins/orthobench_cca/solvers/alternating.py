@@ -34,7 +34,7 @@ class AlternatingState(State):
         S_xx^-1 S_xy.
     to_y : ndarray, shape (q, p)
     least, most : float
-        The square of the smallest move, and the largest sum of correlations.
+        The square of the smallest move; the largest sum of correlations.
     stalled : int
         Steps since either changed.
     """
@@ -58,8 +58,8 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     Normalization is A <- A (A'S_xx A)^-½, which maximizes tr(A'S_xy B) for given B: the objective
     never falls. The error falls by (rho_(k+1) / rho_k)² a step.
 
-    It ends if the coefficients move by at most `tolerance` in the metric of S_xx, or if for 50
-    steps neither moves shrink nor correlations grow.
+    It ends if coefficients move by at most `tolerance` in the metric of S_xx, or after 50 steps in
+    which neither moves shrink nor correlations grow.
 
     Parameters
     ----------

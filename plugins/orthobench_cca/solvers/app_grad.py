@@ -43,16 +43,12 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
     diag(correlations) is a fixed point of the expected step. L is the mean |x|² of the batch, |y|²
     for the other half.
 
-    Solutions are the augmented weights, whose spans are judged.
-
     Parameters
     ----------
-    step_size : float
-        The parameter ``step``.
     batch : int
         Pairs in a batch, at least k.
     relative : bool
-        Whether both halves are divided by the root of their mean square in the first batch.
+        Whether both halves are divided by their root mean square in the first batch.
 
     Notes
     -----

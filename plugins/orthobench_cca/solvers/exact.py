@@ -29,8 +29,8 @@ class ExactState(State):
 class Exact(Solver[PairsMatrices, ExactState]):
     """Canonical variables from the singular value decomposition of the whitened covariance.
 
-    With W_x'(S_xx + ridge I)W_x = I and W_y likewise, the singular values of W_x'S_xy W_y are the
-    canonical correlations, and A = W_x U, B = W_y V.
+    With W_x'(S_xx + ridge I)W_x = I and W_y likewise, W_x'S_xy W_y = U R V' has the canonical
+    correlations R, and A = W_x U, B = W_y V.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ class Exact(Solver[PairsMatrices, ExactState]):
     source: ClassVar[str] = "Hotelling 1936"
 
     def init(self, oracle: PairsMatrices, rng: np.random.Generator) -> ExactState:
-        """Return the common start."""
+        """Begin at the common start."""
         del rng
         if self.by == "qr" and any(hasattr(side.data, "toarray") for side in oracle.sides):
             raise UsageError("by=qr makes sparse data dense; pass by=gram")
         return ExactState(point=oracle.start.copy())
 
     def step(self, oracle: PairsMatrices, state: ExactState) -> None:
-        """Compute the weights, which ends the run."""
+        """Compute the weights."""
         left, right = (whitened(side, oracle.ridge, self.by) for side in oracle.sides)
         found = canonical(oracle, left, right)
         state.point = np.vstack([found.A, found.B])

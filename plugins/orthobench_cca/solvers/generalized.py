@@ -58,12 +58,12 @@ class GeneralizedExact(PencilSolver):
     source: ClassVar[str] = "Golub and Van Loan 2013, section 8.7.2"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> PencilState:
-        """Return the common start."""
+        """Begin at the common start."""
         del rng
         return PencilState(X=oracle.start.copy())
 
     def step(self, oracle: PencilOracle, state: PencilState) -> None:
-        """Compute the eigenvectors, which ends the run."""
+        """Compute the eigenvectors."""
         n, k = oracle.n, oracle.k
         state.X = leading(oracle.A, oracle.B, k)
         state.work.steps += 1
@@ -77,11 +77,10 @@ class GenELinK(PencilSolver):
     """Inverse-free subspace iteration: X <- B^-1 A X approximately, normalized in the metric B.
 
     The linear systems BZ = AX are solved by a few conjugate gradients from X (X'BX)^-1 X'AX.
-    Normalization is X <- Z (Z'BZ)^-½. It converges by a factor value_(k+1) / value_k a step.
+    Normalization is X <- Z (Z'BZ)^-½.
 
     The plain method converges to the eigenvalues of largest absolute value. So if a Ritz value of X
-    is negative, A becomes A + shift B with a shift of 1.1 times its size: slower, but the limit is
-    the largest eigenvalues.
+    is negative, A becomes A + shift B, with a shift of 1.1 times its size.
 
     It ends if X moves by at most `tolerance` in the metric B, beyond its span.
 

@@ -49,6 +49,7 @@ class LandingState(PencilState):
     Attributes
     ----------
     BX : ndarray, shape (n, k)
+    units : tuple of float
         |A|_1 and |B|_1.
     first : float
         The norm of the first direction.
@@ -73,8 +74,7 @@ class PencilLanding(PencilSolver):
     step : float
         t, for A and B divided by their largest sums of a column.
     tolerance : float
-        The run ends if the norm of the direction is at most this share of the first. Zero never
-        ends it.
+        The run ends if the norm of the direction is at most this share of the first.
 
     Notes
     -----
@@ -83,8 +83,8 @@ class PencilLanding(PencilSolver):
     References
     ----------
     Vary, Ablin, Gao and Absil 2024, "Optimization without retraction on the random generalized
-    Stiefel manifold", arXiv:2405.01702. They bound the step by the condition of B; the bound above,
-    by the point, was derived for this code.
+    Stiefel manifold", arXiv:2405.01702. They bound the step by the condition of B; the bound by the
+    point was derived for this code.
     """
 
     step_size: float = parameter(
@@ -154,14 +154,7 @@ class PairsLanding(Stochastic):
     """Landing for canonical correlations: A and B are those of a batch, and B is never formed.
 
     Z <- Z + step (skew(AZ(BZ)')BZ - attraction BZ(Z'BZ - I)). As in the authors' code, all products
-    are of one batch: the direction has a bias, which falls with the size of the batch.
-
-    Parameters
-    ----------
-    step_size : float
-        The parameter ``step``.
-    batch : int
-        Pairs in a batch.
+    are of one batch: the direction has a bias, which falls with the batch.
 
     Notes
     -----

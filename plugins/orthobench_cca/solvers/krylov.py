@@ -32,9 +32,9 @@ class KrylovState(State):
     scores : tuple of ndarray, shape (N, j) each
         Those of the bases.
     inverses : tuple of ndarray, shapes (p,), (q,)
-        One over the variances of the columns, the preconditioner.
+        One over the variances of the columns.
     roots : tuple of ndarray or None, shapes (p, p), (q, q)
-        Inverse factors of the covariances, if regressions use them.
+        Inverse factors of the covariances, if used.
     captured : float
         The sum of the correlations.
     products : int
@@ -56,13 +56,12 @@ class KrylovState(State):
 class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     """Block Krylov subspaces of S_xx^-1 S_xy S_yy^-1 S_yx, and canonical variables in them.
 
-    A step regresses the scores XP of a block on y, and the result on x, each by `inner` conjugate
-    gradients, preconditioned by the variances of columns. Both results join the bases, in which the
-    canonical variables are then exact. Bases of `blocks` blocks are replaced by the Ritz vectors.
-    Sparse data stay sparse.
+    A step regresses the scores XP of a block on y, and the result on x, by `inner` conjugate
+    gradients each, preconditioned by the variances of columns. Both results join the bases, in
+    which canonical variables are exact. Bases of `blocks` blocks are replaced by the Ritz vectors.
 
-    If a side is dense, well-conditioned and so narrow that its covariance costs less than the
-    conjugate gradients of 20 steps, its Cholesky factor regresses exactly.
+    A dense, well-conditioned, narrow side is regressed exactly by the Cholesky factor of its
+    covariance.
 
     Parameters
     ----------
@@ -78,9 +77,9 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     Notes
     -----
     A step takes 4 `inner` + 4 products of X or Y with a block (., b), b = k + `oversampling`, 2Npb
-    flops each if X is dense. Bases of j columns take 14Nj² and 6(p + q)j². A factor takes
-    2Np² + 2p³/3 once, and a regression with it 2Npb + 4p²b. Memory: j(p + q + 2N) doubles beside
-    the data, and p² for a factor.
+    flops each if X is dense. Bases of j columns take 14Nj² and 6(p + q)j². A factor takes 2Np² +
+    2p³/3 once, and a regression with it 2Npb + 4p²b. Memory: j(p + q + 2N) doubles beside the data,
+    and p² for a factor.
 
     References
     ----------

@@ -36,12 +36,12 @@ class Fitted(Solver[PairsOracle, FittedState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> FittedState:
-        """Return the common start."""
+        """Begin at the common start."""
         del rng
         return FittedState(point=oracle.start.copy())
 
     def step(self, oracle: PairsOracle, state: FittedState) -> None:
-        """Fit, which ends the run."""
+        """Fit."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it has not converged: the judge says how far
             try:
@@ -72,7 +72,7 @@ class SklearnCCA(Fitted):
     Parameters
     ----------
     most : int
-        Maximum number of alternations of a component, scikit-learn's ``max_iter``.
+        Maximum number of alternations of a component, ``max_iter``.
     tolerance : float
         Change of the weights that ends them, its ``tol``.
 

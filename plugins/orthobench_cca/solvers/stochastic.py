@@ -107,13 +107,10 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
 class CCAEY(Stochastic):
     """CCA-EY: stochastic gradients of -2 tr(Z'AZ) + tr((Z'BZ)²), whose minimizers span the answer.
 
-    Z <- Z + step (AZ - BZ Z'BZ); the step absorbs a factor of 4. At the minimum Z'BZ is diagonal
-    with the correlations, up to a rotation.
+    Z <- Z + step (AZ - BZ Z'BZ); the step absorbs a factor of 4.
 
     Parameters
     ----------
-    step_size : float
-        The parameter ``step``.
     batch : int
         Pairs in a batch. If it is below about the number of columns, long steps diverge.
 
@@ -140,13 +137,6 @@ class SGHA(Stochastic):
     """Stochastic generalized Hebbian algorithm: Z <- Z + step (AZ - BZ Z'AZ).
 
     The Lagrange multiplier of Z'BZ = I is replaced by its value at the optimum, Z'AZ.
-
-    Parameters
-    ----------
-    step_size : float
-        The parameter ``step``.
-    batch : int
-        Pairs in a batch.
 
     Notes
     -----
@@ -176,10 +166,6 @@ class GammaEigengame(Stochastic):
 
     Parameters
     ----------
-    step_size : float
-        The parameter ``step``.
-    batch : int
-        Pairs in a batch.
     gamma : float
         Share of the average that a batch replaces.
 

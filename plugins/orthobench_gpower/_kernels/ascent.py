@@ -13,17 +13,15 @@ from orthobench.contract import Array, namespace
 class Ascent(NamedTuple):
     """The ascent of one component or of a block: a point, and the gradient there.
 
-    Row i of the data is active for column j if |a_i'x_j| exceeds the bound; only active rows enter
-    objective and gradient. An inactive row is evaluated again only after x_j has moved far enough
-    to make it active, by |a_i'x| <= |a_i'y| + |a_i| |x - y|. The iterates are those without
-    screening, up to the order of summation.
+    Row i of the data is active for column j if |a_i'x_j| exceeds the bound; only active rows
+    matter. An inactive row is evaluated again only after x_j has moved far enough, by |a_i'x| <=
+    |a_i'y| + |a_i| |x - y|. The iterates are those without screening, up to the order of summation.
 
     Attributes
     ----------
     rows : ndarray, shape (n, N), C order
         The data, features by samples.
     norms : ndarray, shape (n,)
-        Norms of the rows.
     inverse_norms : ndarray, shape (n,)
         Their inverses; zero if the norm is at most the bound.
     bound : float
@@ -69,7 +67,6 @@ class DenseAscent(NamedTuple):
     Attributes
     ----------
     rows : array, shape (n, N)
-        The data, features by samples.
     bound : float
         Minimum |a_i'x_j| of an active row.
     hard : bool

@@ -39,10 +39,6 @@ def begin(rows: Array, norms: Array, bound: float, hard: bool, weights: Array, X
     X : ndarray, shape (m, N), C order
         Orthonormal rows, which the ascent keeps and moves.
 
-    Returns
-    -------
-    Ascent
-
     Notes
     -----
     4nNm flops if all rows are active. Memory: nm + n + mN doubles.
@@ -69,12 +65,6 @@ def ascend(ascent: Ascent, tolerance: float, count: int) -> tuple[int, bool]:
         Changed in place.
     tolerance : float
         Relative gain of a step at or below which the method has converged.
-
-    Returns
-    -------
-    done : int
-        Steps done.
-    converged : bool
 
     Notes
     -----

@@ -44,9 +44,8 @@ class GPowerState(EndingState):
     ----------
     ascent : Ascent or DenseAscent
         The ascent of the block, or of the current component: on the features in `kept`, divided by
-        `unit` and deflated. Outside NumPy the second, on all features.
+        `unit` and deflated.
     kept : ndarray of int, shape (n,)
-        The features that can be active.
     unit : float
         A power of two by which the data are divided, against overflow.
     loadings : ndarray, shape (d, m)
@@ -70,14 +69,13 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     With the rows a_i of A (features; in the paper columns) and X of shape (N, m), the objective is
     sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and sum_ij [(mu_j a_i'x_j)² - g_j]_+ for
     the l0 penalty. A step moves X to the polar factor of the gradient, which never lowers the
-    objective. Loadings may differ from zero if their summands are positive.
+    objective.
 
     The greedy version finds components one after the other, on deflated data A <- A - z (z'A); the
     block version finds all at once.
 
     The start is the longest row (of equal ones the first), and for a block random orthonormal
-    columns as well. With a large penalty many columns of a block may be empty, while the greedy
-    version fills all.
+    columns as well.
 
     Parameters
     ----------
@@ -89,12 +87,12 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     gamma : float
         Penalty, relative to the smallest one for which all loadings are zero: g_j = gamma mu_j |a|
         for l1, g_j = gamma mu_j² |a|² for l0, with the norm |a| of the longest row. In the greedy
-        version that is the longest row of the deflated data, as in the authors' program.
+        version that is the longest row of the deflated data.
     tolerance : float
         Relative gain of a step at or below which a component, or the block, has converged.
     loadings : {"filled", "thresholded"}
-        How Z follows from X and the pattern: as the loadings that explain most variance with it
-        (`orthobench_sparse_pca.loadings.solve_for_z`), or as A X, for l1 less the penalty, at unit
+        Z has the loadings that explain most variance with the pattern
+        (`orthobench_sparse_pca.loadings.solve_for_z`), or is A X, for l1 less the penalty, at unit
         length.
 
     If a problem asks for a cardinality, `gamma` is found by bisection, in one step
@@ -103,9 +101,9 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     Notes
     -----
     Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
-    gradient at the start; 4dNm a step, and in a block those of a polar factor (N, m),
-    `flops.polar`. In the greedy version m is 1, each component has its own start, and all but the
-    last cost 4dN for the deflation. Computing Z from X is not counted.
+    gradient at the start; 4dNm a step, and in a block a polar factor (N, m). In the greedy version
+    m is 1, each component has its own start, and all but the last cost 4dN for the deflation.
+    Computing Z from X is not counted.
 
     Screening of rows computes less (`orthobench_gpower._kernels.ascent`). Memory: the data once
     more, and dm doubles.

@@ -27,7 +27,7 @@ def normalization_of(
     normalization : {"common", "per-feature", "none"}
         ``"common"``: one factor for all features, so that E|x|² = 1 over all rows.
         ``"per-feature"``: one factor for each feature, with every variance 1/d; constant features
-        become zero. ``"none"``: a scale of one.
+        become zero.
     centred : bool
         Whether the centre is the mean; otherwise it is zero.
 

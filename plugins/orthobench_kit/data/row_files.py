@@ -97,8 +97,6 @@ class Stacked(Rows):
 def rows_at(path: str, in_order: bool = True) -> AnyRows:
     """Return the rows of a path: a memory map of one .npy file, `Rows` of anything else.
 
-    Their pickles have absolute paths.
-
     Parameters
     ----------
     in_order : bool

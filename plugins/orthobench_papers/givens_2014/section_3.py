@@ -99,8 +99,8 @@ def _stays(seed: int) -> bool:
 def flipped_least(d: int, seed: int) -> tuple[Array, Array, Array]:
     """Return factors V, weights, and a strict local maximum of sum_i T(u_i, u_i, u_i).
 
-    Its columns are those of V, with the factor of smallest weight negated. With signs s, f(V S
-    exp(Omega)) is f(V S) - 3/2 sum_(i<j) (w_i s_i + w_j s_j) Omega_ij² up to third order.
+    With signs s, f(V S exp(Omega)) is f(V S) - 3/2 sum_(i<j) (w_i s_i + w_j s_j) Omega_ij² up to
+    third order.
     """
     rng = np.random.default_rng(seed)
     V, weights = random_point(d, d, rng), np.linspace(1, 3, d)
@@ -198,7 +198,7 @@ class Gradients(NamedTuple):
     ----------
     steps : ndarray, shape (t,)
     squares : ndarray, shape (runs, t)
-    |grad|² / (2 L d(d-1) (f(U_0) - f_min)), whose sum is at most 1 in expectation over the pairs.
+        |grad|² / (2 L d(d-1) (f(U_0) - f_min)), whose sum is at most 1 in expectation.
     """
 
     d: int

@@ -121,7 +121,7 @@ class TallPCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the matrix."""
+        """Return the instance."""
         return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
@@ -138,7 +138,7 @@ class WidePCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the matrix."""
+        """Return the instance."""
         return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
@@ -155,7 +155,7 @@ class FlatSpectrumPCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the matrix."""
+        """Return the instance."""
         return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
@@ -176,7 +176,7 @@ class SparseCountsPCA(PrincipalComponents):
     log1p: bool = parameter(True, help="log(1 + x) of rows scaled to equal sums")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the counts."""
+        """Return the instance."""
         from scipy.sparse import csr_matrix
 
         if self.k > min(self.n, self.d):
@@ -221,7 +221,7 @@ class NpyPCA(PrincipalComponents):
     log1p: bool = parameter(False, help="log(1 + x) of rows scaled to equal sums; of .npz alone")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` is not used."""
+        """Return the instance."""
         del rng
         X = read(Path(self.path).expanduser())
         if self.log1p:

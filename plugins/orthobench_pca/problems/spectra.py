@@ -47,7 +47,7 @@ class SpectrumSVD(PrincipalComponents):
     center: bool = parameter(False, help="whether means are subtracted")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws U and V."""
+        """Return the instance."""
         side = min(self.n, self.d)
         if self.k > side:
             raise UsageError(f"k = {self.k} components of {self.n} rows, {self.d} columns")
@@ -92,7 +92,7 @@ class SparseSVD(PrincipalComponents):
     center: bool = parameter(False, help="whether means are subtracted")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the entries."""
+        """Return the instance."""
         from scipy import sparse
 
         n, d = self.n, self.d

@@ -19,7 +19,7 @@ class BidiagonalState(PCAState):
     Attributes
     ----------
     P : ndarray, shape (s, j)
-        Orthonormal, s the smaller side. At the start of a cycle it has one column more than Q.
+        Orthonormal, s the smaller side.
     Q : ndarray, shape (l, j)
         Orthonormal, l the larger side.
     B : ndarray, shape (j, j)
@@ -38,15 +38,15 @@ class BidiagonalState(PCAState):
 class IRLBA(PCASolver[BidiagonalState]):
     """Augmented implicitly restarted Lanczos bidiagonalization, with Ritz vectors.
 
-    A step is a cycle: it extends the bases P and Q to m = k + `extra` columns, by products with
-    single vectors and full reorthogonalization, and decomposes B = USV'. Singular triplets are S,
-    QU and PV; the residual |A'Qu - sPv| of each is b |u_m|, with the norm b of the last residual
-    vector. Then P and Q are compressed to the leading Ritz vectors and the cycle goes on from the
-    residual vector, which equals an implicit restart with exact shifts.
+    A step is a cycle: it extends the bases P and Q to m = k + `extra` columns, with full
+    reorthogonalization, and decomposes B = USV'. Singular triplets are S, QU and PV; the residual
+    |A'Qu - sPv| of each is b |u_m|, with the norm b of the last residual vector. Then P and Q are
+    compressed to the leading Ritz vectors and the cycle goes on from the residual vector, which
+    equals an implicit restart with exact shifts.
 
-    Single vectors find one vector only of a repeated singular value. So once the residuals are
-    small there is one more cycle, from a random vector; the run ends if that finds no larger
-    singular values. The paper has no such check.
+    Single vectors find one vector only of a repeated singular value, so that small residuals are
+    followed by one more cycle, from a random vector. The run ends if that finds no larger singular
+    values. The paper has no such check.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class IRLBA(PCASolver[BidiagonalState]):
     Notes
     -----
     For r rows and d columns a step has at most `extra` new vectors, m in the first. It takes 4rd
-    flops for each vector, 4(r + d)m or twice that to orthogonalize it, an SVD of (m, m), and
-    2(r + d)m² for Ritz vectors. Memory: 2(r + d)m numbers. Two passes for each vector.
+    flops for each vector, 4(r + d)m or twice that to orthogonalize it, an SVD of (m, m), and 2(r +
+    d)m² for Ritz vectors. Memory: 2(r + d)m numbers. Two passes for each vector.
 
     References
     ----------

@@ -22,7 +22,7 @@ class RandomizedPCA(DirectSolver):
     Q <- orth(Z'ZQ) `n_iter` times. Then it takes the right singular vectors of the projection of Z
     on the range of ZQ, from the Nystrom approximation W (Q'W)^-1 W' of Z'Z with W = Z'ZQ. Singular
     values below 1e-8 of the first are lost. If rows are fewer than columns it iterates with ZZ'
-    from ZQ, and takes the left singular vectors of Z'Q.
+    from ZQ, and takes left singular vectors of Z'Q.
 
     Notes
     -----
@@ -107,9 +107,9 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
     """Block Krylov iterations with Rayleigh-Ritz at each step, from a Gaussian block.
 
     A step multiplies a block by Z'Z, or by ZZ' if rows are fewer, and continues with the residuals
-    of the leading Ritz vectors, which span the same Krylov space. At 12 blocks the basis is
-    compressed to these vectors. It ends when the residuals of the k leading vectors are below the
-    tolerance: converged if their eigenvalues are all above it, and complete otherwise.
+    of the leading Ritz vectors; at 12 blocks the basis is compressed to these. It ends when the
+    residuals of the k leading vectors are below the tolerance: converged if their eigenvalues are
+    all above it, and complete otherwise.
 
     Parameters
     ----------

@@ -37,11 +37,11 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
 
     The polynomial q is near t^(exponent/2):
 
-    - ``minimax``: the minimal largest relative error on [low², 1]. With low = .01 and degree 2 (8)
-      it is 32 % (19 %) for exponent -1/4, 26 % (14 %) for 1/4 and 43 % (22 %) for 1/2.
+    - ``minimax``: the minimal largest relative error on [low², 1]; with low = .01 and degree 2, 32
+      % for exponent -1/4, 26 % for 1/4 and 43 % for 1/2.
 
-    - ``taylor``: the series at t = 1, in DynMuon's code of degree 2 for negative exponents, after
-      five steps of ``you``; from 0 to 1/4 that takes the polar factor, and beyond 1/4 A itself.
+    - ``taylor``: the series at t = 1, as in DynMuon's code, of degree 2 for negative exponents,
+      after five steps of ``you``; from 0 to 1/4 the polar factor, and beyond 1/4 A itself.
 
     Parameters
     ----------

@@ -31,8 +31,6 @@ class CoupledState(PolarState):
         They go to S^½ and S^-½ of S = X'X, and then to those of `inverse`.
     inverse : array, shape (p, p), optional
         (X'X)^-½, once it is known.
-    root_unit : number, or array of shape (b,)
-        Frobenius norm of `inverse`, the unit of Y and Z.
     """
 
     unit: Any
@@ -47,11 +45,11 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
     """Y <- Y h(ZY), Z <- h(ZY) Z from Y = X'X, Z = I: Z goes to (X'X)^-½, and then to its root.
 
     h(t) = a + b t + c t² is the polynomial of a Newton-Schulz schedule: singular values x of X move
-    as x h(x²). Exponents 0 and -1 take one root, X (X'X)^-½ and X (X'X)^-1; exponents 1/2 and -1/2
-    another one of (X'X)^-½: X (X'X)^-¼ and X (X'X)^-¾. X is A over its Schatten 4-norm.
+    as x h(x²). Exponents 0 and -1 take one root, 1/2 and -1/2 another one of (X'X)^-½. X is A over
+    its Schatten 4-norm.
 
-    X'X squares the condition of A: the source's seven steps a root reach singular values above some
-    2 % of the largest, and `polar-express` a thousandth.
+    The source's seven steps a root reach singular values above some 2 % of the largest,
+    `polar-express` a thousandth.
 
     Parameters
     ----------

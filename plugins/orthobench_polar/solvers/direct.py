@@ -77,7 +77,7 @@ class PolarSVD(DirectSolver):
     source: ClassVar[str] = "Autonne 1902"
 
     def step(self, oracle: SpectralOracle, state: PolarState) -> None:
-        """Decompose, which ends the run."""
+        """Decompose."""
         state.work.steps += 1
         xp = namespace(oracle.A)
         U, values, Vt = xp.linalg.svd(oracle.A, full_matrices=False)
@@ -104,7 +104,7 @@ class PolarEigh(DirectSolver):
     source: ClassVar[str] = "Björck and Bowie 1971, section 1"
 
     def step(self, oracle: SpectralOracle, state: PolarState) -> None:
-        """Decompose, which ends the run."""
+        """Decompose."""
         state.work.steps += 1
         xp = namespace(oracle.A)
         values, V = xp.linalg.eigh(gram(oracle.A))
@@ -147,7 +147,7 @@ class ScipyPolar(OneStep):
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
-        """Call it, which ends the run."""
+        """Call it."""
         from scipy.linalg import polar
 
         state.work.steps += 1
@@ -195,7 +195,7 @@ class TorchMuon(OneStep):
         return super().init(oracle, rng)
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
-        """Call it, which ends the run."""
+        """Call it."""
         import torch
 
         state.work.steps += 1

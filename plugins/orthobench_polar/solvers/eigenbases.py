@@ -120,8 +120,7 @@ class BasisQR(BasisSolver):
 class BasisJacobi(BasisSolver):
     """Sweeps of Jacobi rotations on Q'SQ, which is nearly diagonal if S moved little.
 
-    A sweep rotates each pair of columns once, in n - 1 rounds of disjoint pairs. A sweep squares
-    the error, if eigenvalues are apart.
+    A sweep squares the error, if eigenvalues are apart.
 
     Notes
     -----

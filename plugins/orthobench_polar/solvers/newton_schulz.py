@@ -104,9 +104,8 @@ class NewtonSchulz(Polynomials):
     """X <- X (a I + b X'X + c (X'X)²), from A divided by a bound of its largest singular value.
 
     Each singular value s becomes a s + b s³ + c s⁵. See `orthobench_polar.coefficients`. The
-    polynomial ``jordan`` does not converge: it leaves singular values between 0.68 and 1.13, from
-    smaller starts 0.47 and 1.20. The best schedule for its degree and interval is
-    ``polar-express``, which converges.
+    polynomial ``jordan`` does not converge: it leaves singular values between 0.47 and 1.20.
+    ``polar-express`` is the best schedule for its degree and interval, and converges.
 
     Parameters
     ----------
@@ -162,8 +161,7 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
     """The polynomials of Newton-Schulz on R = X'X; their product Q is applied to X at the end.
 
     R <- P R P and Q <- Q P with P = a I + b R + c R². Only R, the restart and the end need products
-    with X: fast for tall matrices. R loses small singular values by rounding; a restart computes it
-    again from X Q.
+    with X. R loses small singular values by rounding; a restart computes it again from X Q.
 
     Parameters
     ----------
@@ -172,8 +170,7 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
 
     Notes
     -----
-    Flops of five steps with one restart: 8np² + 32p³; Newton-Schulz takes 20np² + 10p³. Memory: 2np
-    + 4p².
+    Flops of five steps with one restart: 8np² + 32p³. Memory: 2np + 4p².
 
     References
     ----------

@@ -122,8 +122,7 @@ class QDWH(SquareSolver):
 
     The weights are the best for singular values in [l, 1]: six steps from condition 1e16 to 1e-16,
     three from 10. While c > 100 a step factorizes [sqrt(c) X; I], which is stable; then it solves
-    with I + cX'X. Other than square matrices are reduced to their triangular factors. Directions of
-    zero singular values get arbitrary orthonormal columns at the end.
+    with I + cX'X. Other than square matrices are reduced to their triangular factors.
 
     Notes
     -----
@@ -174,7 +173,7 @@ class Zolotarev(SquareSolver):
 
     Zolotarev's function of type (2r + 1, 2r) is the best approximation of the sign on [l, 1]. Its
     composition with that of the image is the best of degree (2r + 1)². The number r is the minimum
-    with which two steps reach rounding, at most 8. The first step factorizes, the second solves.
+    with which two steps reach rounding, at most 8.
 
     Notes
     -----
@@ -296,8 +295,7 @@ def arithmetic_geometric_mean(x: float) -> float:
 class PolarNewton(SquareSolver):
     """X <- (g X + X'⁻¹ / g) / 2, scaled by g = (|X⁻¹|_1 |X⁻¹|_inf / |X|_1 |X|_inf)^(1/4).
 
-    Each singular value s becomes (g s + 1/(g s))/2: quadratic convergence once it is near 1. Other
-    than square matrices are reduced to their triangular factors; singular ones fail.
+    Other than square matrices are reduced to their triangular factors; singular ones fail.
 
     Parameters
     ----------

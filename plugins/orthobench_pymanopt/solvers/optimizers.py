@@ -95,9 +95,8 @@ class Pymanopt(Rerun[ManifoldOracle]):
     On the Stiefel manifold and the orthogonal group they use the instance's cost and gradient. For
     symmetric Tucker decomposition they work on Grassmann(n, r).
 
-    Pymanopt's limits on time and evaluations are off. Runs end at a relative gradient norm of
-    1e-12, or at steps shorter than Pymanopt's 1e-10. They are re-run with growing
-    ``max_iterations``, and each point of the trace has the time of its own run.
+    Runs end at a relative gradient norm of 1e-12, or at steps shorter than Pymanopt's 1e-10. They
+    are re-run with growing ``max_iterations``.
     """
 
     packages: ClassVar[tuple[str, ...]] = PACKAGES
@@ -144,10 +143,10 @@ class Pymanopt(Rerun[ManifoldOracle]):
 class PymanoptSteepestDescent(Pymanopt):
     """Pymanopt's SteepestDescent, with a backtracking line search.
 
-    It uses cost and gradient of the instance on the Stiefel manifold, and works on subspaces for
-    symmetric Tucker decomposition. It is re-run with growing ``max_iterations``, and each point of
-    the trace has the time of its own run. The line search compares values, and stalls if their
-    difference is rounding.
+    It uses cost and gradient of the instance, or works on subspaces for symmetric Tucker
+    decomposition. It is re-run with growing ``max_iterations``; each point of the trace has the
+    time of its own run. The line search compares values, and stalls if their difference is
+    rounding.
 
     Parameters
     ----------
@@ -185,7 +184,7 @@ class PymanoptConjugateGradient(Pymanopt):
     """Pymanopt's ConjugateGradient, with an adaptive line search.
 
     Like `pymanopt-steepest-descent`, in conjugate directions. Line searches may take 60 trials,
-    since Pymanopt's 10 end runs that start near the optimum.
+    since Pymanopt's 10 end runs near the optimum.
 
     Parameters
     ----------

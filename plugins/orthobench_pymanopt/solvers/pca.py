@@ -18,8 +18,7 @@ class PymanoptPCA(Batch):
     """Pymanopt's TrustRegions on Grassmann(d, k), for the second moment of all samples so far.
 
     It minimizes -tr(U'CU) from the common start, with the exact Hessian -2CV. With fewer samples
-    than features it works in the span of the samples. There is one run for each checkpoint, with
-    its own time.
+    than features it works in the span of the samples.
 
     Parameters
     ----------

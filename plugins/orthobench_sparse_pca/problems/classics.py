@@ -33,7 +33,7 @@ class ClassicSparse(SplitProblem):
     - ``wine``: 13 measures of 178 wines from scikit-learn (Aeberhard and Forina 1991, UCI; CC BY
       4.0).
 
-    Features are standardized. The metric ``unexplained_variance_bound`` is exact for one component.
+    Features are standardized.
     """
 
     name = "classic-sparse"
@@ -58,7 +58,7 @@ class ClassicSparse(SplitProblem):
         return SHAPES[self.data][0]
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the order for streaming methods."""
+        """Return the instance."""
         return self.instance(self._parts(), rng)
 
     def _parts(self) -> Parts:

@@ -51,7 +51,7 @@ class NpySparse(SplitProblem):
         return n - self._held_out(n)
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the split, and the order for streaming methods."""
+        """Return the instance."""
         found = rows_at(self.path, in_order=False)
         rows = found.read(0, len(found)) if isinstance(found, Rows) else found
         n, d = rows.shape

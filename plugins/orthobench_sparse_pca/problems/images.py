@@ -46,7 +46,7 @@ class DigitsSparse(SplitProblem):
         return IMAGES - self.test
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the split, and the order for streaming methods."""
+        """Return the instance."""
         parts = split_parts(digits.pixels(), self.test, self.scaling, rng)
         return self.instance(parts, rng)
 

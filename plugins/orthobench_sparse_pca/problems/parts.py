@@ -49,7 +49,7 @@ class SplitProblem(SparsePCA):
     each: bool = parameter(True, help="whether cardinality is that of each component, or in all")
 
     def instance(self, parts: Parts, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the order for streaming solvers."""
+        """Return the instance."""
         return sparse_pca(
             parts.train, self.m, parts.test, center=False,
             passes=self.passes, order=rng.permutation(len(parts.train)),
@@ -93,18 +93,7 @@ def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
 def split_parts(
     X: NDArray[np.generic], held_out: int, scaling: str, rng: np.random.Generator
 ) -> Parts:
-    """Split samples at random, and scale both parts by the training part.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        Samples in rows, of any real dtype.
-    held_out : int
-        Number of samples of the test part; 0 for none.
-    scaling : str
-        As in `scaled`.
-    rng : numpy.random.Generator
-        Draws the split.
+    """Split samples X (n, d) at random, and scale both parts by the training part: see `scaled`.
 
     Raises
     ------
@@ -129,11 +118,6 @@ def scaled(train: Array, test: Array | None, scaling: str) -> Parts:
     scaling : {"standardized", "centred", "none"}
         Every feature of the training part to mean 0 and variance 1 (the mean of N squares); to mean
         0; or unchanged.
-
-    Raises
-    ------
-    DataError
-        If no feature varies in the training part.
     """
     centre = train.mean(axis=0)
     deviation = np.sqrt(np.mean((train - centre) ** 2, axis=0))

@@ -86,7 +86,7 @@ class PlantedSparse(SplitProblem):
         return V
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the loadings, both parts, and the streaming order."""
+        """Return the instance."""
         V = self.loadings(rng)
         train = self._draw(V, self.samples, rng)
         parts = scaled(train, self._draw(V, self.test, rng), "centred")

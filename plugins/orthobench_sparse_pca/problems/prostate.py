@@ -45,12 +45,12 @@ GENES, SAMPLES = 12600, 102
 class Prostate(SplitProblem):
     """Expression of 12,600 genes in 52 prostate tumours and 50 normal samples (Singh et al. 2002).
 
-    The data of Figure 1 of Shalit and Chechik (2014, section 4.3), which judges on all 102 samples.
-    Standardized genes give the density of the figure. ``test=20`` gives the setting of their Figure
-    2, though not its data: samples held out at random, with mean and scale from the training part.
+    These are the data of Figure 1 of Shalit and Chechik (2014, section 4.3), judged on all 102
+    samples. The setting of their Figure 2, though not its data, is ``test=20``: samples held out at
+    random, with mean and scale from the training part.
 
-    Genes that are constant in the training part are dropped and the others renumbered. Reading
-    needs the package rdata (the extra ``data``).
+    Genes that are constant in the training part are dropped. Reading needs the package rdata (the
+    extra ``data``).
 
     Your own CSV file (`path`) has genes in lines and samples in columns, with names of samples in
     the first line and of genes in the first column.
@@ -77,7 +77,7 @@ class Prostate(SplitProblem):
         return SAMPLES - self.test if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the split, and the order for streaming methods."""
+        """Return the instance."""
         X = self._read()
         check_components(self.m, X.shape[1], len(X) - self.test)
         parts = split_parts(X, self.test, self.scaling, rng)

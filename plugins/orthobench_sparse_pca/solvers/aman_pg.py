@@ -41,7 +41,7 @@ TRIALS = 60
 class AManPGState(State):
     """The two blocks of variables, and their images.
 
-    Data are divided by their largest singular value: S = AA' has the largest eigenvalue 1.
+    Data are divided by their largest singular value.
 
     Attributes
     ----------
@@ -88,8 +88,7 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         mu_j / 2, relative to a bound: with 1 all loadings of the start are zero.
     penalties : {"own", "common"}
         The bound: ``own``, the largest entry of column j of SX at the start; ``common``, as
-        published, the largest singular value of A times the norm of its longest row, which may
-        leave components of little variance empty.
+        published, the largest singular value of A times the norm of its longest row.
     ridge : float or none
         l2, relative to the largest eigenvalue of S.
     tolerance : float
@@ -98,7 +97,7 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     loadings : {"filled", "thresholded"}
         The loadings that explain most variance with the pattern of Y, or Y itself.
 
-    If a problem asks for a cardinality, `gamma` is found by bisection, in one step
+    If a problem asks for a cardinality, `gamma` is found by bisection
     (`orthobench_sparse_pca.delivery.bisected`).
 
     Notes

@@ -42,10 +42,10 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
     """Each component by branch and bound on the blocks of a thresholded covariance.
 
     Covariances below a threshold become zero; blocks are the connected components of the others.
-    The threshold is the smallest at which no block has more than `block` features. One search over
-    all blocks continues at the largest bound. The variance falls short of the optimum by at most
-    twice the cardinality times the threshold. Truncated power iterations on the whole covariance
-    then add features outside the block. Components are deflated as in `tpower`.
+    The threshold is the smallest at which no block has more than `block` features. The variance
+    falls short of the optimum by at most twice the cardinality times the threshold. Truncated power
+    iterations on the whole covariance then add features outside the block. Components are deflated
+    as in `tpower`.
 
     Parameters
     ----------

@@ -59,14 +59,13 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
     """The sparse component of largest variance, by branch and bound.
 
     With more than 100 features, those that no better support has are excluded first. In row i of
-    the largest loading x'Sx is at most the sum of |S_ij| over the support. A support better than
-    that of truncated power iterations has such a row, and only features with a large enough sum:
-    one search for each remaining row, among at most 100 features.
+    the largest loading x'Sx is at most the sum of |S_ij| over the support: one search for each row
+    whose sum is large enough, among at most 100 features.
 
     A step takes the node with the largest bound, and branches on its free feature with the largest
-    entry in the leading eigenvector. Bounds are the leading eigenvalue and Gershgorin's. It ends if
-    no node has a bound above the best support, the optimum. Further components come from deflated
-    data, A <- A - z (z'A), each exact; together they need not be.
+    entry in the leading eigenvector. It ends if no node has a bound above the best support, the
+    optimum. Further components come from deflated data, A <- A - z (z'A), each exact; together they
+    need not be.
 
     Parameters
     ----------

@@ -26,8 +26,6 @@ class GeoState(State):
     A : ndarray, shape (d, N)
     order : ndarray of int, shape (d,)
         Features by decreasing variance.
-    totals : ndarray, shape (d,)
-        Their variances in that order.
     heap : list of (float, tuple)
         Minus the total variance of a support, and the support.
     seen : set of tuple
@@ -52,10 +50,9 @@ class GeoSPCA(CardinalitySolver[GeoState]):
 
     Over supports s it maximizes the total variance sum over i in s of |a_i|², an upper bound on the
     explained variance, subject to eta(s) <= `eta`: the part that m components leave. A support that
-    leaves more is cut off, and a step takes the next one in the order of totals. It ends at the
-    first that leaves no more; or at the optimum, if the next total is not above the explained
-    variance of the best support; or after `cuts` supports. Loadings are the m principal directions
-    within the support.
+    leaves more is cut off; a step takes the next one in the order of totals. It ends at the first
+    that leaves no more, at the optimum, or after `cuts` supports. Loadings are the m principal
+    directions within the support.
 
     Parameters
     ----------
@@ -68,9 +65,8 @@ class GeoSPCA(CardinalitySolver[GeoState]):
 
     Notes
     -----
-    2c²N + 9c³ flops a step with c features, and c new candidates. With equal variances, as of
-    standardized features, totals exclude nothing. Memory: the data once more, and c numbers for
-    each support.
+    2c²N + 9c³ flops a step with c features, and c new candidates. Memory: the data once more, and c
+    numbers for each support.
 
     References
     ----------

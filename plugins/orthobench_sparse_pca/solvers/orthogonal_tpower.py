@@ -36,7 +36,12 @@ class OrthogonalState(State):
     best : ndarray, shape (d, m)
     variances : ndarray, shape (d,)
         Variances of the features.
-    |A'Z|² after the last round.
+    variance : float
+        |A'Z|² after the last round.
+    score : tuple of float
+        Minus the violation beyond the tolerance, and the variance, of the best.
+    weights : ndarray, shape (m,)
+        Weights of the penalty: the variances after the first round.
     """
 
     A: Array
@@ -93,9 +98,8 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     support. For disjoint components z_s z_s' becomes the diagonal matrix of its squares. The
     penalty grows by the violation, the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the
     first rounds, and then by variance over violation. A component begins each round at its last
-    value and at the feature of largest penalized variance, with more loadings first, as in
-    `tpower`. The result has the largest variance of all with a violation below `tolerance`, or else
-    the smallest violation.
+    value and at the feature of largest penalized variance. The result has the largest variance of
+    all with a violation below `tolerance`, or else the smallest violation.
 
     Parameters
     ----------

@@ -70,13 +70,10 @@ class SklearnSparsePCA(Sparse):
     """scikit-learn's SparsePCA: dictionary learning on features, with an l1 penalty on loadings.
 
     It minimizes |A - ZU'|² / 2 + alpha |Z|_1 over Z, and U with columns of at most unit length,
-    alternately. It starts from a singular value decomposition of the data. The loadings are the
-    columns of Z at unit length.
+    alternately. The loadings are the columns of Z at unit length.
 
-    Coordinate descent ("cd") is faster than scikit-learn's default. It is re-run with growing
-    ``max_iter``; each point of the trace has the time of its own run. If a problem asks for a
-    cardinality, `gamma` is found by bisection (`orthobench_sparse_pca.delivery.bisected`), and all
-    fits count.
+    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run. If
+    a problem asks for a cardinality, `gamma` is found by bisection, and all fits count.
 
     Parameters
     ----------
@@ -116,12 +113,10 @@ class SklearnSparsePCA(Sparse):
 class SklearnMiniBatchSparsePCA(Sparse):
     """scikit-learn's MiniBatchSparsePCA: like `sklearn-sparse-pca`, on a few features at a time.
 
-    A step is a pass over all features. scikit-learn's default batch of 3 features leaves more
-    variance unexplained than the 100 here. Its rules for ending early are kept.
+    A step is a pass over all features.
 
     It is re-run with growing ``max_iter``; each point of the trace has the time of its own run. If
-    a problem asks for a cardinality, `gamma` is found by bisection
-    (`orthobench_sparse_pca.delivery.bisected`), and all fits count.
+    a problem asks for a cardinality, `gamma` is found by bisection, and all fits count.
 
     Parameters
     ----------

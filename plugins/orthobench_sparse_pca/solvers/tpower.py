@@ -33,7 +33,10 @@ class TPowerState(State):
         The support of x.
     scores : ndarray, shape (N,)
         A'x.
-    |A'x|² at the last step of the phase; minus infinity at its beginning.
+    variance : float
+        |A'x|² at the last step of the phase; minus infinity at its beginning.
+    component, phase : int
+        Number of finished components, and of finished phases of this one.
     """
 
     A: Array
@@ -59,8 +62,7 @@ class TPower(CardinalitySolver[TPowerState]):
     Parameters
     ----------
     cardinality : int
-        Non-zero loadings of each component, unless the problem sets their number; a total is shared
-        equally, and the first components get the rest.
+        Non-zero loadings of each component, unless the problem sets their number.
     start : {"warm", "largest"}
         The feature of largest variance; or from there eight, four and two times the loadings, each
         until convergence.

@@ -79,11 +79,7 @@ def cayley(X: Any, D: Any) -> tuple[Any, int]:
 def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
     """Return the polar factor of X + D by Y <- Y (3I - Y'Y)/2; 4np² flops an iteration.
 
-    It converges for singular values below sqrt(3). Y is divided by the bound sqrt(1 + |D|²) if that
-    is above sqrt(2); a stack by the largest.
-
-    NumPy stops when Y'Y is close to I; other libraries do as many iterations as the bound may
-    require.
+    Y is divided by the bound sqrt(1 + |D|²) if that is above sqrt(2); a stack by the largest.
     """
     m, n, p = sizes(X)
     squared = most(lengths(D)) ** 2 if D.ndim > 2 else inner(D, D)

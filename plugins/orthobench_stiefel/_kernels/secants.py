@@ -34,7 +34,10 @@ class Pair(NamedTuple):
     S, Y : array, shape (n, p) or (m, n, p)
     over : number
         1/<S, Y>; 0 for a pair to ignore.
-    |<S, Y>|/|Y|² of the parts of both outside the span of X; of both if X is square.
+    step : number
+        |<S, Y>|/|Y|² of the parts of both outside the span of X; of both if X is square.
+    columns : array, shape (1, p) or (m, 1, p)
+        The logarithm of the same for each column.
     """
 
     S: Any
@@ -88,7 +91,7 @@ def direction(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
     Parameters
     ----------
     X, R : array, shape (n, p) or (m, n, p)
-        A point, and the Riemannian gradient in the Euclidean metric.
+        A point, and its Riemannian gradient in the Euclidean metric.
     pairs : sequence of Pair
         The latest last.
     weight : float

@@ -52,7 +52,7 @@ class QuadraticAssignment(Stiefel):
 
     B is a random symmetric matrix and A = -PBP' for a random permutation P. Squares X∘X are doubly
     stochastic, of norm at most one, so that -1, attained at P, is the global minimum. There are
-    many local minima, and every signed permutation is a stationary point: do not start at one.
+    many local minima; every signed permutation is a stationary point.
 
     References
     ----------
@@ -65,7 +65,7 @@ class QuadraticAssignment(Stiefel):
     n: int = parameter(20, help="rows and columns of X", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws B and P."""
+        """Return the instance."""
         B = rng.standard_normal((self.n, self.n))
         B = B + B.T
         order = rng.permutation(self.n)

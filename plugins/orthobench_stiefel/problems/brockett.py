@@ -81,7 +81,7 @@ class StiefelBrockett(Stiefel):
     condition: float = parameter(10.0, help="condition number of A", low=1.0, high=1e12)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws Q."""
+        """Return the instance."""
         Q = random_point(self.n, self.n, rng)
         values = np.geomspace(1 / self.condition, 1.0, self.n)
         A = (Q * values) @ Q.T

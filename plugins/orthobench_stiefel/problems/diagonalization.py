@@ -65,9 +65,9 @@ class OffDiagonalOracle(FiniteSumOracle):
 class JointDiagonalization(Stiefel):
     """Minimize the mean of |off(X'C_kX)|² for C_k = QD_kQ' + noise over orthogonal X.
 
-    Q is random orthogonal, the diagonal D_k and the symmetric noise are Gaussian. Without noise the
-    minimum is 0, at Q up to signs and order. With noise the reference is the minimum that Jacobi
-    rotations reach from Q; if a run finds a lower one, ``objective_gap`` is negative.
+    Without noise the minimum is 0, at Q up to signs and order. With noise the reference is the
+    minimum that Jacobi rotations reach from Q; if a run finds a lower one, ``objective_gap`` is
+    negative.
 
     References
     ----------
@@ -85,7 +85,7 @@ class JointDiagonalization(Stiefel):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws Q, D_k and the noise."""
+        """Return the instance."""
         Q = random_point(self.n, self.n, rng)
         D = rng.standard_normal((self.matrices, 1, self.n))
         E = rng.standard_normal((self.matrices, self.n, self.n))

@@ -106,7 +106,7 @@ class NonlinearEigenvalue(Stiefel):
     alpha: float = parameter(1.0, help="weight of the nonlinear term", low=0.0, high=1e6)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; nothing is random."""
+        """Return the instance."""
         del rng
         oracle = KohnShamOracle(self.n, self.p, self.alpha)
         return instance(oracle, oracle.value(self_consistent(oracle)))

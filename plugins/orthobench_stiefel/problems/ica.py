@@ -31,8 +31,7 @@ class KurtosisOracle(ComponentsOracle):
     """The oracle of sign · sum_j mean(y_j⁴), with Y = ZU for whitened samples Z.
 
     It carries Y. If a sample's two columns are r exp(i phi), rotation by t makes the sum of their
-    fourth powers r⁴ (3 + cos(4 phi - 4t)) / 4 (Comon 1994). Flops per sample: 10 of a restriction,
-    6 of a rotation.
+    fourth powers r⁴ (3 + cos(4 phi - 4t)) / 4 (Comon 1994).
 
     Parameters
     ----------
@@ -83,8 +82,7 @@ class ICA(OrthogonalGroup):
     mean(y_j⁴) for Y = ZU, the kurtosis contrast, negated if the sources have heavy tails.
 
     The optimum for finitely many samples is unknown. The reference is the local minimum that
-    rotations reach from the true unmixing. If a run finds a lower one, ``objective_gap`` is
-    negative.
+    rotations reach from the true unmixing.
 
     The judge also reports ``amari_distance`` of U from the true unmixing; it does not vanish with
     the gap.
@@ -110,7 +108,7 @@ class ICA(OrthogonalGroup):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance; `rng` draws the sources and the mixing matrix."""
+        """Return the instance."""
         S = _draw_sources(self.sources, (self.samples, self.n), rng)
         mixing = rng.standard_normal((self.n, self.n))
         X = S @ mixing.T
@@ -152,8 +150,8 @@ class Truth:
 def amari_distance(P: Array) -> float:
     """Return the distance of a matrix from a scaled permutation, between 0 and 1.
 
-    sum_j |P_ij| / max_j |P_ij| - 1, summed over the rows, plus the same for the columns, divided by
-    its maximum 2n(n-1), by which the reference does not divide. Zero if n = 1.
+    sum_j |P_ij| / max_j |P_ij| - 1, summed over rows and likewise over columns, divided by its
+    maximum 2n(n-1), unlike in the reference.
 
     Parameters
     ----------

@@ -86,8 +86,7 @@ class OrthogonalNetwork(Stiefel):
     """Train the orthogonal layer X of the network relu(AX)C on handwritten digits.
 
     The last layer C is drawn once and not trained. Images are centred, scaled to a mean square of
-    one, and split at random 50/20/30 into training, validation and test parts. ``objective_gap`` is
-    the cross-entropy, with the bound 0.
+    one, and split at random 50/20/30 into training, validation and test parts.
 
     The judge also reports ``test_loss``, the primary metric, ``validation_loss``, and
     ``test_error``, the share of wrong classes in the test part.
@@ -116,7 +115,7 @@ class OrthogonalNetwork(Stiefel):
         return PIXELS[self.images]
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws the split and C."""
+        """Return the instance."""
         A, labels = _images(self.images)
         A = A - A.mean(axis=0)
         A /= np.sqrt(np.mean(A * A))

@@ -78,7 +78,7 @@ class Brockett(OrthogonalGroup):
     n: int = parameter(20, help="rows and columns of U", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance; `rng` draws A."""
+        """Return the instance."""
         G = rng.standard_normal((self.n, self.n))
         oracle = BrockettOracle((G + G.T) / 2, np.arange(self.n, 0, -1) / self.n)
         optimum = Optimum(oracle.A, oracle.weights)

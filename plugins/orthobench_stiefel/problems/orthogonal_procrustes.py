@@ -76,7 +76,7 @@ class Procrustes(OrthogonalGroup):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance; `rng` draws A, Q and the noise."""
+        """Return the instance."""
         A = rng.standard_normal((self.rows, self.n))
         Q = random_point(self.n, self.n, rng)
         B = A @ Q + self.noise * rng.standard_normal(A.shape)

@@ -129,7 +129,7 @@ class StiefelProcrustes(Stiefel):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws A, Z and the noise."""
+        """Return the instance."""
         A, Z, S, E = self.planted(rng)
         oracle = LeastSquaresOracle(A, A @ Z + E)
         return instance(oracle, float(np.vdot(E, E)) / self.rows, Gap(A, Z, S))
@@ -173,7 +173,7 @@ class StiefelProcrustesBatch(Stiefel):
         return StiefelProcrustes(self.n, self.p, self.rows, self.noise)
 
     def build(self, rng: np.random.Generator) -> Instance[ProductOracle]:
-        """Return the instance; `rng` draws one matrix after another."""
+        """Return the instance."""
         drawn = (self.single.planted(rng) for _ in range(self.matrices))
         A, Z, S, E = (np.stack(parts) for parts in zip(*drawn, strict=True))
         oracle = StackedLeastSquaresOracle(A, A @ Z + E)

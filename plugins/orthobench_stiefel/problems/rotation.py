@@ -68,11 +68,10 @@ class KurtosisOracle(FiniteSumOracle):
 class WeightRotation(Stiefel):
     """Rotate heavy-tailed activations W so that the kurtosis of their entries is minimal.
 
-    Rounding to four bits has a step for each row, its largest entry over 7, so that outliers cost
-    accuracy; the kurtosis is a smooth proxy. The rows of W are multiples of the rows of a random
-    orthogonal Q, by factors with Student's t distribution. For rows of length d the kurtosis is at
-    least N sum d⁴/(sum d²)², attained at X = Q'H/sqrt(n), H a Hadamard matrix, so that n is a power
-    of two. There may be local minima.
+    The kurtosis is a smooth proxy of the error of rounding to four bits. The rows of W are
+    multiples of the rows of a random orthogonal Q, by factors with Student's t distribution. For
+    rows of length d the kurtosis is at least N sum d⁴/(sum d²)², attained at X = Q'H/sqrt(n), H a
+    Hadamard matrix, so that n is a power of two.
 
     With ``outliers`` the entries of W have that distribution, and that number of random columns is
     twelve times as large. Then ``objective_gap`` is the kurtosis above a bound that no rotation
@@ -109,7 +108,7 @@ class WeightRotation(Stiefel):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws W."""
+        """Return the instance."""
         W, squares = (self._outlying if self.outliers else self._planted)(rng)
         oracle = KurtosisOracle(W)
         least = self.rows * float(squares @ squares) / float(squares.sum()) ** 2

@@ -48,7 +48,7 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
     For a large enough penalty its minima near the manifold are those of f on it. With A = X (3I -
     X'X)/2 and the partial derivatives G of f at A its gradient is G (3I - X'X)/2 - X sym(X'G) +
     penalty X (X'X - I). Steps are 1, halved until the value falls by 1e-4 of the slope and |X'X -
-    I| < 1; farther away the function may be unbounded. The first step has length .1.
+    I| < 1; farther away the function may be unbounded.
 
     The penalty has to be above 3/2 of the largest eigenvalue of sym(X'G).
 

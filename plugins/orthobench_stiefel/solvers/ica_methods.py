@@ -64,8 +64,7 @@ class Components(Rerun[ComponentsOracle]):
 class SklearnFastICA(Components):
     """scikit-learn's FastICA: all components at once, by the fixed point of fourth moments.
 
-    Samples are whitened already. It ends if no row turns by more than the tolerance, quadratic in
-    the error.
+    It ends if no row turns by more than the tolerance, quadratic in the error.
 
     It is re-run with growing ``max_iter``; each point of the trace has the time of its own run.
 

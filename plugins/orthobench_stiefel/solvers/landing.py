@@ -23,8 +23,7 @@ class Landing(FieldDescent[Iterate]):
     """Steps along skew(GX')X + attraction X(X'X - I), without retraction.
 
     X leaves the manifold and lands on it as the gradient vanishes; it is judged at the nearest
-    feasible point. The step is at most the safe one, which keeps |X'X - I| <= eps. The cost is
-    evaluated off the manifold.
+    feasible point. The step is at most the safe one, which keeps |X'X - I| <= eps.
 
     For p < n, skew(GX')X is (G X'X - XG'X)/2 as in Ablin, Vary, Gao and Absil (2024).
 

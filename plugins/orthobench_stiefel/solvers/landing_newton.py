@@ -69,7 +69,7 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
     D solves P(H[D] - D sym(Y'G)) = -P(G), with gradient G and Hessian H at Y = X + N and the
     projection P onto Y'D + D'Y = 0. Conjugate gradients reach a residual of min(.1, |P(G)|), or end
     if the curvature is not positive. Convergence is quadratic near a point with a positive Hessian.
-    The paper's equation is at X, whose tangents differ by the order of the defect.
+    The paper's equation is at X.
 
     D is cut to a length of 1/2, and halved until the cost at the next Y falls by 1e-4 <G, D>; the
     whole D is also accepted if it halves |P(G)|. Without success N alone is the step.

@@ -37,10 +37,9 @@ class ManifoldMuon(SpectralDescent[Iterate]):
     - ``admm``: with Y = G + 2 X L, whose multiplier is -A: L by least squares, Y by soft thresholds
       of singular values at 1/r, A clipped to |A|_2 <= 1.
 
-    The authors' dual step of .01 has the unit of G, so that large gradients leave A far from
-    tangent. Here r is ``dual_step`` times, for ADMM divided by, the root mean square of the
-    singular values of G; ``relative = false`` takes it as it is. The default is .2, for ADMM 1, and
-    without ``relative`` the authors' .01 and 4.
+    With ``relative`` r is ``dual_step`` times, for ADMM divided by, the root mean square of the
+    singular values of G, in which the authors' step has its unit. The default is .2, for ADMM 1,
+    and without ``relative`` the authors' .01 and 4.
 
     Parameters
     ----------

@@ -77,8 +77,7 @@ class POGO(FieldDescent[PogoState]):
         Weight of the second half.
     best_normal : bool
         Use the weight with the smallest defect, the minimizer of a quartic polynomial; NumPy only.
-        The authors' code takes the real part of a root of this polynomial, which seldom has a real
-        one.
+        The authors' code takes the real part of a root.
     tolerance : float
         For the plain gradient.
 

@@ -58,13 +58,10 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     """RSDM: X <- X + P'(Y - I)PX with Y = qr(I - t skew(PG(PX)')), P random with r rows.
 
     P is r rows of a random permutation, in order, or of a random orthogonal matrix. A step rotates
-    r coordinates, and needs only those rows of G if P is a permutation. At r = n it is Riemannian
-    gradient descent on the orthogonal group that acts from the left.
+    r coordinates, and needs only those rows of G if P is a permutation.
 
-    The matrices of a stack have the same P.
-
-    Rounding adds up: ``orthonormalize`` is the number of steps after which X is orthonormalized;
-    the authors never do.
+    Rounding adds up: X is orthonormalized after ``orthonormalize`` steps; the authors never do
+    that.
 
     It has converged if the gradient was small in 4(n/r)² steps, which cover nearly every pair of
     coordinates.
@@ -82,8 +79,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     Notes
     -----
     Flops of a step: rows of a gradient and 4r²p + 8r³/3 for permutations, or a gradient and 6nrp +
-    4nr² + 4r²p + 4r³/3 for rotations. Memory: 2np + 3r², and nr for rotations. Random numbers come
-    from NumPy, and are moved to a device at each step.
+    4nr² + 4r²p + 4r³/3 for rotations. Memory: 2np + 3r², and nr for rotations.
 
     References
     ----------

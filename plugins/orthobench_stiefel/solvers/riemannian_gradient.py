@@ -53,7 +53,7 @@ class GradientState(Iterate):
     D : array, of the shape of X
         The direction of the next step: R, or with momentum more.
     slope : number
-        <G, R>, with the matrix G of partial derivatives.
+        <G, R>, with the partial derivatives G.
     length : number
         The first trial of the next step.
     reference : Reference
@@ -79,8 +79,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     X <- Retr_X(-t R). In the Euclidean metric R = G - X sym(X'G), in the canonical one R = G -
     XG'X. They are (I - XX')G + w X skew(X'G) with w = 1 and w = 2; w = 8 in the turning metric of
-    the same family. That suits functions that depend mostly on the span of the columns, such as
-    Brockett's.
+    the same family.
 
     A step t is accepted if f <= C - 1e-4 t <G, R>, up to rounding.
 
@@ -88,13 +87,12 @@ class RiemannianGradient(ArrayDescent[GradientState]):
       of R, cut by .1 if rejected. C is Zhang and Hager's mean of the costs so far.
 
     - ``adaptive``: the longer of these steps, unless the shorter is less than .3 of it; then the
-      minimum of the last five shorter ones. It suits bad condition.
+      minimum of the last five shorter ones.
 
     - ``lbfgs``: along -HR, H the limited-memory BFGS approximation of the inverse Hessian by the
-      last five S and Y, projected to the tangent space at X
-      (`orthobench_stiefel._kernels.secants`). t is 1, halved if rejected; C is the cost. The first
-      H has a step for each column outside the span of X, and multiplies X skew(X'G) by w. It suits
-      functions with weighted columns.
+      last five S and Y, projected to the tangent space at X. t is 1, halved if rejected; C is the
+      cost. The first H has a step for each column outside the span of X, and multiplies X skew(X'G)
+      by w.
 
     - ``armijo``: twice the last step, halved if rejected; C is the cost.
 

@@ -33,8 +33,7 @@ class SPEL(SpectralDescent[SpelState]):
     """X <- msign(X - t msign(P(G))), with the projection P(G) = G - X sym(X'G) and polar factors.
 
     Steps have spectral norm t: with ``schedule = constant`` the run ends in a circle of that size
-    around an optimum. msign(P(G)) is tangent if X is square, and nearly so otherwise; the outer
-    polar factor returns to the manifold.
+    around an optimum.
 
     Parameters
     ----------
@@ -50,8 +49,7 @@ class SPEL(SpectralDescent[SpelState]):
 
     References
     ----------
-    "Manifold constrained steepest descent" 2026, arXiv:2601.21487. The implementation without P is
-    that of NVIDIA-NeMo/Emerging-Optimizers before pull request 301.
+    "Manifold constrained steepest descent" 2026, arXiv:2601.21487.
     """
 
     name: ClassVar[str] = "spel"

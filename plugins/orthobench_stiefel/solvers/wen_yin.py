@@ -54,12 +54,11 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
 
     The curve keeps X'X = I; if 2p < n a point of it takes a system of size 2p
     (`orthobench_stiefel._kernels.retractions.CayleyCurve`). Steps are alternately |<S, Y>|/|Y|² and
-    |S|²/|<S, Y>|, with the last changes S of X and Y of G - XG'X, under the nonmonotone rule f <= C
-    - 1e-4 t |G - XG'X|², cut by .1. A point that has drifted by more than 1e-13 is orthonormalized.
+    |S|²/|<S, Y>|, with the last changes S of X and Y of G - XG'X, cut by .1. The nonmonotone rule
+    is f <= C less 1e-4 t |G - XG'X|².
 
-    As in the authors' code, the fifth trial is accepted in any case, so that the cost may rise
-    without bound; ``safe_search`` goes on until the rule is met. Their slope is between one and two
-    times that of the curve, -|A|²/2.
+    As in the authors' code, the fifth trial is accepted in any case; ``safe_search`` goes on until
+    the rule is met. Their slope is between one and two times that of the curve, -|A|²/2.
 
     It ends if |G - XG'X| < gtol, if |S|/sqrt(n) < xtol and the relative change of the cost < ftol,
     or if the means of these over five steps are below ten times that.
@@ -69,8 +68,8 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     step : float
         The first step.
     relative : bool
-        Step and tolerances are for a cost whose first gradient has norm one; without it they are
-        absolute, as the authors have them.
+        Whether step and tolerances are for a cost whose first gradient has norm one; the authors'
+        are absolute.
 
     Notes
     -----

@@ -32,7 +32,7 @@ class DigitsTraining(Training):
     passes: int = parameter(10, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance; `rng` draws the parts and the first weights."""
+        """Return the instance."""
         network = Network((64, self.width, self.width, CLASSES))
         images = normalized(digits.pixels().astype(np.float64))
         return training(network, rng, images, digits.labels(), self.passes)
@@ -53,7 +53,7 @@ class MnistTraining(Training):
     passes: int = parameter(4, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance; `rng` draws the parts and the first weights."""
+        """Return the instance."""
         images = mnist.read(TEST_IMAGES).reshape(-1, 784).astype(np.float64)
         network = Network((784, self.width, self.width, CLASSES))
         labels = mnist.read(TEST_LABELS).astype(np.intp)
@@ -80,7 +80,7 @@ class TextTraining(Training):
     passes: int = parameter(2, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance; `rng` draws the parts and the first weights."""
+        """Return the instance."""
         text = np.array(encoded(self.characters))
         contexts = np.lib.stride_tricks.sliding_window_view(text[:-1], CONTEXT)
         network = Network(

@@ -10,11 +10,11 @@ from orthobench_stiefel.solvers.manifold_muon import dual_ascent
 
 from orthobench.contract import Array, flops, parameter
 from orthobench_training.oracle import TrainingOracle
-from orthobench_training.solver import TrainingSolver, TrainingState, orthogonalized, scale
+from orthobench_training.solver import SummedGradients, TrainingState, orthogonalized, scale
 
 
 @dataclass(frozen=True)
-class TrainManifoldMuon(TrainingSolver):
+class TrainManifoldMuon(SummedGradients):
     """W = c Q, Q on the Stiefel manifold: Q <- msign(Q - t A), A the steepest tangent direction.
 
     A has |A|_2 <= 1 and comes from dual ascent on the mean of gradients. c is the mean singular
@@ -34,7 +34,6 @@ class TrainManifoldMuon(TrainingSolver):
     step_size: float = parameter(
         0.03, name="step", above=0.0, help="first step", grid=(0.003, 0.01, 0.03, 0.1, 0.3)
     )
-    momentum: float = parameter(0.95, low=0.0, below=1.0, help="decay of the sum of gradients")
     dual_steps: int = parameter(5, low=1, help="largest number of dual steps")
 
     name: ClassVar[str] = "train-manifold-muon"
@@ -54,7 +53,7 @@ class TrainManifoldMuon(TrainingSolver):
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
         """Return the tangent direction, in the unit of the matrix."""
-        state.momenta[i] = M = self.momentum * state.momenta[i] + G
+        M = self.summed(state, i, G)
         if not hidden(state, i):
             factor, done = orthogonalized(G + self.momentum * M)
             return scale(G) * factor, done + 5 * G.size

@@ -20,7 +20,7 @@ class TrainNorMuon(TrainingSolver):
     """O = msign(M), v the mean of its squares for each neuron, W <- W - t .2 (mn)^½ Q / |Q|.
 
     Q = O / v^½ has neurons of one length; the norm of a step is that of an Adam update with entries
-    of .2. M is the mean of gradients. A neuron is a column here.
+    of .2. M is the mean of gradients.
 
     Parameters
     ----------
