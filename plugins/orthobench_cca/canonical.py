@@ -72,7 +72,7 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
 
 
 def by_cholesky(S: Array, N: int) -> Whitened | None:
-    """Return the inverse Cholesky factor of a covariance of N pairs; None if ill-conditioned."""
+    """Return the inverse Cholesky factor of a covariance; None if ill-conditioned."""
     from scipy.linalg import lapack
 
     p = len(S)

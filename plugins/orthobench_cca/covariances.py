@@ -59,5 +59,5 @@ def normalized_flops(p: int, k: int) -> int:
 
 
 def small_root_flops(k: int) -> int:
-    """Return the flops of an inverse root (k, k): its eigendecomposition and a product."""
+    """Return the flops of an inverse root (k, k)."""
     return flops.eigh(k) + k * k + k + flops.gemm(k, k, k)

@@ -14,7 +14,7 @@ from orthobench_cca.covariances import turned
 from orthobench_cca.oracle import PairsMatrices, halves
 
 ILL = 1e8
-"""Condition number of the covariance of scores above which half of its digits are lost."""
+"""Condition number of the covariance of scores that costs half of the digits."""
 
 DEPENDENT = 1e-10
 """Relative singular value of a point below which columns are dependent."""

@@ -20,19 +20,19 @@ from orthobench_cca.oracle import PairsMatrices, PairsOracle
 from orthobench_cca.result import canonical_variables
 
 EXACT = 3000
-"""Maximum number of columns, or of pairs, for which the judge computes the truth."""
+"""Maximum number of columns, or of pairs, for a judge with the truth."""
 
 LEAST = 1e-290
 """Minimum of the largest variance of a side."""
 
 WELL = 1e-3
-"""Inverse condition number of a covariance above which the judge may use its square."""
+"""Inverse condition number above which the judge may square a covariance."""
 
 ALIKE = 4 * float(np.finfo(np.float64).eps)
-"""Relative range of a column that counts as rounding: the column is constant."""
+"""Relative range of a constant column."""
 
 FAR = 1e4
-"""Squared mean over variance of a sparse column above which products lose digits."""
+"""Squared mean over variance of a sparse column that costs digits."""
 
 UNCORRELATED = 1e-12
 """Largest canonical correlation that counts as rounding."""
@@ -133,7 +133,7 @@ def _centred(rows: Array) -> Array:
 
 
 def _shifted(rows: Any) -> Any:
-    """Return sparse rows; columns with large means are centred, since they have almost no zeros."""
+    """Return sparse rows; columns with large means are centred."""
     from scipy.sparse import csr_array, diags
 
     mean = np.asarray(rows.mean(axis=0)).ravel()
@@ -163,7 +163,7 @@ def _held_out(
 
 
 def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Optima | None]:
-    """Return the pairs to judge by, condensed to p + q rows if possible, and the truth or None."""
+    """Return the pairs to judge by, condensed if possible, and the truth or None."""
     if any(min(side.data.shape) > EXACT for side in oracle.sides):
         return oracle, None
     condensed = _condensed(oracle)
@@ -212,7 +212,7 @@ def _correlated(found: Optima) -> Optima:
 
 
 def _given(data: Any, name: str) -> Any:
-    """Return finite rows of float64, sparse ones in CSR; a vector is a column."""
+    """Return finite rows of float64, sparse ones in CSR."""
     what = f"the rows of {name}"
     if len(getattr(data, "shape", ())) == 1:
         data = array_of(data, what)[:, None]

@@ -83,7 +83,7 @@ class Centred(NamedTuple):
     mean: Array
 
     def times(self, M: Array) -> Array:
-        """Return the scores of weights (p, b); 2Npb flops, fewer if it is sparse."""
+        """Return the scores of weights (p, b); 2Npb flops."""
         return np.asarray(self.data @ M) - self.mean @ M
 
     def adjoint(self, U: Array) -> Array:
@@ -157,7 +157,7 @@ class PairsOracle(PairsMatrices):
         self._stream.prepare(samples)
 
     def take(self, count: int) -> Array:
-        """Return the next pairs, shape (count, p + q); do not write into them."""
+        """Return the next pairs (count, p + q), read-only."""
         taken: Array = self._stream.take(count)
         return taken
 

@@ -20,7 +20,7 @@ from orthobench_cca.judge import dependent, distance
 from orthobench_cca.result import eigenvectors
 
 UNSURE = 1e8
-"""Condition number of B above which eigenvalues may have lost half of their digits."""
+"""Condition number of B that costs half of the digits."""
 
 COMMON = 1e-8
 """Relative norm of A on the null space of B that counts as zero."""

@@ -22,7 +22,7 @@ ROUNDING = 1e-13
 """Rounding errors of a function's values, relative to the largest."""
 
 OFF_GRID = 1.0
-"""An angle on no grid, in radians, at which an interpolant is checked."""
+"""An angle in radians, off grid, for checks of an interpolant."""
 
 BRACKETS = 3
 """Number of lowest grid minima around which an unresolved function is searched."""
@@ -181,7 +181,7 @@ def _gains(angles: Array, h: Array, a: Array, b: Array) -> Array:
 
 
 def _polished(angles: Array, h: Array, a: Array, b: Array) -> Array:
-    """Return the angles after some Newton steps on the derivative; long steps are not taken."""
+    """Return the angles after some short Newton steps on the derivative."""
     for _ in range(NEWTON_STEPS):
         at = np.multiply.outer(angles, h)
         slope = (h * (b * np.cos(at) - a * np.sin(at))).sum(axis=1)
@@ -209,7 +209,7 @@ def _sampled_minimum(f: Callable[[float], float]) -> Minimum:
 
 
 def _sampled(f: Callable[[float], float], size: int, known: Array) -> Array:
-    """Return the values at `size` equispaced angles; every other one may be known already."""
+    """Return the values at `size` equispaced angles; some may be known."""
     values = np.empty(size)
     new = range(1, size, 2) if len(known) else range(size)
     values[: 2 * len(known) : 2] = known

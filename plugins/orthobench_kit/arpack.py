@@ -27,7 +27,7 @@ def leading_eigenpairs(
 
 @contextmanager
 def restarting_with(rng: np.random.Generator) -> Iterator[None]:
-    """Let scipy's svds use a generator, which it takes but does not pass on."""
+    """Let scipy's svds use a generator."""
     from unittest.mock import patch
 
     from scipy.sparse.linalg import svds

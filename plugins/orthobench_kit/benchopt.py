@@ -193,7 +193,7 @@ class BenchoptProblem(Problem[BenchoptOracle]):
 
 
 def _numbers(found: Any) -> dict[str, float]:
-    """Return the result of `evaluate_result` as metrics; the first of a list."""
+    """Return the result of `evaluate_result` as metrics."""
     if isinstance(found, list):
         found = found[0]
     metrics = found if isinstance(found, Mapping) else {"value": found}
@@ -234,7 +234,7 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
     literals: ClassVar[tuple[str, ...]] = ()
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why the original skips a problem, whose data are made once for that."""
+        """Return why the original skips a problem."""
         if (reason := super().refuses(problem)) or not isinstance(problem, BenchoptProblem):
             return reason
         try:
@@ -302,7 +302,7 @@ def _run(made: Any, value: Any, state: Rerun) -> None:
 
 @dataclass(frozen=True)
 class ToleranceSolver(BenchoptSolver):
-    """A solver whose original takes a tolerance: 1 at step 1, then 1.5 times smaller each step."""
+    """A solver whose original takes a tolerance, 1 at first, then 1.5 times smaller each step."""
 
     converges: ClassVar[bool] = True
 
@@ -336,7 +336,7 @@ class CallbackSolver(BenchoptSolver):
 
 @dataclass(frozen=True)
 class OnceSolver(BenchoptSolver):
-    """A solver whose original is run once; before, it has the objective's example."""
+    """A solver whose original is run once; before, it has the example."""
 
     converges: ClassVar[bool] = True
 

@@ -15,7 +15,7 @@ from orthobench.tools.arrays import is_number
 def solver_named(
     name: str, classes: Iterable[type[AnySolver]], besides: Iterable[str], **parameters: Any
 ) -> AnySolver:
-    """Return a solver of a family by name, with those of the parameters that it has.
+    """Return a solver of a family by name, with the parameters that it has.
 
     Raises
     ------

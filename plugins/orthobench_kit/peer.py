@@ -14,7 +14,7 @@ from orthobench.contract.solver import OracleT_contra, StateT
 
 
 def finite(data: Array, what: str) -> Array:
-    """Return data if they are finite; libraries differ in what they do otherwise.
+    """Return data if they are finite.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ PACKAGES = ("pyttb",)
 
 
 def gram_flops(n: int, columns: int) -> int:
-    """Return the flops of left singular vectors of an (n, columns) matrix by Gram matrix."""
+    """Return the flops of left singular vectors by Gram matrix."""
     return flops.gemm(n, n, columns) + flops.eigh(n)
 
 

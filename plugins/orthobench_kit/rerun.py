@@ -1,4 +1,4 @@
-"""Bases of methods without steps: each call of `advance` is a run from the start."""
+"""Bases of methods without steps, re-run at each call of `advance`."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Rerun(Peer[OracleT_contra, RerunState]):
 
     @abstractmethod
     def prepare(self, oracle: OracleT_contra) -> tuple[Any, Solution, int]:
-        """Return the data and start of all runs, the solution before any, and the flops of both."""
+        """Return data and start of all runs, a first solution, and flops."""
 
     @abstractmethod
     def run(self, oracle: OracleT_contra, state: RerunState, iterations: int) -> Run:

@@ -21,7 +21,7 @@ FloatT = TypeVar("FloatT", bound=np.floating[Any])
 """A type of floating-point numbers."""
 
 GATHERED = 32
-"""Number of rows of a memory map to copy before its pages are released."""
+"""Number of rows of a memory map to copy at once."""
 
 
 class ArraySource(BlockSource):
@@ -92,7 +92,7 @@ class ArraySource(BlockSource):
         return f"{file}, rows {first} to {last}" if file else f"rows {first} to {last}"
 
     def block(self, index: int) -> NDArray[np.floating[Any]]:
-        """Return a block: in float32 if the rows are of float32, in float64 otherwise."""
+        """Return a block in float32 or float64."""
         begin, end = self._borders[index : index + 2]
         single = self.rows.dtype.newbyteorder("=") == np.float32
         kept: type[np.floating[Any]] = np.float32 if single else np.float64
@@ -114,7 +114,7 @@ class ArraySource(BlockSource):
             yield from self._pieces(begin, end, size, np.float64)
 
     def checked_pass(self) -> Iterator[Array]:
-        """Yield each row once, in blocks, and refuse rows that `check_rows` refuses."""
+        """Yield each row once, in blocks, checked by `check_rows`."""
         first = 0
         for block in self.one_pass():
             check_rows(block, first, self.row_number)
@@ -187,7 +187,7 @@ class ArraySource(BlockSource):
 
 
 def _row_numbers(order: ArrayLike | range, count: int) -> NDArray[np.intp] | range:
-    """Return the numbers of rows to read as a range or an array; refuse anything else."""
+    """Return the numbers of rows to read as a range or an array."""
     numbers = order if isinstance(order, range) else _integers(order)
     if len(numbers) == 0:
         raise DataError("there is no row in this part of the samples")

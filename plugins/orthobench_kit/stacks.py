@@ -34,7 +34,7 @@ def transposed(X: Any) -> Any:
 
 
 def lengths(X: Any) -> Any:
-    """Return the Frobenius norm of each matrix: a number for a single one, else an array."""
+    """Return the Frobenius norm of each matrix, a number if there is one."""
     if X.ndim == 2:
         return norm(X)
     return namespace(X).linalg.vector_norm(X, axis=(-2, -1))
@@ -61,12 +61,12 @@ def defects(X: Any) -> Any:
 
 
 def matrix_rows(X: Any, rows: Any) -> Any:
-    """Return a copy of some rows of each matrix; their numbers are an array of the library."""
+    """Return a copy of some rows of each matrix."""
     return rows_of(X, rows) if X.ndim == 2 else namespace(X).take(X, rows, axis=-2)
 
 
 def q_factor(X: Any) -> Any:
-    """Return the Q factor of each matrix, with a positive diagonal of R, see `orthonormalize`."""
+    """Return the Q factor of each matrix, see `orthonormalize`."""
     if X.ndim == 2:
         return orthonormalize(X)
     xp = namespace(X)

@@ -54,7 +54,7 @@ class SamplerSource(SampleSource):
 
 
 class IteratorSource(SampleSource):
-    """Samples from an iterable of rows or blocks, which need not fit in memory together.
+    """Samples from an iterable of rows or blocks.
 
     A list serves several runs. A generator serves one; samples of the warm-up are kept and read
     again.

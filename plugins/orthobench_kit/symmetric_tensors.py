@@ -52,7 +52,7 @@ def checked_tensor(given: object, low: int, high: float, form: str) -> Array:
 
 
 def checked_orthonormal(given: Array, n: int, what: str) -> Array:
-    """Return a copy of true columns (n, r) in float64; refuse others than orthonormal ones.
+    """Return a copy of orthonormal columns (n, r) in float64; refuse others.
 
     Parameters
     ----------
@@ -123,8 +123,7 @@ def contracted(T: Array, U: Array) -> Array:
         return np.asarray(sum(U[a] * contracted(slab, U) for a, slab in enumerate(T)))
     values = np.zeros(U.shape[1])
     for a, corner in _corners(T):
-        # entries with one or two indices a stand for three each; the latter are met twice in the
-        # quadratic form, so that u_a is halved
+        # entries with one or two indices a stand for three each
         rest = U[a:].copy()
         rest[0] /= 2
         values += 3 * U[a] * np.einsum("bk,bk->k", corner @ rest, rest)
@@ -202,7 +201,7 @@ def _corner_square(corner: Array) -> float:
 
 
 def mirror(G: Array) -> None:
-    """Make a matrix symmetric: mirror the part above its diagonal blocks, average within them."""
+    """Make a matrix symmetric by its upper part."""
     for row in range(0, len(G), ROWS):
         end = row + ROWS
         G[end:, row:end] = G[row:end, end:].T
@@ -306,7 +305,7 @@ def _set_mean(mean: Array, T: Array) -> None:
 
 
 def _refuse_asymmetric(T: Array, mean: Array) -> None:
-    """Refuse a tensor further from its symmetric mean than `SYMMETRIC`; name the worst entry."""
+    """Refuse a tensor that differs from its symmetric mean."""
     off = np.array([np.abs(slab - other).max() for slab, other in zip(T, mean, strict=True)])
     largest = max(float(np.abs(slab).max()) for slab in T)
     if off.max() <= SYMMETRIC * largest:

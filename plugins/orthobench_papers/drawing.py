@@ -15,7 +15,7 @@ from orthobench.reproduce import Run, curve, spread, spread_name
 def over_seeds(
     label: str, x: ArrayLike, values: Sequence[Array] | Array, solver: str | None = None
 ) -> Series:
-    """Return the median over the seeds of values at each x, with their spread.
+    """Return medians over the seeds at each x, with their spread.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ def over_seeds(
 
 
 def along(label: str, records: Sequence[Run], x: str, metric: str, factor: float = 1.0) -> Series:
-    """Return the median of a metric along the runs against a cost, with its spread."""
+    """Return the median of a metric along the runs, with its spread."""
     found = curve(records, x, metric)
     median, low, high = (factor * np.asarray(part) for part in (found.y, found.low, found.high))
     return Series(label, found.x, median, low, high, label)
 
 
 def side_by_side(name: str, panels: Mapping[str, Panel], about: Sequence[str] = ()) -> Plot:
-    """Return a plot of several panels, with an explanation of lines and bands."""
+    """Return a plot of several panels, with an explanation."""
     bands = sorted({panel.band for panel in panels.values() if panel.band})
     return Plot(
         name=name,
@@ -53,5 +53,5 @@ def side_by_side(name: str, panels: Mapping[str, Panel], about: Sequence[str] = 
 
 
 def band(seeds: int) -> str:
-    """Return the meaning of bands over this number of seeds; empty for one."""
+    """Return the meaning of bands over this number of seeds."""
     return spread_name(seeds) if seeds > 1 else ""

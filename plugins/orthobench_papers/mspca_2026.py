@@ -17,11 +17,11 @@ Row = tuple[str, list[int], dict[str, float], float]
 
 BY_NUMBER = ("tpower", "tpower-orthogonal", "sparse-pca-exact", "sparse-pca-blocks")
 BY_PENALTY = ("gpower", "aman-pg", "sklearn-minibatch-sparse-pca")
-"""Solvers with a number of loadings, and solvers that search a penalty for each component."""
+"""Solvers with a number of loadings, and with a searched penalty."""
 
 
 def row(solver: str, data: str, m: int, each: bool = True) -> Row:
-    """Return a solver's results for four loadings in each of m components, or 4m in total."""
+    """Return a solver's results for four loadings in each of m components."""
     asked = {"cardinality": 4 if each else 4 * m, "each": each}
     problem = catalogue().problem("classic-sparse", {"data": data, "m": m, **asked})
     outcome = ob.solve(solver, problem.build(np.random.default_rng(0)))

@@ -76,7 +76,7 @@ def heals(evidence: Evidence) -> Measurement:
 
 
 def products(evidence: Evidence) -> Measurement:
-    """Count the flops of a step beyond a gradient, in products of (n, p) and (p, p) matrices."""
+    """Count the flops of a step in products of (n, p) and (p, p) matrices."""
     run = begin_trial(
         "pogo", linear(unit_gradient(0)), evidence.seeds[0], step=0.01, relative=False
     )
@@ -123,7 +123,7 @@ def half_is_best(evidence: Evidence) -> Measurement:
 
 
 def steps_against(evidence: Evidence, rival: dict[str, object]) -> list[float]:
-    """Return the steps to the gap over those of Riemannian descent, on the public problem."""
+    """Return the steps to the gap over those of Riemannian descent."""
     n, p = evidence.sized((200, 150), (60, 45))
     ratios = []
     for seed in evidence.seeds[: evidence.sized(5, 3)]:

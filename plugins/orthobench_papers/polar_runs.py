@@ -47,7 +47,7 @@ def conditioned(n: int, p: int, condition: float) -> Draw:
 
 
 def drawn(draw: Draw, evidence: Evidence, most: int) -> list[Array]:
-    """Return a matrix for each of the first seeds, fewer of them at the small size."""
+    """Return a matrix for each of the first seeds."""
     seeds = evidence.seeds[: evidence.sized(most, 3)]
     return [draw(np.random.default_rng([seed, 45])) for seed in seeds]
 
@@ -124,7 +124,7 @@ def newton_schulz(
 def gram_newton_schulz(
     A: Array, steps: Sequence[tuple[float, float, float]], restart: int, precision: str = "float64"
 ) -> Array:
-    """Return the same by products of the Gram matrix, computed again after `restart` steps."""
+    """Return the same by the Gram matrix, computed again after `restart` steps."""
     X, rounded = begun(A, precision)
     unit = identity(A.shape[1], X)
     R, Q = rounded(X.T @ X), unit
@@ -163,12 +163,12 @@ def off_unit(X: Array) -> float:
 
 
 def distance(X: Array, Y: Array) -> float:
-    """Return the root mean square difference, relative to a matrix with orthonormal columns."""
+    """Return the root mean square difference from orthonormal columns."""
     return float(np.linalg.norm(X - Y)) / float(np.sqrt(X.shape[1]))
 
 
 def metrics(solver: str, A: Array, **parameters: Any) -> Mapping[str, float]:
-    """Return the metrics at the end of a run of a solver of the catalogue on A."""
+    """Return the final metrics of a solver of the catalogue on A."""
     return ob.solve(solver, ob.polar(A), **parameters).trace[-1].metrics
 
 

@@ -1,4 +1,4 @@
-"""Runs of checks: solvers driven step by step, and the results of suites."""
+"""Runs of checks, and results of suites."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DrivenRun:
     state: Any
 
     def advance(self, steps: int = 1) -> DrivenRun:
-        """Take steps, or fewer if the run ends before; return the run itself."""
+        """Take steps until the run ends; return the run."""
         if self.solver.batch:
             self.instance.oracle.prepare(steps * self.solver.batch)
         self.solver.advance(self.instance.oracle, self.state, steps)
@@ -132,7 +132,7 @@ def begin(
 def begin_trial(
     solver: str, made: AnyInstance, seed: int, start: Array | None = None, /, **parameters: Any
 ) -> DrivenRun:
-    """Begin a run with separate random streams for the start and the solver."""
+    """Begin a run with separate random streams."""
     if start is None:
         start = random_point(made.oracle.n, made.oracle.k, np.random.default_rng([seed, 1]))
     return begin(solver, made, [seed, 2], start, **parameters)
@@ -141,7 +141,7 @@ def begin_trial(
 def begin_as_in_suite(
     solver: str, problem: AnyProblem, seed: int, /, **parameters: Any
 ) -> DrivenRun:
-    """Begin the run of a suite with this seed: same data, start and random streams."""
+    """Begin the run of a suite with this seed."""
     streams = Streams.of(canonical(describe(problem)), solver, seed)
     made = instance_of(problem, seed)
     start = random_point(made.oracle.n, made.oracle.k, np.random.default_rng(streams.start))
@@ -157,13 +157,13 @@ def in_every_trial(trial: Callable[[int], bool], evidence: Evidence, text: str) 
 def final_ratios(
     evidence: Evidence, suite: str, problem: str, pair: tuple[str, str], value: str
 ) -> Array:
-    """Return the final values of the first solver over those of the second, seed by seed."""
+    """Return final values of the first solver over the second's, by seed."""
     first, second = (evidence.finals(suite, problem, solver, value) for solver in pair)
     return first / second
 
 
 def timed(found: Measurement, runs: Iterable[Run]) -> Measurement:
-    """Return a measurement of seconds, undecided if any run had a busy machine."""
+    """Return seconds, undecided if a machine was busy."""
     busy = sum(any(load.busy for load in run.load or ()) for run in runs)
     if not busy:
         return found
@@ -177,7 +177,7 @@ def traced(records: Sequence[Run], metric: str) -> Array:
 
 
 def samples_taken(records: Sequence[Run]) -> Array:
-    """Return the samples at all checkpoints except the start, equal in all runs."""
+    """Return the samples at all checkpoints except the start."""
     return np.array([mark.work.samples for mark in records[0].trace[1:]], dtype=np.float64)
 
 

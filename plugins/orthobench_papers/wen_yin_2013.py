@@ -70,7 +70,7 @@ def same_curve(evidence: Evidence) -> Measurement:
 
 
 def slope_ratios(evidence: Evidence, *, coded: bool) -> list[float]:
-    """Return the slope of tr(X'BX)/2 + tr(C'X) along the curve, over a formula for it."""
+    """Return the slope along the curve, over a formula for it."""
     found = []
     for X, C, rng in pairs(evidence):
         B = rng.standard_normal((len(X), len(X)))
@@ -121,7 +121,7 @@ def linear(G: Array) -> AnyInstance:
 
 
 def rule_coded(evidence: Evidence) -> Measurement:
-    """Measure the largest rise of the cost in a first step of the authors' search."""
+    """Measure the largest rise in a first step of the authors' search."""
     found = first_steps(evidence, safe=False)
     return always_within(found, high=0, text="rise of the cost in the first step, relative")
 

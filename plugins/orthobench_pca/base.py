@@ -85,7 +85,7 @@ class Found(NamedTuple):
 
 
 class DirectSolver(PCASolver[PCAState]):
-    """Base of methods with one step; each of their settings is a run of its own.
+    """Base of methods with one step.
 
     Subclasses write `components`.
     """

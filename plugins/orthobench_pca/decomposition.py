@@ -1,4 +1,4 @@
-"""Principal components without a judge, for the estimators, and the choice of a solver."""
+"""Principal components for the estimators, and the choice of a solver."""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ GRAM, KRYLOV, LANCZOS, SVD = "gram-pca", "block-krylov", "scipy-eigsh", "svd"
 """The solvers that ``"auto"`` chooses from."""
 
 TOLERANCE = 1e-9
-"""Residual of block Krylov iterations, over the first eigenvalue, that counts as exact."""
+"""Residual of block Krylov, over the first eigenvalue, that is exact."""
 
 PRODUCTS = 100.0
-"""Cost of block Krylov iterations for each column of a block, in products with a column, as
-measured by `benchmarks/test_estimators.py`.
-"""
+"""Cost of block Krylov for a column of a block, in products; by `benchmarks/test_estimators.py`."""
 
 KRYLOV_SIDE = 1000
 """Minimum smaller side for which products with blocks are fast."""
@@ -41,7 +39,7 @@ FEW = 10
 """Minimum smaller side per component for Lanczos iterations on a sparse matrix."""
 
 SQUARE = 2
-"""Ratio of sides below which the smallest singular values of noise are too small for squares."""
+"""Ratio of sides below which noise has tiny singular values."""
 
 OVERSAMPLING = 6
 """Minimum number of columns of a block beyond those sought."""

@@ -37,7 +37,7 @@ SQUARED = 1e-6
 """Minimum relative eigenvalue that keeps ten digits after squaring."""
 
 LOOKED_AT, CHANGED = 16, 1e-3
-"""About how many rows are compared again, and the relative difference that shows a change."""
+"""Number of rows to compare again, and the relative difference that shows a change."""
 
 UNCHANGED = 1e-12
 """Relative difference of a probe above which entries have changed."""
@@ -48,7 +48,7 @@ _last: dict[tuple[Any, ...], tuple[Array, Reference]] = {}
 
 
 def probed(matrix: Matrix) -> Array:
-    """Return X times a fixed random vector, which changes if an entry does; a pass."""
+    """Return X times a fixed random vector; a pass."""
     return np.asarray(matrix.times(_direction(matrix)))
 
 
@@ -74,7 +74,7 @@ class Judge:
         self._own: dict[bytes, tuple[Reference, Array]] = {}
 
     def settle(self, solutions: Sequence[Solution]) -> None:
-        """Compare the points of a run with its last one, if that is shown to be the optimum."""
+        """Compare the points of a run with its last one, if it is the optimum."""
         points = [solution.point for solution in solutions]
         if solutions[-1].tolerance != 0 or all(point.tobytes() in self._own for point in points):
             return
@@ -140,7 +140,7 @@ class Judge:
 
     @cached_property
     def reference(self) -> Reference:
-        """The optimum: computed, or of the last judge if it had this matrix."""
+        """The optimum: computed, or of the last judge."""
         if isinstance(self.oracle.X, np.memmap):
             return self._computed()
         key = _identity(self.oracle)

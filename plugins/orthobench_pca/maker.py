@@ -27,7 +27,7 @@ FEW = 64
 """Number of rows that are read first."""
 
 LARGE_MEAN = 1e4
-"""Ratio of squared means to variances above which float32 is computed with in float64."""
+"""Ratio of squared means to variances above which float32 needs float64."""
 
 
 def pca(

@@ -1,4 +1,4 @@
-"""Matrices of every kind with one interface: products, and rows block by block."""
+"""Matrices of every kind with one interface."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from orthobench.contract import Array, UsageError
 from orthobench.tools.rows import OpenRows
 
 BLOCK_BYTES = 8 * 2**20
-"""Maximum number of bytes of rows that are converted or centred at once."""
+"""Maximum bytes of rows that are converted at once."""
 
 PANEL_BYTES, PANEL_ENTRIES = 2**19, 900_000
-"""Maximum bytes of rows that a cache keeps between two products, and maximum size of a product that
-OpenBLAS does without copying.
-"""
+"""Maximum bytes of rows in a cache, and maximum product that OpenBLAS does without copying."""
 
 COLUMNS = 16
 """Columns that a sparse matrix multiplies at once; measured."""
@@ -74,19 +72,19 @@ class Matrix(ABC):
         """Return columns begin to end - 1, dense."""
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield the number of a first row and some rows from there on, dense."""
+        """Yield numbers of first rows and the rows from there on, dense."""
         step = block_length(self.shape[1], self.dtype)
         for begin in range(0, self.shape[0], step):
             yield begin, self.rows(begin, min(begin + step, self.shape[0]))
 
     def column_blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield the number of a first column and some columns from there on, dense."""
+        """Yield numbers of first columns and the columns from there on, dense."""
         step = block_length(self.shape[0], self.dtype)
         for begin in range(0, self.shape[1], step):
             yield begin, self.columns(begin, min(begin + step, self.shape[1]))
 
     def pieces(self) -> Iterator[tuple[int, Any]]:
-        """Yield the rows as `blocks` does, all at once if that needs no copy."""
+        """Yield the rows as `blocks` does, or all at once."""
         return self.blocks()
 
     def column_sums(self) -> Any:
@@ -95,7 +93,7 @@ class Matrix(ABC):
 
 
 class Dense(Matrix):
-    """An array, in memory or mapped; a pickled mapped array keeps the name of its file only."""
+    """An array, in memory or mapped."""
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(vars(self))
@@ -122,12 +120,12 @@ class Dense(Matrix):
         return found
 
     def normal_times(self, V: Any, shift: Any) -> tuple[Any, Any, int]:
-        """Multiply twice by a few rows while a cache keeps them, which reads X once."""
+        """Multiply twice by rows in a cache, which reads X once."""
         b = V.shape[1]
         step = self._panel_length(b)
         if 2 * step < b or 8 * V.size > 2 * PANEL_BYTES:  # adding up would push them out
             return super().normal_times(V, shift)
-        # OpenBLAS is slow for numbers of columns that are not multiples of four
+        # OpenBLAS is slow unless columns are a multiple of four
         large = b > 1 and self.shape[0] * self.shape[1] > PANEL_ENTRIES
         spare = ((0, 0), (0, -b % 4 if large else 0))
         V, shift = np.pad(np.asarray(V, self.dtype), spare), np.pad(shift[None], spare)
@@ -159,7 +157,7 @@ class Dense(Matrix):
         return np.asarray(self.X[:, begin:end], self.dtype)
 
     def pieces(self) -> Iterator[tuple[int, Any]]:
-        """Yield all rows at once, or blocks converted to the precision of products."""
+        """Yield all rows at once, or converted blocks."""
         flags = self.X.flags
         if self.X.dtype == self.dtype and (flags.c_contiguous or flags.f_contiguous):
             yield 0, np.asarray(self.X)
@@ -201,7 +199,7 @@ class Sparse(Matrix):
 
 
 class Chunked(Matrix):
-    """Rows on disk or computed: `X` is `Rows`, read block by block in each pass."""
+    """Rows on disk or computed: `X` is `Rows`."""
 
     def like(self, values: Array) -> Chunked:
         """Return rows in memory."""

@@ -91,7 +91,7 @@ class PCAOracle(Oracle):
         return small
 
     def mean(self) -> Array:
-        """Return the means of columns, zero without centring; the first call is a pass."""
+        """Return the means of columns, zero without centring; first a pass."""
         if self._mean is None:
             if not self.center:
                 return np.zeros(self.n)

@@ -1,4 +1,4 @@
-"""A run's last point as the optimum, if one pass over X shows that it is."""
+"""A run's last point as the optimum, shown by one pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.scatter import leading, rank_update
 
 LEAST = 5e9
-"""Minimum number of multiplications for the covariance to take a tenth of a second."""
+"""Minimum number of multiplications for the covariance."""
 
 SAMPLED, PROBES = 20, 3
 """Sampled rows for each column, and number of their leading directions to multiply."""

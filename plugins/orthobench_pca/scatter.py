@@ -1,4 +1,4 @@
-"""The matrices Z'Z and ZZ' of a centred and scaled matrix, and their leading eigenvectors."""
+"""The matrices Z'Z and ZZ', and their leading eigenvectors."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MOST_BYTES = 2**31
 """Maximum bytes of a Gram matrix."""
 
 LARGE, FEW, RESTARTS = 600, 20, 40
-"""Minimum side, minimum side per component, and number of restarts of Lanczos iterations."""
+"""Minimum side, minimum side per component, and restarts of Lanczos."""
 
 MIRRORED = 256
 """The side of blocks that are mirrored at once."""
 
 CANCELLED = {"float64": 1e4, "float32": 10.0}
-"""Ratio of squared mean to variance above which X'X - n mm' loses digits, and rows are centred."""
+"""Ratio of squared mean to variance above which rows are centred."""
 
 
 def scatter(oracle: PCAOracle) -> Array:
@@ -49,7 +49,7 @@ def scatter(oracle: PCAOracle) -> Array:
 
 
 def shared_scatter(oracle: PCAOracle) -> Array:
-    """Return all of Z'Z (n, n) of a matrix with rows, with Python threads on all cores."""
+    """Return all of Z'Z (n, n), with Python threads on all cores."""
     matrix, rows, step = oracle.matrix, oracle.rows, 8 * block_length(oracle.n, np.float64)
     C: Any = None
     total = np.zeros(oracle.n)

@@ -59,7 +59,7 @@ class Factorizing(PolarSolver[PolarStateT]):
 
 
 def lost(X: Any) -> int:
-    """Return the number of zero singular values of matrices whose others are one."""
+    """Return the number of zero singular values, if others are one."""
     return round(float(namespace(X).sum(X.shape[-1] - lengths(X) ** 2)))
 
 

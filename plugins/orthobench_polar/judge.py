@@ -9,7 +9,7 @@ import numpy as np
 from orthobench.contract import Array, Solution
 
 WELL_CONDITIONED = 1e-4
-"""Minimum ratio of the extreme squared singular values for which squares are accurate enough."""
+"""Minimum ratio of squared singular values for accurate squares."""
 
 ROUNDED = 1e-15
 """Maximum relative difference of a multiple from A."""

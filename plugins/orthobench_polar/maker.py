@@ -148,6 +148,6 @@ def _tall(A: ArrayLike) -> tuple[Array, Meaning]:
 
 
 def scaled(A: Array) -> Array:
-    """Return each matrix times the power of two that puts its largest entry in [1/2, 1)."""
+    """Return each matrix times a power of two, with largest entry in [1/2, 1)."""
     _, exponents = np.frexp(np.abs(A).max(axis=(-2, -1), keepdims=True))
     return np.asarray(np.ldexp(A, -exponents))

@@ -13,7 +13,7 @@ GRID = 4000
 """Number of grid points, with logarithms at equal distances."""
 
 COARSE = 400
-"""Points of each half of the grid of a linear program, dense at its low end and at 1."""
+"""Points of each half of a linear program's grid."""
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from orthobench.contract import Array, Oracle, UsageError, flops
 from orthobench_pymanopt.manifolds import FlopCounter, grassmann, stiefel
 
 STEP = 1e-5
-"""Step of central differences of a gradient, at which truncation and rounding errors balance."""
+"""Step of central differences of a gradient."""
 
 
 class ManifoldOracle(Oracle):
@@ -51,7 +51,7 @@ class Objective(FlopCounter, ABC):
         """Return the matrix of partial derivatives."""
 
     def scale(self, U: Array) -> float:
-        """Return the unit of the gradient tolerance, from the first point; here one."""
+        """Return the unit of the gradient tolerance; here one."""
         del U
         return 1.0
 
@@ -110,7 +110,7 @@ class StiefelObjective(Objective):
         return self.oracle.hessian(U, V) / self.unit
 
     def scale(self, U: Array) -> float:
-        """Return one, after gradients were scaled to norm one at the first point.
+        """Return one, with gradients scaled to norm one.
 
         Pymanopt compares with fixed numbers.
         """

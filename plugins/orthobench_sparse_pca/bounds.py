@@ -44,7 +44,7 @@ class VarianceBounds:
         self._known = {0: 0.0}
 
     def __call__(self, nonzeros: Iterable[int]) -> float:
-        """Return a bound on the variance of components with these numbers of loadings.
+        """Return a bound on the variance of components.
 
         It is at most the sum of the bounds of each alone, and the variance of m principal
         components.
@@ -140,7 +140,7 @@ class Search:
         return self._add(place, features[:inside], features[inside:])
 
     def branch(self) -> tuple[Node, Node]:
-        """Replace the node with the largest bound by two: the next feature in, and out."""
+        """Replace the best node by two: the next feature in, and out."""
         _, _, place, parent = heapq.heappop(self.heap)
         inside, at = parent.inside, parent.next
         free = parent.free[:at] + parent.free[at + 1 :]

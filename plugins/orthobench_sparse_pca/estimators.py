@@ -101,7 +101,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the scores (n, k), by least squares: components need not be orthogonal."""
+        """Return the scores (n, k), by least squares."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return np.asarray((X - self.mean_) @ np.linalg.pinv(self.components_))

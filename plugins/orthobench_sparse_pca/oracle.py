@@ -1,4 +1,4 @@
-"""The oracle of sparse PCA, its solutions, shared parameters, and the base class."""
+"""The oracle of sparse PCA, its solutions, and the base class."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class SparsePCAOracle(Oracle):
         return gamma / self.unit * float(np.abs(Z).sum()) - explained, work
 
     def to(self, place: Place) -> Self:
-        """Return a copy with the data at a place, and a stream of their samples there."""
+        """Return a copy with data and samples at a place."""
         moved = super().to(place)
         moved.stream = self.stream.to(place)
         return moved
@@ -155,7 +155,7 @@ class SparsePCAOracle(Oracle):
         return self.stream.remaining()
 
     def take(self, count: int) -> Any:
-        """Return the next `count` samples, ``(count, d)``, C order; do not write into it."""
+        """Return the next samples (count, d), read-only."""
         return self.stream.take(count)
 
 

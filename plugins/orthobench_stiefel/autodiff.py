@@ -55,15 +55,15 @@ class Differentiated(ABC):
         return of_numpy
 
     def value_there(self, X: Any) -> Any:
-        """Return the cost at an array of the library, as an array of it."""
+        """Return the cost at an array, in the library."""
         return self.cost(X)
 
     def gradient_there(self, X: Any) -> Any:
-        """Return the gradient at an array of the library, as an array of it."""
+        """Return the gradient at an array, in the library."""
         return self.both_there(X)[1] if self.partials is None else self.partials(X)
 
     def both_there(self, X: Any) -> tuple[Any, Any]:
-        """Return cost and gradient at an array of the library, as arrays of it."""
+        """Return cost and gradient at an array, in the library."""
         if self.partials is None:
             return self.differentiate(X)
         return self.value_there(X), self.partials(X)

@@ -61,7 +61,7 @@ class Iterate(EndingState):
         return self.factor * G
 
     def evaluated(self, oracle: ProductOracle, X: Any) -> tuple[Any, Any]:
-        """Return value and gradient at X in the unit of the state, counted."""
+        """Return value and gradient at X, in the unit, counted."""
         self.work.samples += oracle.terms
         self.work.flops += oracle.both_flops
         value, G = oracle.value_and_gradient(X)
@@ -70,7 +70,7 @@ class Iterate(EndingState):
         return (value if plain else value * self.factor), G
 
     def estimated(self, oracle: ProductOracle, X: Any, batch: int) -> Any:
-        """Return the gradient at X in that unit, or its estimate from a batch, counted."""
+        """Return the gradient at X, or its estimate, counted."""
         if batch and isinstance(oracle, FiniteSumOracle):
             self.work.samples += batch
             self.work.flops += batch * oracle.term_flops
@@ -85,7 +85,7 @@ class Iterate(EndingState):
         return norm(A)
 
     def measured(self, G: Any) -> bool:
-        """Set the unit by the gradient of the first step; end the run if that is zero."""
+        """Set the unit by the first gradient; end the run if it is zero."""
         if self.work.steps > 1:
             return False
         self.unit = self.norm_of(G)
@@ -135,7 +135,7 @@ class Descent(Solver[OracleT_contra, StateT]):
     """Base of methods that begin at the common start and return the iterate."""
 
     def begun(self, oracle: ProductOracle) -> dict[str, Any]:
-        """Return the start and the first `Iterate.factor`; refuse a batch that does not fit."""
+        """Return the start and the first `Iterate.factor`; check the batch."""
         check_batch(oracle, getattr(self, "batch", 0))
         factor = None if getattr(self, "relative", True) else 1
         return {"X": copied(oracle.start), "factor": factor}

@@ -211,7 +211,7 @@ def checked_matrix(
 
 
 STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-"""Lengths of the steps at which the Taylor errors of a derivative are compared."""
+"""Lengths of steps for Taylor errors."""
 
 TOLERANCE = 1e-3
 """Maximum relative error of a correct derivative, apart from rounding."""
@@ -287,7 +287,7 @@ class _Probe:
         return checked_value(value, name, f"at {self.where}", UsageError)
 
     def matrix(self, function: Callable[[Array], Any], X: Array, what: str) -> Array:
-        """Return the value of a derivative, a finite real matrix of the shape of X."""
+        """Return a derivative, a finite real matrix."""
         name = f"{what}({self.letter}{', V' if what == 'hessian' else ''})"
         G = checked_matrix(self._called(function, X, what), X.shape, name, UsageError)
         if not np.isfinite(G).all():
@@ -295,7 +295,7 @@ class _Probe:
         return G
 
     def check_gradient(self, gradient: Gradient, value: float) -> None:
-        """Compare a gradient with differences of the cost, of value `value` at X."""
+        """Compare a gradient with differences of the cost."""
         G = self.matrix(gradient, self.X, "gradient")
         derivative = float(np.vdot(G, self.D))
         tangent = float(np.linalg.norm(projected(self.X, G)))

@@ -156,6 +156,6 @@ def instance(
 
 
 def unit(oracle: ProductOracle) -> float:
-    """Return the norm of the partial derivatives at a random point, for the judge."""
+    """Return the norm of partial derivatives at a random point."""
     X = Solution(random_point(oracle.n, oracle.k, np.random.default_rng(0)))
     return float(np.linalg.norm(oracle.gradient(feasible(X, oracle.stack).point)))

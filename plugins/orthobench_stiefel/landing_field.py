@@ -62,7 +62,7 @@ class FieldDescent(ArrayDescent[StateT]):
     tolerance: float
 
     def followed(self, state: Any, G: Any) -> Any:
-        """Return the direction to take in place of the gradient G; here G."""
+        """Return the direction; here the gradient G."""
         del state
         return G
 

@@ -86,7 +86,7 @@ class PlantedCorrelations(CCA):
 
 @dataclass(frozen=True)
 class SparsePairs(CCA):
-    """Sparse counts of two kinds in the same cells, tied together by k groups of cells.
+    """Sparse counts of two kinds in the same cells, tied by k groups.
 
     Cells count more often in columns of their group; entries are log(1 + count). Beyond 3,000
     columns on either side the judge measures against correlations of one, their maximum.
@@ -115,7 +115,7 @@ class SparsePairs(CCA):
         return cca(X, Y, self.k, ridge=self.ridge)
 
     def counts(self, groups: NDArray[np.intp], size: int, rng: np.random.Generator) -> Any:
-        """Return cells by columns, sparse, with more counts in the columns of a cell's group."""
+        """Return cells by columns, sparse, with more counts in a cell's group."""
         from scipy.sparse import csr_matrix
 
         most = max(1, round(self.density * size))
@@ -173,7 +173,7 @@ class NpyCCA(CCA):
 
 
 def _of_file(path: str, read: Callable[[Path], T]) -> T:
-    """Return the arrays of a file; name a file that cannot be read."""
+    """Return the arrays of a file, or name it."""
     try:
         return read(Path(path).expanduser())
     except FileNotFoundError:

@@ -13,8 +13,7 @@ from orthobench_cca.covariances import SINGULAR, normalized, normalized_flops, u
 from orthobench_cca.oracle import PairsOracle, halves
 
 GAIN, STALLED = 1e-12, 50
-"""Relative gain of correlations that is rounding; the number of steps without more that ends a run.
-"""
+"""Relative gain that is rounding; number of steps without gain that ends a run."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from orthobench_cca.covariances import normalized, normalized_flops
 from orthobench_cca.pencil import PencilOracle, leading
 
 SHIFT = 1.1
-"""Shift relative to a negative Ritz value; above one, so that its vector does not vanish."""
+"""Shift relative to a negative Ritz value, above one."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class GenELinK(PencilSolver):
 
 
 def conjugate_gradients(B: Array, right: Array, Z: Array, count: int) -> Array:
-    """Return Z after some conjugate gradients on BZ = right, each column by itself."""
+    """Return Z after some conjugate gradients on BZ = right, column by column."""
     R = right - B @ Z
     P, squares = R, np.sum(R * R, axis=0)
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""Landing for X'BX = I: steps without retraction, with B as it is or by mini-batches."""
+"""Landing for X'BX = I, for a pencil and for mini-batches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orthobench_cca.solvers.generalized import PencilSolver, PencilState
 from orthobench_cca.solvers.stochastic import Stochastic, StochasticState
 
 STEPS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-"""Step sizes that are tried for a pencil, whose matrices are divided by their norms."""
+"""Step sizes for a pencil with matrices divided by their norms."""
 
 
 def landing_direction(AX: Array, BX: Array, S: Array, attraction: float) -> Array:

@@ -15,7 +15,7 @@ DROPPED = 1e-12
 """Relative eigenvalue of a basis's Gram matrix below which it is rounding."""
 
 STEPS = 20
-"""Number of steps for which the costs of conjugate gradients and of a factor are compared."""
+"""Number of steps for the choice between conjugate gradients and a factor."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -126,7 +126,7 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
         return state
 
     def step(self, oracle: PairsMatrices, state: KrylovState) -> None:
-        """Extend both bases by a block, and compute the canonical variables in them."""
+        """Extend both bases by a block, and compute canonical variables."""
         (x, y), N, width = oracle.sides, oracle.count, state.block.shape[1]
         Z = self._regressed(y, state.block, oracle.ridge, state.inverses[1], state.roots[1])
         V = y.times(Z)

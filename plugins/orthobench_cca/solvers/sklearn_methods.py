@@ -13,7 +13,7 @@ from orthobench.contract import Array, DataError, Solution, Solver, State, Statu
 from orthobench_cca.oracle import PairsOracle
 
 ROWS_OF_UNIT = 1000
-"""Maximum number of rows whose largest entry is the unit of the data."""
+"""Maximum number of rows for the unit of the data."""
 
 
 @dataclass(slots=True, kw_only=True)

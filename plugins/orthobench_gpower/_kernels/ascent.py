@@ -1,4 +1,4 @@
-"""The iterate of the generalized power method: with screened rows in NumPy, dense elsewhere."""
+"""The iterate of the generalized power method, screened or dense."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Ascent(NamedTuple):
 
     @property
     def active(self) -> NDArray[np.bool_]:
-        """Whether each row is active for each column at the point, shape (n, m)."""
+        """Whether rows are active for columns, shape (n, m)."""
         return np.isneginf(self.due.T)
 
 
@@ -107,7 +107,7 @@ def dense_ascent(rows: Any, bound: float, hard: bool, weights: Any, X: Any) -> D
 
 
 def dense_start(rows: Any, longest: float, norms: Any, others: Any) -> Any:
-    """Return the first of the longest rows, shape (N, 1), next to the other columns."""
+    """Return the longest row, shape (N, 1), next to the other columns."""
     xp = namespace(rows)
     first = xp.argmax(xp.astype(norms >= longest, xp.int32))
     row = xp.take(rows, xp.reshape(first, (1,)), axis=0)

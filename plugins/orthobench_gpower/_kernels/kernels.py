@@ -1,4 +1,4 @@
-"""The kernels of the generalized power method: objective and gradient from active rows.
+"""The kernels of the generalized power method.
 
 An evaluation reads active rows, and rows that may have become active
 (`orthobench_gpower._kernels.ascent`).
@@ -18,7 +18,7 @@ from orthobench_gpower._kernels.ascent import Ascent
 Rows: TypeAlias = NDArray[np.int64]
 
 ROUNDING = 16 * np.finfo(np.float64).eps
-"""Bound on the rounding error of a_i'x, over |a_i| N, for a unit vector x of N entries."""
+"""Bound on the rounding error of a_i'x, over |a_i| N."""
 
 BLOCK = 256
 """Number of rows that fit into the second-level cache."""
@@ -103,7 +103,7 @@ def _move(ascent: Ascent) -> None:
 
 @kernel
 def evaluate(ascent: Ascent) -> None:
-    """Set objective and gradient to those at the point, in one pass over blocks of rows.
+    """Set objective and gradient at the point, in one pass over the rows.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
                 self._finish(oracle, state)
 
     def solution(self, state: GPowerState) -> SparseSolution:
-        """Return the loadings of the components done, and of the ascent in progress."""
+        """Return the loadings of finished components, and of the ascent in progress."""
         if isinstance(state.ascent, DenseAscent):
             return SparseSolution(self._loadings(state.ascent), gamma=self._absolute(state))
         Z = state.loadings.copy()
@@ -248,7 +248,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         state.work.flops += self._start_flops(oracle)
 
     def _absolute(self, state: GPowerState) -> float | None:
-        """Return the penalty in the unit of A, if it is an l1 penalty shared by all components."""
+        """Return the penalty in the unit of A, if all components share an l1 penalty."""
         shared = self.gamma == 0 or state.loadings.shape[1] == 1
         shared = shared or (self.block and self.mu == "equal")
         return state.ascent.bound * state.unit if shared and self.penalty == "l1" else None

@@ -23,7 +23,7 @@ BLOCK_HELP = "samples in a block, which is made as a whole"
 
 
 class GeneratedRows(Rows):
-    """Samples in float32, block i from the generator that key and i determine.
+    """Samples in float32; key and i determine block i.
 
     The counter of this Philox generator begins at i 2^192, so that blocks share no numbers.
 

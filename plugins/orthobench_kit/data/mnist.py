@@ -39,7 +39,7 @@ TEST_LABELS = _mnist(
 
 
 def read(file: DataFile) -> NDArray[np.uint8]:
-    """Return the bytes of a file of the database, in the shape of its header.
+    """Return the bytes of a file, in the shape of its header.
 
     Raises
     ------

@@ -141,7 +141,7 @@ def _expanded(path: str) -> Path:
 
 
 def unreadable(file: Path, error: Exception, kind: str = "a .npy file") -> DataError:
-    """Return the error of a file that is missing, or not of its kind."""
+    """Return the error of an unreadable file."""
     if isinstance(error, DataError):
         return error
     if isinstance(error, FileNotFoundError):

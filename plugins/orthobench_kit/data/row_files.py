@@ -1,4 +1,4 @@
-"""Samples in files, read by blocks: .npy and Parquet files, HDF5 files, Zarr stores.
+"""Samples in files, read by blocks.
 
 Paths are ``X.npy``; ``parts/*.npy`` or ``parts/*.parquet`` in natural order; ``X.h5/NAME`` and
 ``X.zarr/NAME``, an array inside, with an optional name if there is one matrix.
@@ -49,7 +49,7 @@ CONTAINERS: Mapping[str, Callable[[Path, str], Rows]] = {
 
 
 class Stacked(Rows):
-    """The rows of several parts, one after another; no block crosses their borders.
+    """The rows of several parts; no block crosses their borders.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Stacked(Rows):
         self.borders = np.append(np.concatenate(own), len(self)).astype(np.intp)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1, without a copy if they are in one part."""
+        """Return rows begin to end - 1."""
         pieces = []
         while begin < end:
             which = self._part(begin)
@@ -120,7 +120,7 @@ def rows_at(path: str, in_order: bool = True) -> AnyRows:
 
 
 def files_at(path: str) -> list[Path]:
-    """Return the files of a path, in natural order: ``part-2.npy`` before ``part-10.npy``.
+    """Return the files of a path, in natural order.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def _is_npy(files: Sequence[Path]) -> bool:
 
 
 def _container(path: str) -> tuple[Path | None, str]:
-    """Return the file or folder with arrays inside, and the name of one; None if there is none."""
+    """Return the file or folder with arrays inside, and a name; or None."""
     own = Path(path).expanduser()
     for folder in (own, *own.parents):
         if folder.suffix in CONTAINERS and (folder.suffix == ".zarr" or not folder.is_dir()):

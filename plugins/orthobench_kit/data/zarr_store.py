@@ -70,7 +70,7 @@ def rows_in(folder: Path, name: str) -> Rows:
 
 @lru_cache(maxsize=16)
 def _bytes_of_files(place: Path, modified: int) -> int:
-    """Return the size of an array, cached by its folder's state; refuse links and special files."""
+    """Return the size of an array, cached; refuse links and special files."""
     del modified
     size = 0
     for file in place.rglob("*"):

@@ -43,7 +43,7 @@ def sparser(evidence: Evidence, rival: str = GREEDY) -> Measurement:
 
 
 def explains_more(evidence: Evidence) -> Measurement:
-    """Check that Givens explains more at the end, at one penalty and at one density."""
+    """Check that Givens explains more, at one penalty and at one density."""
     return together([_more(evidence, GREEDY), _more(evidence, SPARSER)])
 
 
@@ -54,7 +54,7 @@ def _more(evidence: Evidence, rival: str) -> Measurement:
 
 
 def faster(evidence: Evidence) -> Measurement:
-    """Check that Givens needs fewer flops to explain what the greedy method explains at its end."""
+    """Check that Givens needs fewer flops for the greedy method's final variance."""
     aims, most, spent = (
         evidence.finals(SUITE, PROBLEM, GREEDY, value) for value in (EXPLAINED, NONZEROS, "flops")
     )
@@ -70,12 +70,12 @@ def faster(evidence: Evidence) -> Measurement:
 
 
 def beats_block(evidence: Evidence) -> Measurement:
-    """Check that Givens is sparser, explains more and is faster than the block variant."""
+    """Check that Givens is sparser, explains more and is faster than the block."""
     return together([sparser(evidence, BLOCK), _more(evidence, BLOCK), _nearly_as_soon(evidence)])
 
 
 def _nearly_as_soon(evidence: Evidence) -> Measurement:
-    """Compare the flops until 99 % of the variance of the block variant is explained."""
+    """Compare the flops until 99 % of the block's variance is explained."""
     aims = 0.99 * evidence.finals(SUITE, PROBLEM, BLOCK, EXPLAINED)
     runs = (evidence.records(SUITE, PROBLEM, solver) for solver in (GIVENS, BLOCK))
     givens, block = (flops_to_each(records, aims) for records in runs)
@@ -84,13 +84,13 @@ def _nearly_as_soon(evidence: Evidence) -> Measurement:
 
 
 def same_objective(evidence: Evidence) -> Measurement:
-    """Check that Givens and the block variant end at the same value of equation 6, within 1 %."""
+    """Check that Givens and the block end at one value of equation 6."""
     found = final_ratios(evidence, SUITE, PROBLEM, (GIVENS, BLOCK), "squared_objective")
     return median_within(found, 0.99, 1.01, "equation 6 at the end, Givens / block")
 
 
 def flops_to(record: Run, aim: float, nonzeros: float = np.inf) -> float:
-    """Return the flops at which a run first explains a variance; infinite if it never does.
+    """Return the flops at which a run explains a variance, or infinity.
 
     Interpolated linearly between checkpoints.
 
@@ -117,7 +117,7 @@ def flops_to_each(records: Sequence[Run], aims: Array) -> Array:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw explained variance, and the non-zeros of the whole matrix Z, against flops."""
+    """Draw explained variance and non-zeros against flops."""
     runs = {s: evidence.records(SUITE, PROBLEM, s) for s in SOLVERS}
     axes = {
         EXPLAINED: (Axis(EXPLAINED, "adjusted explained variance", log=False), 1),

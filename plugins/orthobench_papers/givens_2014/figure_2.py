@@ -1,4 +1,4 @@
-"""Figure 2: streaming sparse PCA with few components, on other data than the paper's."""
+"""Figure 2: streaming sparse PCA with few components, on other data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIMILAR = 0.95
 
 
 def suite(m: int) -> str:
-    """Return the suite of m components; for 10 it has more splits, since methods differ less."""
+    """Return the suite of m components."""
     return "figure-2-m10" if m == 10 else "figure-2"
 
 
@@ -94,7 +94,7 @@ def _flops_ratio(evidence: Evidence, m: int, density: float) -> Measurement:
 
 
 def few_rotations_do(evidence: Evidence) -> Measurement:
-    """Compare m rotations a sample with 100: the mean of 3 m and 2 densities, split by split."""
+    """Compare m rotations a sample with 100, split by split."""
     ratios = [
         final_ratios(evidence, ROTATIONS, problem(m, density), (FEWER, MORE), EXPLAINED)
         for m in COMPONENTS

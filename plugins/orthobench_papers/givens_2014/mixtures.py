@@ -49,7 +49,7 @@ def mixture(evidence: Evidence, d: int, samples: int) -> str:
 
 
 def nmi(evidence: Evidence, suite: str, problem: str) -> tuple[Array, Array]:
-    """Return the NMI of Givens, and of the power method by its own factors, seed by seed."""
+    """Return the NMI of Givens and of the power method, seed by seed."""
     givens = evidence.finals(suite, problem, GIVENS, "nmi")
     power = [
         _of_own_factors(
@@ -73,7 +73,7 @@ def _of_own_factors(
 def givens_ahead(
     evidence: Evidence, suite: str, problem: str = "", at: tuple[int, int] = (0, 0)
 ) -> Measurement:
-    """Check that Givens has the larger NMI, in the median over the seeds.
+    """Check that Givens has the larger median NMI.
 
     `at` has dimension and samples of a problem of Figures 3 and 4, in place of `problem`.
     """
@@ -82,7 +82,7 @@ def givens_ahead(
 
 
 def power_ahead(evidence: Evidence, suite: str, at: tuple[int, int]) -> Measurement:
-    """Check that the tensor power method has the larger NMI, in the median; `at` as above."""
+    """Check that the tensor power method has the larger median NMI; `at` as above."""
     givens, power = nmi(evidence, suite, mixture(evidence, *at))
     return _ahead(power - givens, "power - Givens", givens, power)
 
@@ -97,7 +97,7 @@ def _ahead(difference: Array, name: str, givens: Array, power: Array) -> Measure
 
 
 def optimal_nmi(evidence: Evidence) -> Measurement:
-    """Check the NMI of the true mixture at d = 100, for the sample sizes of both figures."""
+    """Check the NMI of the true mixture at d = 100."""
     found = np.concatenate([
         evidence.finals(suite(samples), mixture(evidence, 100, samples), GIVENS, "optimal_nmi")
         for samples in SAMPLES

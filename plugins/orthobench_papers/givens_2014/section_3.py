@@ -35,7 +35,7 @@ HORIZON = 100_000
 
 
 def gradient_vanishes(evidence: Evidence) -> Measurement:
-    """Check that the gradient ends near zero, relative to the start, on three functions."""
+    """Check that the gradient ends near zero on three functions."""
     hits = []
     for problem in PROBLEMS:
         for method in METHODS:
@@ -75,7 +75,7 @@ def _tensor_steps(seed: int) -> list[bool]:
 
 
 def _never_worse(run: DrivenRun, value: Callable[[Any], float]) -> list[bool]:
-    """Return whether each of 200 steps left a value that is minimized no higher, up to rounding."""
+    """Return whether no step worsened the value, up to rounding."""
     found = [value(state) for state in run.states(200)]
     scale = max(map(abs, found))
     return [after <= before + 1e-12 * scale for before, after in pairwise(found)]
@@ -110,7 +110,7 @@ def flipped_least(d: int, seed: int) -> tuple[Array, Array, Array]:
 
 
 def nudged(U: Array, angle: float, rng: np.random.Generator) -> Array:
-    """Return U after rotations of all pairs of columns by random angles of this size."""
+    """Return U after rotations of all pairs of columns by small angles."""
     near = U.copy()
     for i in range(U.shape[1]):
         for j in range(i):
@@ -119,7 +119,7 @@ def nudged(U: Array, angle: float, rng: np.random.Generator) -> Array:
 
 
 def global_minima_hold(evidence: Evidence) -> Measurement:
-    """Check that Algorithm 1 stays at the minimum of Brockett's function, and leaves a saddle."""
+    """Check that Algorithm 1 stays at the minimum, and leaves a saddle."""
     seeds = evidence.seeds[: evidence.sized(TRIALS, 100)]
     hits = [_eigenvectors_hold(seed) for seed in seeds]
     text = (
@@ -143,7 +143,7 @@ def _moved(made: AnyInstance, U: Array, seed: int) -> float:
 
 
 def sufficient_decrease(evidence: Evidence) -> Measurement:
-    """Check that a step on Brockett's function gains what the derivative along it promises."""
+    """Check that a step gains what the derivative along it promises."""
     return in_every_trial(_decreases, evidence, "steps that gain so much")
 
 
@@ -171,7 +171,7 @@ def lipschitz(oracle: Any) -> float:
 
 
 def rate_as_printed(evidence: Evidence) -> Measurement:
-    """Check the printed bound on the largest expected squared gradient up to T = 100,000."""
+    """Check the printed bound on the largest expected squared gradient."""
     found = _normalized(evidence)
     largest = int(np.argmax(found.squares.mean(axis=0)))
     d = found.d
@@ -181,7 +181,7 @@ def rate_as_printed(evidence: Evidence) -> Measurement:
 
 
 def rate_corrected(evidence: Evidence) -> Measurement:
-    """Check the corrected bound on the smallest expected squared gradient up to T, for each T."""
+    """Check the corrected bound on the smallest expected squared gradient."""
     found = _normalized(evidence)
     means = found.squares.mean(axis=0)
     least = [int(np.argmin(means[: k + 1])) for k in range(len(means))]
@@ -218,7 +218,7 @@ def _normalized(evidence: Evidence) -> Gradients:
 def _squares(record: Run, count: int, d: int) -> Array:
     oracle = instance(record.problem.name, record.seed, **record.problem.parameters).oracle
     first = record.trace[0].metrics["objective_gap"]
-    # Definition 1 has twice the gradient of the embedded metric, which the judge has
+    # Definition 1 has twice the gradient of the judge
     norms = np.array([2 * mark.metrics["gradient_norm"] for mark in record.trace])
     squares: Array = norms**2 / (2 * lipschitz(oracle) * d * (d - 1) * first)
     return np.append(squares, np.full(count - len(squares), squares[-1]))

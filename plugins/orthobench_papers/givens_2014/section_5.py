@@ -27,15 +27,15 @@ from orthobench_papers.runs import TRIALS, begin_trial, in_every_trial, instance
 Line: TypeAlias = Callable[[Array, float], float]
 
 SPREADS, SIZES, ORDERS = (2, 1, 20), (3, 5, 10, 20, 50), ("random", "cyclic")
-"""Ratios of largest to smallest weight, dimensions, and orders of the pairs, of the suite."""
+"""Ratios of weights, dimensions, and orders of the pairs, of the suite."""
 
 
 EXACT = 1e-10
-"""Maximum relative error of a recovered factor, and of the sum of the weights."""
+"""Maximum relative error of a recovered factor, and of the weights."""
 
 
 def exact_recovery(evidence: Evidence) -> Measurement:
-    """Check that all factors of orthogonally decomposable tensors are found from random starts."""
+    """Check that all factors are found from random starts."""
     records = {
         order: [
             record
@@ -67,7 +67,7 @@ def _sweeps(record: Run) -> float:
 
 
 def only_factors_are_stable(evidence: Evidence) -> Measurement:
-    """Check that the factors with the smallest one negated are no strict local maximum."""
+    """Check that the smallest factor negated is no strict local maximum."""
     text = (
         "tensors where negating the least factor gives no strict local maximum (weights (1, 3) "
         f"and U = [e2, -e1]: {_value(_of_two(), np.array([[0.0, -1.0], [1.0, 0.0]])):.3g}, where "
@@ -116,12 +116,12 @@ def printed_line(entries: Array, angle: float) -> float:
 
 
 def corrected_line(entries: Array, angle: float) -> float:
-    """Return equation 11 with the opposite signs of its terms in s³ and s."""
+    """Return equation 11 with corrected signs of s³ and s."""
     return printed_line(entries, -angle)
 
 
 def direct_line(entries: Array, angle: float) -> float:
-    """Return T(u~_i, u~_i, u~_i) + T(u~_j, u~_j, u~_j) itself, in the plane of i and j."""
+    """Return T(u~_i, u~_i, u~_i) + T(u~_j, u~_j, u~_j) in the plane of i and j."""
     T, c, s = plane(entries), cos(angle), sin(angle)
     return _value(T, np.array([[c, -s], [s, c]]))
 
@@ -136,7 +136,7 @@ FIXTURE = np.array([1.0, 2.0, 3.0, 4.0])
 
 
 def equation_11_as_printed(evidence: Evidence) -> Measurement:
-    """Check the printed formula against the trilinear form, at random entries and angles."""
+    """Check the printed formula against the trilinear form."""
     angle = math.pi / 6
     text = (
         "random planes where it is the objective (entries 1, 2, 3, 4 at pi/6: "
@@ -146,7 +146,7 @@ def equation_11_as_printed(evidence: Evidence) -> Measurement:
 
 
 def equation_11_corrected(evidence: Evidence) -> Measurement:
-    """Check the corrected formula against the trilinear form, and a step of the solver with it."""
+    """Check the corrected formula against the trilinear form and the solver."""
     trials: dict[str, Callable[[int], bool]] = {
         "it is the objective": partial(_is_objective, corrected_line),
         "the solver's step takes its largest value": _reaches_highest,
@@ -179,7 +179,7 @@ def _reaches_highest(seed: int) -> bool:
 
 
 def three_maxima(evidence: Evidence) -> Measurement:
-    """Check that random lines have at most 3 local maxima, on a grid of a quarter of a degree."""
+    """Check that random lines have at most 3 local maxima."""
     counts = []
     for seed in evidence.seeds[:TRIALS]:
         values = _on_circle(seed)[1]
@@ -190,7 +190,7 @@ def three_maxima(evidence: Evidence) -> Measurement:
 
 
 def cost_of_iterations(evidence: Evidence) -> Measurement:
-    """Check the powers of d, from 50 to 200, in the flops of the start and of an iteration."""
+    """Check the powers of d in the flops."""
     small, large = (_flops(d, evidence.seeds[0]) for d in (50, 200))
     start, step = (math.log(b / a) / math.log(4) for a, b in zip(small, large, strict=True))
     return together([
@@ -206,7 +206,7 @@ def _flops(d: int, seed: int) -> tuple[int, float]:
 
 
 def moments_decompose(evidence: Evidence) -> Measurement:
-    """Check that the exact moments of both models are decomposed, up to a residual of 1e-8."""
+    """Check that exact moments are decomposed, up to 1e-8."""
     problems: dict[str, tuple[str, dict[str, int]]] = {
         "Gaussian mixtures": ("gmm-moments", {"d": 30, "components": 12, "samples": 0}),
         "latent Dirichlet allocation": ("lda-moments", {"documents": 0}),

@@ -60,7 +60,7 @@ def finds(values: Array, counts: Array, k: int, printed: bool) -> bool:
 
 
 def spectra(seed: int, steps: int) -> list[tuple[Array, Array]]:
-    """Return the spectra of M + eta_t xx', with multiplicities, along a run of MSG on digits."""
+    """Return the spectra of M + eta_t xx' along a run of MSG on digits."""
     oracle = instance("digits", seed, k=K).oracle
     oracle.prepare(steps)
     X = oracle.take(steps)

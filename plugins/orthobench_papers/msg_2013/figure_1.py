@@ -54,7 +54,7 @@ def _eigenvalues(evidence: Evidence) -> list[Array]:
 
 
 def rank(evidence: Evidence) -> Measurement:
-    """Check that the rank, averaged over iterations 1,000 to 10,000, is within a fifth of 15."""
+    """Check that the mean rank is within a fifth of 15."""
     found = []
     for step, solver in SOLVERS.items():
         records = evidence.records(SUITE, PROBLEM, solver)
@@ -71,7 +71,7 @@ def grows_by_one(evidence: Evidence) -> Measurement:
 
 
 def small(evidence: Evidence) -> Measurement:
-    """Check that at least half of the eigenvalues beyond the k largest are below a tenth."""
+    """Check that half of the eigenvalues beyond k are below a tenth."""
     shares = []
     for D in _eigenvalues(evidence):
         extra = -np.sort(-D[SETTLED:], axis=1)[:, K:]
@@ -81,7 +81,7 @@ def small(evidence: Evidence) -> Measurement:
 
 
 def leave(evidence: Evidence) -> Measurement:
-    """Check that half of the directions leave at most ten iterations after they enter."""
+    """Check that half of the directions leave within ten iterations."""
     stays = [float(np.median(_stays(D[SETTLED:]))) for D in _eigenvalues(evidence)]
     return median_within(stays, 0, HANDFUL, "median number of iterations that a direction stays")
 

@@ -14,7 +14,7 @@ TAU, DIMENSION = 1.1, 32
 
 
 def begin(solver: str, k: int, seed: int, /, **parameters: Any) -> DrivenRun:
-    """Begin the run on this distribution that a suite makes with this seed."""
+    """Begin a suite's run on this distribution."""
     problem = catalogue().problem("orthogonal-distribution", {"k": k})
     return begin_as_in_suite(solver, problem, seed, **parameters)
 
@@ -33,6 +33,6 @@ def missed(point: Array) -> float:
 
 
 def half_gap(k: int) -> float:
-    """Return half of the loss of the second-best subspace, below which a subspace is the best."""
+    """Return half of the loss of the second-best subspace."""
     p = probabilities()
     return float(p[k - 1] - p[k]) / 2

@@ -1,4 +1,4 @@
-"""Theorem 1 and Lemma 3.1: the average of MSG, and the cost of rounding it."""
+"""Theorem 1 and Lemma 3.1: the average of MSG, and its rounding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS = 500
 
 
 def bounded_by(evidence: Evidence, factor: float) -> Measurement:
-    """Check that the mean excess of the relaxed objective is at most `factor` sqrt(k/T).
+    """Check that the mean relaxed excess is at most `factor` sqrt(k/T).
 
     By Lemma 3.1 that is the mean excess of the rounded solution too, which varies more.
     """

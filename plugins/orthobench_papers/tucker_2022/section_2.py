@@ -74,14 +74,14 @@ def descent(evidence: Evidence) -> Measurement:
 
 
 def best_known(T: Array, rank: int, seed: int) -> tuple[float, float]:
-    """Return the relative error of HOEVD, and the minimum over ascents from many starts."""
+    """Return the relative error of HOEVD, and the minimum over ascents."""
     instance = ob.symmetric_tucker(tensor=T, rank=rank)
     hoevd = begin("hoevd", instance, seed).advance().metrics["relative_error"]
     return hoevd, min(hoevd, *ascents(instance, seed, "relative_error"))
 
 
 def ascents(instance: AnyInstance, seed: int, metric: str) -> list[float]:
-    """Return a metric at the ends of ascents from HOEVD, first, and from random starts."""
+    """Return a final metric of ascents from HOEVD, and from random starts."""
     runs = [begin("pgd", instance, seed).advance(3000)]
     runs += [begin("pgd", instance, seed + s, start="random").advance(3000) for s in range(STARTS)]
     return [run.metrics[metric] for run in runs]
@@ -100,14 +100,14 @@ def hoevd_bound(evidence: Evidence) -> Measurement:
 
 
 def hoevd_is_not_critical(evidence: Evidence) -> Measurement:
-    """Check that the relative gradient of HOEVD is not zero on the data of Figure 2."""
+    """Check that the relative gradient of HOEVD is not zero."""
     smallest = evidence.problems("figure-2", "nig-factor order=3")[0]
     found = evidence.finals("figure-2", smallest, "hoevd form=implicit", "relative_gradient")
     return median_within(found, low=1e-6, text="relative gradient of HOEVD, d = 3, smallest n")
 
 
 def hoevd_attracts(evidence: Evidence) -> Measurement:
-    """Check that most ascents from HOEVD end at the best value of all starts."""
+    """Check that most ascents from HOEVD end at the best value."""
     hits, others = [], []
     for seed in evidence.seeds[: evidence.sized(30, 10)]:
         rng = np.random.default_rng([seed, 2])

@@ -63,7 +63,7 @@ class Scene(NamedTuple):
 
 
 def scenes(evidence: Evidence, method: str) -> list[Scene]:
-    """Return the scenes of a method, seed by seed; pixels are in column-major order."""
+    """Return the scenes of a method, seed by seed."""
     shown = evidence.exhibits(PHASES[method], "hsi-anomaly", "spgd")
     return [_scene(each, "sparse detection image", "ROC") for each in shown]
 
@@ -94,7 +94,7 @@ def size(evidence: Evidence) -> Measurement:
 
 
 def areas(evidence: Evidence, method: str) -> Array:
-    """Return the areas under the ROC curve, seed by seed; pixels are in column-major order."""
+    """Return the areas under the ROC curve, seed by seed."""
     return evidence.finals(PHASES[method], "hsi-anomaly", "spgd", "roc_auc")
 
 
@@ -106,7 +106,7 @@ def in_order(evidence: Evidence, method: str, pixels: str) -> str:
 
 
 def area(evidence: Evidence, method: str, printed: float) -> Measurement:
-    """Check that the area is near the printed one, with pixels in column-major order."""
+    """Check that the area is near the printed one."""
     others = ", ".join(in_order(evidence, method, pixels) for pixels in ("random", "row-major"))
     text = f"area under the ROC curve, batches in column-major order; {others}"
     found = areas(evidence, method)
@@ -114,7 +114,7 @@ def area(evidence: Evidence, method: str, printed: float) -> Measurement:
 
 
 def better(evidence: Evidence) -> Measurement:
-    """Check that the area above the curve of SPGD is the smaller one, seed by seed."""
+    """Check that the area above SPGD's curve is smaller."""
     text = "1 - area of SPGD over that of SHOEVD"
     return ratio_within(1 - areas(evidence, "SPGD"), 1 - areas(evidence, "SHOEVD"), 0, 1, text)
 
@@ -132,7 +132,7 @@ def area_under(shown: Scene) -> float:
 
 
 def above(evidence: Evidence) -> Measurement:
-    """Check that detection rates are above PCA's for every count of false alarms.
+    """Check that detection rates are above PCA's.
 
     Counts at which PCA's rate is zero or one are left out. There are more seeds than in the suite.
     """
@@ -158,7 +158,7 @@ def _positive(least: Array, method: str) -> Measurement:
 
 
 def detected(Z: Array, anomalies: NDArray[np.bool_]) -> Array:
-    """Return the detection rate at each count of false alarms, from centred Z (p, r).
+    """Return the detection rate at each count of false alarms.
 
     Scores are the norms of the rows of Z, whitened (Jin et al. 2022, section 5.1).
     """
@@ -176,27 +176,27 @@ def hits(shown: Scene) -> float:
 
 
 def pronounced(evidence: Evidence) -> Measurement:
-    """Check that at least half of the brightest pixels of the sparse images are anomalies."""
+    """Check that half of the brightest pixels are anomalies."""
     shares = {method: [hits(found) for found in scenes(evidence, method)] for method in PHASES}
     text = "anomalies among the 60 pixels that stand out most"
     return together([median_within(s, 0.5, text=f"{text}, {m}") for m, s in shares.items()])
 
 
 def hidden(evidence: Evidence) -> Measurement:
-    """Check that at most a quarter of them are, with principal component analysis."""
+    """Check that at most a quarter are, with PCA."""
     del evidence
     text = "anomalies among the 60 pixels that stand out most, PCA"
     return always_within([hits(covariance())], high=0.25, text=text)
 
 
 def contrast(shown: Scene) -> float:
-    """Return the mean brightness of anomalies in the sparse image, over that of other pixels."""
+    """Return the mean brightness of anomalies over that of other pixels."""
     bright = np.abs(shown.sparse)
     return float(bright[shown.anomalies].mean() / bright[~shown.anomalies].mean())
 
 
 def clearest(evidence: Evidence) -> Measurement:
-    """Check that the sparse images of SPGD have the larger contrast, seed by seed."""
+    """Check that SPGD's images have the larger contrast."""
     first, second = ([contrast(found) for found in scenes(evidence, method)] for method in PHASES)
     text = (
         f"contrast of anomalies with SPGD over that with SHOEVD; medians {np.median(second):.1f}, "

@@ -29,7 +29,7 @@ def skewed(rng: np.random.Generator, count: int, n: int = 50) -> Array:
 
 
 def overhead(n: int, p: int, form: str) -> int:
-    """Return the flops of Algorithm 1 before its first step, less those of a gradient."""
+    """Return the flops of Algorithm 1 before its first step."""
     samples = skewed(np.random.default_rng(0), p, n)
     made = ob.symmetric_tucker(samples, order=3, rank=RANK)
     before, after = (
@@ -45,7 +45,7 @@ def streaming_overhead(n: int) -> int:
 
 
 def overheads(evidence: Evidence) -> Measurement:
-    """Check the flops before the first step, and their growth for explicit methods."""
+    """Check the flops before the first step, and their growth."""
     n, p = evidence.sized((50, 200), (50, 200), (30, 60))
     base, wider, longer = (overhead(*at, "explicit") for at in ((n, p), (2 * n, p), (2 * n, 2 * p)))
     in_n, in_p = log2(wider / base), log2(longer / wider)
@@ -58,7 +58,7 @@ def overheads(evidence: Evidence) -> Measurement:
 
 
 def peak_memory(instance: AnyInstance, name: str, **options: Any) -> int:
-    """Return the peak memory of ten steps, without the data and compilation, in numbers."""
+    """Return the peak memory of ten steps, in numbers."""
     begin(name, instance, 0, **options).advance(10)
     oracle = instance.oracle
     solver = catalogue().solver(name, options, type(oracle))
@@ -73,7 +73,7 @@ def peak_memory(instance: AnyInstance, name: str, **options: Any) -> int:
 
 
 def storage(evidence: Evidence) -> Measurement:
-    """Check the memory of solvers, with batch, samples or tensor, against the table."""
+    """Check the memory of solvers against the table."""
     n, p, long = evidence.sized((80, 40_000, 20_000), (50, 10_000, 5000), (20, 500, 500))
     rng = np.random.default_rng(evidence.seeds[0])
     drawn = skewed(rng, 20 * BATCH, long)

@@ -19,7 +19,7 @@ from orthobench_pca.oracle import PCAOracle
 SPECTRA = ("exponential", "power", "spiked", "flat")
 
 PROBE_BYTES = 2**16
-"""Number of bytes at both ends of a file that its checksum reads."""
+"""Number of bytes at both ends in a checksum."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class PrincipalComponents(Problem[PCAOracle]):
 
     @classmethod
     def lack(cls, metrics: Mapping[str, float]) -> str:
-        """Return the lost variance, the largest angle, and the share of rows read."""
+        """Return lost variance, largest angle, and share of rows read."""
         parts = [f"{100 * metrics['gap']:.2g} % of the leading variance lost"]
         if "angle" in metrics:
             parts.append(f"largest angle {np.degrees(metrics['angle']):.2g} degrees")
@@ -199,7 +199,7 @@ class SparseCountsPCA(PrincipalComponents):
 
 @dataclass(frozen=True)
 class SparseTermsPCA(SparseCountsPCA):
-    """The same for terms in documents, not centred, as in latent semantic analysis."""
+    """The same for terms in documents, not centred."""
 
     name = "sparse-terms-pca"
 
@@ -231,7 +231,7 @@ class NpyPCA(PrincipalComponents):
         return pca(X, self.k, self.center, self.scale)
 
     def checksum(self) -> str:
-        """Return a digest of the file's size, its modification time, and the bytes at its ends.
+        """Return a digest of size, modification time, and bytes at the ends.
 
         Raises
         ------

@@ -29,11 +29,11 @@ class LibrarySolver(DirectSolver):
     centers: ClassVar[bool | None] = None
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return the reason of a refusal: also centring that the library does not offer."""
+        """Return why not: also centring that the library does not offer."""
         return super().refuses(problem) or self._uncentred(getattr(problem, "center", self.centers))
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse a library that is missing, and a matrix that it cannot take as it is."""
+        """Refuse a missing library, or an unfit matrix."""
         if why := self.missing_packages() or self._uncentred(oracle.center):
             raise UsageError(f"{self.name}: {why}")
         if oracle.scale is not None:
@@ -68,7 +68,7 @@ def randomized_flops(oracle: PCAOracle, iterations: int, oversampling: int) -> i
 
 
 def fitted(method: Any, oracle: PCAOracle) -> None:
-    """Fit an estimator of scikit-learn to X; pass its refusals on as `UsageError`."""
+    """Fit an estimator of scikit-learn to X, with its refusals."""
     try:
         with np.errstate(invalid="ignore"):  # shares of no variance, which nobody reads
             method.fit(oracle.X)

@@ -12,7 +12,7 @@ from orthobench_pca.base import DirectSolver, Found, PCASolution, PCASolver, PCA
 from orthobench_pca.oracle import PCAOracle
 
 BLOCKS = 12
-"""Number of blocks of a Krylov basis at which it is compressed to the leading Ritz vectors."""
+"""Number of blocks at which a Krylov basis is compressed."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Bases of eigenvectors of a changing Gram matrix: by eigh, QR, and Jacobi rotations."""
+"""Bases of eigenvectors of a changing Gram matrix."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class BasisJacobi(BasisSolver):
 
 
 def rounds(n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return rounds of disjoint pairs, with all pairs of n in n - 1 rounds, n if n is odd."""
+    """Return rounds of disjoint pairs, with all pairs of n."""
     size = n + n % 2
     ring, found = np.arange(1, size), []
     for _ in range(size - 1):
@@ -162,7 +162,7 @@ def rounds(n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
 
 
 def rotate(M: Array, Q: Array, p: NDArray[np.intp], q: NDArray[np.intp]) -> None:
-    """Rotate disjoint pairs in place, so that M[p, q] is zero, by at most 45 degrees."""
+    """Rotate disjoint pairs in place, so that M[p, q] is zero."""
     b = M[p, q]
     difference = M[p, p] - M[q, q]
     angle = np.where(b == 0, 0.0, 0.5 * np.arctan2(2 * b, np.abs(difference)))

@@ -20,7 +20,7 @@ from orthobench_pymanopt.objectives import ManifoldOracle, Objective, objective
 PACKAGES = ("pymanopt",)
 
 TRIALS = 60
-"""Maximum number of trials of a line search; Pymanopt's 10 allow no step below 0.001."""
+"""Maximum number of trials of a line search."""
 
 EXACT: Mapping[str, Any] = {"mininner": 0}
 """Settings of trust regions; Pymanopt's minimum of 1 may lead to 0 / 0."""

@@ -121,7 +121,7 @@ def scaled(train: Array, test: Array | None, scaling: str) -> Parts:
     """
     centre = train.mean(axis=0)
     deviation = np.sqrt(np.mean((train - centre) ** 2, axis=0))
-    # a constant with a rounded mean has a deviation; that of tiny values may underflow
+    # a rounded mean gives a constant a deviation
     features = np.flatnonzero((train.min(axis=0) < train.max(axis=0)) & (deviation > 0))
     if not len(features):
         raise DataError(f"no feature varies over the {len(train)} training samples")

@@ -101,7 +101,7 @@ def _samples(file: Path, checksum: str, published: bool) -> Array:
 
 
 def read_rdata(path: Path, name: str) -> Array:
-    """Return the matrix ``x`` of a list in an RData file of the R package datamicroarray.
+    """Return the matrix ``x`` of a list in an RData file.
 
     Parameters
     ----------

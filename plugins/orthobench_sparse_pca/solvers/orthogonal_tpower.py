@@ -13,7 +13,7 @@ from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, larges
 from orthobench_sparse_pca.solvers.tpower import WARM
 
 SLOW, FAST = 0.15, 0.75
-"""Shares of the rounds before which the penalty grows slowly, and after which fast."""
+"""Shares of the rounds with slow and with fast growth."""
 
 GAIN = 1e-9
 """Relative gain of the penalized variance at which a component has converged."""
@@ -22,7 +22,7 @@ SMALL = 100
 """Maximum number of loadings for eigenvectors in each iteration."""
 
 LEAST = 1e-7
-"""Violation below which the growth of the penalty no longer depends on it."""
+"""Violation below which growth no longer depends on it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class _Penalized(NamedTuple):
     added: Array
 
     def times(self, support: Support, z: Array) -> Array:
-        """Return the product with a vector that is z on a support, and zero elsewhere."""
+        """Return the product with a vector z on a support."""
         image = self.A @ (z @ self.A[support]) - self.R @ (z @ self.R[support])
         image[support] += self.added[support] * z
         return np.asarray(image)

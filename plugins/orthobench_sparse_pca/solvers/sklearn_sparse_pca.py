@@ -28,7 +28,7 @@ class Sparse(Rerun[SparsePCAOracle]):
     gamma: float
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem, or that it has no use of `gamma`."""
+        """Return why not, or that it has no use of `gamma`."""
         return super().refuses(problem) or settled(self, problem, "gamma")
 
     def prepare(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
@@ -37,7 +37,7 @@ class Sparse(Rerun[SparsePCAOracle]):
         return None, SparseSolution(oracle.start.copy()), flops.svd(*oracle.A.shape)
 
     def run(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Run:
-        """Fit the samples from the start; with several penalties if a cardinality is asked for."""
+        """Fit the samples, with several penalties for a cardinality."""
         counts: list[int] = []
         method: Any = self
 

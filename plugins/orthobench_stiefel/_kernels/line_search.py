@@ -22,7 +22,7 @@ BOUNDS = (1e-20, 1e20)
 """Minimum and maximum of Barzilai-Borwein steps."""
 
 ROUNDING = 4
-"""Rise of the cost that counts as rounding, relative to it and to the rounding unit."""
+"""Rise of the cost that counts as rounding."""
 
 
 @dataclass(slots=True)

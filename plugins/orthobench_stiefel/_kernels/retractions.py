@@ -20,7 +20,7 @@ from orthobench_stiefel.descent import size_of
 Retraction: TypeAlias = Callable[[Any, Any], tuple[Any, int]]
 
 WIDE = 32
-"""Number of columns above which a Q factor is faster by products of matrices."""
+"""Number of columns for Q factors by products of matrices."""
 
 CLOSE = 1e-8
 """|Y'Y - I| below which one more Newton-Schulz iteration reaches double precision."""
@@ -97,7 +97,7 @@ def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
 
 
 def iterations(bound: float, X: Any) -> int:
-    """Return the maximum number of iterations for a bound on the singular values."""
+    """Return the maximum number of iterations for a bound."""
     if isinstance(X, np.ndarray) or not bound < np.inf:
         return ITERATIONS
     return QUADRATIC + max(0, ceil(log(bound / np.sqrt(2), 1.5)))
