@@ -57,7 +57,7 @@ def own_optimum(oracle: PCAOracle, points: list[Array]) -> tuple[Reference, list
 
     Parameters
     ----------
-    points : list of ndarray, shape (n, k)
+    oracle : PCAOracle
         In float64.
     points : list of ndarray, shape (n, k)
         Orthonormal.

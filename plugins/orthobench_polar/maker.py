@@ -34,8 +34,6 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
         If p > n, each matrix is transposed, and so is its factor. The factor of a matrix of zeros
         in a batch is zero.
 
-    Each is scaled by a power of two, against underflow.
-
     Returns
     -------
     Instance
