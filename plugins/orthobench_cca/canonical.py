@@ -1,4 +1,4 @@
-"""Canonical variables of pairs by one singular value decomposition, from whitened bases."""
+"""Canonical variables by one singular value decomposition."""
 
 from __future__ import annotations
 
@@ -11,22 +11,19 @@ from orthobench_cca.covariances import SINGULAR, TIED, tied, units_of
 from orthobench_cca.oracle import Centred, PairsMatrices
 
 WELL = 1e-6
-"""The estimate of the condition number's inverse above which a Cholesky factor is used."""
+"""Inverse condition number above which a Cholesky factor is used."""
 
 FEW, LARGE = 8, 1e-2
-"""Columns for each singular vector sought, and the share of the largest singular value, from which
-on they come from a Gram matrix."""
+"""Columns per singular vector, and share of the largest singular value, for a Gram matrix."""
 
 
 class Whitened(NamedTuple):
     """A basis W (p, r) with W'(S + ridge I)W = I, of the r directions that vary.
 
-    WW' is the pseudo-inverse of S + ridge I, and r its rank: a column that is constant, or a
-    combination of others, adds nothing.
+    WW' is the pseudo-inverse of S + ridge I, and r its rank.
 
-    `least` is the smallest eigenvalue of S + ridge I over the largest, or an estimate where that is
-    far from zero: the ridge where p is above the number of pairs. Columns have unit variance, but
-    for those of QR with a ridge.
+    `least` is the smallest eigenvalue of S + ridge I over the largest, or an estimate. Columns have
+    unit variance, except those of QR with a ridge.
     """
 
     W: Array
@@ -37,18 +34,16 @@ class Whitened(NamedTuple):
 def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
     """Return the whitened basis of a side.
 
-    By Gram: the inverse of the covariance's Cholesky factor, or its eigenvectors where that is
-    ill-conditioned. By QR: a singular value decomposition of the
-    triangular factor, of X' where X is wider than high, so that no more than min(N, p) of
-    anything is squared and no digits are lost.
+    By Gram: the inverse Cholesky factor of the covariance, or its eigenvectors if that is
+    ill-conditioned. By QR: a singular value decomposition of the triangular factor, which squares
+    nothing and loses no digits.
 
     Parameters
     ----------
     side : Centred
         Shape (N, p).
-    ridge : float
     by : {"shape", "gram", "qr"}
-        ``"shape"`` is Gram where N >= p or the data are sparse, and otherwise QR.
+        ``"shape"`` is Gram if N >= p or the data are sparse, and QR otherwise.
     """
     N, p = side.data.shape
     if by == "gram" or (by == "shape" and (p <= N or hasattr(side.data, "toarray"))):
@@ -77,7 +72,7 @@ def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
 
 
 def by_cholesky(S: Array, N: int) -> Whitened | None:
-    """Return the inverse of the factor of a covariance of N pairs; None if ill-conditioned."""
+    """Return the inverse Cholesky factor of a covariance; None if ill-conditioned."""
     from scipy.linalg import lapack
 
     p = len(S)
@@ -91,7 +86,6 @@ def by_cholesky(S: Array, N: int) -> Whitened | None:
 
 
 def _by_eigenvectors(S: Array, N: int) -> Whitened:
-    """Return the scaled eigenvectors of a covariance of N pairs, of positive eigenvalues."""
     p, (values, vectors) = len(S), np.linalg.eigh(S)
     count = flops.gemm(p, p, N) + flops.eigh(p) + 2 * p * p
     least = float(values[0] / values[-1]) if values[-1] > 0 else 0.0
@@ -133,18 +127,17 @@ def _whitened_cross(oracle: PairsMatrices, left: Whitened, right: Whitened) -> t
 
 
 class Optima(NamedTuple):
-    """The set of all optima, where correlations may be tied with the last that is sought.
+    """The set of all optima: other correlations may equal the last one sought.
 
     Attributes
     ----------
     A : ndarray, shape (p, K)
     correlations : ndarray, shape (k,)
     B : ndarray, shape (q, K)
-        The k weights; more if others have the last correlation too, and only those of positive
-        correlations if the last is zero, which any weights have.
+        The k weights, and all that are tied with the last; if the last correlation is zero, only
+        those of positive correlations.
     first : int
-        Number of correlations above the last one sought. Columns of A and B from there on are
-        tied: any of their combinations is as good.
+        Number of correlations above the last one sought; columns from there on are tied.
     """
 
     A: Array
@@ -154,7 +147,7 @@ class Optima(NamedTuple):
 
 
 def optima(oracle: PairsMatrices, left: Whitened, right: Whitened) -> Optima:
-    """Return all optima; beside `canonical`, 2rs² + s³ flops for the correlations alone."""
+    """Return all optima; 2rs² + s³ flops more than `canonical`."""
     M, _ = _whitened_cross(oracle, left, right)
     k = min(oracle.k, *M.shape)
     U, correlations, V, _ = _leading(M, k)
@@ -170,11 +163,6 @@ def optima(oracle: PairsMatrices, left: Whitened, right: Whitened) -> Optima:
 
 
 def _leading(M: Array, k: int) -> tuple[Array, Array, Array, int]:
-    """Return k leading singular vectors and values of M, and the flops.
-
-    They are those of the smaller Gram matrix where k is small and no value is, so that squares
-    lose nothing.
-    """
     from scipy.linalg import eigh
 
     r, s = M.shape

@@ -8,10 +8,10 @@ from orthobench_kit.polar import inverse_root
 from orthobench.contract import Array, flops
 
 SINGULAR = 1e-12
-"""Eigenvalue of a covariance, relative to the largest, below which it is singular."""
+"""Relative eigenvalue below which a covariance is singular."""
 
 TIED = 1e-10
-"""Difference of eigenvalues, relative to the largest, that is taken for rounding."""
+"""Relative difference of eigenvalues that counts as rounding."""
 
 
 def tied(values: Array, k: int) -> tuple[int, int]:
@@ -21,7 +21,6 @@ def tied(values: Array, k: int) -> tuple[int, int]:
     ----------
     values : ndarray
         In descending order, the largest positive.
-    k : int
     """
     rounding = TIED * float(values[0])
     above = int(np.count_nonzero(values > values[k - 1] + rounding))
@@ -31,15 +30,10 @@ def tied(values: Array, k: int) -> tuple[int, int]:
 def turned(inner: Array, first: int) -> Array:
     """Return the combinations (K, k) of K columns that span the optimum nearest to a point.
 
-    The first columns belong to every optimum, and of the others, whose eigenvalues are equal, any
-    k - first combinations: the nearest ones are the right singular vectors of their inner products
-    with the point.
-
     Parameters
     ----------
     inner : ndarray, shape (k, K)
         A'S[v_1, ..., v_K] for the normalized point A.
-    first : int
     """
     k, K = inner.shape
     T = np.zeros((K, k))
@@ -49,21 +43,13 @@ def turned(inner: Array, first: int) -> Array:
 
 
 def units_of(variances: Array) -> Array:
-    """Return one over standard deviations, 1 where there is no variance.
-
-    Canonical variables do not depend on the units of columns, the condition of covariances does.
-    """
+    """Return one over standard deviations, 1 for columns without variance."""
     return np.asarray(1 / np.sqrt(np.where(variances > 0, variances, 1.0)))
 
 
 def normalized(M: Array, S: Array) -> Array:
-    """Return M (M'SM)^-½, the nearest matrix A to M in the metric S that has A'SA = I.
-
-    Notes
-    -----
-    `normalized_flops`.
-    """
-    # directions that M lacks, up to rounding, would be blown up to nothing but rounding
+    """Return M (M'SM)^-½, the matrix A nearest to M in the metric S with A'SA = I."""
+    # directions that M lacks would be rounding, blown up
     return np.asarray(M @ inverse_root(M.T @ (S @ M), float(np.finfo(np.float64).eps)))
 
 
@@ -73,5 +59,5 @@ def normalized_flops(p: int, k: int) -> int:
 
 
 def small_root_flops(k: int) -> int:
-    """Return the flops of an inverse root (k, k): its eigendecomposition and a product."""
+    """Return the flops of an inverse root (k, k)."""
     return flops.eigh(k) + k * k + k + flops.gemm(k, k, k)

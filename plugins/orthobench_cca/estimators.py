@@ -16,25 +16,25 @@ from orthobench_cca.oracle import PairsMatrices
 from orthobench_cca.result import CCAResult, variables
 
 GRAM, SVD = "cca-exact", "svd"
-"""The solvers that are chosen from: by Cholesky factors of covariances, and by decompositions."""
+"""The two solvers, by Cholesky factors and by singular value decompositions."""
 
 
 class CCA(cross_decomposition.CCA):  # type: ignore[misc]
     """Canonical correlation analysis, exact, of collinear and constant columns too.
 
-    Attributes and methods are those of `sklearn.cross_decomposition.CCA`, with scores of unit
-    variance (divisor n). ``x_rotations_`` and ``x_weights_`` are the same, of columns divided by
-    their standard deviations, and ``coef_`` predicts y by least squares on the scores.
+    Attributes and methods are those of `sklearn.cross_decomposition.CCA`; scores have unit variance
+    (divisor n). ``x_rotations_`` equals ``x_weights_``, for columns of unit variance, and ``coef_``
+    predicts y by least squares on the scores.
 
     Parameters
     ----------
     n_components : int
-        At most the smallest of rows and columns of both sides.
+        At most the smallest number of rows and columns of both sides.
     solver : str
-        ``"cca-exact"``, by Cholesky factors of the covariances; ``"svd"``, by singular value
-        decompositions of X and y; ``"auto"``: the former if the covariances are well conditioned.
+        ``"cca-exact"`` (Cholesky factors of covariances), ``"svd"`` (of X and y), or ``"auto"``:
+        the former if covariances are well conditioned.
     ridge : float
-        It is added to the diagonals of both covariances of columns of unit variance.
+        Added to the diagonals of both covariances.
 
     Attributes
     ----------
@@ -45,8 +45,7 @@ class CCA(cross_decomposition.CCA):  # type: ignore[misc]
 
     Notes
     -----
-    N(p² + q² + pq) flops by Cholesky factors, some ten times that by singular value
-    decompositions; copies of X and y.
+    N(p² + q² + pq) flops by Cholesky factors, about ten times that by ``"svd"``; copies of X and y.
 
     Examples
     --------
@@ -96,7 +95,6 @@ class CCA(cross_decomposition.CCA):  # type: ignore[misc]
 
 
 def _variables(oracle: PairsMatrices, solver: str) -> tuple[CCAResult, str]:
-    """Return the canonical variables, and the solver that found them."""
     if solver not in ("auto", GRAM, SVD):
         raise unknown("solver of CCA", solver, ("auto", GRAM, SVD))
     N, p = oracle.X.shape
@@ -109,7 +107,6 @@ def _variables(oracle: PairsMatrices, solver: str) -> tuple[CCAResult, str]:
 
 
 def _standardized(M: Array) -> tuple[Array, Array, Array]:
-    """Return columns less their means over standard deviations, zero if they are constant."""
     mean = M.mean(axis=0)
     rest = M - mean
     std = np.sqrt(np.einsum("ij,ij->j", rest, rest) / len(M))

@@ -1,4 +1,4 @@
-"""The judge of canonical correlation analysis: correlations captured, and errors of subspaces."""
+"""The judge of canonical correlation analysis."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ from orthobench_cca.covariances import turned
 from orthobench_cca.oracle import PairsMatrices, halves
 
 ILL = 1e8
-"""The condition number of the covariance of scores above which half of its digits are lost."""
+"""Condition number of the covariance of scores that costs half of the digits."""
 
 DEPENDENT = 1e-10
-"""Singular value of a point, relative to the largest, below which columns are dependent."""
+"""Relative singular value of a point below which columns are dependent."""
 
 
 class Judge:
     """Measures weights by the covariances of their scores, which takes 4N(p + q)k flops.
 
-    Only the spans of A and of B count: they are normalized, and rotated to canonical variables,
-    since stochastic methods cannot know the covariances to the last bit.
+    Only the spans of A and of B count: they are normalized and rotated to canonical variables.
 
     Parameters
     ----------
-    oracle : PairsMatrices
     best : Optima, optional
-        The truth; None if it is too dear.
+        The truth; None if it costs too much.
     test : PairsMatrices, optional
-        Other pairs, whose means are those of the training pairs.
+        Other pairs, less the means of the training pairs.
     """
 
     def __init__(
@@ -47,24 +45,22 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``suboptimality``, the primary one, first.
 
-        ``suboptimality`` is 1 - sum of the canonical correlations between A'x and B'y over that of
-        the k largest, or over k, the most that they can be, where the truth is too dear;
-        ``correlation`` is the largest of the former, and ``captured`` their sum. ``x_error`` and
-        ``y_error`` are the distances of the spans from the nearest canonical ones, in the metrics
-        of the covariances: if the last correlation sought is multiple, there are many. As
-        delivered, ``disorder`` is the largest excess of the correlation of a pair of columns over
-        that of the pair before it, and ``whitening_error`` the largest entry of |A'S_xx A - I| and
-        |B'S_yy B - I|. ``relative_gradient`` is the larger of
-        |S_xy B - S_xx A R| over |S_xy B|, with R the correlations, and the same of y, each row in
-        the unit of its column. ``test_captured`` is the sum of the correlations of each
-        canonical variable of x with that of y on the test part, ``passes`` how often the pairs
-        were read.
+        ``correlation`` is the largest canonical correlation between A'x and B'y, and ``captured``
+        the sum of all. The metric ``suboptimality`` is 1 - ``captured`` / (sum of the k largest),
+        or 1 - ``captured`` / k if the truth is unknown. The distances of the spans from the nearest
+        canonical ones, in the metrics of the covariances, are ``x_error`` and ``y_error``. As
+        delivered, ``disorder`` is the largest excess of a correlation over the one before it, and
+        ``whitening_error`` the largest entry of |A'S_xx A - I| and |B'S_yy B - I|. With R the
+        correlations, ``relative_gradient`` is the larger of |S_xy B - S_xx A R| / |S_xy B| and the
+        same of y, each row in the unit of its column. On the test part ``test_captured`` is the sum
+        of the correlations of matching variables. The number of readings of the pairs is
+        ``passes``.
         """
         A, B = halves(self.finished(solution).point, self.p)
         U, V, xx, yy, xy = self._scored(A, B)
         left, right, across = _inverse_root(xx), _inverse_root(yy), xy
         if max(_condition(xx, left), _condition(yy, right)) > ILL:
-            # nearly dependent scores have lost digits: they are computed again from white ones
+            # nearly dependent scores have lost digits
             A, B = A @ left, B @ right
             U, V, *inner, across = self._scored(A, B)
             left, right = map(_inverse_root, inner)
@@ -93,17 +89,13 @@ class Judge:
         return metrics
 
     def _scored(self, A: Array, B: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Return the scores of weights, and the covariances S_xx, S_yy and S_xy of these."""
         U, V = (side.times(M) for side, M in zip(self.sides, (A, B), strict=True))
         N = len(U)
         xx, yy = U.T @ U / N + self.ridge * A.T @ A, V.T @ V / N + self.ridge * B.T @ B
         return U, V, xx, yy, U.T @ V / N
 
     def _residual(self, at: int, scores: Array, own_scores: Array, own: Array) -> float:
-        """Return |M'v / N - (S + ridge I) A R| over the norm of M'v, in the units of columns.
-
-        `own` is A R, on the side of a number.
-        """
+        """Return |M'v / N - own| over |M'v / N| in the units of columns; own is (S + ridge I)AR."""
         both = self.sides[at].adjoint(np.hstack([scores, own_scores])) / len(scores)
         image, back = np.hsplit(both / self._units[at], 2)
         rest = image - back - self.ridge * own / self._units[at]
@@ -111,7 +103,6 @@ class Judge:
 
     @cached_property
     def _units(self) -> list[Array]:
-        """The standard deviations of columns with the ridge, 1 for constant ones."""
         roots = [np.sqrt(side.variances() + self.ridge) for side in self.sides]
         return [np.where(units > 0, units, 1.0)[:, None] for units in roots]
 
@@ -129,21 +120,19 @@ class Judge:
         return replace(solution, point=point)
 
     def violation(self, solution: Solution) -> float:
-        """Return 0 where A and B have independent columns, and otherwise 1."""
+        """Return 0 if A and B have independent columns, and 1 otherwise."""
         return float(any(map(dependent, halves(solution.point, self.p))))
 
 
 TINY = float(np.finfo(np.float64).tiny)
-"""The least product of two variances."""
+"""Minimum product of two variances."""
 
 
 def _condition(S: Array, root: Array) -> float:
-    """Return the condition number of S on the range of its inverse root."""
     return float(np.linalg.norm(S, 2) * np.linalg.norm(root, 2) ** 2)
 
 
 def _inverse_root(S: Array) -> Array:
-    """Return S^-½ of a small covariance, zero where it has no variance but for rounding."""
     values, vectors = np.linalg.eigh(S)
     varies = values > max(len(S) * float(np.finfo(np.float64).eps) * float(values[-1]), TINY)
     roots = np.where(varies, 1 / np.sqrt(np.where(varies, values, 1.0)), 0.0)
@@ -151,10 +140,7 @@ def _inverse_root(S: Array) -> Array:
 
 
 def _missed(U: Array, A: Array, V: Array, best: Array, first: int, ridge: float) -> float:
-    """Return |(I - AA'S) best| in the metric S, from the residual; A'SA = I, scores are U and V.
-
-    If `best` has more columns than A, those from `first` on are tied.
-    """
+    """Return |(I - AA'S) best| in the metric S, for scores U and V of A and `best`."""
     inner = U.T @ V / len(U) + ridge * A.T @ best
     if best.shape[1] > A.shape[1]:
         T = turned(inner, first)
@@ -165,7 +151,6 @@ def _missed(U: Array, A: Array, V: Array, best: Array, first: int, ridge: float)
 
 
 def _correlation_of(U: Array, V: Array) -> float:
-    """Return the sum of the correlations of the columns of U with those of V, one to one."""
     products: Any = np.einsum("ij,ij->j", U - U.mean(axis=0), V - V.mean(axis=0))
     sizes = (U.std(axis=0) * V.std(axis=0)) * len(U)
     return float(np.sum(products / np.maximum(sizes, TINY)))
@@ -180,7 +165,7 @@ def dependent(M: Array) -> bool:
 def distance(A: Array, best: Array, S: Array, first: int = 0) -> float:
     """Return |(I - AA'S) best| in the metric S, from the residual.
 
-    If `best` has more columns than A, those from `first` on are tied: it is the least distance.
+    Columns of `best` from `first` on are tied: it is the minimum distance.
     """
     if best.shape[1] > A.shape[1]:
         best = best @ turned(A.T @ (S @ best), first)

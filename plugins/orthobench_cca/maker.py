@@ -20,22 +20,22 @@ from orthobench_cca.oracle import PairsMatrices, PairsOracle
 from orthobench_cca.result import canonical_variables
 
 EXACT = 3000
-"""The most columns, or pairs where these are fewer, for which the judge knows the truth."""
+"""Maximum number of columns, or of pairs, for a judge with the truth."""
 
 LEAST = 1e-290
-"""The least of the largest variance of a side."""
+"""Minimum of the largest variance of a side."""
 
 WELL = 1e-3
-"""The inverse condition number of a covariance above which its square loses the judge no digits."""
+"""Inverse condition number above which the judge may square a covariance."""
 
 ALIKE = 4 * float(np.finfo(np.float64).eps)
-"""The range of a column, relative to its largest entry, that is taken for rounding: a constant."""
+"""Relative range of a constant column."""
 
 FAR = 1e4
-"""The squared mean of a sparse column over its variance from which on products lose digits."""
+"""Squared mean over variance of a sparse column that costs digits."""
 
 UNCORRELATED = 1e-12
-"""The largest canonical correlation that is taken for rounding."""
+"""Largest canonical correlation that counts as rounding."""
 
 
 def cca(
@@ -49,25 +49,22 @@ def cca(
 ) -> Instance[PairsMatrices]:
     """Make a canonical correlation analysis of your own pairs.
 
-    Sought are A (p, k) and B (q, k) that maximize tr(A'S_xy B) subject to A'S_xx A = B'S_yy B = I,
-    with the covariances S of the pairs. That is the generalized eigenvalue problem of
-    [0 S_xy; S_yx 0] and diag(S_xx, S_yy).
+    Find A (p, k) and B (q, k) that maximize tr(A'S_xy B) subject to A'S_xx A = B'S_yy B = I, with
+    the covariances S of the pairs.
 
-    A singular covariance has a pseudo-inverse: columns that are constant or combinations of others
-    change no correlation, and constant columns get weight 0.
+    Covariances may be singular; constant columns get weight 0.
 
     Parameters
     ----------
     X : array_like, sparse matrix or DataFrame, shape (N, p) or (N,)
     Y : array_like, sparse matrix or DataFrame, shape (N, q) or (N,)
-        Pairs (x, y) in rows. They are copied and centred. If both are sparse they stay sparse: the
-        means are subtracted from products, or from the column if it has nearly no zeros.
+        Pairs (x, y) in rows. They are copied and centred; if both are sparse they stay sparse.
     k : int
         Number of canonical variables, 1 <= k <= min(p, q), and at most the rank of either side.
     ridge : float
-        It is added to the diagonals of both covariances.
+        Added to the diagonals of both covariances.
     passes : int
-        How often streaming solvers go through the pairs.
+        Number of passes of streaming solvers over the pairs.
     test : (array_like, array_like), optional
         Other pairs, for ``test_captured``.
 
@@ -79,15 +76,15 @@ def cca(
     Raises
     ------
     UsageError
-        Where k, `ridge` or `passes` is out of range.
+        If k, `ridge` or `passes` is out of range.
     DataError
-        If data are not finite real matrices of equally many rows; if a side does not vary, or its
-        rank is below k; if the sides are uncorrelated.
+        If data are not finite real matrices with the same number of rows, a side does not vary or
+        has a rank below k, or the sides are uncorrelated.
 
     Warns
     -----
     UserWarning
-        If there are so few pairs that some correlations are 1 whatever the data.
+        If some correlations are 1 for lack of pairs.
 
     Examples
     --------
@@ -129,7 +126,6 @@ def cca(
 
 
 def _centred(rows: Array) -> Array:
-    """Return dense columns less their means; those that are constant up to rounding are zero."""
     centred = rows - rows.mean(axis=0)
     low, high = rows.min(axis=0), rows.max(axis=0)
     centred[:, high - low <= ALIKE * np.maximum(abs(low), abs(high))] = 0.0
@@ -137,11 +133,7 @@ def _centred(rows: Array) -> Array:
 
 
 def _shifted(rows: Any) -> Any:
-    """Return sparse rows, of which columns with large means are centred.
-
-    Such columns have nearly no zeros, so that they take no more memory, and their products lose no
-    digits to the mean.
-    """
+    """Return sparse rows; columns with large means are centred."""
     from scipy.sparse import csr_array, diags
 
     mean = np.asarray(rows.mean(axis=0)).ravel()
@@ -160,7 +152,6 @@ def _shifted(rows: Any) -> Any:
 def _held_out(
     test: tuple[ArrayLike, ArrayLike], X: Any, Y: Any, oracle: PairsMatrices
 ) -> PairsMatrices:
-    """Return the test pairs less the means of the training pairs."""
     rows = _given(test[0], "X of the test part"), _given(test[1], "Y of the test part")
     if any(M.shape[1] != T.shape[1] for M, T in zip((X, Y), rows, strict=True)):
         raise DataError("the test part has other columns than X and Y")
@@ -172,12 +163,7 @@ def _held_out(
 
 
 def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Optima | None]:
-    """Return the pairs to judge by, and the truth.
-
-    They are p + q rows with the same covariances, where pairs are more and covariances well
-    conditioned: a judgement then takes no pass over the pairs. The truth is None where both sides
-    of one matrix are above `EXACT`.
-    """
+    """Return the pairs to judge by, condensed if possible, and the truth or None."""
     if any(min(side.data.shape) > EXACT for side in oracle.sides):
         return oracle, None
     condensed = _condensed(oracle)
@@ -189,10 +175,7 @@ def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Optima | None]:
 
 
 def _condensed(oracle: PairsMatrices) -> PairsMatrices | None:
-    """Return the triangular factor of the pairs, scaled to their covariances; by Cholesky.
-
-    It is None where pairs are sparse or fewer than columns, and where a covariance is singular.
-    """
+    """Return a triangular factor with the covariances of the pairs; None if that loses digits."""
     if not isinstance(oracle, PairsOracle) or oracle.count <= oracle.n:
         return None
     S = oracle.pairs.T @ oracle.pairs
@@ -206,7 +189,6 @@ def _condensed(oracle: PairsMatrices) -> PairsMatrices | None:
 
 
 def _truth(oracle: PairsMatrices) -> Optima:
-    """Return the canonical variables; refuse a rank below k."""
     sides, most = [whitened(side, oracle.ridge) for side in oracle.sides], oracle.count - 1
     ranks = [side.W.shape[1] for side in sides]
     for rank, name in zip(ranks, "XY", strict=True):
@@ -230,7 +212,7 @@ def _correlated(found: Optima) -> Optima:
 
 
 def _given(data: Any, name: str) -> Any:
-    """Return finite rows of float64, sparse ones in CSR; a vector is a column."""
+    """Return finite rows of float64, sparse ones in CSR."""
     what = f"the rows of {name}"
     if len(getattr(data, "shape", ())) == 1:
         data = array_of(data, what)[:, None]

@@ -1,4 +1,4 @@
-"""The oracle of canonical correlation analysis: pairs (x, y), all at once or one after another."""
+"""The oracle of canonical correlation analysis."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ from orthobench.contract import Array, Oracle, SampleOracle, Solution
 
 @dataclass(frozen=True)
 class PassesSolution(Solution):
-    """Weights, with the passes over the pairs that they took so far.
+    """Weights, with the number of passes over the pairs so far.
 
     Attributes
     ----------
     passes : float, optional
-        One reads all of X and of Y once, in a product with a block.
+        One pass reads all of X and of Y once.
     """
 
     passes: float | None = None
 
 
 class PairsMatrices(Oracle):
-    """Pairs (x, y) as two matrices that are never copied, nor made dense: n = p + q.
+    """Pairs (x, y) as two matrices, never copied nor made dense: n = p + q.
 
-    Weights A (p, k) and B (q, k) are sought; a point is A above B.
+    A point is A (p, k) above B (q, k).
 
     Parameters
     ----------
     X : ndarray or sparse matrix, shape (N, p)
     Y : ndarray or sparse matrix, shape (N, q)
-        They need not be centred: products subtract the means.
-    k : int
+        Need not be centred: products subtract the means.
     ridge : float
-        It is added to the diagonals of both covariances.
+        Added to the diagonals of both covariances.
     """
 
     shows: ClassVar[Mapping[str, str]] = {
@@ -78,13 +77,13 @@ class PairsMatrices(Oracle):
 
 
 class Centred(NamedTuple):
-    """A matrix (N, p) less the means of its columns, which is never formed."""
+    """A matrix (N, p) less the means of its columns, never formed."""
 
     data: Any
     mean: Array
 
     def times(self, M: Array) -> Array:
-        """Return the scores of weights (p, b); 2Npb flops, fewer where it is sparse."""
+        """Return the scores of weights (p, b); 2Npb flops."""
         return np.asarray(self.data @ M) - self.mean @ M
 
     def adjoint(self, U: Array) -> Array:
@@ -92,13 +91,13 @@ class Centred(NamedTuple):
         return np.asarray(self.data.T @ U) - np.outer(self.mean, U.sum(axis=0))
 
     def cross(self, other: Centred) -> Array:
-        """Return the covariance with another matrix of as many rows, dense; 2Npq flops."""
+        """Return the dense covariance with another matrix of N rows; 2Npq flops."""
         product = self.data.T @ other.data
         dense = product.toarray() if hasattr(product, "toarray") else product
         return np.asarray(dense / self.data.shape[0] - np.outer(self.mean, other.mean))
 
     def covariance(self, ridge: float) -> Array:
-        """Return the covariance, dense, with the ridge on its diagonal; 2Np² flops."""
+        """Return the dense covariance with the ridge on its diagonal; 2Np² flops."""
         S = self.cross(self)
         S[np.diag_indices_from(S)] += ridge
         return S
@@ -115,19 +114,15 @@ class Centred(NamedTuple):
 class PairsOracle(PairsMatrices):
     """Dense pairs (x, y), all at once or one after another.
 
-    It is no `SampleOracle`: solvers of principal components would take
-    pairs for samples.
+    It is no `SampleOracle`, so that solvers of PCA do not take pairs for samples.
 
     Parameters
     ----------
     X : ndarray, shape (N, p)
     Y : ndarray, shape (N, q)
         Centred.
-    k : int
     ridge : float
-        It is added to the diagonals of both covariances.
-    passes : int
-        How often the stream goes through the pairs.
+        Added to the diagonals of both covariances.
 
     Attributes
     ----------
@@ -158,11 +153,11 @@ class PairsOracle(PairsMatrices):
         self._stream.rewind(rng)
 
     def prepare(self, samples: int) -> None:
-        """Have that many pairs ready, or all that are left."""
+        """Have that number of pairs ready, or all that are left."""
         self._stream.prepare(samples)
 
     def take(self, count: int) -> Array:
-        """Return the next pairs, shape (count, p + q); do not write into them."""
+        """Return the next pairs (count, p + q), read-only."""
         taken: Array = self._stream.take(count)
         return taken
 
@@ -172,7 +167,7 @@ class PairsOracle(PairsMatrices):
         return self._stream.taken
 
     def remaining(self) -> float:
-        """Return how many pairs are left."""
+        """Return the number of pairs left."""
         return self._stream.remaining()
 
 

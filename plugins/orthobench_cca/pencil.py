@@ -1,4 +1,4 @@
-"""Generalized eigenvectors: oracle, judge, and the maker of instances of your own matrices."""
+"""Generalized eigenvectors: oracle, judge and maker."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ from orthobench_cca.judge import dependent, distance
 from orthobench_cca.result import eigenvectors
 
 UNSURE = 1e8
-"""The condition number of B from which on eigenvalues may have lost half of their digits."""
+"""Condition number of B that costs half of the digits."""
 
 COMMON = 1e-8
-"""The largest norm of A on the null space of B, relative to that of A, that is taken for zero."""
+"""Relative norm of A on the null space of B that counts as zero."""
 
 
 class PencilOracle(Oracle):
-    """Symmetric matrices A and B, whose leading eigenvectors are sought.
+    """Symmetric matrices A and B.
 
-    B is positive semidefinite, and A vanishes on the null space of B.
+    B is positive semidefinite, and A vanishes on its null space.
 
     Parameters
     ----------
     A, B : ndarray, shape (n, n)
-    k : int
     """
 
     shows: ClassVar[Mapping[str, str]] = {
@@ -54,7 +53,6 @@ class PencilJudge:
     Parameters
     ----------
     A, B : ndarray, shape (n, n)
-    k : int
     """
 
     def __init__(self, A: Array, B: Array, k: int) -> None:
@@ -67,9 +65,9 @@ class PencilJudge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``suboptimality``, the primary one, first.
 
-        ``suboptimality`` is 1 - tr(X'AX) over the sum of the k largest eigenvalues; ``error`` is
-        the distance of the span of X from that of the eigenvectors, in the metric B; from the
-        nearest of these spans if the last eigenvalue is multiple.
+        ``suboptimality`` is 1 - tr(X'AX) over the sum of the k largest eigenvalues. ``error`` is
+        the distance of the span of X from that of the nearest leading eigenvectors, in the metric
+        B.
         """
         X = normalized(solution.point, self.B)
         return {
@@ -78,7 +76,7 @@ class PencilJudge:
         }
 
     def violation(self, solution: Solution) -> float:
-        """Return 0 where the columns are independent, and otherwise 1."""
+        """Return 0 if the columns are independent, and 1 otherwise."""
         return float(dependent(solution.point))
 
 
@@ -89,9 +87,9 @@ def leading(A: Array, B: Array, k: int) -> Array:
 
 
 def spectrum(A: Array, B: Array) -> tuple[Array, Array, Array]:
-    """Return the inverse root of B on its range, and the eigenvalues and vectors of its AB^-1.
+    """Return B^-½ on the range of B, and eigenvalues (ascending) and vectors of B^-½ A B^-½.
 
-    Those are of B^-½ A B^-½, the values in ascending order; 27n³ flops with products.
+    27n³ flops with products.
     """
     root = inverse_root_on_range(B, SINGULAR)
     values, vectors = np.linalg.eigh(root @ A @ root)
@@ -102,17 +100,13 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     """Make a generalized eigenvalue problem: maximize tr(X'AX) subject to X'BX = I.
 
     Its solutions X (n, k) span the eigenvectors of AX = BX diag(values) of the largest values.
-    Fisher's discriminants are those of the scatter between classes and within them; canonical
-    variables are those of the covariances between two sets and within them, for which `cca` has
-    methods that use the two halves.
 
     Parameters
     ----------
     A : array_like, shape (n, n)
-        Symmetric, up to rounding in single precision: the mean with its transpose is taken.
+        Symmetric, up to rounding in single precision.
     B : array_like, shape (n, n)
-        Likewise, and positive semidefinite. Eigenvalues are those on its range; on its null space
-        A must vanish too, where the quotient is 0/0.
+        Likewise, and positive semidefinite; A must vanish on its null space.
     k : int
         Number of eigenvectors, whose eigenvalues must be positive.
 
@@ -124,16 +118,16 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     Raises
     ------
     UsageError
-        Where k is out of range.
+        If k is out of range.
     DataError
-        If A or B is no finite, real and symmetric matrix, or of another shape than the other; if B
-        has a negative eigenvalue, or a null space on which A does not vanish; if fewer than k
-        eigenvalues are positive.
+        If A or B is not a finite, real, symmetric matrix, or the shapes differ. If B has a negative
+        eigenvalue, or a null space on which A does not vanish. If fewer than k eigenvalues are
+        positive.
 
     Warns
     -----
     UserWarning
-        If the condition number of B is so large that eigenvalues have few digits.
+        If B is so ill-conditioned that eigenvalues have few digits.
 
     Examples
     --------
@@ -160,7 +154,6 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
 
 
 def _check_metric(A: Array, B: Array) -> None:
-    """Refuse a B that has negative eigenvalues, or a null space where A does not vanish."""
     spread, vectors = np.linalg.eigh(B)
     rounding = SINGULAR * float(np.abs(spread).max())
     if not spread[-1] > rounding or spread[0] < -rounding:

@@ -1,4 +1,4 @@
-"""Canonical weights and correlations, and generalized eigenvectors, from judged points."""
+"""Results of canonical correlation analysis and of pencils."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class CCAResult(Result):
     ----------
     x_weights : ndarray, shape (p, k)
     y_weights : ndarray, shape (q, k)
-        A'(S_xx + ridge I)A = B'(S_yy + ridge I)B = I with the covariances of the pairs (divisor N),
-        the largest correlation first. In each column of A the entry of largest absolute value is
-        positive, and correlations are not negative. Columns beyond the rank of a side are zero.
+        A'(S_xx + ridge I)A = B'(S_yy + ridge I)B = I with covariances of divisor N, in descending
+        order of correlations. In each column of A the entry of largest absolute value is positive.
+        Columns beyond the rank of a side are zero.
     correlations : ndarray, shape (k,)
-        A'S_xy B, without a ridge those of the scores.
+        Diagonal of A'S_xy B, not negative; without a ridge those of the scores.
     """
 
     x_weights: Annotated[Array, "scores of unit variance, the largest correlation first"]
@@ -41,7 +41,7 @@ def canonical_variables(oracle: PairsMatrices, solution: Solution) -> CCAResult:
 
 
 def variables(oracle: PairsMatrices, A: Array, B: Array) -> CCAResult:
-    """Return the canonical variables in the spans of A (p, r) and B (q, s), min(r, s) of them."""
+    """Return the min(r, s) canonical variables in the spans of A (p, r) and B (q, s)."""
     parts = zip(oracle.sides, (A, B), strict=True)
     (A, U), (B, V) = (_whitened(side, weights, oracle.ridge) for side, weights in parts)
     left, correlations, right = np.linalg.svd(U.T @ V, full_matrices=False)

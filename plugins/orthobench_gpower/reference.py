@@ -1,4 +1,4 @@
-"""The generalized power method as anyone would first write it in numpy."""
+"""The generalized power method in plain numpy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Pattern = NDArray[np.bool_]
 def evaluated(
     A: Array, X: Array, bound: float, mu: Array | float = 1.0, hard: bool = False
 ) -> tuple[float, Array, Pattern]:
-    """Return the objective at X (N, m), half its gradient, and the active rows of each column."""
+    """Return the objective at X (N, m), half its gradient, and the active rows."""
     V = A @ X
     excess = np.maximum(np.abs(V) - bound, 0.0)
     active = excess > 0
@@ -27,7 +27,7 @@ def evaluated(
 def ascended(
     A: Array, X: Array, bound: float, tolerance: float, hard: bool = False
 ) -> tuple[Array, Pattern, int]:
-    """Iterate until a step gains too little; return the point, its pattern, and the steps."""
+    """Iterate until a step gains too little; return point, pattern and steps."""
     before, count = -np.inf, 0
     while True:
         value, gradient, active = evaluated(A, X, bound, hard=hard)
@@ -41,7 +41,7 @@ def greedy(
     A: Array, m: int, gamma: float, tolerance: float,
     fill: Callable[[Array, Pattern, Array], Array], hard: bool = False,
 ) -> tuple[Array, int]:  # fmt: skip
-    """Return components one after the other, filled and deflated, and the number of steps."""
+    """Return deflated components, filled, and the number of steps."""
     A, Z, total = A.copy(), np.zeros((len(A), m)), 0
     for j in range(m):
         norms = np.linalg.norm(A, axis=1)

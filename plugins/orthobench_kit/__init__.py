@@ -1,6 +1,6 @@
-"""Mathematics, readers of data and bases of wrappers that several families share.
+"""Mathematics, data readers and base classes that several families share.
 
-It brings the suites that compare solvers of all families.
+Its suites compare solvers of all families.
 """
 
 from orthobench.contract import discovered

@@ -1,4 +1,4 @@
-"""Global minimization of a function of one angle: the objective along plane rotations."""
+"""Global minimization of a function of one angle."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ Harmonic: TypeAlias = tuple[int, float, float]
 """A harmonic h >= 1 with its coefficients a and b, a cos(h angle) + b sin(h angle)."""
 
 SIZES = (16, 32, 64)
-"""Grid points over the period, tried in turn until the grid resolves the function."""
+"""Numbers of grid points, tried in turn."""
 
 ROUNDING = 1e-13
-"""Size of rounding errors in a function's values, relative to the largest of them."""
+"""Rounding errors of a function's values, relative to the largest."""
 
 OFF_GRID = 1.0
-"""An angle on no grid, in radians, at which an interpolant is compared with its function."""
+"""An angle in radians, off grid, for checks of an interpolant."""
 
 BRACKETS = 3
-"""Number of lowest grid minima around which a function that is not resolved is searched."""
+"""Number of lowest grid minima around which an unresolved function is searched."""
 
 WIDTHS = (2 * pi / SIZES[-1], 1e-7)
-"""Half-widths of two searches in turn: scipy's is accurate to 1.5e-8 of the first of them."""
+"""Half-widths of two searches in turn."""
 
 NEGLIGIBLE = 1e-15
-"""Size of rounding errors in a polynomial, relative to its largest coefficients."""
+"""Rounding errors of a polynomial, relative to its largest coefficients."""
 
 NEWTON_STEPS = 3
-"""Newton steps that polish each root of the derivative."""
+"""Number of Newton steps for each root of the derivative."""
 
 SHORT = 1e-2
-"""Longest Newton step that is taken, in radians."""
+"""Maximum Newton step, in radians."""
 
 
 class Minimum(NamedTuple):
@@ -50,7 +50,7 @@ class Minimum(NamedTuple):
     gain : float
         The value at angle zero minus the minimum, >= 0.
     spread : float
-        A bound on the largest value minus the smallest.
+        A bound on the maximum minus the minimum.
     """
 
     angle: float
@@ -62,8 +62,8 @@ class Minimum(NamedTuple):
 class Trigonometric:
     """A trigonometric polynomial, sum_h cosines[h] cos(h angle) + sines[h] sin(h angle).
 
-    A polynomial of degree p in the entries of U is one along plane rotations, with harmonics up
-    to p.
+    Polynomials of degree p in the entries of U are such polynomials along plane rotations, with
+    harmonics up to p.
 
     Attributes
     ----------
@@ -82,12 +82,11 @@ class Trigonometric:
         )
 
     def minimum(self) -> Minimum:
-        """Return the global minimum; of equal minima the one nearest to zero.
+        """Return the global minimum; of equal ones that nearest to zero.
 
-        A single harmonic h has its minima at (atan2(-b, -a) + 2 pi k) / h. Otherwise the
-        derivative is a polynomial of degree 2H in exp(i angle), H the highest harmonic. Its roots
-        are the eigenvalues of a companion matrix; the angles of all of them are polished by
-        Newton's method, and compared. O(H³) flops.
+        A single harmonic h has its minima at (atan2(-b, -a) + 2 pi k) / h. Otherwise the derivative
+        is a polynomial of degree 2H in exp(i angle), H the highest harmonic. Its roots come from a
+        companion matrix, and are polished by Newton's method. O(H³) flops.
 
         Raises
         ------
@@ -123,18 +122,17 @@ def minimize(restriction: Restriction) -> Minimum:
     Parameters
     ----------
     restriction : Trigonometric or callable
-        A `Trigonometric` polynomial is minimized exactly. Any other function is sampled at 16,
-        32 and 64 points over the period, until the upper half of its harmonics is rounding; then
-        its interpolant is minimized in its place (Wright, Javed, Montanelli and Trefethen 2015,
-        "Extension of Chebfun to periodic functions"). That is exact for every cost that is a
-        polynomial in U of degree 16 or less. If even 64 points do not resolve the function, it
-        is searched around the three lowest minima of that grid by Brent's method; a valley
+        A `Trigonometric` polynomial is minimized exactly. Other functions are sampled at 16, 32 and
+        64 points, until the upper half of the harmonics is rounding; then the interpolant is
+        minimized (Wright, Javed, Montanelli and Trefethen 2015, "Extension of Chebfun to periodic
+        functions"). That is exact for polynomials in U of degree 16 or less. A function that 64
+        points do not resolve is searched around its three lowest points by Brent's method; valleys
         narrower than 2 pi / 64 may be missed.
 
     Returns
     -------
     Minimum
-        Its angle is zero unless the function, as computed, is no higher there than at zero.
+        Its angle is zero if nothing is gained.
 
     Raises
     ------
@@ -143,8 +141,7 @@ def minimize(restriction: Restriction) -> Minimum:
 
     Notes
     -----
-    A function that 16 points resolve is evaluated 18 times: at these, at one point off the grid,
-    and at the minimizer.
+    18 evaluations if 16 points resolve the function.
     """
     if isinstance(restriction, Trigonometric):
         return restriction.minimum()
@@ -152,11 +149,7 @@ def minimize(restriction: Restriction) -> Minimum:
 
 
 def _gain(harmonics: Sequence[Harmonic], angle: float) -> float:
-    """Return the value at zero minus that at `angle`, to full relative accuracy near zero.
-
-    With 1 - cos(h angle) = 2 sin²(h angle / 2) no difference of nearly equal values is taken, so
-    that a gain far below their rounding is still accurate.
-    """
+    """Return the value at zero minus that at `angle`, accurate by 1 - cos(t) = 2 sin²(t / 2)."""
     total = 0.0
     for h, a, b in harmonics:
         s = sin(h * angle / 2)
@@ -165,11 +158,10 @@ def _gain(harmonics: Sequence[Harmonic], angle: float) -> float:
 
 
 def _lowest(h: Array, a: Array, b: Array) -> float:
-    """Return the global minimizer of sum_h a cos(h t) + b sin(h t), with several harmonics."""
     slopes = np.zeros(int(h[-1]) + 1, dtype=np.complex128)
     slopes[h.astype(np.intp)] = h * (b + 1j * a)
     slopes /= np.abs(slopes).max()
-    # harmonics below the rounding of the others would only spoil the companion matrix
+    # harmonics below rounding would spoil the companion matrix
     slopes = slopes[: int(np.flatnonzero(np.abs(slopes) > NEGLIGIBLE)[-1]) + 1]
     roots = np.roots(np.concatenate([slopes[:0:-1], [0.0], slopes[1:].conj()]))
     angles = np.append(np.angle(roots), 0.0)
@@ -183,14 +175,13 @@ def _lowest(h: Array, a: Array, b: Array) -> float:
 
 
 def _gains(angles: Array, h: Array, a: Array, b: Array) -> Array:
-    """Return the value at zero minus those at the angles, computed as in `_gain`."""
     half = np.multiply.outer(angles, h / 2)
     gains: Array = 2 * (np.sin(half) * (a * np.sin(half) - b * np.cos(half))).sum(axis=1)
     return gains
 
 
 def _polished(angles: Array, h: Array, a: Array, b: Array) -> Array:
-    """Return the angles after a few Newton steps on the derivative; long steps are not taken."""
+    """Return the angles after some short Newton steps on the derivative."""
     for _ in range(NEWTON_STEPS):
         at = np.multiply.outer(angles, h)
         slope = (h * (b * np.cos(at) - a * np.sin(at))).sum(axis=1)
@@ -201,7 +192,6 @@ def _polished(angles: Array, h: Array, a: Array, b: Array) -> Array:
 
 
 def _sampled_minimum(f: Callable[[float], float]) -> Minimum:
-    """Minimize any function: by its interpolant if that is exact, else by searching."""
     values = np.empty(0)
     for size in SIZES:
         values = _sampled(f, size, values)
@@ -219,7 +209,7 @@ def _sampled_minimum(f: Callable[[float], float]) -> Minimum:
 
 
 def _sampled(f: Callable[[float], float], size: int, known: Array) -> Array:
-    """Return the values at `size` equispaced angles; every other one may be known already."""
+    """Return the values at `size` equispaced angles; some may be known."""
     values = np.empty(size)
     new = range(1, size, 2) if len(known) else range(size)
     values[: 2 * len(known) : 2] = known
@@ -247,14 +237,12 @@ def _interpolant(values: Array, rounding: float) -> Trigonometric | None:
 
 
 def _grid_minima(values: Array) -> list[int]:
-    """Return the indices of the lowest local minima on the grid, lowest first."""
     low = (values <= np.roll(values, 1)) & (values <= np.roll(values, -1))
     at = np.flatnonzero(low)
     return [int(k) for k in at[np.argsort(values[at], kind="stable")][:BRACKETS]]
 
 
 def _searched(f: Callable[[float], float], values: Array, k: int) -> tuple[float, float]:
-    """Return the minimizer next to a grid point, in [-pi, pi], and the value there."""
     from scipy.optimize import minimize_scalar
 
     angle, value = remainder(2 * pi * k / len(values), 2 * pi), float(values[k])

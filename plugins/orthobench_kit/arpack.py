@@ -1,7 +1,6 @@
 """ARPACK by scipy, with equal bits for equal inputs.
 
-If ARPACK has found an invariant subspace it goes on from a random vector. scipy draws that from
-a generator without a seed, unless it is given one.
+After an invariant subspace ARPACK draws a random vector, which scipy does not seed by itself.
 """
 
 from __future__ import annotations
@@ -20,10 +19,7 @@ from orthobench.contract import Array
 def leading_eigenpairs(
     A: Any, k: int, rng: np.random.Generator, **options: Any
 ) -> tuple[Array, Array]:
-    """Return the k largest eigenvalues of a symmetric operator, descending, and eigenvectors.
-
-    By `scipy.sparse.linalg.eigsh`, which takes the options.
-    """
+    """Return the k largest eigenvalues (descending) and eigenvectors of a symmetric operator."""
     values, vectors = _seeded(rng)(A, k, which="LA", **options)
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]
@@ -31,7 +27,7 @@ def leading_eigenpairs(
 
 @contextmanager
 def restarting_with(rng: np.random.Generator) -> Iterator[None]:
-    """Let scipy's svds draw from a generator, which it takes itself, but does not hand on."""
+    """Let scipy's svds use a generator."""
     from unittest.mock import patch
 
     from scipy.sparse.linalg import svds
@@ -41,7 +37,7 @@ def restarting_with(rng: np.random.Generator) -> Iterator[None]:
 
 
 def _seeded(rng: np.random.Generator) -> Any:
-    """Return scipy's eigsh with a generator; an older scipy draws in Fortran."""
+    """Return scipy's eigsh with a generator, if this scipy takes one."""
     from scipy.sparse.linalg import eigsh
 
     return partial(eigsh, rng=rng) if "rng" in signature(eigsh).parameters else eigsh

@@ -1,12 +1,8 @@
-"""Benchmarks of benchopt as problems and solvers: the original classes, called as benchopt does.
+"""Benchmarks of benchopt as problems and solvers, which call the original classes.
 
-benchopt (Moreau et al. 2022, "Benchopt: reproducible, efficient and collaborative optimization
-benchmarks", NeurIPS 35) has an objective, data sets and solvers in files of their own. `orthobench
-plugin new --from-benchopt` copies these and writes a class for each, derived from those below.
-
-The problem builds the data set and the objective, with the seed of the run in `get_seed`. Solvers
-see what `get_objective` returns. Each call of `run` begins anew, so that solvers have `reruns`; on
-the clock is `set_objective` too.
+`orthobench plugin new --from-benchopt` copies the files of a benchmark (Moreau et al. 2022,
+"Benchopt: reproducible, efficient and collaborative optimization benchmarks", NeurIPS 35) and
+writes a class for each.
 """
 
 from __future__ import annotations
@@ -39,21 +35,21 @@ from orthobench.contract import (
 )
 
 START, RATIO, SMALLEST = 1e38, 1.5, 1e-15
-"""The first tolerance that benchopt asks for, the factor from one to the next, and the last."""
+"""First tolerance, the factor to the next, and the last."""
 
 ONCE = 1
-"""The argument of a solver that is run once."""
+"""Argument of a solver that is run once."""
 
 
 class BenchoptOracle(Oracle):
-    """All that solvers see: what the objective tells them.
+    """The view of solvers.
 
     Parameters
     ----------
     told : mapping
-        What `get_objective` returns.
+        The result of `get_objective`.
     example : mapping or None
-        What `get_one_result` returns: a result that the objective can judge.
+        The result of `get_one_result`, for the objective.
     """
 
     n = k = 1
@@ -64,24 +60,24 @@ class BenchoptOracle(Oracle):
 
 @dataclass(frozen=True)
 class Result(Solution):
-    """What a solver returned.
+    """The result of a solver.
 
     Attributes
     ----------
     values : mapping
-        By the names of the arguments of `evaluate_result`.
+        By argument of `evaluate_result`.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, values: Any) -> Result:
-        """Return a result as a solution, whose point are all numbers of its arrays.
+        """Return a result as a solution, whose point is all numbers of its arrays.
 
         Raises
         ------
         UsageError
-            If it is no mapping, as results were before version 1.5 of benchopt.
+            If it is not a mapping, as before version 1.5 of benchopt.
         """
         if not isinstance(values, Mapping):
             raise UsageError(
@@ -95,22 +91,17 @@ class Result(Solution):
 
 
 class SkippedError(UsageError):
-    """A problem that the original solver skips; says why."""
+    """The original solver skips a problem, for the given reason."""
 
 
 class Seed:
-    """What `get_seed` of the original classes asks.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    """
+    """Adds `get_seed` to the original classes."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.seed = int(rng.integers(2**32))
 
     def get_seed(self, **_: Any) -> int:
-        """Return the seed, whatever it may depend on: it is that of the run."""
+        """Return the seed of the run."""
         return self.seed
 
 
@@ -121,7 +112,7 @@ def loaded(package: str, file: str) -> ModuleType:
     Raises
     ------
     UsageError
-        If something that it imports is missing.
+        If an import of it is missing.
     """
     folder = Path(str(import_module(package).__file__)).parent / "benchmark"
     if str(folder) not in sys.path:
@@ -141,14 +132,13 @@ def loaded(package: str, file: str) -> ModuleType:
 
 
 def _made(package: str, file: str, name: str, values: Mapping[str, Any], seed: Seed) -> Any:
-    """Return an object of a class of the benchmark, with its parameters."""
     made = getattr(loaded(package, file), name).get_instance(**values)
     vars(made)["_run_context"] = seed  # as benchopt's runner does
     return made
 
 
 def _values(item: BenchoptProblem | BenchoptSolver, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return parameters by the names of the original; those that are no scalars are literals."""
+    """Return parameters by the names of the original; non-scalar ones are literals."""
     return {
         original: ast.literal_eval(getattr(item, own))
         if own in item.literals
@@ -164,13 +154,13 @@ class BenchoptProblem(Problem[BenchoptOracle]):
     Class attributes
     ----------------
     package : str
-        The package that has the folder ``benchmark``.
+        The package with the folder ``benchmark``.
     file : str
-        That of the data set in it.
+        Its file with the data set.
     of_data, of_objective : mapping
-        Names of fields, with those of the original's parameters.
+        Names of fields, and of the original's parameters.
     literals : tuple of str
-        Those whose values are Python literals in a text.
+        Fields with Python literals as text.
     """
 
     offers: ClassVar[type[BenchoptOracle]] = BenchoptOracle
@@ -183,7 +173,7 @@ class BenchoptProblem(Problem[BenchoptOracle]):
     literals: ClassVar[tuple[str, ...]] = ()
 
     def build(self, rng: np.random.Generator) -> Instance[BenchoptOracle]:
-        """Return the instance; `rng` draws the seed that the original may ask for."""
+        """Return the instance."""
         seed = Seed(rng)
         data = _made(self.package, self.file, "Dataset", _values(self, self.of_data), seed)
         values = _values(self, self.of_objective)
@@ -203,7 +193,7 @@ class BenchoptProblem(Problem[BenchoptOracle]):
 
 
 def _numbers(found: Any) -> dict[str, float]:
-    """Return what `evaluate_result` returns as metrics; of a list the first."""
+    """Return the result of `evaluate_result` as metrics."""
     if isinstance(found, list):
         found = found[0]
     metrics = found if isinstance(found, Mapping) else {"value": found}
@@ -217,7 +207,7 @@ def _numbers(found: Any) -> dict[str, float]:
 
 @dataclass(slots=True, kw_only=True)
 class Rerun(State):
-    """All that changes during a run: the seed of its solver, and the last result."""
+    """The state of a run: the solver's seed, and the last result."""
 
     seed: Seed
     result: Result
@@ -225,16 +215,16 @@ class Rerun(State):
 
 @dataclass(frozen=True)
 class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
-    """A solver whose original is run anew for each number of iterations.
+    """A solver whose original is re-run for each number of iterations.
 
     Class attributes
     ----------------
     package, file : str
-        As of `BenchoptProblem`.
+        See `BenchoptProblem`.
     original : mapping
-        Names of fields, with those of the original's parameters.
+        Names of fields, and of the original's parameters.
     literals : tuple of str
-        Those whose values are Python literals in a text.
+        Fields with Python literals as text.
     """
 
     reruns: ClassVar[bool] = True
@@ -244,7 +234,7 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
     literals: ClassVar[tuple[str, ...]] = ()
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why the original skips a problem, for which the data are made once."""
+        """Return why the original skips a problem."""
         if (reason := super().refuses(problem)) or not isinstance(problem, BenchoptProblem):
             return reason
         try:
@@ -282,7 +272,7 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
         Raises
         ------
         SkippedError
-            If it skips the problem; says why.
+            If it skips the problem.
         """
         made = _made(self.package, self.file, "Solver", _values(self, self.original), seed)
         skips, reason = made.skip(**oracle.told)
@@ -301,7 +291,6 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
 
 @lru_cache(maxsize=1)
 def _oracle(problem: BenchoptProblem) -> BenchoptOracle:
-    """Return what solvers see of a problem, for the question whether they skip it."""
     return problem.build(np.random.default_rng(0)).oracle
 
 
@@ -313,7 +302,7 @@ def _run(made: Any, value: Any, state: Rerun) -> None:
 
 @dataclass(frozen=True)
 class ToleranceSolver(BenchoptSolver):
-    """A solver whose original takes a tolerance: 1 at step 1, and 1.5 times smaller at each."""
+    """A solver whose original takes a tolerance, 1 at first, then 1.5 times smaller each step."""
 
     converges: ClassVar[bool] = True
 
@@ -327,12 +316,12 @@ class ToleranceSolver(BenchoptSolver):
 
 @dataclass(frozen=True)
 class CallbackSolver(BenchoptSolver):
-    """A solver whose original calls back after each iteration, and ends where it is told so."""
+    """A solver whose original calls back after each iteration, and may be stopped there."""
 
     converges: ClassVar[bool] = True
 
     def call(self, made: Any, steps: int, state: Rerun) -> None:
-        """Run the original until it has called back as often as there are steps."""
+        """Run the original until it has called back once for each step."""
         calls = 0
 
         def callback() -> bool:
@@ -347,7 +336,7 @@ class CallbackSolver(BenchoptSolver):
 
 @dataclass(frozen=True)
 class OnceSolver(BenchoptSolver):
-    """A solver whose original is run once; before, it has the result that the objective shows."""
+    """A solver whose original is run once; before, it has the example."""
 
     converges: ClassVar[bool] = True
 

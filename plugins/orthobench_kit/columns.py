@@ -1,4 +1,4 @@
-"""Columns that do not vary: the one policy of all families."""
+"""Warning about constant columns."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ from numpy.typing import NDArray
 
 
 def warn_of_constant(constant: NDArray[np.bool_], what: str) -> None:
-    """Warn that columns do not vary, if there are any: they carry no variance, and weigh nothing.
-
-    Parameters
-    ----------
-    constant : ndarray of bool, shape (d,)
-    what : str
-        The name of the matrix in the message: ``"X"``.
-    """
+    """Warn of constant columns of the matrix `what`, if there are any."""
     numbers = np.flatnonzero(constant)
     if len(numbers):
         others = f", nor do {len(numbers) - 1} others" if len(numbers) > 1 else ""

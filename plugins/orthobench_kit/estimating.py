@@ -1,4 +1,4 @@
-"""What estimators of several families share: solvers by name, run to their end, no judge."""
+"""Solvers by name, run to their end without a judge, for estimators."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from orthobench.tools.arrays import is_number
 def solver_named(
     name: str, classes: Iterable[type[AnySolver]], besides: Iterable[str], **parameters: Any
 ) -> AnySolver:
-    """Return a solver of a family by its name, with those parameters that it has.
+    """Return a solver of a family by name, with the parameters that it has.
 
     Raises
     ------
     UsageError
-        On an unknown name; says which there are, those of `besides` too.
+        If the name is unknown; the message lists all, those of `besides` too.
     """
     known = {cls.name: cls for cls in classes}
     if name not in known:
@@ -30,9 +30,9 @@ def solver_named(
 
 
 def point_of(solver: AnySolver, oracle: Oracle, start: Array) -> Array:
-    """Return the point at which a solver ends by itself, from a start, without a clock.
+    """Return the point at which a solver ends by itself, without a clock.
 
-    Random numbers are those of seed 0, so that equal data give equal bits.
+    The seed is 0.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def checked_tolerance(tolerance: object) -> float:
     Raises
     ------
     UsageError
-        If it is no number from 0 to below 1.
+        If it is not a number from 0 to below 1.
     """
     if not is_number(tolerance) or not 0 <= tolerance < 1:  # type: ignore[operator]
         raise UsageError(f"tolerance must be at least 0 and below 1, not {tolerance!r}")

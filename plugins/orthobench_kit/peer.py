@@ -1,4 +1,4 @@
-"""The base of all peers, and helpers for calling other libraries."""
+"""The base class of peers, and helpers for other libraries."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from orthobench.contract.solver import OracleT_contra, StateT
 
 
 def finite(data: Array, what: str) -> Array:
-    """Return data if they are finite; libraries treat others in different ways, or fail.
+    """Return data if they are finite.
 
     Parameters
     ----------
-    data : ndarray
     what : str
-        What the message calls them, in the plural.
+        Their name in the message, plural.
 
     Raises
     ------
     DataError
-        Where they hold NaN or an infinity.
+        If they contain NaN or an infinity.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         total = data.sum()  # without an array of truth values for all of them
@@ -36,13 +35,7 @@ def finite(data: Array, what: str) -> Array:
 
 @contextmanager
 def numpy_seeded(seed: int) -> Iterator[None]:
-    """Seed numpy's global generator, for libraries that draw from it, and restore it afterwards.
-
-    Parameters
-    ----------
-    seed : int
-        Below 2**32.
-    """
+    """Seed numpy's global generator with `seed` < 2**32, and restore it afterwards."""
     before = np.random.get_state()  # noqa: NPY002 - the libraries use it
     np.random.seed(seed)  # noqa: NPY002
     try:
@@ -60,28 +53,22 @@ class Peer(Solver[OracleT_contra, StateT]):
     Attributes
     ----------
     extra : str
-        The extra of orthobench that has its distributions.
+        The extra of orthobench with its distributions.
     """
 
     extra: ClassVar[str] = "peers"
 
     @classmethod
     def unavailable(cls) -> str:
-        """Return the message of a peer that lacks a distribution."""
+        """Return the message for a missing distribution."""
         return f"unavailable: install orthobench[{cls.extra}]"
 
     def missing_packages(self) -> str | None:
-        """Return which extra to install, where a distribution is missing."""
+        """Return which extra to install, if a distribution is missing."""
         return None if super().missing_packages() is None else self.unavailable()
 
     def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
-        """Return the first state.
-
-        Raises
-        ------
-        UsageError
-            If the library is not installed.
-        """
+        """Return the first state."""
         if self.missing_packages() is not None:
             raise UsageError(self.unavailable())
         return self.begin(oracle, rng)
@@ -92,18 +79,18 @@ class Peer(Solver[OracleT_contra, StateT]):
 
 
 class ArrayPeer(Peer[OracleT_contra, StateT], ArraySolver[OracleT_contra, StateT]):
-    """Base of methods of one array library, with arrays where that library has them.
+    """Base of methods of one array library.
 
     Attributes
     ----------
     library : str
-        The array library, as a place names it.
+        Name of the array library.
     """
 
     library: ClassVar[str]
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another array library, another oracle, or a library that is missing."""
+        """Return why not: another array library, another oracle, or a missing library."""
         if self.place.library != self.library:
             return f"computes with {self.library} only, not on {self.on}"
         return super().refuses(problem)

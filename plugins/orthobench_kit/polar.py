@@ -1,4 +1,4 @@
-"""Polar factors by products of matrices, and inverse roots of symmetric ones."""
+"""Polar factors and inverse roots by products of matrices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Coefficients: TypeAlias = tuple[float, float, float]
 """a, b and c of a x + b x³ + c x⁵."""
 
 NEWTON_SCHULZ: Coefficients = (1.5, -0.5, 0.0)
-"""The polynomial of Newton and Schulz, x (3 - x²)/2 (Björck and Bowie 1971)."""
+"""The Newton-Schulz polynomial, x (3 - x²)/2 (Björck and Bowie 1971)."""
 
 
 def gram(X: Any) -> Any:
@@ -23,7 +23,7 @@ def gram(X: Any) -> Any:
 
 
 def polynomial(S: Any, coefficients: Coefficients = NEWTON_SCHULZ) -> tuple[Any, int]:
-    """Return a I + b S + c S², and how many products of matrices (p, p) it took."""
+    """Return a I + b S + c S², and the number of products of matrices (p, p)."""
     a, b, c = coefficients
     unit = identity(S.shape[-1], S)
     if c == 0:
@@ -34,7 +34,7 @@ def polynomial(S: Any, coefficients: Coefficients = NEWTON_SCHULZ) -> tuple[Any,
 def newton_schulz(X: Any) -> Any:
     """Return X (3I - X'X)/2, a step towards the polar factor; 4np² flops.
 
-    It squares the defect |X'X - I| and multiplies it by at most 3/4 if that is below one.
+    It squares the defect |X'X - I|, if that is below one.
     """
     return X @ polynomial(gram(X))[0]
 
@@ -46,8 +46,7 @@ def inverse_root(S: Array, floor: float) -> Array:
     ----------
     S : ndarray, shape (p, p)
     floor : float
-        Eigenvalues that are smaller relative to the largest, or not positive, are replaced by it,
-        so that the result is finite.
+        Minimum eigenvalue, relative to the largest; smaller ones are replaced by it.
     """
     values, vectors = np.linalg.eigh(S)
     limits = max(floor * float(values[-1]), float(np.finfo(np.float64).tiny))
@@ -62,7 +61,7 @@ def inverse_root_on_range(S: Array, floor: float) -> Array:
     S : ndarray, shape (p, p)
         Positive semidefinite up to rounding.
     floor : float
-        Eigenvalues that are at most this, relative to the largest, are taken as zero.
+        Eigenvalues of at most this, relative to the largest, count as zero.
     """
     values, vectors = np.linalg.eigh(S)
     there = values > max(floor * float(values[-1]), float(np.finfo(np.float64).tiny))

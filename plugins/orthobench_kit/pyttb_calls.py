@@ -1,4 +1,4 @@
-"""What wrappers of pyttb share: tensors, and eigenvectors that repeat."""
+"""Helpers for pyttb."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGES = ("pyttb",)
 
 
 def gram_flops(n: int, columns: int) -> int:
-    """Return the flops of the left singular vectors of an (n, columns) matrix by Gram matrix."""
+    """Return the flops of left singular vectors by Gram matrix."""
     return flops.gemm(n, n, columns) + flops.eigh(n)
 
 
@@ -29,7 +29,7 @@ def tensor_of(T: Array) -> Any:
 
 @contextmanager
 def fixed_arpack_start() -> Iterator[None]:
-    """Let ARPACK start from the same vector in every call, for which pyttb has no argument."""
+    """Let ARPACK start from the same vector in every call of pyttb."""
     from unittest.mock import patch
 
     from scipy.sparse import linalg

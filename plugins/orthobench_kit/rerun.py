@@ -1,4 +1,4 @@
-"""Bases of methods that cannot be stepped: each call of `advance` is a run from the start."""
+"""Bases of methods without steps, re-run at each call of `advance`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from orthobench.contract.solver import OracleT_contra
 from orthobench_kit.peer import Peer, finite
 
 SEEDS = 2**31
-"""Bound of the seeds that libraries take."""
+"""Bound of the seeds of libraries."""
 
 
 class Run(NamedTuple):
@@ -31,12 +31,10 @@ class Run(NamedTuple):
 
     Attributes
     ----------
-    solution : Solution
     iterations : int
-        Number of iterations: fewer than were allowed where it ended by itself.
-    flops : int
+        Fewer than allowed if it ended by itself.
     failure : str
-        Why there is no solution, in a sentence; empty if there is one.
+        Why there is no solution, a sentence; empty if there is one.
     samples : int
         Evaluations of a function on the Stiefel manifold.
     """
@@ -50,15 +48,12 @@ class Run(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class RerunState(State):
-    """The solution of the last run, and what all runs share.
+    """The solution of the last run, and the constants of all runs.
 
     Attributes
     ----------
     prepared : object
-        The data and the start in the form of the library, from `Rerun.prepare`.
-    seed : int
-        The seed of every run.
-    solution : Solution
+        Data and start in the form of the library, from `Rerun.prepare`.
     prepare_flops : int
         Flops of `Rerun.prepare`.
     """
@@ -70,11 +65,10 @@ class RerunState(State):
 
 
 class Rerun(Peer[OracleT_contra, RerunState]):
-    """Base of iterative methods that a library only runs as a whole.
+    """Base of iterative methods that a library runs as a whole.
 
-    The trace is made by re-running with more and more iterations. After s steps solution, time
-    and counts are those of one run from the start with at most s iterations. A run that ends by
-    itself has converged.
+    After s steps solution, time and counts are those of one run from the start with at most s
+    iterations. A run that ends by itself has converged.
     """
 
     converges: ClassVar[bool] = True
@@ -109,11 +103,11 @@ class Rerun(Peer[OracleT_contra, RerunState]):
 
     @abstractmethod
     def prepare(self, oracle: OracleT_contra) -> tuple[Any, Solution, int]:
-        """Return the data and start of all runs, the solution before any, and the flops of both."""
+        """Return data and start of all runs, a first solution, and flops."""
 
     @abstractmethod
     def run(self, oracle: OracleT_contra, state: RerunState, iterations: int) -> Run:
-        """Run from the start with at most so many iterations."""
+        """Run from the start with at most `iterations` iterations."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -123,8 +117,7 @@ class BatchState(State):
     Attributes
     ----------
     start : array, shape (d, k)
-        The common start, which completes the solution while the samples span fewer than k
-        dimensions.
+        The common start, which completes the solution while samples span fewer than k dimensions.
     seed : int
         The seed of every fit.
     X : array, shape (n, d)
@@ -141,8 +134,8 @@ class BatchState(State):
 class Batch(Peer[SampleOracle, BatchState]):
     """Base of methods that decompose all samples at once.
 
-    After s samples solution, time and counts are those of one decomposition of them, if they
-    are. The second moment is not centred.
+    After s samples solution, time and counts are those of one decomposition of them. The second
+    moment is not centred.
     """
 
     reruns: ClassVar[bool] = True

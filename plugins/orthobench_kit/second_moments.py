@@ -1,4 +1,4 @@
-"""Second-moment matrices C = E[xx']: variances along directions, and leading eigenvectors."""
+"""Second-moment matrices C = E[xx']: variances and leading eigenvectors."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from orthobench_kit.sources import ArraySource
 from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 LARGEST = 1e150
-"""The largest second moment, whose square is still finite."""
+"""Maximum second moment, whose square is finite."""
 
 TIED = 1e-10
-"""The difference of eigenvalues, over the first, up to which they are equal."""
+"""Relative difference below which eigenvalues are equal."""
 
 
 class SecondMoment(ABC):
-    """A second-moment matrix C = E[xx'], which need not be formed.
+    """A second-moment matrix C = E[xx'], formed or not.
 
     Attributes
     ----------
     d : int
         Length of a sample x.
     rows : int
-        The number of samples that it was computed from; 0 for a population.
+        Number of its samples; 0 for a population.
     mean : ndarray, shape (d,), optional
         Their mean.
     """
@@ -53,9 +53,9 @@ class SecondMoment(ABC):
 
     @abstractmethod
     def tied(self, values: Array, vectors: Array) -> bool:
-        """Return whether the next eigenvalue is as large as the last of those that `leading` found.
+        """Return whether the next eigenvalue is as large as the last that `leading` found.
 
-        Then any vector of its eigenspace is as good, and the leading subspace is not determined.
+        Then the leading subspace is not unique.
         """
 
 
@@ -100,7 +100,7 @@ class DenseMoment(SecondMoment):
 class RowMoment(SecondMoment):
     """The second moment X'X / n of samples in rows, never formed.
 
-    The cheaper form if there are fewer samples than features.
+    Cheaper with fewer samples than features.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ class RowMoment(SecondMoment):
     def leading(self, k: int) -> tuple[Array, Array]:
         """Return the k leading eigenpairs, from the Gram matrix XX'.
 
-        Forming XX' squares the condition number. A Rayleigh-Ritz step on the span of X'W, with W
-        the leading eigenvectors of XX', recovers the accuracy lost. Beyond the rank of X the
-        values are zero and the vectors arbitrary, but orthonormal. n²d + 4n³/3 + 8ndk flops.
+        A Rayleigh-Ritz step on the span of X'W, with the leading eigenvectors W of XX', recovers
+        the accuracy lost by squaring. Beyond the rank of X values are zero and vectors arbitrary,
+        but orthonormal. n²d + 4n³/3 + 8ndk flops.
         """
         _, W = _leading(self._gram, min(k, len(self.X)))
         directions = np.zeros((self.d, k))
@@ -148,7 +148,6 @@ class RowMoment(SecondMoment):
 
 
 def _leading(C: Array, k: int) -> tuple[Array, Array]:
-    """Return the k largest eigenvalues of a symmetric matrix, descending, and their vectors."""
     from scipy.linalg import eigh
 
     values, vectors = eigh(C, subset_by_index=(len(C) - k, len(C) - 1), check_finite=False)
@@ -156,10 +155,10 @@ def _leading(C: Array, k: int) -> tuple[Array, Array]:
 
 
 def _tied(C: Array, values: Array, vectors: Array) -> bool:
-    """Return whether C has another eigenvalue as large as the last of its leading ones.
+    """Return whether C has another eigenvalue as large as its last leading one.
 
     It has none if (l - e) I - C + VLV' is positive definite, for the eigenpairs (L, V), the last
-    value l, and e = `TIED` of the first.
+    value l and e = `TIED` times the first.
     """
     from scipy.linalg import LinAlgError, cholesky
 
@@ -175,9 +174,7 @@ def _tied(C: Array, values: Array, vectors: Array) -> bool:
 
 
 def second_moment(source: ArraySource) -> SecondMoment:
-    """Return the second moment of all rows of a source: `RowMoment` or `DenseMoment`.
-
-    The cheaper of the two: `RowMoment` if there are fewer rows than features.
+    """Return the second moment of a source: `RowMoment` if rows are few, else `DenseMoment`.
 
     Parameters
     ----------
@@ -187,7 +184,7 @@ def second_moment(source: ArraySource) -> SecondMoment:
     Raises
     ------
     DataError
-        On a row that is not finite; names it.
+        If a row is not finite.
 
     Notes
     -----

@@ -1,7 +1,6 @@
 """Sources of samples from arrays and memory maps.
 
-A source yields samples in blocks of a fixed size, so that the samples of a run do not depend on how
-it is cut into chunks. All of this happens off the clock.
+Blocks have a fixed size, so that samples do not depend on chunks, and are read off the clock.
 """
 
 from __future__ import annotations
@@ -22,34 +21,30 @@ FloatT = TypeVar("FloatT", bound=np.floating[Any])
 """A type of floating-point numbers."""
 
 GATHERED = 32
-"""Rows of a memory map that are copied by index before its pages are given back."""
+"""Number of rows of a memory map to copy at once."""
 
 
 class ArraySource(BlockSource):
     """The rows of an array, of a memory map, or of `Rows`, one or several times.
 
-    Pages of a memory map are given back once they are copied, so that reading a file larger than
-    memory takes the memory of a few blocks. A copy in another process maps the same file again.
+    Pages of a memory map are released after copying, so that files may be larger than memory.
 
     Parameters
     ----------
     rows : ndarray, shape (n, d), or Rows
-        Of any real dtype; a memory map stays on disk.
+        Any real dtype; a memory map stays on disk.
     order : array_like of int, shape (m,), or range, optional
-        The numbers of the rows to read, in this order; by default all. Parts of a permutation
-        split the data. Of `Rows` a range that ascends, or any order where they are `random`.
+        The numbers of the rows to read, in this order; default: all. Parts of a permutation split
+        the data. For `Rows` an ascending range, or any order if they are `random`.
     passes : int
-        How many times the rows are read.
+        Number of passes over the rows.
     scale, centre : float or ndarray, shape (d,)
         Each row x becomes ``(x - centre) * scale``.
 
     Raises
     ------
     DataError
-        Where the rows are not a real matrix, or `order` is empty, names rows that do not exist, or
-        is none in which these rows can be read.
-    UsageError
-        If `passes` is not a whole number >= 1.
+        If the rows are not a real matrix, or cannot be read in `order`.
     """
 
     def __init__(
@@ -80,7 +75,7 @@ class ArraySource(BlockSource):
         vars(self).update(state, rows=rows.mapped() if isinstance(rows, MappedFile) else rows)
 
     def row_number(self, index: int) -> int | str:
-        """Return the row of the array that sample `index` of a run is, with its file."""
+        """Return the row of the array, with its file, of sample `index`."""
         file, row = self._place(index % self.length)
         return f"{row} of {file}" if file else row
 
@@ -89,7 +84,7 @@ class ArraySource(BlockSource):
         return self._borders[index + 1] - self._borders[index]
 
     def label(self, index: int) -> str:
-        """Return which rows a block has, and of which file."""
+        """Return the rows and the file of a block."""
         begin, end = self._borders[index : index + 2]
         if isinstance(self.order, np.ndarray):
             return f"samples {begin} to {end - 1} of their order"
@@ -97,7 +92,7 @@ class ArraySource(BlockSource):
         return f"{file}, rows {first} to {last}" if file else f"rows {first} to {last}"
 
     def block(self, index: int) -> NDArray[np.floating[Any]]:
-        """Return a block: in float32 if the rows are of float32, in float64 otherwise."""
+        """Return a block in float32 or float64."""
         begin, end = self._borders[index : index + 2]
         single = self.rows.dtype.newbyteorder("=") == np.float32
         kept: type[np.floating[Any]] = np.float32 if single else np.float64
@@ -119,7 +114,7 @@ class ArraySource(BlockSource):
             yield from self._pieces(begin, end, size, np.float64)
 
     def checked_pass(self) -> Iterator[Array]:
-        """Yield each row once, in blocks, and refuse rows that `check_rows` refuses."""
+        """Yield each row once, in blocks, checked by `check_rows`."""
         first = 0
         for block in self.one_pass():
             check_rows(block, first, self.row_number)
@@ -127,7 +122,6 @@ class ArraySource(BlockSource):
             first += len(block)
 
     def _block_borders(self) -> list[int]:
-        """Return the sample with which each block begins, and the number of samples."""
         which = self._numbers(0, self.length)
         if not isinstance(self.rows, Rows):
             found = borders((self.length, self.d))
@@ -148,7 +142,7 @@ class ArraySource(BlockSource):
     def _pieces(
         self, begin: int, end: int, size: int, kept: type[FloatT]
     ) -> Iterator[NDArray[FloatT]]:
-        """Yield samples begin to end - 1, so many at a time, which are read together."""
+        """Yield samples begin to end - 1 in pieces that are read together."""
         which = self._numbers(begin, end)
         stored = self._stored(which) if isinstance(which, range) else None
         copy = None if isinstance(self.rows, Rows) and self.rows.fresh else True
@@ -166,7 +160,7 @@ class ArraySource(BlockSource):
             yield block
 
     def _numbers(self, begin: int, end: int) -> range | NDArray[np.intp]:
-        """Return the numbers of the rows that samples begin to end - 1 are."""
+        """Return the row numbers of samples begin to end - 1."""
         return range(begin, end) if self.order is None else self.order[begin:end]
 
     def _place(self, at: int) -> tuple[str, int]:
@@ -174,15 +168,13 @@ class ArraySource(BlockSource):
         return self.rows.place(row) if isinstance(self.rows, Rows) else ("", row)
 
     def _stored(self, which: range) -> NDArray[np.generic]:
-        """Return rows as they are stored."""
         if isinstance(self.rows, Rows):
             return self.rows.read(which[0], which[-1] + 1)[:: which.step]
-        # a range that descends to row 0 stops at -1, which for a slice means the last row
+        # in a slice, -1 means the last row
         stop = None if which.stop < 0 else which.stop
         return self.rows[which.start : stop : which.step]
 
     def _gathered(self, which: NDArray[np.intp], kept: type[FloatT]) -> NDArray[FloatT]:
-        """Copy rows by index, few at a time: each may map megabytes of the file around it."""
         block = np.empty((len(which), self.d), kept)
         for begin in range(0, len(which), GATHERED):
             part = which[begin : begin + GATHERED]
@@ -195,11 +187,11 @@ class ArraySource(BlockSource):
 
 
 def _row_numbers(order: ArrayLike | range, count: int) -> NDArray[np.intp] | range:
-    """Return the numbers of rows to read as a range or an array; refuse what is neither."""
+    """Return the numbers of rows to read as a range or an array."""
     numbers = order if isinstance(order, range) else _integers(order)
     if len(numbers) == 0:
         raise DataError("there is no row in this part of the samples")
-    # of a range the ends are enough, without making an array of it
+    # the ends of a range are enough
     ends = (numbers[0], numbers[-1]) if isinstance(numbers, range) else numbers
     if not 0 <= np.min(ends) <= np.max(ends) < count:
         raise DataError(f"the order names rows that are not among the {count} rows of the data")

@@ -1,6 +1,6 @@
-"""Stacks of matrices: arrays with leading axes, whose last two are those of a matrix.
+"""Stacks of matrices: arrays with leading axes.
 
-A single matrix is a stack without leading axes. With NumPy it keeps the bits of the plain formula.
+A single matrix is a stack without leading axes; in NumPy it keeps the bits of the plain formula.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from orthobench.tools.geometry import orthonormalize
 
 
 def sizes(X: Any) -> tuple[int, int, int]:
-    """Return how many matrices there are, and the rows and columns of each."""
+    """Return the number of matrices, and of rows and columns of each."""
     *stack, n, p = X.shape
     return prod(stack), n, p
 
@@ -24,7 +24,7 @@ def stacked(X: Any) -> Any:
 
 
 def unstacked(X: Any, stack: tuple[int, ...]) -> Any:
-    """Return a stack with these leading axes of matrices that are one below another."""
+    """Return a stack, with leading axes, of matrices that are one below another."""
     return X if not stack else namespace(X).reshape(X, (*stack, -1, X.shape[-1]))
 
 
@@ -34,24 +34,24 @@ def transposed(X: Any) -> Any:
 
 
 def lengths(X: Any) -> Any:
-    """Return the Frobenius norm of each matrix: a number of a single one, else an array."""
+    """Return the Frobenius norm of each matrix, a number if there is one."""
     if X.ndim == 2:
         return norm(X)
     return namespace(X).linalg.vector_norm(X, axis=(-2, -1))
 
 
 def plural(values: Any) -> bool:
-    """Return whether there is a number for each matrix of a stack, and not a single one."""
+    """Return whether there is a number for each matrix of a stack."""
     return getattr(values, "ndim", 0) > 0
 
 
 def each(values: Any) -> Any:
-    """Return the numbers of `lengths` in a form to multiply their matrices by."""
+    """Return the numbers of `lengths` in a form that multiplies their matrices."""
     return values[..., None, None] if plural(values) else values
 
 
 def most(values: Any) -> Any:
-    """Return the largest of the numbers of `lengths`."""
+    """Return the maximum of `lengths`."""
     return namespace(values).max(values) if plural(values) else values
 
 
@@ -61,12 +61,12 @@ def defects(X: Any) -> Any:
 
 
 def matrix_rows(X: Any, rows: Any) -> Any:
-    """Return a copy of some rows of each matrix; their numbers are an array of its library."""
+    """Return a copy of some rows of each matrix."""
     return rows_of(X, rows) if X.ndim == 2 else namespace(X).take(X, rows, axis=-2)
 
 
 def q_factor(X: Any) -> Any:
-    """Return the Q factor of each matrix, with a positive diagonal of R, as `orthonormalize`."""
+    """Return the Q factor of each matrix, see `orthonormalize`."""
     if X.ndim == 2:
         return orthonormalize(X)
     xp = namespace(X)

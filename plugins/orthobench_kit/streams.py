@@ -1,4 +1,4 @@
-"""Sources of samples that come one after the other: samplers, iterators and generators."""
+"""Sources of samples in sequence: samplers, iterators and generators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orthobench.tools.rows import Rows
 from orthobench_kit.sources import ArraySource
 
 Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"
-"""``sampler(rng, count)`` draws samples from `rng` alone, as an array ``(count, d)``."""
+"""``sampler(rng, count)`` draws an array ``(count, d)`` from `rng` alone."""
 
 
 class SamplerSource(SampleSource):
@@ -26,8 +26,7 @@ class SamplerSource(SampleSource):
     Parameters
     ----------
     sampler : callable
-        ``sampler(rng, count)`` returns `count` samples, drawn from `rng` alone, as an array
-        ``(count, d)``.
+        ``sampler(rng, count)`` draws an array ``(count, d)`` from `rng` alone.
     d : int
         Length of a sample.
     """
@@ -55,16 +54,15 @@ class SamplerSource(SampleSource):
 
 
 class IteratorSource(SampleSource):
-    """Samples from an iterable of rows or blocks, which need not fit in memory together.
+    """Samples from an iterable of rows or blocks.
 
-    What can be iterated several times, such as a list, serves several runs. A generator serves
-    one: the samples that the first `SampleOracle.prepare` reads, for the warm-up, are kept and
-    read again by the run.
+    A list serves several runs. A generator serves one; samples of the warm-up are kept and read
+    again.
 
     Parameters
     ----------
     rows : iterable of ndarray
-        Each item is a sample ``(d,)`` or a block of samples ``(rows, d)``; it is copied at once.
+        Each item is a sample ``(d,)`` or a block ``(rows, d)``, which is copied at once.
 
     Raises
     ------
@@ -90,7 +88,7 @@ class IteratorSource(SampleSource):
         Raises
         ------
         DataError
-            On a second run of a generator.
+            If a generator is run twice.
         """
         del rng
         if not self._once:
@@ -100,7 +98,7 @@ class IteratorSource(SampleSource):
         return self._only_run(tuple(self._kept))
 
     def forget(self) -> None:
-        """Drop the samples kept for the warm-up: from here on a generator cannot restart."""
+        """Drop the samples of the warm-up: a generator can no longer restart."""
         self._keeps = not self._once
         self._kept.clear()
 
@@ -119,7 +117,6 @@ class IteratorSource(SampleSource):
 
 
 def _regrouped(items: Iterator[Array]) -> Iterator[Array]:
-    """Yield rows and blocks of any length as fresh blocks of one length."""
     block: Array = np.empty((0, 0))
     filled = count = 0
     for item in items:
@@ -157,23 +154,24 @@ def source_of(
     passes: int = 1,
     width: int | None = None,
 ) -> SampleSource:
-    """Return the source of what a user passes as samples; a source as it is.
+    """Return the source of data that a user passes; a source as it is.
 
     Parameters
     ----------
     data : array, table, `Rows`, iterable of rows or blocks, sampler, or source
         An array is copied, unless it is read-only or a memory map.
     passes : int
-        How often an array is gone through.
+        Number of passes over an array.
     width : int, optional
-        The length of a sample that a sampler is asked for.
+        Length of a sample, for a sampler.
 
     Raises
     ------
     UsageError
-        On several passes over what can be read only once, and on a sampler without a width.
+        If the data can be read only once, but several passes are asked for; if a sampler has no
+        width.
     DataError
-        On what is no real matrix.
+        If it is not a real matrix.
     """
     stream = callable(data) or isinstance(data, (Iterable, SampleSource))
     if isinstance(data, Rows) or is_data(data) or not stream:

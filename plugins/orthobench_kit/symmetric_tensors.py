@@ -1,7 +1,6 @@
-"""Symmetric tensors: sums of rank-one terms, exact symmetry; of order 3 and 4 contractions, norms.
+"""Symmetric tensors: sums of rank-one terms, symmetry, contractions and norms.
 
-By symmetry every entry (a, b, c) equals one with a <= b, c: only the slices T[a, a:, a:], a third
-of a third-order tensor, are read. Those of order 4 are read slab by slab, each of order 3.
+Only the slices T[a, a:, a:] of a third-order tensor are read, and tensors of order 4 slab by slab.
 """
 
 from __future__ import annotations
@@ -16,31 +15,29 @@ from orthobench.tools.geometry import drift
 from orthobench.tools.reading import array_of, real
 
 ROWS = 48
-"""Rows of a symmetric matrix that one product computes, from the diagonal block to the right."""
+"""Rows of a symmetric matrix that one product computes."""
 
 SYMMETRIC = 1e-6
-"""The asymmetry, relative to the largest entry, that is taken for rounding: that of sums in single
-precision, in which many matrices are computed whatever their dtype is."""
+"""Relative asymmetry that counts as rounding, of sums in single precision."""
 
 ORTHONORMAL = 1e-8
-"""Largest orthogonality defect |U'U - I|_F of true factors, or of a true basis."""
+"""Maximum |U'U - I|_F of true factors, or of a true basis."""
 
 
 def checked_tensor(given: object, low: int, high: float, form: str) -> Array:
-    """Return a tensor that a user passes in float64: finite, and not zero.
+    """Return a user's tensor in float64: finite, and not zero.
 
     Parameters
     ----------
-    given : array_like
     low, high : float
-        The least and the largest order that is taken.
+        Minimum and maximum order.
     form : str
-        The shapes that are taken, for messages.
+        Its shapes, for messages.
 
     Raises
     ------
     DataError
-        If it is anything else; names the entry.
+        If it is anything else.
     """
     T = array_of(given, "the entries of the tensor")
     if not low <= T.ndim <= high or len(set(T.shape)) != 1 or not T.size:
@@ -55,14 +52,12 @@ def checked_tensor(given: object, low: int, high: float, form: str) -> Array:
 
 
 def checked_orthonormal(given: Array, n: int, what: str) -> Array:
-    """Return a copy of true columns (n, r) in float64; refuse what is not orthonormal.
+    """Return a copy of orthonormal columns (n, r) in float64; refuse others.
 
     Parameters
     ----------
-    given : ndarray
-    n : int
     what : str
-        The name of the columns in messages: ``"the true factors"``.
+        Their name in messages: ``"the true factors"``.
 
     Raises
     ------
@@ -88,10 +83,6 @@ def composed(U: Array, weights: Array, order: int = 3) -> Array:
     order : int
         d, at least 2.
 
-    Returns
-    -------
-    ndarray, shape (n,) * d
-
     Notes
     -----
     2n^d k flops; memory n^(d-1) k beyond the result's.
@@ -115,12 +106,8 @@ def contracted(T: Array, U: Array) -> Array:
     Parameters
     ----------
     T : ndarray, shape (n, n, n) or (n, n, n, n)
-        Symmetric: of each third-order tensor only entries (a, b, c) with a <= b, c are read.
+        Symmetric; only entries (a, b, c) with a <= b, c are read.
     U : ndarray, shape (n, k)
-
-    Returns
-    -------
-    ndarray, shape (k,)
 
     Notes
     -----
@@ -136,8 +123,7 @@ def contracted(T: Array, U: Array) -> Array:
         return np.asarray(sum(U[a] * contracted(slab, U) for a, slab in enumerate(T)))
     values = np.zeros(U.shape[1])
     for a, corner in _corners(T):
-        # entries with one or two indices a stand for three each; those with two are met twice in
-        # the quadratic form, so that u_a is halved
+        # entries with one or two indices a stand for three each
         rest = U[a:].copy()
         rest[0] /= 2
         values += 3 * U[a] * np.einsum("bk,bk->k", corner @ rest, rest)
@@ -151,16 +137,12 @@ def partly_contracted(T: Array, U: Array) -> Array:
     Parameters
     ----------
     T : ndarray, shape (n, n, n) or (n, n, n, n)
-        Symmetric: of each third-order tensor only entries (a, b, c) with a <= b, c are read.
+        Symmetric; only entries (a, b, c) with a <= b, c are read.
     U : ndarray, shape (n, k)
-
-    Returns
-    -------
-    ndarray, shape (n, k)
 
     Notes
     -----
-    2n^d k/3 flops; memory nk. It is the derivative of what `contracted` computes, term by term.
+    2n^d k/3 flops; memory nk.
     """
     if T.ndim == 4:
         return np.stack([contracted(slab, U) for slab in T])
@@ -178,13 +160,10 @@ def partly_contracted(T: Array, U: Array) -> Array:
 def residual_norm(T: Array, U: Array, weights: Array) -> float:
     """Return |T - sum_i w_i u_i ⊗ ... ⊗ u_i|, computed from the difference itself.
 
-    For orthonormal factors its square is |T|² - |weights|², but if the residual is below 1e-8
-    of |T| nothing but rounding would be left of that difference.
-
     Parameters
     ----------
     T : ndarray, shape (n, n, n) or (n, n, n, n)
-        Symmetric: of each third-order tensor only entries (a, b, c) with a <= b, c are read.
+        Symmetric; only entries (a, b, c) with a <= b, c are read.
     U : ndarray, shape (n, k)
     weights : ndarray, shape (k,)
 
@@ -208,24 +187,21 @@ def norm(T: Array) -> float:
 
 
 def _norm_of(norms: Iterable[float]) -> float:
-    """Return the norm of a tensor from those of its slabs."""
     return float(np.sqrt(sum(each * each for each in norms)))
 
 
 def _corners(T: Array) -> Iterator[tuple[int, Array]]:
-    """Yield each index a with T[a, a:, a:]: together they hold every entry of a symmetric T."""
     for a in range(len(T)):
         yield a, T[a, a:, a:]
 
 
 def _corner_square(corner: Array) -> float:
-    """Return the sum of squares of all entries that the slice T[a, a:, a:] stands for."""
     rest, edge, point = corner[1:, 1:], corner[0, 1:], corner[0, 0]
     return float(3 * np.vdot(rest, rest) + 3 * np.vdot(edge, edge) + point**2)
 
 
 def mirror(G: Array) -> None:
-    """Make a matrix symmetric: mirror what is above its diagonal blocks, average within them."""
+    """Make a matrix symmetric by its upper part."""
     for row in range(0, len(G), ROWS):
         end = row + ROWS
         G[end:, row:end] = G[row:end, end:].T
@@ -234,7 +210,7 @@ def mirror(G: Array) -> None:
 
 
 def fill(T: Array, corner: Callable[[int, Array], None]) -> None:
-    """Fill a symmetric tensor from its entries whose first index is the least.
+    """Fill a symmetric tensor from the entries whose first index is the smallest.
 
     Parameters
     ----------
@@ -246,9 +222,7 @@ def fill(T: Array, corner: Callable[[int, Array], None]) -> None:
 
     Notes
     -----
-    Slab by slab: entries T[a, b, ...] with b < a equal T[b, a, ...], and whole rows are copied;
-    entries whose least index stands further back equal entries of the same slab with two indices
-    swapped. Any other order of copying touches a cache line for every entry.
+    Slab by slab, by rows, which is fast for the cache.
     """
     order = T.ndim
     for a, slab in enumerate(T):
@@ -261,19 +235,19 @@ def fill(T: Array, corner: Callable[[int, Array], None]) -> None:
 
 
 def symmetric_matrices(A: Array, what: str) -> Array:
-    """Return the mean of a matrix and its transpose, or of each of a stack, fresh.
+    """Return the mean of a matrix, or of each of a stack, and its transpose.
 
     Parameters
     ----------
     A : ndarray, shape (..., n, n)
         Finite; symmetric up to `SYMMETRIC` of the largest entry of each matrix.
     what : str
-        Its name in messages, in the singular.
+        Its name in messages, singular.
 
     Raises
     ------
     DataError
-        If it is not symmetric; names the entry that is furthest off.
+        If it is not symmetric.
     """
     if A.shape[-1] != A.shape[-2]:
         raise DataError(f"{what} must be a symmetric matrix, not of shape {A.shape[-2:]}")
@@ -291,15 +265,10 @@ def symmetric_matrices(A: Array, what: str) -> Array:
 def symmetrized(T: Array) -> Array:
     """Return the mean over all permutations of the indices of an almost symmetric tensor.
 
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-
     Returns
     -------
     ndarray, shape (n,) * d
-        A fresh array, symmetric to the last bit. Equal to `T` if that is symmetric to the last
-        bit.
+        Symmetric to the last bit, and equal to `T` if that is.
 
     Raises
     ------
@@ -308,8 +277,8 @@ def symmetrized(T: Array) -> Array:
 
     Notes
     -----
-    Only the n^d / d entries whose first index is the least are averaged, over d places of that
-    index each; memory of about n^(d-1) beyond the result.
+    Only the n^d / d entries whose first index is the smallest are averaged; memory of about n^(d-1)
+    beyond the result.
     """
     mean = np.empty(T.shape)
     _set_mean(mean, T)
@@ -325,7 +294,7 @@ def _set_mean(mean: Array, T: Array) -> None:
         return
 
     def corner(a: int, rest: Array) -> None:
-        # a mean of differences, so that equal entries keep their bits
+        # a mean of differences keeps the bits of equal entries
         places = [
             np.moveaxis(T, place, 0)[a][(slice(a, None),) * rest.ndim] for place in range(T.ndim)
         ]
@@ -336,18 +305,7 @@ def _set_mean(mean: Array, T: Array) -> None:
 
 
 def _refuse_asymmetric(T: Array, mean: Array) -> None:
-    """Refuse a tensor that is further from its mean over permutations than `SYMMETRIC` allows.
-
-    Parameters
-    ----------
-    T, mean : ndarray, shape (n,) * d
-        A tensor of any order, and its mean over all permutations of its indices.
-
-    Raises
-    ------
-    DataError
-        Names the entry that is furthest off.
-    """
+    """Refuse a tensor that differs from its symmetric mean."""
     off = np.array([np.abs(slab - other).max() for slab, other in zip(T, mean, strict=True)])
     largest = max(float(np.abs(slab).max()) for slab in T)
     if off.max() <= SYMMETRIC * largest:

@@ -1,4 +1,4 @@
-"""Claims of the papers whose methods come with orthobench; it imports no solver or problem."""
+"""Claims of the papers whose methods come with orthobench."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of two packages' CCA: cca_zoo's changelog, scikit-learn 14169."""
+"""Claims about CCA of two packages: cca_zoo's changelog, scikit-learn 14169."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from orthobench.reproduce import (
 )
 
 FEATURES, PAIRS, SHARED = 50, 2000, 5
-"""Columns of both sides of standardized pairs, pairs, and canonical variables that are shared."""
+"""Columns of both sides, number of pairs, and number of shared canonical variables."""
 
 LONG, LONGER, SHORT = 0.08, 0.2, 0.01
-"""Steps of `cca-ey`; cca_zoo's are a fourth as long, since ours take in a factor of 4."""
+"""Steps of `cca-ey`, four times those of cca_zoo."""
 
 
 def pairs(seed: int) -> tuple[Array, Array]:
@@ -45,7 +45,7 @@ def diverges(seed: int, batch: int, step: float) -> bool:
 
 
 def share(evidence: Evidence, batch: int, step: float, low: float, high: float) -> Measurement:
-    """Measure the share of runs that diverge, which is to lie between two bounds."""
+    """Measure the share of divergent runs, between two bounds."""
     seeds = evidence.seeds[: evidence.sized(20, 10)]
     hits = [diverges(seed, batch, step) for seed in seeds]
     text = f"diverged of {len(hits)} runs with batches of {batch} at step {step:g}"
@@ -63,7 +63,7 @@ def small_batches(evidence: Evidence) -> Measurement:
 
 
 def large_batches(evidence: Evidence) -> Measurement:
-    """Measure divergence well above the number of features at twice the step; and far below it."""
+    """Measure divergence of large batches."""
     return together(
         [
             share(evidence, 4 * FEATURES, LONGER, 0.0, 0.3),
@@ -73,7 +73,7 @@ def large_batches(evidence: Evidence) -> Measurement:
 
 
 def disorder(seed: int) -> float:
-    """Return the most that a component's correlation is above that of the one before it."""
+    """Return the maximum excess of a correlation over the one before it."""
     rng = np.random.default_rng([seed, 17])
     shared = rng.standard_normal((PAIRS, 10))
     X, Y = (

@@ -1,4 +1,4 @@
-"""Pictures of papers: lines of medians over the seeds, and panels side by side."""
+"""Pictures of papers: lines of medians over the seeds, and panels."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from orthobench.reproduce import Run, curve, spread, spread_name
 def over_seeds(
     label: str, x: ArrayLike, values: Sequence[Array] | Array, solver: str | None = None
 ) -> Series:
-    """Return the median over the seeds of values at each x, with their spread.
+    """Return medians over the seeds at each x, with their spread.
 
     Parameters
     ----------
     label : str
-        As the legend calls it.
+        The label in the legend.
     x : array_like, shape (m,)
     values : sequence of ndarray
         One array for each x, with one entry for each seed.
     solver : str, optional
-        Whose style it is drawn in: empty for a reference, `label` if it is not given.
+        The solver whose style is used: empty for a reference; default: `label`.
     """
     median, low, high = np.array([spread(each) for each in values]).T
     style = label if solver is None else solver
@@ -33,14 +33,14 @@ def over_seeds(
 
 
 def along(label: str, records: Sequence[Run], x: str, metric: str, factor: float = 1.0) -> Series:
-    """Return the median of a metric along the runs against a cost, with its spread."""
+    """Return the median of a metric along the runs, with its spread."""
     found = curve(records, x, metric)
     median, low, high = (factor * np.asarray(part) for part in (found.y, found.low, found.high))
     return Series(label, found.x, median, low, high, label)
 
 
 def side_by_side(name: str, panels: Mapping[str, Panel], about: Sequence[str] = ()) -> Plot:
-    """Return a plot of several panels, all of them on paper; it says what lines and bands are."""
+    """Return a plot of several panels, with an explanation."""
     bands = sorted({panel.band for panel in panels.values() if panel.band})
     return Plot(
         name=name,
@@ -53,5 +53,5 @@ def side_by_side(name: str, panels: Mapping[str, Panel], about: Sequence[str] = 
 
 
 def band(seeds: int) -> str:
-    """Return what the bands over this many seeds are; empty if there is only one."""
+    """Return the meaning of bands over this number of seeds."""
     return spread_name(seeds) if seeds > 1 else ""

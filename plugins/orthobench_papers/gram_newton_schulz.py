@@ -39,7 +39,7 @@ def in_doubles(evidence: Evidence) -> Measurement:
 def loses(
     evidence: Evidence, precision: str, restart: int, names: Iterable[str], low: float, high: float
 ) -> Measurement:
-    """Check how much more the Gram form loses by rounding than the plain one."""
+    """Check how many more digits the Gram form loses."""
     rows, steps = {}, polynomials("polar-express", 5)
     for name in names:
         found = []
@@ -53,7 +53,7 @@ def loses(
 
 
 def products(evidence: Evidence, aspects: tuple[int, ...], high: float) -> Measurement:
-    """Check that five steps take at most `high` times the products of the plain form."""
+    """Check that five steps take at most `high` times the plain products."""
     rows = {}
     for aspect in aspects:
         (A, *_) = drawn(gaussian(64 * aspect, 64), evidence, 1)

@@ -20,17 +20,17 @@ from orthobench.tools.geometry import drift
 from orthobench_papers.runs import begin_trial
 
 EPS = 0.5
-"""The largest defect that a safe step allows."""
+"""Maximum defect after a safe step."""
 
 
 def relative(X: Any, G: Any) -> Any:
-    """Return skew(GX'), the relative gradient, in the precision of X and G."""
+    """Return skew(GX'), the relative gradient."""
     K = G @ X.T
     return (K - K.T) / 2
 
 
 def points(count: int, evidence: Evidence) -> Iterator[tuple[Array, Array]]:
-    """Yield square points with a defect of at most `EPS`, with gradients of all sizes."""
+    """Yield square points with a defect of at most `EPS`, and gradients."""
     for seed in evidence.seeds[:count]:
         rng = np.random.default_rng(seed)
         X = random_point(8, 8, rng)
@@ -53,7 +53,7 @@ def orthogonal_terms(evidence: Evidence) -> Measurement:
 
 
 def worst_defect(evidence: Evidence, step: Callable[[float, float, float], float]) -> float:
-    """Return the largest defect after one step; `step` maps d, |skew(GX')| and |field| to it."""
+    """Return the largest defect after a step; `step` maps d, |skew(GX')| and |field|."""
     worst = 0.0
     for X, G in points(evidence.sized(2000, 200), evidence):
         K = relative(X, G)
@@ -91,7 +91,7 @@ def safe(evidence: Evidence, step: Callable[[float, float, float], float]) -> Me
 
 
 def procrustes(seed: int, n: int = 20) -> AnyInstance:
-    """Return |XA - B|²/n over orthogonal X, with random A and B; its optimum is known."""
+    """Return |XA - B|²/n over orthogonal X, with random A and B."""
     rng = np.random.default_rng(seed)
     A, B = rng.standard_normal((2, n, n))
     U, _, V = np.linalg.svd(B @ A.T)
@@ -103,7 +103,7 @@ def procrustes(seed: int, n: int = 20) -> AnyInstance:
 
 
 def own_component(seed: int, n: int = 20) -> Array:
-    """Return a start that small steps join to the optimum of `procrustes`."""
+    """Return a start on the component of the optimum of `procrustes`."""
     rng = np.random.default_rng(seed)
     A, B = rng.standard_normal((2, n, n))
     U, _, V = np.linalg.svd(B @ A.T)
@@ -124,7 +124,7 @@ def lands(evidence: Evidence) -> Measurement:
 
 
 def as_few_steps(evidence: Evidence) -> Measurement:
-    """Compare the gap with that of Riemannian descent with the same constant step."""
+    """Compare the gap with that of Riemannian descent with the same step."""
     found = []
     for seed in evidence.seeds[:9]:
         made, start = procrustes(seed), own_component(seed)

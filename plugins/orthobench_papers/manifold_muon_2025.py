@@ -25,7 +25,7 @@ TOLERANCE = 1e-6
 
 
 def shapes(evidence: Evidence) -> dict[str, tuple[int, int]]:
-    """Return the sizes of matrices by what texts call them, without the largest in small runs."""
+    """Return the sizes of matrices by name."""
     return dict([*SHAPES.items()][: evidence.sized(3, 2)])
 
 
@@ -46,7 +46,7 @@ def solved(X: Array, G: Array, **parameters: Any) -> tuple[Array, int]:
 
 
 def dual_steps(X: Array, G: Array, **parameters: Any) -> int:
-    """Return how many dual steps it took, by the flops."""
+    """Return the number of dual steps, from the flops."""
     spent = [solved(X, G, dual_steps=most, **parameters)[1] for most in (1, 2)]
     whole = solved(X, G, **parameters)[1]
     return 1 + round((whole - spent[0]) / (spent[1] - spent[0]))
@@ -71,7 +71,7 @@ def tangency(
 
 
 def steepest(evidence: Evidence) -> Measurement:
-    """Compare what the direction gains with the projected one, both cut to spectral norm 1."""
+    """Compare the gain of the direction with that of the projected one."""
     rows = {}
     for name, (n, p) in shapes(evidence).items():
         found = []
@@ -84,13 +84,13 @@ def steepest(evidence: Evidence) -> Measurement:
 
 
 def gain(X: Array, G: Array, A: Array) -> float:
-    """Return <G, T> for the tangent part T of A, divided by its spectral norm if above 1."""
+    """Return <G, T> for the tangent part T of A, cut to spectral norm 1."""
     T = projected(X, A)
     return float(np.vdot(G, T)) / max(1.0, float(np.linalg.norm(T, 2)))
 
 
 def faster(evidence: Evidence, rival: Mapping[str, Any]) -> Measurement:
-    """Check that ADMM takes at most half of the dual steps of an ascent."""
+    """Check that ADMM takes at most half of the dual steps."""
     n, p = evidence.sized((512, 128), (128, 32))
     found = []
     for seed in evidence.seeds[:2]:

@@ -1,4 +1,4 @@
-"""The benchmark of msPCA 0.5.1 (2026): sparse components at the cardinality that was asked for."""
+"""The benchmark of msPCA 0.5.1 (2026): sparse components of a given cardinality."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from orthobench.reproduce import (
 )
 
 Row = tuple[str, list[int], dict[str, float], float]
-"""A solver, what it delivers of each component, the metrics, and seconds."""
+"""A solver, its loadings for each component, the metrics, and seconds."""
 
 BY_NUMBER = ("tpower", "tpower-orthogonal", "sparse-pca-exact", "sparse-pca-blocks")
 BY_PENALTY = ("gpower", "aman-pg", "sklearn-minibatch-sparse-pca")
-"""Solvers that take the number of loadings, and that find a penalty for each component."""
+"""Solvers with a number of loadings, and with a searched penalty."""
 
 
 def row(solver: str, data: str, m: int, each: bool = True) -> Row:
-    """Return what a solver delivers of four loadings for each of m components, or 4m in all."""
+    """Return a solver's results for four loadings in each of m components."""
     asked = {"cardinality": 4 if each else 4 * m, "each": each}
     problem = catalogue().problem("classic-sparse", {"data": data, "m": m, **asked})
     outcome = ob.solve(solver, problem.build(np.random.default_rng(0)))
@@ -72,7 +72,7 @@ def pitprops(evidence: Evidence) -> Measurement:
 
 
 def undelivered(data: str, m: int) -> Measurement:
-    """Measure what solvers that take a number leave undelivered; say the whole row of each."""
+    """Measure undelivered loadings of solvers with a number, and report their rows."""
     found = [row(solver, data, m) for solver in (*BY_NUMBER, *BY_PENALTY)]
     rows = "; ".join(f"{one[2]['explained_variance']:.3f} {said(one)}" for one in found)
     most = max(one[2]["undelivered"] for one in found if one[0] in BY_NUMBER)
@@ -93,7 +93,7 @@ def all_of_pitprops(evidence: Evidence) -> Measurement:
 
 
 def uncontrolled(evidence: Evidence) -> Measurement:
-    """Count the loadings of the fullest component that a penalty delivers, less the emptiest."""
+    """Measure the difference of loadings between the fullest and the emptiest component."""
     del evidence
     found = row("aman-pg", "mtcars", 3, each=False)
     return always_within(

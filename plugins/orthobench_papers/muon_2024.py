@@ -1,4 +1,4 @@
-"""Jordan et al. 2024: Muon, whose steps are polar factors by five Newton-Schulz iterations."""
+"""Jordan et al. 2024: Muon, polar factors by five Newton-Schulz steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orthogonal fine-tuning, 2026: the Cayley transform by a Neumann series, and what replaces it."""
+"""Orthogonal fine-tuning, 2026: the Cayley transform by a Neumann series, and alternatives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import in_each, polar_factor
 
 SIDE, TERMS = 32, 5
-"""The size of a block, and the terms of the series by default in PEFT."""
+"""The size of a block, and the number of terms in PEFT."""
 
 SIZES = (0.1, 0.5, 0.8, 0.9, 1.0, 2.0)
 """Spectral norms of Q."""
@@ -47,7 +47,7 @@ def defect(R: Array) -> float:
 def in_sizes(
     evidence: Evidence, found: Callable[[Array], float], low: float, high: float, text: str
 ) -> Measurement:
-    """Check that something is between limits for each spectral norm of Q."""
+    """Check limits of a quantity for each spectral norm of Q."""
     rows = {
         f"|Q| = {size:g}": always_within(
             [found(skew(size, seed)) for seed in evidence.seeds[:3]], low=low, high=high
@@ -68,17 +68,17 @@ def exact_defect(Q: Array) -> float:
 
 
 def off_cayley(Q: Array) -> float:
-    """Return the distance of the polar factor of I + Q from the Cayley transform."""
+    """Return the distance of polar(I + Q) from the Cayley transform."""
     return float(np.linalg.norm(polar_factor(np.eye(SIDE) + Q) - cayley(Q), 2))
 
 
 def off_power(Q: Array) -> float:
-    """Return how far the error of the series is from |Q|^t, in units of the latter."""
+    """Return the deviation of the error from |Q|^t, in units of |Q|^t."""
     power = float(np.linalg.norm(Q, 2)) ** TERMS
     return abs(float(np.linalg.norm(neumann(Q) - cayley(Q), 2)) / power - 1)
 
 
 def off_half(Q: Array) -> float:
-    """Return how far the square of the polar factor of I + Q is from the Cayley transform."""
+    """Return the distance of polar(I + Q)² from the Cayley transform."""
     factor = polar_factor(np.eye(len(Q)) + Q)
     return float(np.linalg.norm(factor @ factor - cayley(Q), 2))

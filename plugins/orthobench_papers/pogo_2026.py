@@ -19,7 +19,7 @@ N, P = 60, 20
 """The size of points on which single steps are measured."""
 
 GAP, MOST = 1e-5, 3000
-"""The relative gap that runs are compared at, and the most steps to it."""
+"""Relative gap for comparisons, and maximum number of steps."""
 
 
 def linear(G: Array) -> AnyInstance:
@@ -52,7 +52,7 @@ def at_long_steps(evidence: Evidence) -> Measurement:
 
 
 def fourth_order(evidence: Evidence) -> Measurement:
-    """Measure by what the defect falls if the step is halved."""
+    """Measure by which factor the defect falls if the step is halved."""
     found = [defect(seed, 0.1) / defect(seed, 0.05) for seed in evidence.seeds[:20]]
     return always_within(found, 14.5, 17.5, "defect at a step of 0.1 over that at 0.05; 16 = 2⁴")
 
@@ -76,7 +76,7 @@ def heals(evidence: Evidence) -> Measurement:
 
 
 def products(evidence: Evidence) -> Measurement:
-    """Count the flops of a step beyond a gradient, in products of (n, p) and (p, p) matrices."""
+    """Count the flops of a step in products of (n, p) and (p, p) matrices."""
     run = begin_trial(
         "pogo", linear(unit_gradient(0)), evidence.seeds[0], step=0.01, relative=False
     )
@@ -123,7 +123,7 @@ def half_is_best(evidence: Evidence) -> Measurement:
 
 
 def steps_against(evidence: Evidence, rival: dict[str, object]) -> list[float]:
-    """Return the steps to the gap over those of Riemannian descent, on the public problem."""
+    """Return the steps to the gap over those of Riemannian descent."""
     n, p = evidence.sized((200, 150), (60, 45))
     ratios = []
     for seed in evidence.seeds[: evidence.sized(5, 3)]:

@@ -1,4 +1,4 @@
-"""Amsel et al. 2025: Polar Express, the polynomials that are best for their degree and interval."""
+"""Amsel et al. 2025: Polar Express, the best polynomials."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orthobench_papers.polar_runs import (
 Steps = Sequence[tuple[float, float, float]]
 
 ENOUGH = 0.1
-"""The distance of singular values from 1 at which schedules are compared."""
+"""Distance of singular values from 1 at which schedules are compared."""
 
 CLASSICAL = (1.875, -1.25, 0.375)
 
@@ -47,7 +47,7 @@ HARD = SMALL_VALUES | SCALED
 
 
 def schedule(name: str) -> Steps:
-    """Return the polynomials of a schedule; those of You go on with the classical quintic one."""
+    """Return the polynomials of a schedule, with a quintic tail for You's."""
     if name == "you":
         return [*polynomials("you", 5), *[CLASSICAL] * 15]
     return polynomials(name, 60 if name == "cubic" else 20)
@@ -67,7 +67,7 @@ def steps_to(A: Array, name: str) -> int:
 def against(
     evidence: Evidence, rival: str, what: str, conditions: Sequence[float], high: float
 ) -> Measurement:
-    """Check that Polar Express takes at most `high` times what a rival does."""
+    """Check that Polar Express takes at most `high` times a rival's steps."""
 
     def spent(A: Array, name: str) -> int:
         return steps_to(A, name) * (PRODUCTS[name] if what == "products" else 1)
@@ -81,7 +81,7 @@ def against(
 
 
 def no_worse(evidence: Evidence, draws: dict[str, Draw], precision: str) -> Measurement:
-    """Check that singular values are as near to 1 as with the polynomials of You."""
+    """Check that singular values are as near to 1 as with You's polynomials."""
     rows = {}
     for name, draw in draws.items():
         matrices = drawn(draw, evidence, 10)
@@ -107,7 +107,7 @@ def in_tests(evidence: Evidence) -> Measurement:
 
 
 def equioscillates(evidence: Evidence) -> Measurement:
-    """Compare the ends of the range on [1e-3, 1]: the best polynomial goes as far up as down."""
+    """Compare the ends of the range on [1e-3, 1]."""
     del evidence
     # the polynomials as the paper derives them, before the safety factor
     unsafe = [(1.01 * a, 1.01**3 * b, 1.01**5 * c) for a, b, c in schedule("polar-express")[:5]]
@@ -117,7 +117,7 @@ def equioscillates(evidence: Evidence) -> Measurement:
 
 
 def cycled(evidence: Evidence) -> Measurement:
-    """Measure singular values after ten steps that begin again after five."""
+    """Measure singular values after ten steps with a schedule of five, repeated."""
     steps, found = [*schedule("polar-express")[:5]] * 2, []
     for A in drawn(gaussian(128, 64), evidence, 10):
         values = np.linalg.svd(A, compute_uv=False) / np.linalg.norm(A)

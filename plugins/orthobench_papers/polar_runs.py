@@ -1,4 +1,4 @@
-"""What the papers on polar factors share: matrices, and iterations in half precision."""
+"""Matrices and iterations in half precision, for papers on polar factors."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ Rounding: TypeAlias = Callable[[Array], Array]
 
 
 def gaussian(n: int, p: int) -> Draw:
-    """Return what draws standard normal entries."""
+    """Return a drawer of standard normal entries."""
     return lambda rng: rng.standard_normal((n, p))
 
 
 def cauchy(n: int, p: int) -> Draw:
-    """Return what draws Cauchy entries."""
+    """Return a drawer of Cauchy entries."""
     return lambda rng: rng.standard_cauchy((n, p))
 
 
 def scaled_columns(n: int, p: int, scale: float = 100.0) -> Draw:
-    """Return what draws normal columns of scales from 1 to 1 / `scale`."""
+    """Return a drawer of normal columns of scales from 1 to 1 / `scale`."""
     return lambda rng: rng.standard_normal((n, p)) / np.geomspace(1, scale, p)
 
 
 def conditioned(n: int, p: int, condition: float) -> Draw:
-    """Return what draws singular vectors for singular values with evenly spaced logarithms."""
+    """Return a drawer of matrices with singular values at even logarithmic distances."""
 
     def draw(rng: np.random.Generator) -> Array:
         U = np.linalg.qr(rng.standard_normal((n, p)))[0]
@@ -47,7 +47,7 @@ def conditioned(n: int, p: int, condition: float) -> Draw:
 
 
 def drawn(draw: Draw, evidence: Evidence, most: int) -> list[Array]:
-    """Return a matrix for each of the first seeds, fewer of them at the small size."""
+    """Return a matrix for each of the first seeds."""
     seeds = evidence.seeds[: evidence.sized(most, 3)]
     return [draw(np.random.default_rng([seed, 45])) for seed in seeds]
 
@@ -70,13 +70,13 @@ def exact(A: Any) -> Any:
 
 
 PRECISIONS: Mapping[str, Rounding] = {"float64": exact, "float16": float16, "bfloat16": bfloat16}
-"""How entries are rounded; sums within a product are exact, as with the units for matrices."""
+"""Rounding of entries by precision; sums within a product are exact."""
 
 
 def begun(A: Array, precision: str) -> tuple[Any, Callable[[Any], Any]]:
-    """Return A / |A| in a precision, and what rounds results to it.
+    """Return A / |A| in a precision, and a function that rounds to it.
 
-    Half precisions are those of PyTorch where it is installed, whose results are rounded already.
+    PyTorch's half precisions, if it is installed, are rounded already.
     """
     X = A / np.linalg.norm(A)
     if precision == "float64" or environment.version("torch") is None:
@@ -95,7 +95,7 @@ def ended(X: Any) -> Array:
 def polynomials(coefficients: str, steps: int) -> tuple[tuple[float, float, float], ...]:
     """Return the first polynomials of a schedule of `newton-schulz`.
 
-    Called by checks as they run: plugins are being loaded while papers are.
+    Plugins are loaded by then.
     """
     solver: AnySolver = catalogue().solver("newton-schulz", {"coefficients": coefficients})
     return tuple(solver.at(number) for number in range(1, steps + 1))  # type: ignore[attr-defined]
@@ -110,7 +110,7 @@ def newton_schulz(
     ----------
     A : ndarray, shape (n, p)
     steps : sequence of (float, float, float)
-        Of `polynomials`.
+        See `polynomials`.
     precision : {"float64", "float16", "bfloat16"}
     """
     X, rounded = begun(A, precision)
@@ -124,7 +124,7 @@ def newton_schulz(
 def gram_newton_schulz(
     A: Array, steps: Sequence[tuple[float, float, float]], restart: int, precision: str = "float64"
 ) -> Array:
-    """Return the same from products of the Gram matrix, computed again after `restart` steps."""
+    """Return the same by the Gram matrix, computed again after `restart` steps."""
     X, rounded = begun(A, precision)
     unit = identity(A.shape[1], X)
     R, Q = rounded(X.T @ X), unit
@@ -139,7 +139,7 @@ def gram_newton_schulz(
 
 
 def mapped(values: Array, steps: Sequence[tuple[float, float, float]]) -> Array:
-    """Return what singular values become, infinite if they leave the range of numbers."""
+    """Return the mapped singular values, infinite if they overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         for a, b, c in steps:
             values = values * (a + values**2 * (b + c * values**2))
@@ -163,17 +163,17 @@ def off_unit(X: Array) -> float:
 
 
 def distance(X: Array, Y: Array) -> float:
-    """Return the root mean square difference, relative to a matrix with orthonormal columns."""
+    """Return the root mean square difference from orthonormal columns."""
     return float(np.linalg.norm(X - Y)) / float(np.sqrt(X.shape[1]))
 
 
 def metrics(solver: str, A: Array, **parameters: Any) -> Mapping[str, float]:
-    """Return the metrics at the end of a run of a solver of the catalogue on A."""
+    """Return the final metrics of a solver of the catalogue on A."""
     return ob.solve(solver, ob.polar(A), **parameters).trace[-1].metrics
 
 
 def in_each(rows: Mapping[str, Measurement], text: str) -> Measurement:
-    """Join measurements of several settings; the text has the value of each, and who holds."""
+    """Join measurements of several settings; the text has the value of each."""
     told = "; ".join(
         f"{name} {row.value:.3g}{'' if row.verdict.value == 'holds' else ' ✗'}"
         for name, row in rows.items()

@@ -12,20 +12,19 @@ from orthobench.contract import AnyInstance, Array, flops, random_point
 from orthobench_papers.runs import DrivenRun
 
 CONDITION = 1000
-"""The condition number of A that the papers print."""
+"""The printed condition number of A."""
 
 CHECKED = 10
-"""Steps between two looks at the gap."""
+"""Steps between two measurements of the gap."""
 
 
 class TraceOracle(StiefelOracle):
-    """The oracle of -tr(X'AX)/2; value and gradient share AX.
+    """The oracle of -tr(X'AX)/2.
 
     Parameters
     ----------
     A : ndarray, shape (n, n)
         Symmetric.
-    p : int
     """
 
     def __init__(self, A: Array, p: int) -> None:
@@ -47,7 +46,7 @@ class TraceOracle(StiefelOracle):
         return -(self.A @ X)
 
     def value_and_gradient(self, X: Array) -> tuple[float, Array]:
-        """Return both, from one product AX."""
+        """Return both, which share AX."""
         G = self.gradient(X)
         return float(np.vdot(X, G)) / 2, G
 
@@ -61,14 +60,13 @@ class TraceOracle(StiefelOracle):
 
 
 def matrix(n: int, seed: int, *, printed: bool) -> Array:
-    """Return A with eigenvalues from 10/1000 to 10, or what the public code makes of them.
+    """Return A with eigenvalues from 10/1000 to 10, or the public code's version of it.
 
     Parameters
     ----------
-    n, seed : int
     printed : bool
-        A = QDQ' for a random orthogonal Q; otherwise the symmetric part of QDQ, whose eigenvalues
-        are others.
+        A = QDQ' for a random orthogonal Q; otherwise the symmetric part of QDQ, with other
+        eigenvalues.
     """
     Q = random_point(n, n, np.random.default_rng(seed))
     QD = Q * (10 * np.geomspace(1 / CONDITION, 1, n))
@@ -78,13 +76,13 @@ def matrix(n: int, seed: int, *, printed: bool) -> Array:
 
 
 def pca(n: int, p: int, seed: int, *, printed: bool) -> AnyInstance:
-    """Return the instance of `matrix`, whose least cost is known."""
+    """Return the instance of `matrix`, with a known minimum."""
     A = matrix(n, seed, printed=printed)
     return instance(TraceOracle(A, p), -float(np.linalg.eigvalsh(A)[-p:].sum()) / 2)
 
 
 def relative_gap(run: DrivenRun) -> float:
-    """Return the cost minus the least one, relative to that."""
+    """Return the relative distance of the cost from its minimum."""
     return run.metrics["objective_gap"] / abs(run.instance.best["objective"])
 
 
@@ -93,10 +91,8 @@ def until(run: DrivenRun, gap: float, most: int) -> float:
 
     Parameters
     ----------
-    run : DrivenRun
-    gap : float
     most : int
-        Steps.
+        Maximum number of steps.
     """
     while relative_gap(run) > gap:
         if run.state.work.steps >= most:

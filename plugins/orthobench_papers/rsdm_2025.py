@@ -18,7 +18,7 @@ STEPS = {"gradient descent": 0.1, "permutation": 1.5, "rotation": 1.5}
 """The steps of the authors' code for PCA."""
 
 GAP, MOST = 1e-4, 3000
-"""The relative gap that runs are compared at, and the most steps to it."""
+"""Relative gap for comparisons, and maximum number of steps."""
 
 
 def skew(K: Array) -> Array:
@@ -44,7 +44,7 @@ def submanifold_gradient(evidence: Evidence) -> Measurement:
 
 
 def whole_size(evidence: Evidence) -> Measurement:
-    """Compare ten steps with r = n with Riemannian descent on the group that acts from the left."""
+    """Compare ten steps with r = n with Riemannian descent from the left."""
     found = []
     for seed in evidence.seeds[:5]:
         made = pca(20, 8, seed, printed=True)
@@ -90,7 +90,7 @@ def condition_public(evidence: Evidence) -> Measurement:
 
 
 def costs(evidence: Evidence, *, printed: bool) -> dict[str, list[float]]:
-    """Return the flops to the gap of each method, by seed; with the best rival, `bb`."""
+    """Return the flops to the gap of each method, by seed."""
     n, p, r = evidence.sized((200, 150, 70), (60, 45, 21))
     spent: dict[str, list[float]] = {"bb": [], **{name: [] for name in STEPS}}
     for seed in evidence.seeds[: evidence.sized(5, 3)]:

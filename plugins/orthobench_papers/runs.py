@@ -1,4 +1,4 @@
-"""Runs that checks make and read: solvers driven step by step, and the records of suites."""
+"""Runs of checks, and results of suites."""
 
 from __future__ import annotations
 
@@ -34,19 +34,17 @@ from orthobench.reproduce import (
 Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence
 
 TRIALS = 400
-"""Trials of a check that wants all of them to succeed: Wilson's interval then begins at 0.99."""
+"""Number of trials that must all succeed: Wilson's interval then begins at 0.99."""
 
 
 @dataclass(frozen=True)
 class DrivenRun:
-    """A run that a check drives itself, for what the records of a suite do not show.
+    """A run that a check drives itself.
 
     Attributes
     ----------
-    instance : Instance
-    solver : Solver
     state : State
-        Changed in place as the run goes on.
+        Changed in place.
     """
 
     instance: AnyInstance
@@ -54,7 +52,7 @@ class DrivenRun:
     state: Any
 
     def advance(self, steps: int = 1) -> DrivenRun:
-        """Take steps, or fewer if the run ends before that; return the run itself."""
+        """Take steps until the run ends; return the run."""
         if self.solver.batch:
             self.instance.oracle.prepare(steps * self.solver.batch)
         self.solver.advance(self.instance.oracle, self.state, steps)
@@ -66,7 +64,7 @@ class DrivenRun:
         Raises
         ------
         RuntimeError
-            If it has not converged after this many steps.
+            If it has not converged after this number of steps.
         """
         if self.advance(steps).state.status is not Status.CONVERGED:
             raise RuntimeError(f"{self.solver.name} has not converged after {steps} steps")
@@ -114,16 +112,14 @@ def begin(
 
     Parameters
     ----------
-    solver : str
-    made : Instance
     seed : int, sequence of int or SeedSequence
-        Seed of the solver's generator.
+        Seed of the solver's generator, also for samples and start by default.
     start : ndarray, shape (n, k), optional
-        Without it a random point, drawn from the solver's generator.
+        Default: a random point.
     samples : int, sequence of int or SeedSequence, optional
-        Seed of the samples; without it they are drawn from the solver's generator too.
+        Seed of the samples.
     **parameters
-        Those of the solver.
+        Parameters of the solver.
     """
     oracle = made.oracle
     chosen = catalogue().solver(solver, parameters, type(oracle))
@@ -136,7 +132,7 @@ def begin(
 def begin_trial(
     solver: str, made: AnyInstance, seed: int, start: Array | None = None, /, **parameters: Any
 ) -> DrivenRun:
-    """Begin a run with one stream of random numbers for the start and another for the solver."""
+    """Begin a run with separate random streams."""
     if start is None:
         start = random_point(made.oracle.n, made.oracle.k, np.random.default_rng([seed, 1]))
     return begin(solver, made, [seed, 2], start, **parameters)
@@ -145,7 +141,7 @@ def begin_trial(
 def begin_as_in_suite(
     solver: str, problem: AnyProblem, seed: int, /, **parameters: Any
 ) -> DrivenRun:
-    """Begin the run that a suite makes with this seed: same data, start and random streams."""
+    """Begin the run of a suite with this seed."""
     streams = Streams.of(canonical(describe(problem)), solver, seed)
     made = instance_of(problem, seed)
     start = random_point(made.oracle.n, made.oracle.k, np.random.default_rng(streams.start))
@@ -153,7 +149,7 @@ def begin_as_in_suite(
 
 
 def in_every_trial(trial: Callable[[int], bool], evidence: Evidence, text: str) -> Measurement:
-    """Check that a trial succeeds with every seed; `text` is what the successes are."""
+    """Check that a trial succeeds with every seed; `text` describes a success."""
     hits = [trial(seed) for seed in evidence.seeds[:TRIALS]]
     return share_within(hits, 0.99, 1, f"share of {TRIALS} {text}")
 
@@ -161,13 +157,13 @@ def in_every_trial(trial: Callable[[int], bool], evidence: Evidence, text: str) 
 def final_ratios(
     evidence: Evidence, suite: str, problem: str, pair: tuple[str, str], value: str
 ) -> Array:
-    """Return the final values of the first solver over those of the second, seed by seed."""
+    """Return final values of the first solver over the second's, by seed."""
     first, second = (evidence.finals(suite, problem, solver, value) for solver in pair)
     return first / second
 
 
 def timed(found: Measurement, runs: Iterable[Run]) -> Measurement:
-    """Return a measurement of seconds, as not decided if any of the runs had a busy machine."""
+    """Return seconds, undecided if a machine was busy."""
     busy = sum(any(load.busy for load in run.load or ()) for run in runs)
     if not busy:
         return found
@@ -176,12 +172,12 @@ def timed(found: Measurement, runs: Iterable[Run]) -> Measurement:
 
 
 def traced(records: Sequence[Run], metric: str) -> Array:
-    """Return a metric at all checkpoints but the start, shape (seeds, checkpoints)."""
+    """Return a metric at all checkpoints except the start, shape (seeds, checkpoints)."""
     return np.array([[mark.metrics[metric] for mark in r.trace[1:]] for r in records])
 
 
 def samples_taken(records: Sequence[Run]) -> Array:
-    """Return the samples taken at all checkpoints but the start, which all runs share."""
+    """Return the samples at all checkpoints except the start."""
     return np.array([mark.work.samples for mark in records[0].trace[1:]], dtype=np.float64)
 
 
@@ -193,10 +189,9 @@ def for_each_k(
     Parameters
     ----------
     what : str
-        What the values are.
-    ks : sequence of int
+        Name of the values.
     rows : mapping
-        One measurement for each k, by the name of the solver; by "" if nothing has a name.
+        One measurement for each k, by the name of the solver, or by "".
     """
     values = (
         " ".join([name, ", ".join(f"{one.value:.3g}" for one in row)]).strip()

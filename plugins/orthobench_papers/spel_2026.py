@@ -27,19 +27,19 @@ def pair(n: int, p: int, seed: int) -> tuple[Array, Array]:
 
 
 def stepped(X: Array, G: Array, projection: bool) -> Array:
-    """Return the point after one step of `spel` with a gradient of G everywhere."""
+    """Return the point after one step of `spel` with gradient G."""
     n, p = X.shape
     made = ob.stiefel(lambda Y: float(np.vdot(G, Y)), lambda _: G, n=n, p=p)
     return begin_trial("spel", made, 0, X, step=STEP, projection=projection).advance().point
 
 
 def gain(X: Array, G: Array, Y: Array) -> float:
-    """Return how much <G, X> falls, over that of the longest step of this spectral norm."""
+    """Return the decrease of <G, X>, over that of the longest step."""
     return float(np.vdot(G, X - Y)) / (STEP * float(np.linalg.norm(G, "nuc")))
 
 
 def gains(evidence: Evidence) -> Measurement:
-    """Compare what steps gain with the projection and without it."""
+    """Compare the gains of steps with the projection and without it."""
     rows = {}
     for name, (n, p) in SHAPES.items():
         found = []

@@ -1,4 +1,4 @@
-"""Boissin et al. 2025: Turbo-Muon, columns scaled so that one step fewer will do."""
+"""Boissin et al. 2025: Turbo-Muon, scaled columns that save a step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNUSUAL: dict[str, Draw] = {
 
 
 def saves_a_step(evidence: Evidence, draws: dict[str, Draw], metric: str) -> Measurement:
-    """Check that four steps after scaling are as good as five of the default of Muon."""
+    """Check that four steps after scaling are as good as Muon's five."""
     rows = {}
     for name, draw in draws.items():
         ratios = [

@@ -17,7 +17,7 @@ from orthobench.tools.geometry import drift
 from orthobench_papers.runs import begin_trial
 
 SHAPES = ((30, 4), (12, 6), (9, 9))
-"""n and p of the points on which identities are checked."""
+"""n and p of points for identities."""
 
 
 def curve(X: Array, G: Array, t: float) -> Array:
@@ -70,7 +70,7 @@ def same_curve(evidence: Evidence) -> Measurement:
 
 
 def slope_ratios(evidence: Evidence, *, coded: bool) -> list[float]:
-    """Return the slope of tr(X'BX)/2 + tr(C'X) along the curve, over a formula for it."""
+    """Return the slope along the curve, over a formula for it."""
     found = []
     for X, C, rng in pairs(evidence):
         B = rng.standard_normal((len(X), len(X)))
@@ -98,9 +98,9 @@ def slope_coded(evidence: Evidence) -> Measurement:
 
 
 def first_steps(evidence: Evidence, *, safe: bool) -> list[float]:
-    """Return by how much the first step raises a linear cost next to its minimum.
+    """Return the rise of a linear cost in the first step next to its minimum.
 
-    The minimum is near and the gradient large, so that each of the first five trials overshoots.
+    The gradient is so large that each of the first five trials overshoots.
     """
     found = []
     for seed in evidence.seeds[:20]:
@@ -121,7 +121,7 @@ def linear(G: Array) -> AnyInstance:
 
 
 def rule_coded(evidence: Evidence) -> Measurement:
-    """Measure the largest rise of the cost in a first step of the authors' search."""
+    """Measure the largest rise in a first step of the authors' search."""
     found = first_steps(evidence, safe=False)
     return always_within(found, high=0, text="rise of the cost in the first step, relative")
 
@@ -133,7 +133,7 @@ def rule(evidence: Evidence) -> Measurement:
 
 
 def traced(A: Array, most: float) -> AnyInstance:
-    """Return the instance of -tr(X'AX)/2 for six columns, whose least value is -most/2."""
+    """Return the instance of -tr(X'AX)/2 for six columns, with the minimum -most/2."""
     return stiefel(
         lambda X: -float(np.vdot(X, A @ X)) / 2,
         lambda X: -(A @ X),

@@ -1,6 +1,6 @@
 """Principal components of a matrix: dense, sparse, mapped, chunked or an operator.
 
-Streams of samples are the family of stochastic PCA.
+Streams of samples belong to stochastic PCA.
 """
 
 from orthobench.contract import discovered

@@ -1,4 +1,4 @@
-"""What all methods of this family share: a basis, and what was read for it."""
+"""State, solution and base classes of the methods of this family."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from orthobench_pca.oracle import PCAOracle
 
 @dataclass(slots=True, kw_only=True)
 class PCAState(State):
-    """A basis, and what was read for it.
+    """A basis, and the cost of it.
 
     Attributes
     ----------
     basis : ndarray, shape (n, k)
         Orthonormal, the leading component first.
-    rng : numpy.random.Generator
     passes, products
-        As of `PCASolution`.
+        See `PCASolution`.
     tolerance : float, optional
-        As of `Solution`; set when the method ends.
+        See `Solution`; set when the method ends.
     """
 
     basis: Array
@@ -58,11 +57,10 @@ class Found(NamedTuple):
     ----------
     basis : array, shape (n, <= k), optional
         Orthonormal columns, the leading component first; None if the method failed.
-    flops : int
     tolerance : float, optional
-        As of `Solution`.
+        See `Solution`.
     reason : str
-        Why it failed, or what it says of its end.
+        Why it failed, or its message at the end.
     """
 
     basis: Any
@@ -72,7 +70,7 @@ class Found(NamedTuple):
 
 
 class DirectSolver(PCASolver[PCAState]):
-    """Base of methods whose one step is all of it; each of their settings is a run of its own.
+    """Base of methods with one step.
 
     Subclasses write `components`.
     """
@@ -86,7 +84,7 @@ class DirectSolver(PCASolver[PCAState]):
         return PCAState(basis=oracle.start, rng=rng)
 
     def step(self, oracle: PCAOracle, state: PCAState) -> None:
-        """Do all of it, which ends the run."""
+        """Do all of it."""
         found = self.components(oracle, state.rng)
         state.status, state.reason = Status.COMPLETE, found.reason
         if found.basis is None:
@@ -101,7 +99,7 @@ class DirectSolver(PCASolver[PCAState]):
         state.products = oracle.products
 
     def check(self, oracle: PCAOracle) -> None:
-        """Raise a `UsageError` where the method cannot take a matrix."""
+        """Raise a `UsageError` if the method cannot take a matrix."""
 
     @abstractmethod
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:

@@ -1,4 +1,4 @@
-"""Principal components without a judge: what the estimators call, and how they choose a solver."""
+"""Principal components for the estimators, and the choice of a solver."""
 
 from __future__ import annotations
 
@@ -24,32 +24,31 @@ from orthobench_pca.scatter import (
 )
 
 GRAM, KRYLOV, LANCZOS, SVD = "gram-pca", "block-krylov", "scipy-eigsh", "svd"
-"""The solvers that are chosen from: three of the family, and LAPACK's decomposition."""
+"""The solvers that ``"auto"`` chooses from."""
 
 TOLERANCE = 1e-9
-"""Residual of block Krylov iterations, over the first eigenvalue, that counts as exact."""
+"""Residual of block Krylov, over the first eigenvalue, that is exact."""
 
 PRODUCTS = 100.0
-"""What block Krylov iterations cost for each column of a block, in products with a column; by
-`benchmarks/test_estimators.py`."""
+"""Cost of block Krylov for a column of a block, in products; by `benchmarks/test_estimators.py`."""
 
 KRYLOV_SIDE = 1000
-"""Smaller side from which on blocks are long enough to be multiplied fast."""
+"""Minimum smaller side for which products with blocks are fast."""
 
 FEW = 10
-"""Smaller side for each component from which on Lanczos iterations decompose a sparse matrix."""
+"""Minimum smaller side per component for Lanczos iterations on a sparse matrix."""
 
 SQUARE = 2
-"""Ratio of sides below which the smallest singular values of noise are too small for squares."""
+"""Ratio of sides below which noise has tiny singular values."""
 
 OVERSAMPLING = 6
-"""Least columns of a block beyond those sought; products are fast with multiples of four."""
+"""Minimum number of columns of a block beyond those sought."""
 
 WELL = {"float32": 1e-3, "float64": 1e-6}
-"""Eigenvalue of the Gram matrix, relative to the first, down to which squares lose no digits."""
+"""Relative eigenvalue of the Gram matrix above which squares lose no digits."""
 
 DEAR = 1e11
-"""Flops beyond which LAPACK's decomposition does not replace another solver by itself."""
+"""Maximum flops of LAPACK's decomposition as an automatic replacement."""
 
 
 class Decomposition(NamedTuple):
@@ -64,7 +63,6 @@ class Decomposition(NamedTuple):
     total : float
         The sum of the squares of all singular values.
     mean : ndarray, shape (d,)
-    solver : str
     """
 
     V: Any
@@ -80,23 +78,18 @@ def decomposed(X: Any, k: int, center: bool, solver: str, tolerance: float) -> D
     Parameters
     ----------
     X : ndarray, CSR or CSC matrix, shape (n, d)
-        Of float32 or float64, which is also the precision of the result.
-    k : int
-        1 <= k <= min(n, d).
-    center : bool
+        In float32 or float64, which is also the precision of the result.
     solver : str
-        ``"auto"``, ``"svd"``, or the name of a solver of the family. ``"auto"`` depends on the
-        shape, k and tolerance only: the eigenvectors of the smaller Gram matrix, or block Krylov
-        iterations if these take fewer operations, or Lanczos iterations of a sparse matrix; and
-        LAPACK's singular value decomposition if a singular value is so small that its square loses
-        digits.
+        ``"auto"``, ``"svd"``, or the name of a solver of the family. ``"auto"`` is the cheapest for
+        the shape, k and tolerance: Gram matrix, block Krylov or, for sparse X, Lanczos. LAPACK
+        follows if a singular value is so small that its square loses digits.
     tolerance : float
         Residual of iterations, over the first eigenvalue; 0: exact.
 
     Raises
     ------
     UsageError
-        On an unknown solver, or one that cannot take X.
+        If the solver is unknown, or cannot take X.
     DataError
         If X has entries that are not finite, or whose squares overflow.
     """
@@ -125,7 +118,6 @@ def decomposed(X: Any, k: int, center: bool, solver: str, tolerance: float) -> D
 
 
 def _choice(oracle: PCAOracle, tolerance: float) -> str:
-    """Return the solver that takes the fewest operations and is likely to lose no digits."""
     (side, other), k = sorted(oracle.matrix.shape), oracle.k
     if oracle.sparse:
         return LANCZOS if k * FEW <= side else GRAM
@@ -138,7 +130,6 @@ def _choice(oracle: PCAOracle, tolerance: float) -> str:
 
 
 def _by_gram(oracle: PCAOracle) -> Decomposition:
-    """Return the decomposition from the smaller Gram matrix; nr² flops, r the smaller side."""
     refuse_large(oracle)
     rows, d, k = oracle.rows, oracle.n, oracle.k
     if d <= rows:
@@ -160,7 +151,6 @@ def _by_gram(oracle: PCAOracle) -> Decomposition:
 
 
 def _moment(oracle: PCAOracle) -> tuple[Any, Any]:
-    """Return Z'Z, and the means that its computation gives."""
     X = oracle.X
     if oracle.sparse or not (X.flags.c_contiguous or X.flags.f_contiguous):
         return scatter(oracle), oracle.mean()
@@ -172,7 +162,6 @@ def _moment(oracle: PCAOracle) -> tuple[Any, Any]:
 
 
 def _by_lanczos(oracle: PCAOracle, tolerance: float) -> Decomposition:
-    """Return the decomposition of a sparse matrix by ARPACK, with products of single vectors."""
     from scipy.sparse.linalg import LinearOperator
 
     X, transposed, mean = oracle.X, oracle.X.T, oracle.mean().astype(oracle.matrix.dtype)
@@ -203,7 +192,6 @@ def _by_lanczos(oracle: PCAOracle, tolerance: float) -> Decomposition:
 
 
 def _by_svd(oracle: PCAOracle) -> Decomposition:
-    """Return the decomposition by LAPACK, of a dense centred copy."""
     from scipy.linalg import svd
 
     if oracle.sparse and 20 * oracle.rows * oracle.n * min(oracle.rows, oracle.n) > DEAR:
@@ -216,7 +204,6 @@ def _by_svd(oracle: PCAOracle) -> Decomposition:
 
 
 def _by_solver(oracle: PCAOracle, name: str, tolerance: float) -> Decomposition:
-    """Return the decomposition in the span that a solver of the family finds."""
     from orthobench_pca import orthobench_solvers
 
     settings: dict[str, float] = {"tolerance": tolerance} if tolerance else {}
@@ -234,7 +221,6 @@ def _by_solver(oracle: PCAOracle, name: str, tolerance: float) -> Decomposition:
 
 
 def _total(oracle: PCAOracle) -> float:
-    """Return the sum of the squared entries of Z; a pass."""
     mean, matrix = oracle.mean(), oracle.matrix
     shift = oracle.rows * float(mean @ mean)
     parts = [matrix.X.data] if oracle.sparse else [block for _, block in matrix.blocks()]
@@ -248,7 +234,7 @@ def _total(oracle: PCAOracle) -> float:
 def _decomposition(
     oracle: PCAOracle, V: Any, sizes: Any, total: float, mean: Array, solver: str
 ) -> Decomposition:
-    """Return all k vectors with their signs: those beyond the rank complete the basis."""
+    """Return all k vectors with their signs; those beyond the rank complete the basis."""
     k, dtype = oracle.k, oracle.matrix.dtype
     if V.shape[1] < k:
         V = complete(V, np.eye(oracle.n, k, dtype=V.dtype), k)

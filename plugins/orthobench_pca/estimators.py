@@ -1,4 +1,4 @@
-"""PCA and TruncatedSVD with the interface of scikit-learn, by the solvers of this family."""
+"""PCA and TruncatedSVD with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ _Base: Any = decomposition.PCA
 
 
 class PCA(_Base):  # type: ignore[misc]
-    """Principal components, exact by default, by the solver that costs least for the shape.
+    """Principal components, exact by default, by the cheapest solver for the shape.
 
     Attributes and methods are those of `sklearn.decomposition.PCA`, without ``"mle"``.
 
     Parameters
     ----------
     n_components : int, float or None
-        Components; a float between 0 and 1: as many as have this share of the variance; None: all.
+        Number of components, or the share of the variance (between 0 and 1) that they must have;
+        None: all.
     solver : str
-        ``"auto"``, ``"svd"`` (LAPACK), or a solver of PCA in the catalogue: ``"gram-pca"``,
-        ``"block-krylov"``, ``"randomized-pca"`` and others. ``"auto"`` depends on the shape, k and
-        `tolerance` only, and in doubt on the condition of the data.
+        ``"auto"``, ``"svd"`` (LAPACK), or a solver of PCA in the catalogue, such as ``"gram-pca"``,
+        ``"block-krylov"`` or ``"randomized-pca"``. ``"auto"`` depends on the shape, k and
+        `tolerance`, and in doubt on the condition of the data.
     tolerance : float
         Residual of an iteration, relative to the first eigenvalue; 0: exact, to a residual of
         1e-10.
@@ -43,9 +44,9 @@ class PCA(_Base):  # type: ignore[misc]
 
     Notes
     -----
-    With n rows, d columns, r the smaller: nr² flops and r² numbers by the Gram matrix; 4ndk for
-    each of about ten iterations by block Krylov, and 12 r(k + 5) numbers; some 20 nr² flops and a
-    copy of X by LAPACK. X is neither copied nor made dense by the first two.
+    With n rows, d columns and r the smaller: nr² flops and r² numbers by the Gram matrix. By block
+    Krylov 4ndk for each of about ten iterations, and 12 r(k + 5) numbers. By LAPACK about 20 nr²
+    flops and a copy of X.
 
     Examples
     --------
@@ -119,10 +120,8 @@ class TruncatedSVD(decomposition.TruncatedSVD):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_components : int
-    solver : str
-    tolerance : float
-        As of `PCA`.
+    n_components, solver, tolerance
+        See `PCA`.
 
     Attributes
     ----------
@@ -131,7 +130,7 @@ class TruncatedSVD(decomposition.TruncatedSVD):  # type: ignore[misc]
 
     Notes
     -----
-    Costs are those of `PCA`.
+    See `PCA`.
     """
 
     def __init__(
@@ -167,7 +166,6 @@ class TruncatedSVD(decomposition.TruncatedSVD):  # type: ignore[misc]
 
 
 def _validated(estimator: Any, X: Any, **least: int) -> Any:
-    """Return X as scikit-learn has it; whether it is finite is seen when it is multiplied."""
     return validate_data(
         estimator, X, dtype=[np.float64, np.float32], accept_sparse=("csr", "csc"),
         ensure_all_finite=False, **least,
@@ -184,7 +182,6 @@ def _decomposed(X: Any, k: int, estimator: Any, *, center: bool) -> Decompositio
 
 
 def _share(n_components: object) -> float:
-    """Return the share of the variance that is asked for; 0 if a number of components is."""
     is_share = isinstance(n_components, float) and 0 < n_components < 1
     return float(n_components) if is_share else 0.0  # type: ignore[arg-type]
 
@@ -194,7 +191,6 @@ def _of(X: Any) -> str:
 
 
 def _tags(tags: Any) -> Any:
-    """Return the tags of an estimator that takes sparse matrices, and NumPy's arrays alone."""
     tags.input_tags.sparse, tags.array_api_support = True, False
     tags.transformer_tags.preserves_dtype = ["float64", "float32"]
     return tags

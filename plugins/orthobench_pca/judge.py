@@ -1,4 +1,4 @@
-"""The judge of principal components, by the eigendecomposition of the smaller Gram matrix."""
+"""The judge of principal components."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from orthobench_pca.scatter import (
 )
 
 DENSE_SIDE = 5000
-"""The smaller side of a dense matrix up to which its Gram matrix is decomposed."""
+"""Maximum smaller side of a dense matrix whose Gram matrix is decomposed."""
 
 SPARSE_SIDE = 1000
-"""The same of matrices that have products only, or few entries."""
+"""The same of sparse matrices and operators."""
 
 GAP = 1e-10
-"""The relative eigengap from which on the subspace is determined."""
+"""Minimum relative eigengap for which the subspace is determined."""
 
 SQUARED = 1e-6
-"""The least eigenvalue, relative to the first, whose digits squaring leaves: ten of them."""
+"""Minimum relative eigenvalue that keeps ten digits after squaring."""
 
 LOOKED_AT, CHANGED = 16, 1e-3
-"""About how many rows are looked at again, and a relative difference beyond any rounding."""
+"""Number of rows to compare again, and the relative difference that shows a change."""
 
 UNCHANGED = 1e-12
-"""A probe that differs by more, relative to it, is of a matrix whose entries changed."""
+"""Relative difference of a probe above which entries have changed."""
 
 
 @dataclass(frozen=True)
 class PCASolution(Solution):
-    """A point, with what it took.
+    """A point, with its cost.
 
     Attributes
     ----------
     passes : float, optional
-        How often X was read; None where a library does not say.
+        Number of readings of X; None if a library does not report it.
     products : int
         Products of X or X' with one vector.
     """
@@ -65,7 +65,7 @@ _last: dict[tuple[Any, ...], tuple[Array, Reference]] = {}
 
 
 def probed(matrix: Matrix) -> Array:
-    """Return X times a random vector, always the same: it changes where an entry does; a pass."""
+    """Return X times a fixed random vector; a pass."""
     return np.asarray(matrix.times(_direction(matrix)))
 
 
@@ -74,17 +74,16 @@ def _direction(matrix: Matrix) -> Array:
 
 
 class Judge:
-    """Measures points; the reference is computed once, when the first is measured.
+    """Measures points; the reference is computed when the first is measured.
 
-    The next judge of the same matrix takes it from there, where the probe says that no entry
-    changed.
+    The next judge of the same matrix reuses it, if the probe shows no changed entry.
 
     Parameters
     ----------
     oracle : PCAOracle
-        Of its own, in float64.
+        The judge's own, in float64.
     probe : ndarray, shape (rows, 1), optional
-        What `probed` returned; computed where it is needed.
+        The value of `probed`; computed if needed.
     """
 
     def __init__(self, oracle: PCAOracle, probe: Array | None = None) -> None:
@@ -92,10 +91,7 @@ class Judge:
         self._own: dict[bytes, tuple[Reference, Array]] = {}
 
     def settle(self, solutions: Sequence[Solution]) -> None:
-        """Hold points of a run to its last one, where that is the optimum and costs less to show.
-
-        What other points are held to stays as it is.
-        """
+        """Compare the points of a run with its last one, if it is the optimum."""
         points = [solution.point for solution in solutions]
         if solutions[-1].tolerance != 0 or all(point.tobytes() in self._own for point in points):
             return
@@ -108,13 +104,11 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``gap``, the primary one, first.
 
-        ``gap`` is 1 - tr V'Z'ZV over the sum of the k leading eigenvalues; ``residual`` is
-        |Z'ZV - V (V'Z'ZV)| / |Z'ZV|; ``angle`` is the largest principal angle to the leading
-        eigenvectors, in radians, if the eigengap is above 1e-10; ``component_residual`` is the
-        largest error of a component relative to its own singular value: |Z'u - s v| / s for the
-        singular triplets (s, u, v) of Z on the span of V, without those that are zero by rounding;
-        ``rank``, their number if there are such; ``passes`` and ``products`` are those of
-        `PCASolution`.
+        ``gap`` is 1 - tr V'Z'ZV over the sum of the k leading eigenvalues, ``residual`` is |Z'ZV -
+        V (V'Z'ZV)| / |Z'ZV|. If the eigengap is above 1e-10, ``angle`` is the largest principal
+        angle to the leading eigenvectors, in radians. The maximum of |Z'u - s v| / s over the
+        nonzero singular triplets (s, u, v) of Z on the span of V is ``component_residual``, and
+        ``rank`` their number if some are zero. From `PCASolution` come ``passes`` and ``products``.
         """
         self._refuse_changed()
         V = solution.point
@@ -137,11 +131,6 @@ class Judge:
         return {**found, "products": float(getattr(solution, "products", 0))}
 
     def _of_components(self, V: Array, W: Array, ritz: Array) -> dict[str, float]:
-        """Return what each component is by itself.
-
-        From Z'ZV, if no square of a singular value is near the rounding of the first; otherwise
-        by two passes.
-        """
         values, Y = np.linalg.eigh(ritz)
         if values[0] > SQUARED * values[-1]:
             errors = np.linalg.norm((W - V @ ritz) @ Y, axis=0) / values
@@ -156,7 +145,7 @@ class Judge:
         return found if rank == V.shape[1] else {**found, "rank": float(rank)}
 
     def _refuse_changed(self) -> None:
-        """Raise where some rows are not those that the maker saw, which costs no pass."""
+        """Raise if some rows have changed since the maker read them; no pass."""
         if self._probe is None:
             return
         matrix = self.oracle.matrix
@@ -168,10 +157,7 @@ class Judge:
 
     @cached_property
     def reference(self) -> Reference:
-        """The optimum: of the last judge, where it had this matrix, or computed.
-
-        Of a mapped file it is computed, since the probe would be one more pass.
-        """
+        """The optimum: computed, or of the last judge."""
         if isinstance(self.oracle.X, np.memmap):
             return self._computed()
         key = _identity(self.oracle)
@@ -188,7 +174,6 @@ class Judge:
         return found
 
     def _computed(self) -> Reference:
-        """Return the optimum: of the Gram matrix where that is small, or by Lanczos iterations."""
         oracle = self.oracle
         side, most = min(oracle.rows, oracle.n), SPARSE_SIDE
         if isinstance(oracle.matrix, Dense):
@@ -198,7 +183,6 @@ class Judge:
         return self._by_moment() if oracle.n == side else self._by_inner_products()
 
     def _known(self, V: Array) -> tuple[Reference, Array]:
-        """Return what a point is held to, and Z'ZV."""
         if own := self._own.get(V.tobytes()):
             return own
         known = self.reference

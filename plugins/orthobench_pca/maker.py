@@ -20,14 +20,14 @@ from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.result import principal_components
 
 RANGE = {"float32": (1e-12, 1e12), "float64": (1e-130, 1e130)}
-"""The sizes of numbers whose squares, and sums of them, keep their digits."""
+"""Range of numbers whose squares, and sums of them, keep their digits."""
 
 
 FEW = 64
-"""Rows that are looked at first."""
+"""Number of rows that are read first."""
 
 LARGE_MEAN = 1e4
-"""The ratio of squared means to variances from which on float32 is computed with in float64."""
+"""Ratio of squared means to variances above which float32 needs float64."""
 
 
 def pca(
@@ -41,29 +41,27 @@ def pca(
 ) -> Instance[PCAOracle]:
     """Make the principal components of your own matrix.
 
-    Sought are the k leading eigenvectors of its covariance. X is neither copied nor made dense:
-    centring and scaling are done within products. It is copied only if squares of its entries would
-    be no numbers of its precision, in another unit, or to weigh the rows of an array.
+    Find the k leading eigenvectors of its covariance. Centring and scaling are done within
+    products, without a copy of X, except to change its unit or to weigh rows.
 
     Parameters
     ----------
-    X : what `orthobench.tools.reading.read` reads, or a LinearOperator, shape (rows, d)
-        Real numbers, samples in rows: arrays, tables, sparse matrices, and what is read by blocks
-        from disk or from Dask. Float32 is computed with in float32 unless means are more than 100
-        times the standard deviations, all else in float64.
+    X : anything that `orthobench.tools.reading.read` reads, or a LinearOperator, shape (rows, d)
+        Real numbers, samples in rows: arrays, tables, sparse matrices, and blocks from disk or
+        Dask. Float32 is computed with in float32 unless means are more than 100 times the standard
+        deviations, everything else in float64.
     k : int
-        Components, at most the smaller of rows and columns.
+        Number of components, at most the smaller of rows and columns.
     center : bool
         Whether the means of columns are subtracted.
     scale : bool
-        Whether columns are divided by their standard deviations. A column that does not vary
-        carries no variance and has loading 0.
+        Whether columns are divided by their standard deviations. A constant column has loading 0.
     sample_weight : array_like, shape (rows,), optional
-        Not negative. A row of weight 2 counts as if it were there twice, in means too.
+        Not negative. A row of weight 2 counts as two rows, in means too.
     column_weight : array_like, shape (d,), optional
-        Not negative. The variance of a column of weight 2 counts twice: columns are multiplied by
-        the roots, such as of the cosine of the latitude, or of 1 / (2p(1 - p)) for genotypes with
-        allele frequency p. Scores are ``((X - mean) * sqrt(column_weight)) @ components``.
+        Not negative: columns are multiplied by the roots, such as of the cosine of the latitude, or
+        of 1 / (2p(1 - p)) for genotypes with allele frequency p. Scores are ``((X - mean) *
+        sqrt(column_weight)) @ components``.
 
     Returns
     -------
@@ -74,16 +72,15 @@ def pca(
     Raises
     ------
     DataError
-        If X is empty, no matrix, not real, not finite, or does not vary; if weights do not fit.
+        If X is empty, not a matrix, not real, not finite, or constant; if weights do not fit.
     UsageError
         If k does not fit, or rows are weighted and columns scaled.
 
     Notes
     -----
-    What is mapped, chunked or an operator is not looked through for NaN here, and keeps its unit: a
-    run ends where it meets one. X has to stay as it is until all runs are over. With weights of
-    rows a sparse matrix, a mapped one or one in chunks becomes an operator, which methods with
-    products take.
+    Matrices on disk, in chunks or given as operators are not searched for NaN: a run ends if it
+    meets one. X must not change until all runs are over. With weights of rows, matrices other than
+    arrays become operators.
 
     Examples
     --------
@@ -121,12 +118,12 @@ def pca(
 
 
 def matrix_of(X: Any) -> Matrix:
-    """Return a matrix of any kind behind one face.
+    """Return a `Matrix` for a matrix of any kind.
 
     Raises
     ------
     DataError
-        Where it is no real matrix.
+        If it is not a real matrix.
     """
     from scipy.sparse.linalg import LinearOperator
 
@@ -140,20 +137,16 @@ def matrix_of(X: Any) -> Matrix:
     work = np.dtype(np.float32) if given == np.float32 else np.dtype(np.float64)
     if kind is Sparse and given != work:
         X = X.astype(work)
-    # not as a view that is read-only: of such scikit-learn makes a copy, although it does not write
+    # scikit-learn copies read-only views
     return kind(X, work)
 
 
 def _in_double(given: Matrix) -> Matrix:
-    """Return the matrix of the judge."""
     return type(given)(given.X, np.float64)
 
 
 def _looked_at(given: Matrix, center: bool) -> Matrix:
-    """Refuse a matrix that does not vary; return it in the precision that its means need.
-
-    Reads as many rows as it takes to find two that differ, mostly one block.
-    """
+    """Refuse a constant matrix; return it in the precision that its means need."""
     first = None
     for rows in _first_rows(given):
         if first is None:
@@ -188,7 +181,6 @@ def _cancels(given: Matrix, rows: Array) -> bool:
 
 
 def _weights(weights: Any, name: str, count: int, what: str) -> Array:
-    """Return weights as float64; refuse those that do not fit."""
     found = real(weights, f"the numbers of {name}")
     if found.shape != (count,):
         raise DataError(
@@ -200,10 +192,7 @@ def _weights(weights: Any, name: str, count: int, what: str) -> Array:
 
 
 def _weighted(given: Matrix, weights: Array, center: bool) -> Matrix:
-    """Return S(X - 1m'), m the weighted mean and S² the weights over their mean.
-
-    An array is copied; of anything else an operator is made.
-    """
+    """Return S(X - 1m'), m the weighted mean and S² the weights over their mean."""
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import aslinearoperator
 
@@ -219,7 +208,7 @@ def _weighted(given: Matrix, weights: Array, center: bool) -> Matrix:
 
 
 def _checked(given: Matrix) -> tuple[Matrix, Array | None]:
-    """Refuse NaN; return the matrix, with the probe if NaN was looked for."""
+    """Refuse NaN; return the matrix, with the probe if one was computed."""
     if not isinstance(given, (Dense, Sparse)) or isinstance(given.X, np.memmap):
         return given, None
     with np.errstate(over="ignore", invalid="ignore"):
@@ -230,7 +219,6 @@ def _checked(given: Matrix) -> tuple[Matrix, Array | None]:
 
 
 def _refuse_not_finite(given: Matrix) -> None:
-    """Name the first entry that is not finite."""
     for begin, block in given.blocks():
         for row, column in np.argwhere(~np.isfinite(block)):
             raise DataError(
@@ -240,10 +228,6 @@ def _refuse_not_finite(given: Matrix) -> None:
 
 
 def _in_range(given: Matrix, probe: Array | None) -> tuple[Matrix, Array | None]:
-    """Return a matrix of another unit, with its probe, where squares of entries are no numbers.
-
-    The unit is a power of two, so that no digit changes; the answer has no unit.
-    """
     least, most = RANGE[given.dtype.name]
     if probe is None or least < _largest(probe) < most:
         return given, probe
@@ -258,14 +242,14 @@ def _in_range(given: Matrix, probe: Array | None) -> tuple[Matrix, Array | None]
 
 
 def _size(given: Matrix) -> float:
-    """Return the largest absolute entry; infinity where one is not finite."""
+    """Return the largest absolute entry; infinity if one is not finite."""
     sparse = isinstance(given, Sparse)
     entries = (given.X.data,) if sparse else (block for _, block in given.blocks())
     return max((_largest(block) for block in entries if block.size), default=0.0)
 
 
 def _largest(A: Array) -> float:
-    """Return the largest absolute entry; infinity where one is not finite."""
+    """Return the largest absolute entry; infinity if one is not finite."""
     found = float(max(A.max(), -A.min()))
     return found if np.isfinite(found) else np.inf
 

@@ -1,4 +1,4 @@
-"""Matrices of every kind behind one face: products, and rows block by block."""
+"""Matrices of every kind with one interface."""
 
 from __future__ import annotations
 
@@ -13,33 +13,31 @@ from orthobench.contract import Array, UsageError
 from orthobench.tools.rows import OpenRows
 
 BLOCK_BYTES = 8 * 2**20
-"""The most bytes of rows that are converted or centred at once."""
+"""Maximum bytes of rows that are converted at once."""
 
 PANEL_BYTES, PANEL_ENTRIES = 2**19, 900_000
-"""The most bytes of rows that a cache keeps between two products with them, and the most products
-of numbers in one, up to which OpenBLAS multiplies without copying."""
+"""Maximum bytes of rows in a cache, and maximum product that OpenBLAS does without copying."""
 
 COLUMNS = 16
-"""Columns that a sparse matrix multiplies at once: 55 of them take three quarters of the time."""
+"""Columns that a sparse matrix multiplies at once; measured."""
 
 
 class Matrix(ABC):
-    """A matrix X (n, d) that stays as it is: it is neither copied nor made dense.
+    """A matrix X (n, d), neither copied nor made dense.
 
     Parameters
     ----------
     X : object
-        What the user gave.
+        As the user gave it.
     dtype : dtype
-        The precision of products, float32 or float64.
+        Precision of products, float32 or float64.
 
     Attributes
     ----------
     X, dtype
-        As given.
-    shape : (int, int)
+        See Parameters.
     unit : float
-        What the entries that the user gave were divided by, a power of two.
+        The power of two by which entries were divided.
     """
 
     unit: float = 1.0
@@ -57,7 +55,7 @@ class Matrix(ABC):
         """Return X'U for U (n, b)."""
 
     def normal_times(self, V: Any, shift: Any) -> tuple[Any, Any, int]:
-        """Return X'U and the sums of columns of U = XV - 1s' (n, b), and how often X was read."""
+        """Return X'U and column sums of U = XV - 1s' (n, b), and the number of readings of X."""
         U = self.times(V) - shift
         return self.transposed_times(U), U.sum(axis=0), 2
 
@@ -74,19 +72,19 @@ class Matrix(ABC):
         """Return columns begin to end - 1, dense."""
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield the number of a first row and the rows from there on, dense, a few at a time."""
+        """Yield numbers of first rows and the rows from there on, dense."""
         step = block_length(self.shape[1], self.dtype)
         for begin in range(0, self.shape[0], step):
             yield begin, self.rows(begin, min(begin + step, self.shape[0]))
 
     def column_blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield the number of a first column and the columns from there on, dense."""
+        """Yield numbers of first columns and the columns from there on, dense."""
         step = block_length(self.shape[0], self.dtype)
         for begin in range(0, self.shape[1], step):
             yield begin, self.columns(begin, min(begin + step, self.shape[1]))
 
     def pieces(self) -> Iterator[tuple[int, Any]]:
-        """Yield the rows as `blocks` does, all at once where no copy of them is needed."""
+        """Yield the rows as `blocks` does, or all at once."""
         return self.blocks()
 
     def column_sums(self) -> Any:
@@ -95,17 +93,15 @@ class Matrix(ABC):
 
 
 class Dense(Matrix):
-    """An array, in memory or mapped; the pickle of one that is mapped has the name of its file."""
+    """An array, in memory or mapped."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but the entries of a mapped file."""
         state = dict(vars(self))
         if file := _map_of(self.X):
             state |= {"X": None, "file": file}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Map the file again, where there is one."""
         file = state.pop("file", None)
         vars(self).update(state)
         if file:
@@ -124,12 +120,12 @@ class Dense(Matrix):
         return found
 
     def normal_times(self, V: Any, shift: Any) -> tuple[Any, Any, int]:
-        """Multiply twice by a few rows while a cache has them, which reads X once."""
+        """Multiply twice by rows in a cache, which reads X once."""
         b = V.shape[1]
         step = self._panel_length(b)
         if 2 * step < b or 8 * V.size > 2 * PANEL_BYTES:  # adding up would push them out
             return super().normal_times(V, shift)
-        # the kernels for the last columns of other numbers than multiples of four are slow
+        # OpenBLAS is slow unless columns are a multiple of four
         large = b > 1 and self.shape[0] * self.shape[1] > PANEL_ENTRIES
         spare = ((0, 0), (0, -b % 4 if large else 0))
         V, shift = np.pad(np.asarray(V, self.dtype), spare), np.pad(shift[None], spare)
@@ -137,7 +133,6 @@ class Dense(Matrix):
         return product[:, :b], sums[:b], 1
 
     def _panel_length(self, columns: int) -> int:
-        """Return how many rows at once are multiplied fast by so many columns."""
         few = PANEL_ENTRIES // (self.shape[1] * columns)
         return max(1, min(block_length(self.shape[1], self.dtype, PANEL_BYTES), few))
 
@@ -154,15 +149,15 @@ class Dense(Matrix):
         return found
 
     def rows(self, begin: int, end: int) -> Any:
-        """Return rows, a view where they have the precision of products."""
+        """Return rows, a view if they have the precision of products."""
         return np.asarray(self.X[begin:end], self.dtype)
 
     def columns(self, begin: int, end: int) -> Any:
-        """Return columns, a view where they have the precision of products."""
+        """Return columns, a view if they have the precision of products."""
         return np.asarray(self.X[:, begin:end], self.dtype)
 
     def pieces(self) -> Iterator[tuple[int, Any]]:
-        """Yield all rows at once, or blocks that are converted to the precision of products."""
+        """Yield all rows at once, or converted blocks."""
         flags = self.X.flags
         if self.X.dtype == self.dtype and (flags.c_contiguous or flags.f_contiguous):
             yield 0, np.asarray(self.X)
@@ -204,7 +199,7 @@ class Sparse(Matrix):
 
 
 class Chunked(Matrix):
-    """Rows that are on disk or computed: `X` is `Rows`, read block by block in each pass."""
+    """Rows on disk or computed: `X` is `Rows`."""
 
     def like(self, values: Array) -> Chunked:
         """Return rows in memory."""
@@ -266,7 +261,7 @@ class Operator(Matrix):
 
 
 def _map_of(X: Any) -> tuple[Any, ...] | None:
-    """Return what `numpy.memmap` maps an array again with; None of one that is in memory."""
+    """Return the arguments of `numpy.memmap` for a mapped array; None for others."""
     if not isinstance(X, np.memmap) or not (X.flags.c_contiguous or X.flags.f_contiguous):
         return None
     whole: Any = X
@@ -280,7 +275,7 @@ def _map_of(X: Any) -> tuple[Any, ...] | None:
 
 
 def _by_rows(blocks: Iterator[Any], V: Any, shift: Any) -> tuple[Any, Any, int]:
-    """Return what `Matrix.normal_times` does, of blocks of rows that are read once."""
+    """Return the result of `Matrix.normal_times` from blocks of rows, read once."""
     product, sums = np.zeros(V.shape, V.dtype), np.zeros(V.shape[1], V.dtype)
     for block in blocks:
         U = block @ V
@@ -291,11 +286,11 @@ def _by_rows(blocks: Iterator[Any], V: Any, shift: Any) -> tuple[Any, Any, int]:
 
 
 def _some_at_once(X: Any, V: Any) -> Any:
-    """Return XV of a sparse matrix, for `COLUMNS` of V at a time, of which a cache keeps more."""
+    """Return XV of a sparse matrix, `COLUMNS` of V at a time."""
     parts = range(0, V.shape[1], COLUMNS)
     return np.hstack([X @ np.ascontiguousarray(V[:, at : at + COLUMNS]) for at in parts])
 
 
 def block_length(width: int, dtype: Any, most: int | None = None) -> int:
-    """Return how many rows of so many entries are in a block, of `BLOCK_BYTES` or other bytes."""
+    """Return the number of rows in a block of `BLOCK_BYTES` or other bytes."""
     return max(1, (most or BLOCK_BYTES) // (int(np.dtype(dtype).itemsize) * width))

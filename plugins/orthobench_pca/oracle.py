@@ -1,4 +1,4 @@
-"""The oracle of principal components: a matrix, its mean, products, and how often it was read."""
+"""The oracle of principal components."""
 
 from __future__ import annotations
 
@@ -13,28 +13,26 @@ from orthobench.contract import Array, DataError, Oracle, flops
 from orthobench_pca.matrices import Matrix, Sparse
 
 SMALL = 64
-"""Rows and columns of the matrix of a warm-up, beyond twice the components sought."""
+"""Rows and columns of the matrix of a warm-up, beyond 2k."""
 
 
 class PCAOracle(Oracle):
     """A matrix X (rows, n) whose k leading principal components are sought.
 
-    They are the leading eigenvectors of Z'Z for Z = (X - 1m') D, where m' has the means of columns
-    and D divides by standard deviations. Neither Z nor a copy of X is ever formed.
+    They are the leading eigenvectors of Z'Z for Z = (X - 1m') D, with the means m of columns and
+    the inverse standard deviations D. Neither Z nor a copy of X is formed.
 
     Parameters
     ----------
-    matrix : Matrix
-    k : int
     center : bool
         Whether means are subtracted; otherwise m = 0.
     scale : ndarray, shape (n,), optional
-        The standard deviations that columns are divided by.
+        The standard deviations by which columns are divided.
 
     Attributes
     ----------
     passes : float
-        How often X was read in this run: a product reads it once, whatever its columns.
+        Number of readings of X in this run; a product is one reading.
     products : int
         Products of X or X' with one vector.
     """
@@ -53,7 +51,7 @@ class PCAOracle(Oracle):
 
     @property
     def X(self) -> Any:
-        """The matrix as the user has it: for libraries; `count` what they read."""
+        """The matrix as the user has it, for libraries; `count` their readings."""
         return self.matrix.X
 
     @property
@@ -77,7 +75,7 @@ class PCAOracle(Oracle):
         return flops.gemm(self.rows, self.products, self.n)
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Forget the mean, and count from zero."""
+        """Forget the mean, and reset the counts."""
         del rng
         self.passes, self.products, self._mean = 0.0, 0, None
 
@@ -93,7 +91,7 @@ class PCAOracle(Oracle):
         return small
 
     def mean(self) -> Array:
-        """Return the means of columns, zero without centring; a pass, for the first call."""
+        """Return the means of columns, zero without centring; first a pass."""
         if self._mean is None:
             if not self.center:
                 return np.zeros(self.n)
@@ -123,8 +121,7 @@ class PCAOracle(Oracle):
     def normal_times(self, V: Array) -> Array:
         """Return Z'ZV for V (n, b), in the precision of X.
 
-        A pass of dense and of chunked matrices, of which a few rows at a time are multiplied twice;
-        two of others.
+        One pass of dense and of chunked matrices, two of others.
         """
         W = self._scaled(V)
         shift = (self.mean() @ W).astype(self.matrix.dtype)
@@ -135,7 +132,7 @@ class PCAOracle(Oracle):
         return finite(np.asarray(self._scaled(found)))
 
     def count(self, passes: float, products: int = 0) -> None:
-        """Count what was read, and products with single vectors."""
+        """Count readings, and products with single vectors."""
         self.passes += passes
         self.products += products
 
@@ -144,7 +141,7 @@ class PCAOracle(Oracle):
         return _operator(self.matrix.shape, self.matrix.dtype, self.times, self.transposed_times)
 
     def normal_operator(self) -> Any:
-        """Return Z'Z (n, n), or the smaller ZZ' where rows are fewer, as an operator."""
+        """Return Z'Z (n, n) as an operator, or ZZ' if rows are fewer."""
         side = min(self.matrix.shape)
         apply = self.normal_times
         if self.rows < self.n:
@@ -156,12 +153,12 @@ class PCAOracle(Oracle):
 
 
 def finite(found: Array) -> Array:
-    """Return what was computed from X.
+    """Return a product of X.
 
     Raises
     ------
     DataError
-        Where it is not finite.
+        If it is not finite.
     """
     if not np.isfinite(found.sum()) and not np.isfinite(found).all():
         raise DataError("X has entries that are NaN or infinite, or overflow: remove or rescale")
@@ -182,5 +179,4 @@ def _operator(shape: tuple[int, ...], dtype: Any, there: Any, back: Any) -> Any:
 
 
 def _single(apply: Any, v: Array) -> Array:
-    """Return a product with one vector."""
     return np.asarray(apply(np.reshape(v, (-1, 1)))[:, 0])

@@ -1,4 +1,4 @@
-"""The end of a run as the optimum that the run is held to, where a pass over X shows that it is."""
+"""A run's last point as the optimum, shown by one pass."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.scatter import leading, rank_update
 
 LEAST = 5e9
-"""Products of numbers in the covariance from which on it takes a tenth of a second and more."""
+"""Minimum number of multiplications for the covariance."""
 
 SAMPLED, PROBES = 20, 3
-"""Rows looked at for each column, and how many of their leading directions are multiplied."""
+"""Sampled rows for each column, and number of their leading directions to multiply."""
 
 INVARIANT = 1e-12
-"""The largest error of the optimum, relative, that a residual may allow."""
+"""Largest relative error of the optimum that a residual may allow."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What points are held to.
+    """The optimum with which points are compared.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Reference:
     vectors : ndarray, shape (n, k)
         The leading eigenvectors.
     moment : ndarray, shape (n, n), optional
-        Z'Z, where it was formed.
+        Z'Z, if it was formed.
     off : float
-        The sine of the largest angle by which the vectors may be off.
+        Sine of the largest possible angle to the true vectors.
     """
 
     optimal: float
@@ -48,13 +48,12 @@ class Reference:
 
 
 def own_optimum(oracle: PCAOracle, points: list[Array]) -> tuple[Reference, list[Array]] | None:
-    """Return a reference from the last of some points, and Z'Z times each; None where it is none.
+    """Return a reference from the last point, and Z'Z times each; None if it is not optimal.
 
-    The last point V is the optimum where its columns span an invariant subspace of C = Z'Z, beyond
-    which C is smaller than on it. Beyond, its norm is estimated: by the Ritz values in leading
-    directions of some rows, by the eigenvalues of these rows, which are too large on average, and
-    by products with the other points. With the residual R and the eigengap D the optimum is off by
-    at most |R|²/D, and the subspace by an angle of |R|/D (Parlett 1998, sections 11.7 and 11.9).
+    The last point V is the optimum if its columns span an invariant subspace of C = Z'Z, beyond
+    which C is smaller. The norm beyond is estimated from some rows, and from products with the
+    other points. With the residual R and the eigengap D the optimum is off by at most |R|²/D, and
+    the subspace by an angle of |R|/D (Parlett 1998, sections 11.7 and 11.9).
 
     Parameters
     ----------
@@ -96,7 +95,6 @@ def own_optimum(oracle: PCAOracle, points: list[Array]) -> tuple[Reference, list
 
 
 def _sampled(oracle: PCAOracle) -> tuple[Array, Array, float]:
-    """Return the mean of some rows of X, the covariance of those of Z, and how many each is for."""
     some = np.asarray(oracle.X[:: oracle.rows // (SAMPLED * oracle.n)], np.float64)
     mean = some.mean(axis=0) if oracle.center else np.zeros(oracle.n)
     Z = some - mean

@@ -1,4 +1,4 @@
-"""Principal components, variances, mean and rank of a matrix, from a judged point."""
+"""The result of PCA, from a judged point."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.scatter import inner_products, scatter
 
 SQUARED = 1e-9
-"""Relative eigenvalue of a Gram matrix from which on a singular value is no rounding."""
+"""Relative eigenvalue of a Gram matrix above which a singular value is not rounding."""
 
 DEAR = 3e10
-"""Flops of a Gram matrix beyond which no rank is computed."""
+"""Maximum flops of a Gram matrix for which a rank is computed."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -27,16 +27,16 @@ class PCAResult(Result):
     Attributes
     ----------
     components : ndarray, shape (d, k)
-        Orthonormal columns, the largest variance first. In each the entry of largest absolute value
+        Orthonormal columns, the largest variance first; in each the entry of largest absolute value
         is positive.
     variance : ndarray, shape (k,)
-        Of the scores, with the divisor n - 1, in the unit of X squared; of scaled columns, if they
-        are scaled, and mean squares times n / (n - 1), if they are not centred.
+        Variance of the scores, with the divisor n - 1, in the unit of X squared; for scaled columns
+        if they are scaled, and mean squares times n / (n - 1) if they are not centred.
     mean : ndarray, shape (d,)
-        What was subtracted from X; zero if it was not centred.
+        The mean that was subtracted from X; zero if it was not centred.
     rank : int or None
-        Of X as it was decomposed: the number of singular values beyond rounding. None if all
-        components have variance, and the others take more than a second to compute.
+        Number of singular values of X, as decomposed, beyond rounding. None if all components have
+        variance and the others would take too long.
     """
 
     components: Annotated[Array, "orthonormal columns, the largest variance first"]
@@ -53,13 +53,12 @@ def principal_components(oracle: PCAOracle, unit: float, solution: Solution) -> 
     oracle : PCAOracle
         In float64.
     unit : float
-        What X was divided by.
-    solution : Solution
+        The divisor of X.
 
     Notes
     -----
-    A pass with k columns, 4nk² flops and nk numbers. For the rank nr² flops, r the smaller side,
-    and in doubt those of a singular value decomposition of X, of which it takes a copy.
+    A pass with k columns, 4nk² flops and nk numbers. For the rank nr² flops, r the smaller side, or
+    those of a singular value decomposition of a copy of X.
     """
     scores = oracle.times(solution.point)
     _, sizes, rotation = np.linalg.svd(np.linalg.qr(scores, mode="r"))
@@ -75,7 +74,6 @@ def principal_components(oracle: PCAOracle, unit: float, solution: Solution) -> 
 
 
 def _rank(oracle: PCAOracle, found: Array) -> int | None:
-    """Return the number of singular values beyond rounding, with the k largest that are known."""
     eps = float(np.finfo(np.float32 if oracle.X.dtype == np.float32 else np.float64).eps)
     scale = 1.0 if oracle.scale is None else oracle.scale
     means = oracle.mean() / scale

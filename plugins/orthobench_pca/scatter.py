@@ -1,4 +1,4 @@
-"""The matrices Z'Z and ZZ' of a centred and scaled matrix, and their leading eigenvectors."""
+"""The matrices Z'Z and ZZ', and their leading eigenvectors."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from orthobench_pca.matrices import Matrix, Operator, Sparse, block_length
 from orthobench_pca.oracle import PCAOracle, finite
 
 MOST_BYTES = 2**31
-"""The largest Gram matrix that is formed."""
+"""Maximum bytes of a Gram matrix."""
 
 LARGE, FEW, RESTARTS = 600, 20, 40
-"""The side and the sides a component from which on Lanczos iterations are tried, so often."""
+"""Minimum side, minimum side per component, and restarts of Lanczos."""
 
 MIRRORED = 256
-"""The side of the blocks that are mirrored at once."""
+"""The side of blocks that are mirrored at once."""
 
 CANCELLED = {"float64": 1e4, "float32": 10.0}
-"""Where means have this many times the variance, X'X - n mm' loses digits: rows are centred."""
+"""Ratio of squared mean to variance above which rows are centred."""
 
 
 def scatter(oracle: PCAOracle) -> Array:
-    """Return Z'Z (n, n), of which the upper triangle is valid; a pass, of sparse X two.
+    """Return Z'Z (n, n), with a valid upper triangle; a pass, for sparse X two.
 
     Notes
     -----
@@ -49,13 +49,7 @@ def scatter(oracle: PCAOracle) -> Array:
 
 
 def shared_scatter(oracle: PCAOracle) -> Array:
-    """Return all of Z'Z (n, n) of a matrix with rows, on all cores.
-
-    Notes
-    -----
-    The threads are of Python: those of BLAS wait for each other, which costs much where cores are
-    shared.
-    """
+    """Return all of Z'Z (n, n), with Python threads on all cores."""
     matrix, rows, step = oracle.matrix, oracle.rows, 8 * block_length(oracle.n, np.float64)
     C: Any = None
     total = np.zeros(oracle.n)
@@ -74,7 +68,7 @@ def shared_scatter(oracle: PCAOracle) -> Array:
 
 
 def mirrored(C: Array) -> Array:
-    """Return a matrix whose lower triangle is that above the diagonal, in the place of C."""
+    """Copy the upper triangle to the lower one, in place."""
     for begin in range(0, len(C), MIRRORED):
         end = begin + MIRRORED
         corner = C[begin:end, begin:end]
@@ -84,12 +78,7 @@ def mirrored(C: Array) -> Array:
 
 
 def inner_products(oracle: PCAOracle) -> Array:
-    """Return ZZ' (rows, rows), of which the upper triangle is valid; a pass and one for the mean.
-
-    Notes
-    -----
-    Symmetric rank-k updates through BLAS over blocks of columns, which are centred and scaled.
-    """
+    """Return ZZ' (rows, rows), with a valid upper triangle; a pass and one for the mean."""
     if isinstance(oracle.matrix, Operator):
         return _by_products(oracle.transposed_times, oracle.times, oracle.rows, oracle.n)
     oracle.count(1, oracle.rows)
@@ -110,8 +99,7 @@ def inner_products(oracle: PCAOracle) -> Array:
 def leading(C: Array, k: int, overwrite: bool = True) -> tuple[Array, Array]:
     """Return the k leading eigenvalues, descending, and eigenvectors; reads an upper triangle.
 
-    Of few eigenvectors of a large matrix Lanczos iterations and a proof that none is missing take
-    a fifth of the time.
+    Few eigenvectors of a large matrix are found by Lanczos iterations, and verified.
     """
     from scipy.linalg import eigh
 
@@ -128,10 +116,10 @@ def leading(C: Array, k: int, overwrite: bool = True) -> tuple[Array, Array]:
 
 
 def _proved_leading(C: Array, k: int) -> tuple[Array, Array] | None:
-    """Return what `leading` does by Lanczos iterations; None where there may be other eigenvectors.
+    """Return `leading` by Lanczos iterations; None if other eigenvectors may be larger.
 
-    That mI - C + VLV' is positive definite, with the eigenpairs (L, V) found and m slightly above
-    the least of them, says that no larger eigenvalue is missing. d³/3 flops beside the iterations.
+    With the eigenpairs (L, V) found and m slightly above their minimum, a Cholesky factor of mI - C
+    + VLV' shows that none is missing. d³/3 flops beside the iterations.
     """
     from scipy.linalg import LinAlgError, cholesky
     from scipy.linalg.blas import get_blas_funcs
@@ -172,7 +160,7 @@ def refuse_large(oracle: PCAOracle) -> None:
     Raises
     ------
     UsageError
-        Which says the bytes.
+        With the number of bytes.
     """
     side = min(oracle.rows, oracle.n)
     size = side * side * oracle.matrix.dtype.itemsize
@@ -183,14 +171,12 @@ def refuse_large(oracle: PCAOracle) -> None:
 
 
 def _by_products(there: Any, back: Any, side: int, other: int) -> Array:
-    """Return the Gram matrix of an operator, by products with blocks of unit vectors."""
     unit, step = np.eye(side), block_length(other, np.float64)
     blocks = [back(there(unit[:, begin : begin + step])) for begin in range(0, side, step)]
     return np.concatenate(blocks, axis=1)
 
 
 def _uncentred(matrix: Matrix) -> tuple[Any, Array]:
-    """Return X'X and X'1, from rows that a cache keeps between the two; columns are read whole."""
     C: Any = None
     sums = np.zeros(matrix.shape[1])
     for _, block in matrix.pieces() if in_columns(matrix.X) else matrix.blocks():
@@ -203,7 +189,7 @@ def _uncentred(matrix: Matrix) -> tuple[Any, Array]:
 
 
 def centred(oracle: PCAOracle, C: Any, mean: Array) -> Any:
-    """Return X'X - rows mm', or the sum over centred rows where that cancels."""
+    """Return X'X - rows mm', or the sum over centred rows if that cancels."""
     shift = oracle.rows * float(mean @ mean)
     left = float(np.trace(C)) - shift
     if shift <= CANCELLED[C.dtype.name] * left:
@@ -227,7 +213,7 @@ def _sparse_inner_products(oracle: PCAOracle, mean: Array) -> Array:
 
 
 def in_columns(A: Any) -> bool:
-    """Return whether an array is in Fortran's order alone."""
+    """Return whether an array is in Fortran order alone."""
     flags = getattr(A, "flags", None)
     return flags is not None and bool(flags.f_contiguous and not flags.c_contiguous)
 
@@ -237,7 +223,7 @@ def _divided(C: Array, scale: Array | None) -> Array:
 
 
 def rank_update(A: Any, C: Any) -> Any:
-    """Return C + A'A, the upper triangle in Fortran order, in the place of C."""
+    """Return C + A'A, the upper triangle in Fortran order, in place."""
     from scipy.linalg.blas import dsyrk, ssyrk
 
     syrk = dsyrk if A.dtype == np.float64 else ssyrk

@@ -1,4 +1,4 @@
-"""Spectral powers U S^p V' of a matrix U S V', whose case 0 is the polar factor (msign, Muon)."""
+"""Spectral powers U S^p V' of a matrix U S V'; p = 0 is the polar factor (msign, Muon)."""
 
 from orthobench.contract import discovered
 from orthobench_polar.gram_stream import BasisSolution, GramStreamOracle, gram_stream

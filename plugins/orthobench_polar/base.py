@@ -1,4 +1,4 @@
-"""What all methods of this plugin share: a point, and products that are counted."""
+"""State and base classes of the methods, with counted products."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PolarState(State):
     ----------
     X : array, shape (n, p) or (b, n, p)
     rows : int
-        The rows of A, by which products are counted.
+        Number of rows of A, for the count of products.
     products : float
         `PolarSolution.products`.
     """
@@ -50,7 +50,7 @@ class PolarSolver(PolarMethod[PolarStateT], ArraySolver[PolarOracle, PolarStateT
 
 
 class Factorizing(PolarSolver[PolarStateT]):
-    """Base of those that factorize, for which libraries have single and double precision."""
+    """Base of methods that factorize, in single and double precision."""
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:
@@ -59,24 +59,24 @@ class Factorizing(PolarSolver[PolarStateT]):
 
 
 def lost(X: Any) -> int:
-    """Return the number of singular values that are zero of matrices whose others are one."""
+    """Return the number of zero singular values, if others are one."""
     return round(float(namespace(X).sum(X.shape[-1] - lengths(X) ** 2)))
 
 
 def completed(X: Any, A: Any) -> Any:
-    """Return X with orthonormal columns in the directions that it has lost.
+    """Return X with orthonormal columns in lost directions, too.
 
-    They are the polar factor of what A has there, up to rounding, and arbitrary if that is nothing.
+    They are the polar factor of A in these directions, or arbitrary if A vanishes there.
 
     Parameters
     ----------
     X : array, shape (n, p) or (b, n, p)
-        Its singular values are near one, or zero.
+        With singular values near one, or zero.
     A : array, of the shape of X
 
     Notes
     -----
-    2np² + 9p³ flops for each matrix, and 8npm + 2(6nm² + 20m³) of m directions.
+    2np² + 9p³ flops for each matrix, and 8npm + 2(6nm² + 20m³) for m directions.
     """
     xp = namespace(X)
     if X.ndim > 2:
@@ -103,13 +103,12 @@ def counted(
 
     Parameters
     ----------
-    state : PolarState
     tall : float
         Products of 2np² flops: X'X, or X times a matrix (p, p).
     small : float
         Products of two matrices (p, p), 2p³ flops.
     other : float
-        Flops beside products of matrices; those of factorizations count as products by their flops.
+        Flops of other operations; factorizations count as products with the same flops.
     """
     (m, _, p), n = sizes(state.X), state.rows
     done = tall * flops.gemm(n, p, p) + small * flops.gemm(p, p, p) + other
@@ -118,5 +117,5 @@ def counted(
 
 
 def rounding_unit(X: Any) -> float:
-    """Return the distance from 1 to the next number of the precision of an array."""
+    """Return the distance from 1 to the next number of an array's precision."""
     return float(namespace(X).finfo(X.dtype).eps)

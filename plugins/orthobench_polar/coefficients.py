@@ -1,4 +1,4 @@
-"""Schedules of odd polynomials x <- a x + b x³ + c x⁵ that send singular values towards 1."""
+"""Schedules of odd polynomials x <- a x + b x³ + c x⁵ that move singular values towards 1."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ class Schedule:
     Attributes
     ----------
     steps : tuple of Coefficients
-        Those of the first steps; the last one is repeated after that. (Public copies that begin
-        again with the first one diverge from the paper.)
+        The polynomials; the last one is repeated.
     default : int
-        How many steps the source takes.
+        Number of steps in the source.
     safety : float
-        What singular values are divided by before each polynomial but the last, for rounding.
+        Divisor of singular values before each polynomial but the last, against rounding.
     """
 
     steps: tuple[Coefficients, ...]
@@ -34,9 +33,8 @@ class Schedule:
 
         Parameters
         ----------
-        number : int
         safety : float
-            In place of the schedule's own; 0 keeps that.
+            Replaces the schedule's own, unless 0.
         """
         a, b, c = self.steps[min(number, len(self.steps) - 1)]
         s = safety or self.safety
@@ -103,4 +101,4 @@ SCHEDULES: Mapping[str, Schedule] = {
     # Kovarik 1970
     "quintic": Schedule(((1.875, -1.25, 0.375),), 20),
 }
-"""The schedules by the names that people use."""
+"""The schedules by name."""

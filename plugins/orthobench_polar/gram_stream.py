@@ -1,4 +1,4 @@
-"""A stream of eigenproblems: a Gram matrix that each gradient changes a little, and its basis."""
+"""A stream of eigenproblems: a slowly changing Gram matrix, and its basis."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from orthobench.tools.reading import array_of
 
 
 class GramStreamOracle(Oracle):
-    """Gradients G_t (n, m), which come one after another: S <- decay S + (1 - decay) G_t G_t'.
+    """Gradients G_t (n, m) in sequence: S <- decay S + (1 - decay) G_t G_t'.
 
-    An orthogonal basis (n, n) of eigenvectors of S is sought, at each step again, as the
-    preconditioners of Shampoo and SOAP need it.
+    Each step asks for an orthogonal basis (n, n) of eigenvectors of S, as in Shampoo and SOAP.
 
     Parameters
     ----------
     gradients : ndarray, shape (steps, n, m)
         Read-only.
-    decay : float
     """
 
     def __init__(self, gradients: Array, decay: float) -> None:
@@ -38,14 +36,14 @@ class GramStreamOracle(Oracle):
 
 @dataclass(frozen=True)
 class BasisSolution(Solution):
-    """A basis, with the steps that it serves.
+    """A basis, with its steps.
 
     Attributes
     ----------
     since : int
-        The step, from 0, whose matrix it was made of.
+        The step, from 0, of its matrix.
     every : int
-        For how many steps it is kept, that one included.
+        Number of steps that it is used for.
     """
 
     since: int = 0
@@ -53,12 +51,7 @@ class BasisSolution(Solution):
 
 
 class BasisJudge:
-    """Measures how far bases are from diagonalizing the matrices of the steps that they serve.
-
-    Parameters
-    ----------
-    oracle : GramStreamOracle
-    """
+    """Measures how far bases are from diagonalizing the matrices of their steps."""
 
     def __init__(self, oracle: GramStreamOracle) -> None:
         self.oracle = oracle
@@ -75,9 +68,9 @@ class BasisJudge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``off_diagonal``, the primary one, first.
 
-        ``off_diagonal`` is the mean over the steps that the basis Q serves of |D| / |S|, with D
-        the part of Q'SQ off the diagonal; ``fresh`` is that of the first of these steps and
-        ``stale`` that of the last.
+        ``off_diagonal`` is the mean of |D| / |S| over the steps of the basis Q, with the
+        off-diagonal part D of Q'SQ; ``fresh`` is that of the first step and ``stale`` that of the
+        last.
         """
         since, every = getattr(solution, "since", 0), getattr(solution, "every", 1)
         served = self.matrices[since : since + every]
@@ -95,7 +88,7 @@ class BasisJudge:
 def gram_stream(gradients: ArrayLike, decay: float = 0.95) -> Instance[GramStreamOracle]:
     """Make a stream of eigenproblems of your own gradients.
 
-    Sought are the eigenvectors of S <- decay S + (1 - decay) G_t G_t', after each step t.
+    Find the eigenvectors of S <- decay S + (1 - decay) G_t G_t' after each step t.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The judge of spectral powers: five residuals, and the products of matrices that they took."""
+"""The judge of spectral powers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from orthobench.contract import Array, Solution
 
 WELL_CONDITIONED = 1e-4
-"""The least over the largest squared singular value from which on squares are accurate enough."""
+"""Minimum ratio of squared singular values for accurate squares."""
 
 ROUNDED = 1e-15
-"""The largest difference of a multiple from A, relative to its entries."""
+"""Maximum relative difference of a multiple from A."""
 
 
 class Judge:
@@ -22,7 +22,7 @@ class Judge:
     ----------
     A : ndarray, shape (n, p) or (b, n, p)
     exponent : float
-        That of the power F = U S^exponent V'; 0 is the polar factor.
+        Exponent of the power F = U S^exponent V'; 0 is the polar factor.
     """
 
     def __init__(self, A: Array, exponent: float = 0.0) -> None:
@@ -42,16 +42,14 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``distance``, the primary one, first.
 
-        With the power F of A in float64, ``distance`` is |X - F| over |F|, in the range of A' for
-        an exponent other than 0. If A has lost directions there are many polar factors, and the
-        nearest counts: they agree on the range of A', and map its complement to any orthonormal
-        columns outside of the range of A. ``orthogonality`` is the norm of the differences of the
-        eigenvalues of X'X and of (A'A)^exponent, over the largest of the latter, of a batch the
-        largest: |X'X - I| for polar factors; ``smallest`` and ``largest`` are singular values of
-        X; ``asymmetry`` is |A'X - X'A| / (|A| |F|_2); ``indefiniteness`` is minus the least
-        eigenvalue of the symmetric part of A'X over |A|_2 |F|_2, or 0 if it is positive; ``gain``
-        is <A, X> / <A, F>, the latter the nuclear norm of A for polar factors; ``products`` counts
-        products of matrices (`PolarSolution`).
+        With the power F of A in float64, ``distance`` is |X - F| / |F|, in the range of A' for
+        exponents other than 0. If A has lost directions, the nearest of its polar factors counts.
+        The maximum over a batch of |eigenvalues of X'X - eigenvalues of (A'A)^exponent|, over the
+        largest of the latter, is ``orthogonality``: |X'X - I| for polar factors. Singular values of
+        X are ``smallest`` and ``largest``. Further ``asymmetry`` is |A'X - X'A| / (|A| |F|_2), and
+        ``indefiniteness`` minus the smallest eigenvalue of the symmetric part of A'X over |A|_2
+        |F|_2, or 0. The ratio <A, X> / <A, F> is ``gain``, and ``products`` counts products of
+        matrices (`PolarSolution`).
         """
         X = solution.point.reshape(self.A.shape)
         inside = X
@@ -74,14 +72,12 @@ class Judge:
         }
 
     def _spectral_error(self, found: Array) -> float:
-        """Return the norm of the errors of squared singular values, in units of the largest."""
         ranks = found.argsort(axis=1).argsort(axis=1)
         squares = np.take_along_axis(np.sort(self.squares, axis=1), ranks, axis=1)
         largest = squares.max(axis=1, keepdims=True)
         return float(np.linalg.norm((found**2 - squares) / largest, axis=1).max())
 
     def _missing(self, X: Array) -> float:
-        """Return the distance of X from orthonormal columns in the directions that A has lost."""
         if not self.completes or self.range.all():
             return 0.0
         lost = X @ self.Vt.swapaxes(1, 2) * (1 - self.range)[:, None, :]
@@ -91,11 +87,7 @@ class Judge:
         return hypot(float(np.linalg.norm(inside)), float(np.linalg.norm(outside - wanted)))
 
     def _singular_values(self, X: Array) -> Array:
-        """Return those of matrices (b, n, p), the quickest way that loses no digits.
-
-        Multiples of A, where most methods start, have multiples of its own; others have roots of
-        the eigenvalues of X'X, where these are not small, in a third of the time.
-        """
+        """Return singular values of matrices (b, n, p), the fastest way that loses no digits."""
         factor = np.einsum("bij,bij->b", self.A, X) / np.einsum("bij,bij->b", self.A, self.A)
         rest = np.abs(X - factor[:, None, None] * self.A).max(axis=(1, 2))
         if (rest <= ROUNDED * np.abs(X).max(axis=(1, 2))).all():
@@ -106,7 +98,7 @@ class Judge:
 
 
 def _least(H: Array) -> Array:
-    """Return the least eigenvalues of symmetric matrices (b, p, p); 0 where none is negative."""
+    """Return the smallest eigenvalues of symmetric matrices (b, p, p); 0 if none is negative."""
     try:
         np.linalg.cholesky(H)  # a third of the time
     except np.linalg.LinAlgError:
@@ -115,6 +107,6 @@ def _least(H: Array) -> Array:
 
 
 def no_violation(solution: Solution) -> float:
-    """Return 0: how far X is from orthonormal columns is what this family measures."""
+    """Return 0: deviation from orthonormal columns is a metric here."""
     del solution
     return 0.0

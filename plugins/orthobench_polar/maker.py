@@ -25,23 +25,20 @@ UNITS = 1e100
 def polar(A: ArrayLike) -> Instance[PolarOracle]:
     """Make the polar decomposition of your own matrix, or of a batch of matrices.
 
-    Sought is UV' for A = U S V', the matrix with orthonormal columns nearest to A, also called the
-    matrix sign of A, or its orthogonalization (Muon).
+    Find UV' for A = U S V', the matrix with orthonormal columns nearest to A, also called matrix
+    sign or orthogonalization (Muon).
 
     Parameters
     ----------
     A : array_like, shape (n, p) or (b, n, p)
-        If p > n, each matrix is transposed: its factor is the transpose of what is found. The
-        factor of a matrix of zeros in a batch is zero, as Muon has it.
-
-    Each is divided by a power of two near its largest entry, which changes no digit of its factor,
-    so that neither 1e-200 nor float16 underflow.
+        If p > n, each matrix is transposed, and so is its factor. The factor of a matrix of zeros
+        in a batch is zero.
 
     Returns
     -------
     Instance
-        Its points are the factors one below another, shape (bn, p), without those of matrices of
-        zeros; its metrics those of `orthobench_polar.judge.Judge`.
+        Its points are the factors one below another, shape (bn, p), without those of zeros; its
+        metrics those of `orthobench_polar.judge.Judge`.
 
     Raises
     ------
@@ -70,14 +67,13 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
 def spectral_power(A: ArrayLike, exponent: float) -> Instance[SpectralOracle]:
     """Make a spectral power of your own matrix, or of each matrix of a batch.
 
-    Sought is U S^exponent V' for A = U S V': A itself for exponent 1, the polar factor for 0,
-    which is the problem that `polar` makes, and the transposed pseudoinverse for -1. Directions
-    without range have no part in it.
+    Find U S^exponent V' for A = U S V': A itself for exponent 1, the polar factor for 0, the
+    transposed pseudoinverse for -1.
 
     Parameters
     ----------
     A : array_like, shape (n, p) or (b, n, p)
-        If p > n, each matrix is transposed: its power is the transpose of what is found.
+        If p > n, each matrix is transposed, and so is its power.
     exponent : float
         From -1 to 1.
 
@@ -120,14 +116,12 @@ Meaning: TypeAlias = Callable[[Solution], PolarResult]
 
 
 def _instance(oracle: OracleT, result: Meaning) -> Instance[OracleT]:
-    """Return the instance, with its judge."""
     best = {"distance": 0.0, "gain": 1.0, "asymmetry": 0.0, "indefiniteness": 0.0}
     judge = Judge(oracle.A, oracle.exponent)
     return Instance(oracle, judge, best, no_violation, nearest=unchanged, result=result)
 
 
 def _tall(A: ArrayLike) -> tuple[Array, Meaning]:
-    """Return the matrices with no more columns than rows, those of zeros left out; and a result."""
     given = array_of(A, "the entries of A")
     if given.ndim not in (2, 3) or not given.size:
         remedy = ": pass A.reshape(len(A), -1)" if given.ndim > 3 else ""
@@ -152,6 +146,6 @@ def _tall(A: ArrayLike) -> tuple[Array, Meaning]:
 
 
 def scaled(A: Array) -> Array:
-    """Return each matrix times the power of two that puts its largest entry in [1/2, 1)."""
+    """Return each matrix times a power of two, with largest entry in [1/2, 1)."""
     _, exponents = np.frexp(np.abs(A).max(axis=(-2, -1), keepdims=True))
     return np.asarray(np.ldexp(A, -exponents))

@@ -1,4 +1,4 @@
-"""Approximations of powers: polynomials by linear programs, and fractions by the AAA algorithm."""
+"""Approximations of powers: polynomials by linear programs, fractions by the AAA algorithm."""
 
 from __future__ import annotations
 
@@ -10,24 +10,17 @@ import numpy as np
 from orthobench.contract import Array
 
 GRID = 4000
-"""Points of a grid, in even steps of the logarithm."""
+"""Number of grid points, with logarithms at equal distances."""
 
 COARSE = 400
-"""Points of each half of the grid of a linear program, one dense at its low end, one at 1."""
+"""Points of each half of a linear program's grid."""
 
 
 @lru_cache(maxsize=64)
 def power_polynomial(exponent: float, degree: int, low: float) -> tuple[float, ...]:
     """Return the coefficients of the best polynomial for t^exponent on [low, 1], lowest first.
 
-    Best is the least largest error relative to t^exponent, on a grid: a linear program. The error
-    then has its largest size at degree + 2 points, with alternating signs.
-
-    Parameters
-    ----------
-    exponent : float
-    degree : int
-    low : float
+    The best has the minimal largest relative error on a grid, by a linear program.
 
     Notes
     -----
@@ -75,22 +68,18 @@ class Fractions:
 def power_fractions(exponent: float, low: float, terms: int, target: float) -> Fractions:
     """Return fractions near t^exponent on [low, 1], with poles that the AAA algorithm finds.
 
-    They are nearly the best of their number: on the negative axis, where t^exponent has its cut.
-    Weights are those of least squares of relative errors.
-
     Parameters
     ----------
     exponent : float
         Between -1 and 1.
-    low : float
     terms : int
-        Their largest number.
+        Maximum number of fractions.
     target : float
-        The relative error that ends the search.
+        Relative error that ends the search.
 
     Notes
     -----
-    Flops: some terms² of 4,000 points, for each number of terms. Memory: 4,000 by terms.
+    Flops: about terms² of 4,000 points, for each number of terms. Memory: 4,000 by terms.
 
     References
     ----------

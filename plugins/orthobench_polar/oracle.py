@@ -1,4 +1,4 @@
-"""The oracles of spectral powers and of polar factors: the matrix, or a batch of them."""
+"""The oracles of spectral powers and of polar factors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orthobench.contract import Array, Oracle, Solution
 
 @dataclass(frozen=True)
 class PolarSolution(Solution):
-    """A point, with the products of matrices that it took.
+    """A point, with the number of products of matrices so far.
 
     Attributes
     ----------
@@ -27,16 +27,15 @@ class PolarSolution(Solution):
 
 
 class SpectralOracle(Oracle):
-    """A matrix A (n, p), n >= p, or a batch of them (b, n, p), and the exponent of its power.
+    """A matrix A (n, p), n >= p, or a batch (b, n, p), and the exponent of its power.
 
-    The power of A = U S V' is U S^exponent V'. A point has those of a batch one below another,
-    (bn, p).
+    The power of A = U S V' is U S^exponent V'; a point has those of a batch one below another, (bn,
+    p).
 
     Parameters
     ----------
     A : ndarray, shape (n, p) or (b, n, p)
         Read-only.
-    exponent : float
     """
 
     portable = True
@@ -57,9 +56,7 @@ class SpectralOracle(Oracle):
 
 
 class PolarOracle(SpectralOracle):
-    """A matrix A (n, p), n >= p, or a batch of them (b, n, p), whose polar factors are sought.
-
-    The factor of A = U S V' is UV', its power with exponent 0.
+    """A matrix A (n, p), n >= p, or a batch (b, n, p), with exponent 0: the polar factor.
 
     Parameters
     ----------
@@ -72,7 +69,7 @@ class PolarOracle(SpectralOracle):
 
 
 def read_only(A: NDArray[np.generic]) -> Array:
-    """Return a copy that nobody can write into."""
+    """Return a read-only copy."""
     owned = np.array(A, dtype=np.float64)
     owned.flags.writeable = False
     return owned

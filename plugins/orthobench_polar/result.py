@@ -1,4 +1,4 @@
-"""The polar factor in the shape of the matrix, from a judged point."""
+"""The result of polar decomposition."""
 
 from __future__ import annotations
 
@@ -28,16 +28,7 @@ class PolarResult(Result):
 def polar_factor(
     shape: tuple[int, ...], there: NDArray[np.bool_], solution: Solution
 ) -> PolarResult:
-    """Return the factor of a point.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of A.
-    there : ndarray of bool, shape (b,) or ()
-        Which matrices of a batch are not zero: the point has the factors of these.
-    solution : Solution
-    """
+    """Return a point's factor in the shape of A; `there` marks nonzero matrices of a batch."""
     *batch, rows, columns = shape
     factor = np.zeros((*batch, max(rows, columns), min(rows, columns)))
     factor[there] = solution.point.reshape(-1, *factor.shape[-2:])

@@ -1,6 +1,6 @@
-"""Pymanopt's optimizers, on each family whose objective they can take.
+"""Pymanopt's optimizers for each family whose objective they can take.
 
-They need ``pip install orthobench[peers]``; without it they are listed, and refuse all problems.
+They need ``pip install orthobench[peers]``.
 """
 
 from orthobench.contract import discovered

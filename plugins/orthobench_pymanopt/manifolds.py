@@ -1,4 +1,4 @@
-"""Pymanopt's manifolds, with the flops of their operations counted."""
+"""Pymanopt's manifolds, which count their flops."""
 
 from __future__ import annotations
 
@@ -9,32 +9,20 @@ from orthobench.contract import flops
 
 
 class FlopCounter:
-    """A count of flops.
-
-    Attributes
-    ----------
-    counted : int
-        Flops so far.
-    """
+    """A count of flops."""
 
     def __init__(self) -> None:
         self.counted = 0
 
 
 def grassmann(n: int, k: int, counter: FlopCounter) -> Any:
-    """Return Grassmann(n, k), which counts its flops.
-
-    Parameters
-    ----------
-    n, k : int
-    counter : FlopCounter
-        Its `counted` goes up with each operation.
+    """Return Grassmann(n, k), whose operations add to `counter`.
 
     Notes
     -----
-    4nk² + nk flops for a projection, 4nk² + nk for a Hessian, 2nk for an inner product; for a
-    retraction 2nk for its argument, an SVD and 2nk² for its product. The four combinations of
-    vectors in an inner iteration of trust regions, 8nk, are counted with its Hessian.
+    4nk² + nk flops for a projection or a Hessian, 2nk for an inner product; 2nk, an SVD and 2nk²
+    for a retraction. The vector sums of an inner iteration of trust regions, 8nk, are counted with
+    its Hessian.
     """
     from pymanopt.manifolds import Grassmann
 
@@ -49,21 +37,13 @@ def grassmann(n: int, k: int, counter: FlopCounter) -> Any:
 
 
 def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
-    """Return Stiefel(n, p), which counts its flops.
-
-    Parameters
-    ----------
-    n, p : int
-        p = n is the orthogonal group.
-    counter : FlopCounter
-        Its `counted` goes up with each operation.
+    """Return Stiefel(n, p), whose operations add to `counter`.
 
     Notes
     -----
-    4np² + 2p² + np flops for a projection; 4n²p + 4np² + 2p² + np for a Weingarten map, in which
-    Pymanopt multiplies n by n matrices; 2np for an inner product; 2np for the argument of a
-    retraction, and a QR decomposition. The four combinations of vectors in an inner iteration of
-    trust regions, 8np, are counted with its Hessian.
+    4np² + 2p² + np flops for a projection; 4n²p + 4np² + 2p² + np for a Weingarten map; 2np for an
+    inner product; 2np and a QR decomposition for a retraction. The vector sums of an inner
+    iteration of trust regions, 8np, are counted with its Hessian.
     """
     from pymanopt.manifolds import Stiefel
 
@@ -82,8 +62,6 @@ def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
 
 
 def _counting(manifold: Any, operations: dict[str, int], counter: FlopCounter) -> Any:
-    """Let operations count their own flops, without those of the operations that they call."""
-
     def counted(operation: Any, count: int) -> Any:
         @wraps(operation)
         def counting(*args: Any) -> Any:

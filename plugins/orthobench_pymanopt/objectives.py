@@ -13,14 +13,13 @@ from orthobench.contract import Array, Oracle, UsageError, flops
 from orthobench_pymanopt.manifolds import FlopCounter, grassmann, stiefel
 
 STEP = 1e-5
-"""Step of central differences of a gradient: for polynomials of order one, truncation and rounding
-errors are both about 1e-10."""
+"""Step of central differences of a gradient."""
 
 
 class ManifoldOracle(Oracle):
     """An oracle of a smooth function on the Stiefel manifold or on subspaces.
 
-    No oracle derives from it: those that Pymanopt can use are registered as virtual subclasses.
+    Oracles that Pymanopt can use are registered as virtual subclasses.
     """
 
 
@@ -29,12 +28,12 @@ ManifoldOracle.register(SymmetricTensorOracle)  # type: ignore[type-abstract]
 
 
 class Objective(FlopCounter, ABC):
-    """A function to be minimized on a manifold, which counts the flops of its evaluations.
+    """A function to be minimized on a manifold, which counts its flops.
 
     Attributes
     ----------
     calls : int
-        The evaluations of a function on the Stiefel manifold, values and gradients.
+        Evaluations of values and gradients on the Stiefel manifold.
     """
 
     calls: int = 0
@@ -52,7 +51,7 @@ class Objective(FlopCounter, ABC):
         """Return the matrix of partial derivatives."""
 
     def scale(self, U: Array) -> float:
-        """Return the unit of the gradient tolerance, at the first point; here one."""
+        """Return the unit of the gradient tolerance; here one."""
         del U
         return 1.0
 
@@ -68,10 +67,9 @@ class Objective(FlopCounter, ABC):
 
 
 class StiefelObjective(Objective):
-    """The cost of an oracle on the Stiefel manifold, or the orthogonal group, Pymanopt's Stiefel.
+    """The cost of an oracle on the Stiefel manifold or the orthogonal group.
 
-    Its retraction is the Q factor. The last value is kept: a line search ends where the next step
-    begins.
+    The last value is kept for the next step.
 
     Parameters
     ----------
@@ -104,7 +102,7 @@ class StiefelObjective(Objective):
         return self.oracle.gradient(U) / self.unit
 
     def hessian(self, U: Array, V: Array) -> Array:
-        """Return the oracle's Hessian product, or central differences where it has none."""
+        """Return the oracle's Hessian product, or central differences if it has none."""
         if self.oracle.hessian is None:
             return super().hessian(U, V)
         self.counted += self.oracle.hessian_flops
@@ -112,9 +110,9 @@ class StiefelObjective(Objective):
         return self.oracle.hessian(U, V) / self.unit
 
     def scale(self, U: Array) -> float:
-        """Return one, having made the norm of the gradient, without projection, the unit of all.
+        """Return one, with gradients scaled to norm one.
 
-        Pymanopt compares some of what has the unit of the cost with fixed numbers.
+        Pymanopt compares with fixed numbers.
         """
         self.unit = float(np.linalg.norm(self.gradient(U))) or 1.0
         return 1.0
@@ -123,12 +121,10 @@ class StiefelObjective(Objective):
 class TuckerObjective(Objective):
     """-F(Q) = -|X ·(Q, ..., Q)|², divided by F at the start, on Grassmann(n, r).
 
-    From the samples, where there are any, else from the tensor. The partial core W at the last
-    point is kept: value and gradient share it.
+    From the samples if there are any, else from the tensor.
 
     Parameters
     ----------
-    oracle : SymmetricTensorOracle
     start : ndarray, shape (n, r)
         The first point.
     """
@@ -164,14 +160,12 @@ class TuckerObjective(Objective):
 
 
 class MomentObjective(Objective):
-    """-tr(U'CU) of the second moment C of samples, made of trace one, on Grassmann(d, k).
+    """-tr(U'CU) on Grassmann(d, k), with the second moment C of samples, scaled to trace one.
 
     Parameters
     ----------
     X : ndarray, shape (n, d)
         Not all zero.
-    k : int
-        Dimension of the subspace.
     """
 
     def __init__(self, X: Array, k: int) -> None:
@@ -205,16 +199,10 @@ class MomentObjective(Objective):
 def objective(oracle: Oracle, start: Array) -> Objective:
     """Return the objective of an oracle that is registered as a `ManifoldOracle`.
 
-    Parameters
-    ----------
-    oracle : Oracle
-    start : ndarray, shape (n, k)
-        The first point.
-
     Raises
     ------
     UsageError
-        Where the oracle is of another kind.
+        If the oracle is of another kind.
     """
     if isinstance(oracle, StiefelOracle):
         return StiefelObjective(oracle)

@@ -1,9 +1,8 @@
-"""Sparse PCA: a few components with few non-zero loadings that explain much of the variance.
+"""Sparse PCA: a few components with few non-zero loadings that explain much variance.
 
-maximize tr(Z'AU) - gamma |Z|_1 over U'U = I and unit columns of Z (Journée et al. 2010; Shalit
-and Chechik 2014, equation 5), or the form that solvers work on, where Z is eliminated:
-sum_ij [|AU|_ij - gamma]²_+ over U'U = I (equation 6). For more than one component the two are
-different problems: eliminating Z from the first leaves sum_j |soft(A u_j, gamma)|, not squared.
+It maximizes tr(Z'AU) - gamma |Z|_1 over U'U = I and unit columns of Z (Journée et al. 2010; Shalit
+and Chechik 2014, equation 5), or, with Z eliminated, sum_ij [|AU|_ij - gamma]²_+ over U'U = I
+(equation 6). For more than one component these are different problems.
 """
 
 from orthobench.contract import discovered

@@ -1,4 +1,4 @@
-"""Upper bounds on the variance that sparse components can explain, and branch and bound."""
+"""Upper bounds on the variance of sparse components, by branch and bound."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from orthobench.tools.arrays import Array
 
 MOST = 500
-"""The most features for which there are bounds."""
+"""Maximum number of features for bounds."""
 
 EXACT = 30
-"""Features below which the bounds are exact, by branch and bound."""
+"""Number of features below which bounds are exact."""
 
 NODES = 20_000
-"""Most nodes of a search: where these do not do, the bound is above the optimum."""
+"""Maximum number of nodes of a search; beyond it a bound is not exact."""
 
 ROUNDING = 1e-12
 """Relative difference of variances that is rounding."""
@@ -35,8 +35,7 @@ class VarianceBounds:
 
     Notes
     -----
-    2d²N flops for the moment AA', once; then what `leading_bound` takes for each number of
-    loadings that is new.
+    2d²N flops once for the moment AA', and `leading_bound` for each new number of loadings.
     """
 
     def __init__(self, A: Array) -> None:
@@ -45,11 +44,10 @@ class VarianceBounds:
         self._known = {0: 0.0}
 
     def __call__(self, nonzeros: Iterable[int]) -> float:
-        """Return a bound on the variance of components with these numbers of loadings.
+        """Return a bound on the variance of components.
 
-        That of each alone, and together that of as many principal components: what a component
-        adds to those before it is no more than it explains alone, nor than a unit vector orthogonal
-        to them.
+        It is at most the sum of the bounds of each alone, and the variance of m principal
+        components.
         """
         counts = [int(count) for count in nonzeros]
         alone = sum(self._of(count) for count in counts)
@@ -62,10 +60,10 @@ class VarianceBounds:
 
 
 def leading_bound(S: Array, count: int) -> float:
-    """Return an upper bound on x'Sx over unit vectors of at most so many non-zero entries.
+    """Return an upper bound on x'Sx over unit vectors with at most `count` non-zero entries.
 
-    Below `EXACT` features it is the maximum, unless the search for it takes more than `NODES`
-    nodes. Beyond, it is the least of the largest eigenvalue and of Gershgorin's bound.
+    Below `EXACT` features and `NODES` nodes it is the maximum. Beyond, it is the smaller of the
+    largest eigenvalue and Gershgorin's bound.
 
     Parameters
     ----------
@@ -76,9 +74,8 @@ def leading_bound(S: Array, count: int) -> float:
 
     Notes
     -----
-    The search goes on at the node with the largest bound. It branches on the free feature with the
-    largest entry in the leading eigenvector, in or out; some thousand nodes, each with an
-    eigendecomposition of at most d³, are usual in the worst case.
+    Branch and bound on the free feature with the largest entry in the leading eigenvector;
+    eigendecompositions of at most d³ a node.
 
     References
     ----------
@@ -94,10 +91,10 @@ def leading_bound(S: Array, count: int) -> float:
 
 
 class Node(NamedTuple):
-    """Supports that hold the features `inside`, and others of `free` only.
+    """Supports that contain the features `inside`, and others of `free` only.
 
-    `bound` is at least the variance of each of them, `reached` that of `support`; they are equal
-    where there is one support. `next` is the place in `free` of the feature to branch on.
+    `bound` is at least the variance of each of them; `reached` is that of `support`. `next` is the
+    place in `free` of the feature to branch on.
     """
 
     inside: list[int]
@@ -115,15 +112,13 @@ class Search:
     Attributes
     ----------
     parts : list of ndarray
-        Covariances of features; a support lies in one of them.
+        Covariances of features; a support is in one of them.
     count : int
-        Features of a support, at most: of a smaller part it has all.
+        Maximum number of features of a support.
     heap : list of (float, int, int, Node)
-        Open nodes by the largest bound: its negative, the number of the node, that of its part.
+        Open nodes: the negative bound, the number of the node, that of its part.
     best : float
         The largest variance so far, of the features `support` of part `place`.
-    order : int
-        Nodes made.
     """
 
     parts: list[Array]
@@ -140,12 +135,12 @@ class Search:
         return bool(self.heap) and -self.heap[0][0] > self.best * (1 + ROUNDING)
 
     def begin(self, place: int, inside: int = 0) -> Node:
-        """Add the node of all supports of a part that have its first features, and return it."""
+        """Add and return the node of all supports of a part."""
         features = list(range(len(self.parts[place])))
         return self._add(place, features[:inside], features[inside:])
 
     def branch(self) -> tuple[Node, Node]:
-        """Replace the node with the largest bound by two: the next feature in, and out."""
+        """Replace the best node by two: the next feature in, and out."""
         _, _, place, parent = heapq.heappop(self.heap)
         inside, at = parent.inside, parent.next
         free = parent.free[:at] + parent.free[at + 1 :]
@@ -163,7 +158,7 @@ class Search:
 
 
 def node(S: Array, inside: list[int], free: list[int], count: int) -> Node:
-    """Return the node of supports of so many features, with its bounds; at most 9d³ flops twice."""
+    """Return the node of supports of `count` features, with its bounds; at most 9d³ flops twice."""
     if len(inside) == count:
         free = []
     features = np.array(inside + free)
@@ -179,10 +174,7 @@ def node(S: Array, inside: list[int], free: list[int], count: int) -> Node:
 
 
 def _gershgorin(S: Array, features: Array, inside: int, count: int) -> float:
-    """Return the largest row sum of |S| in any support with the features `inside`.
-
-    In the row of a free feature, that feature itself is one of those that may join.
-    """
+    """Return the largest row sum of |S| in any support with the features `inside`."""
     rows = np.abs(S[np.ix_(features, features)])
     diagonal = np.diagonal(rows).copy()
     np.fill_diagonal(rows, 0.0)

@@ -1,4 +1,4 @@
-"""Solvers that are told how many loadings a component has: what they share."""
+"""Base of solvers that take a number of loadings."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Support: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
-    """Base of solvers whose parameter is the number of loadings of a component.
+    """Base of solvers with a number of loadings as parameter.
 
     Class attributes
     ----------------
     most : float
-        The most features of a problem that it takes.
+        Maximum number of features of a problem.
     too_many : str
-        What it says of more, with a place for their number.
+        Refusal of more, with a place for their number.
     """
 
     most: ClassVar[float] = math.inf
@@ -37,15 +37,15 @@ class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem: too many features, or no use of `cardinality`."""
+        """Return why not: too many features, or no use of `cardinality`."""
         features = getattr(problem, "d", 0)
         too_many = self.too_many.format(features) if features > self.most else None
         return super().refuses(problem) or settled(self, problem, "cardinality") or too_many
 
     def asked(self, oracle: SparsePCAOracle, component: int) -> int:
-        """Return the number of loadings of a component: the problem's, or else its own.
+        """Return the number of loadings of each component: the problem's, or else its own.
 
-        A number in all is shared equally, and the first components get what is left.
+        A total is shared equally; the first components get the rest.
         """
         if oracle.cardinality is None or oracle.each:
             return oracle.cardinality or self.cardinality
@@ -58,7 +58,7 @@ class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
         Raises
         ------
         UsageError
-            If more loadings are sought than there are features.
+            If there are fewer features than loadings.
         DataError
             If data are not finite, or their squares all underflow or overflow.
         """
@@ -68,14 +68,7 @@ class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
 
 
 def largest(values: Array, count: int) -> Support:
-    """Return the indices of the largest values, ascending; of equal values the first ones.
-
-    Parameters
-    ----------
-    values : ndarray, shape (d,)
-    count : int
-        1 <= count <= d.
-    """
+    """Return the indices of the `count` largest values (first ones if equal), ascending."""
     least = np.partition(values, len(values) - count)[len(values) - count]
     above = np.flatnonzero(values > least)
     equal = np.flatnonzero(values == least)

@@ -1,4 +1,4 @@
-"""Methods with a penalty on problems that ask for a cardinality: bisection of the penalty."""
+"""Bisection of the penalty for problems that ask for a cardinality."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ from orthobench.contract import AnyProblem, AnySolver, Array, State, Status, Usa
 from orthobench_sparse_pca.oracle import SparsePCAOracle, SparseSolution, settled
 
 STEPS = 1000
-"""Most steps of a method with one penalty."""
+"""Maximum number of steps with one penalty."""
 
 TRIALS = 40
-"""Most penalties that are tried for a component, or for all at once."""
+"""Maximum number of penalties for a component, or for all at once."""
 
 
 def bisected(loadings: Callable[[float, SparsePCAOracle], Array], oracle: SparsePCAOracle) -> Array:
-    """Return loadings of the cardinality asked for, from a method with a penalty, by bisection.
+    """Return loadings of the problem's cardinality, from a method with a penalty, by bisection.
 
-    Components asked for one by one come from what those before them leave, A <- A - z (z'A); all
-    of them at once from one penalty. Kept are the loadings of the trial that delivers most of what
-    was asked for, and no more: where the number jumps past it, fewer.
+    Single components come from deflated data, A <- A - z (z'A); all components from one penalty. It
+    keeps the trial with the largest number of loadings that is not above the cardinality.
 
     Parameters
     ----------
     loadings : callable
-        ``loadings(gamma, oracle)`` returns Z of a penalty between 0 and 1, which leaves fewer
-        loadings where it is larger. It counts its own work.
+        ``loadings(gamma, oracle)`` returns Z of a penalty between 0 and 1, larger for fewer
+        loadings, and counts its work.
     oracle : SparsePCAOracle
-        That asks for a cardinality.
+        One that asks for a cardinality.
 
     Notes
     -----
@@ -67,7 +66,7 @@ class SearchState(State):
     Z : ndarray, shape (d, m)
         Zeros before the only step.
     rng : numpy.random.Generator
-        Draws what the method draws.
+        For the random numbers of the method.
     """
 
     Z: Array
@@ -75,10 +74,10 @@ class SearchState(State):
 
 
 def delivers(solver: SolverT) -> SolverT:
-    """Have a solver with a penalty `gamma` search for the one that delivers what is asked for.
+    """Let a solver search its penalty `gamma` for the problem's cardinality.
 
-    The only step is then the whole search, whose runs all count as work. Where no cardinality is
-    asked for, the solver is as it was.
+    The whole search is one step, and all of its runs count as work. Without a cardinality the
+    solver is as before.
     """
     init, advance, solution = solver.init, solver.advance, solver.solution
     refuses = solver.refuses

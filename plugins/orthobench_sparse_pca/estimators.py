@@ -1,4 +1,4 @@
-"""SparsePCA with the interface of scikit-learn, by the solvers of this family."""
+"""SparsePCA with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from orthobench_sparse_pca.oracle import SparsePCAOracle
 from orthobench_sparse_pca.result import sparse_components
 
 AUTO = "tpower"
-"""The solver of ``"auto"``: few products, and as many loadings as are asked for."""
+"""The solver of ``"auto"``."""
 
 
 class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Components with a given number of non-zero loadings that explain much of the variance.
+    """Components with a given number of non-zero loadings.
 
     Parameters
     ----------
     n_components : int or None
-        Components; None: the smaller of rows and columns.
+        Number of components; None: the smaller of rows and columns.
     cardinality : int
-        Maximum number of non-zero loadings of each component; all if there are fewer features.
+        Maximum number of non-zero loadings of each component.
     solver : str
         ``"auto"``, the truncated power method, which ends at a local maximum; or a solver of sparse
-        PCA in the catalogue: ``"tpower"``, ``"sparse-pca-exact"``, ``"geospca"`` and others.
+        PCA in the catalogue, such as ``"sparse-pca-exact"`` or ``"geospca"``.
     tolerance : float
-        Relative gain of a step at which iterations end; 0: no gain, or what a named solver has.
+        Relative gain of a step at which iterations end; 0: no gain, or a named solver's own.
 
     Attributes
     ----------
     components_ : ndarray, shape (k, d)
-        Rows of unit length, or of zeros, the largest variance first. In each the entry of largest
+        Rows of unit length, or of zeros, the largest variance first; in each the entry of largest
         absolute value is positive.
     explained_variance_ : ndarray, shape (k,)
         Variances of the scores of each component alone, with the divisor n - 1.
@@ -101,13 +101,13 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the scores (n, k), by least squares: components need not be orthogonal."""
+        """Return the scores (n, k), by least squares."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return np.asarray((X - self.mean_) @ np.linalg.pinv(self.components_))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return the rows (n, d) that scores X (n, k) stand for."""
+        """Return the rows (n, d) for scores X (n, k)."""
         check_is_fitted(self)
         scores = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         return np.asarray(scores @ self.components_ + self.mean_)

@@ -11,55 +11,50 @@ from orthobench.tools.arrays import Array, identity, inner, is_plain, namespace
 from orthobench.tools.geometry import polar, unit_columns
 
 TOLERANCE = 1e-8
-"""Relative gain of the objective below which `solve_for_z` ends."""
+"""Relative gain of the objective at which `solve_for_z` ends."""
 
 SWEEPS = 300
-"""Most iterations of `solve_for_z`."""
+"""Maximum number of iterations of `solve_for_z`."""
 
 EXPECTED_SWEEPS = 10
-"""Iterations that `solve_for_z` usually takes, by which the cheaper form of them is chosen."""
+"""Usual number of iterations, for the choice of the cheaper form."""
 
 
 def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
     """Return the loadings in a sparsity pattern that explain most variance.
 
-    A local maximizer of tr(X'A'ZN), N = diag(mu), over X'X = I and unit columns of Z that are
-    zero outside the pattern, by alternating between X and Z. For one component, or components
-    whose rows of A are uncorrelated with those of all others, it is the leading singular vector
-    of A restricted to the pattern.
+    A local maximizer of tr(X'A'ZN), N = diag(mu), over X'X = I and unit columns of Z that are zero
+    outside the pattern, by alternation. For one component it is the leading singular vector of A
+    restricted to the pattern.
 
-    Givens methods and the generalized power method both end with it. They may pass AU for A,
-    for any orthogonal U: the loadings are the same.
+    AU may replace A, for any orthogonal U.
 
     Parameters
     ----------
     A : array, shape (d, N)
-        The data, features by samples; of NumPy, or all arguments of another library.
+        Features by samples; of NumPy, or all arguments of another library.
     pattern : array of bool, shape (d, m), m <= N
-        Where loadings may differ from zero. An empty column gives a column of zeros.
+        Places of loadings. An empty column gives a column of zeros.
     start : array, shape (N, m), optional
-        The first X, orthonormal; by default the first m unit vectors, a good start where AU is
-        passed for A.
+        The first X, orthonormal; default: the first m unit vectors.
     mu : array, shape (m,), optional
-        Weights of the components; ones by default.
+        Weights of the components; default: ones.
 
     Returns
     -------
     array, shape (d, m)
-        Columns of unit length, or of zeros where the pattern is empty.
+        Columns of unit length, or of zeros if the pattern is empty.
 
     Notes
     -----
-    An iteration costs the cheaper of two forms, and a polar decomposition (N, m): 4rNm flops for
-    r rows of the pattern that are not empty; or 2N²m with the Gram matrices of the columns' rows,
-    which once cost 2N² for each entry of the pattern. Ends where the objective gains less
-    than 1e-8 of itself, or after 300 iterations.
+    An iteration costs a polar decomposition (N, m), and the cheaper of 4rNm flops for r nonempty
+    rows, or 2N²m with Gram matrices, which once cost 2N² for each entry of the pattern. It ends if
+    the objective gains less than 1e-8 of itself, or after 300 iterations.
 
     References
     ----------
-    Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithm 6. The call
-    ``solveForZ(AU, gamma)`` of Shalit and Chechik (2014, Algorithms 2 and 5) does not say which
-    data it works on; here the pattern is found first, and AU are the data.
+    Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithm 6. Shalit and Chechik (2014,
+    Algorithms 2 and 5) leave the data of ``solveForZ(AU, gamma)`` open; here they are AU.
     """
     if not is_plain(A):
         X = identity(A.shape[1], A)[:, : pattern.shape[1]] if start is None else start
@@ -75,10 +70,6 @@ def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
 
 
 def _alternated(A: Any, inside: Any, X: Any, mu: Any) -> Any:
-    """Alternate between Z and X until the objective no longer gains.
-
-    Elsewhere than in NumPy it waits for the device once for each sweep.
-    """
     scores, before = _scores(A, inside), -np.inf
     for _ in range(SWEEPS):
         projected = scores(X)
@@ -92,7 +83,6 @@ def _alternated(A: Any, inside: Any, X: Any, mu: Any) -> Any:
 
 
 def _best_loadings(A: Any, inside: Any, X: Any) -> Any:
-    """Return the best Z for X."""
     xp, scores = namespace(A), A @ X
     return unit_columns(xp.where(inside, scores, xp.zeros_like(scores)))
 
@@ -100,8 +90,7 @@ def _best_loadings(A: Any, inside: Any, X: Any) -> Any:
 def _scores(A: Any, inside: Any) -> Callable[[Any], Any]:
     """Return the map from X to A'Z for the best Z, in the form that takes fewer flops.
 
-    For one column x of X it is Gx / sqrt(x'Gx), where G is the Gram matrix A'A of the rows in the
-    column's pattern: with G, Z itself is needed only at the end.
+    For one column x it is Gx / sqrt(x'Gx), with the Gram matrix G of the rows in the pattern.
     """
     (r, n), m = A.shape, inside.shape[1]
     if not is_plain(A) or (

@@ -1,4 +1,4 @@
-"""Makes sparse PCA instances of your own data, and judges them."""
+"""The maker and the judge of sparse PCA."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from orthobench_sparse_pca.oracle import UNDELIVERED, SparsePCAOracle, SparseSol
 from orthobench_sparse_pca.result import sparse_components
 
 DEPENDENT = 1e-10
-"""Scores closer to the span of those before them than this, relative to their length, lie in it."""
+"""Relative distance from the span of earlier scores below which scores are dependent."""
 
 
 def explained_variance(A: Array, Z: Array) -> float:
     """Return |A'Z|², the sum of the variances of the components.
 
-    Variance that two correlated components share counts twice.
+    Variance that two components share counts twice.
 
     Parameters
     ----------
@@ -44,27 +44,25 @@ def explained_variance(A: Array, Z: Array) -> float:
 
 
 def adjusted_variance(A: Array, Z: Array) -> float:
-    """Return the adjusted variance: what each component explains beyond those before it.
+    """Return the adjusted variance: the part of each component beyond the ones before it.
 
-    sum_j R_jj² of the QR decomposition of the scores A'Z. It depends on the order of the columns:
-    they are sorted by the variance that each explains alone, largest first, ties by index.
+    sum_j R_jj² of the QR decomposition of the scores A'Z. Columns are sorted by the variance of
+    each alone, largest first, ties by index.
 
     Parameters
     ----------
     A : ndarray, shape (d, N)
         Features by samples.
     Z : ndarray, shape (d, m)
-        Unit columns. No more than N of them can add variance.
+        Unit columns.
 
     Notes
     -----
-    2dNm + 4Nm² flops. By Gram-Schmidt with reorthogonalization: Householder reflections would
-    give a component that depends on others a direction of its own, which takes variance from
-    the components after it.
+    2dNm + 4Nm² flops. By Gram-Schmidt with reorthogonalization.
 
     References
     ----------
-    Zou, Hastie and Tibshirani 2006, section 3.4, where the order is that of the components.
+    Zou, Hastie and Tibshirani 2006, section 3.4, in the order of the components.
     """
     scores = A.T @ Z
     alone = np.einsum("ij,ij->j", scores, scores)
@@ -85,31 +83,25 @@ PENALIZED_METRICS = ("penalized_objective", "squared_objective")
 """Metrics of a `SparseSolution` with a penalty only."""
 
 BOUND = "unexplained_variance_bound"
-"""The metric that the primary one cannot be below, where there are few features."""
+"""The lower bound of the primary metric, with few features."""
 
 
 class Judge:
-    """Measures loadings on the training data, and on test data where there are any.
+    """Measures loadings on the training data, and on test data if there are any.
 
     Parameters
     ----------
     train : ndarray, shape (d, N)
         Features by samples.
     test : ndarray, shape (d, M), optional
-        Fresh samples of the same features; by default the training data.
-    cardinality : int, optional
+        Fresh samples of the same features; default: the training data.
     each : bool
-        What is asked for, as of `sparse_pca`.
-
-    Raises
-    ------
-    DataError
-        Where the sum of squares of the training or test data underflows or overflows.
+        See `sparse_pca`.
 
     Notes
     -----
-    A call costs 2dm(N + M) flops for the scores of N training and M test samples, and 4m²(N + M)
-    to orthogonalize them; where d is at most `MOST`, also `VarianceBounds`.
+    2dm(N + M) flops for the scores of N training and M test samples, and 4m²(N + M) to
+    orthogonalize them; with at most `MOST` features also `VarianceBounds`.
     """
 
     def __init__(
@@ -128,21 +120,19 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``unexplained_variance``, the primary one, first.
 
-        ``adjusted_explained_variance`` and ``explained_variance``, of the functions
-        `adjusted_variance` and `explained_variance`, are shares of the total variance of the test
-        data; ``unexplained_variance`` is one minus the first, and
-        ``training_unexplained_variance`` the same on the training data. ``nonzeros`` is the mean
-        number of non-zero loadings of a component, ``fewest_nonzeros`` and ``most_nonzeros`` the
-        extremes, ``density`` the share of non-zero loadings, ``empty`` the number of components
-        without any. ``span_explained_variance`` is the share of variance in the span of the
-        loadings; ``overlap`` the sum of |z_s'z_t| over pairs s < t, zero of orthogonal loadings;
-        ``score_correlation`` the largest correlation of two scores; ``shared`` the number of
-        features with loadings in more than one component, zero of disjoint ones. Where a
-        cardinality is asked for, ``undelivered`` is the number of loadings beyond it and of empty
-        components. Solutions of methods with an l1 penalty also have ``penalized_objective`` and
-        ``squared_objective`` (`objectives`). Where there are few features,
-        ``unexplained_variance_bound`` is what the best components with as many loadings leave
-        unexplained, or less (`VarianceBounds`).
+        ``adjusted_explained_variance`` and ``explained_variance`` are shares of the total variance
+        of the test data, from the functions `adjusted_variance` and `explained_variance`. One minus
+        the first is ``unexplained_variance``; ``training_unexplained_variance`` is the same on the
+        training data. Numbers of non-zero loadings of a component are ``nonzeros``, the mean,
+        ``fewest_nonzeros`` and ``most_nonzeros``. The share of non-zero loadings is ``density``,
+        the number of components without any ``empty``. The share of variance in the span of the
+        loadings is ``span_explained_variance``; the sum of |z_s'z_t| over pairs s < t ``overlap``;
+        the largest correlation of two scores ``score_correlation``; the number of features in more
+        than one component ``shared``. If a cardinality is asked for, ``undelivered`` is the number
+        of loadings beyond it and of empty components. Methods with an l1 penalty also have
+        ``penalized_objective`` and ``squared_objective`` (`objectives`). With few features,
+        ``unexplained_variance_bound`` is a lower bound of ``unexplained_variance``
+        (`VarianceBounds`).
         """
         Z = solution.point
         adjusted = adjusted_variance(self.test, Z) / self.test_total
@@ -189,8 +179,7 @@ def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
     -------
     dict
         ``penalized_objective``, |A'Z|_* - gamma |Z|_1: equation 5 of Shalit and Chechik (2014)
-        maximized over U; ``squared_objective``, equation 6 at that U. Columns of zeros are left
-        out of both: their columns of U are arbitrary, and equation 6 would depend on them.
+        maximized over U; ``squared_objective``, equation 6 at that U.
 
     Notes
     -----
@@ -213,10 +202,7 @@ def _span_variance(A: Array, Z: Array) -> float:
 
 
 def violation(solution: Solution) -> float:
-    """Return the largest deviation of a column of loadings from unit length.
-
-    Columns of zeros are allowed, and left out.
-    """
+    """Return the maximum deviation of a nonzero column of loadings from unit length."""
     norms = np.linalg.norm(solution.point, axis=0)
     return float(np.abs(norms[norms > 0] - 1).max(initial=0.0))
 
@@ -233,7 +219,7 @@ def delivered(solution: Solution) -> dict[str, Curve]:
 
 
 def _total_variance(A: Array, what: str) -> float:
-    """Return |A|²; refuse data of which it is zero or infinite."""
+    """Return |A|²; refuse zero or infinity."""
     with np.errstate(under="ignore", over="ignore"):
         total = float(np.linalg.norm(A)) ** 2
     if total == 0:
@@ -259,28 +245,28 @@ def sparse_pca(
 
     Parameters
     ----------
-    X : ndarray, table or anything else that `orthobench.tools.reading.array_of` reads, shape (N, d)
-        Samples in rows. A copy in float64 is made. A column that does not vary has loading 0.
+    X : anything that `orthobench.tools.reading.array_of` reads, shape (N, d)
+        Samples in rows, copied to float64. A constant column has loading 0.
     m : int
-        Components, 1 <= m <= min(d, N).
+        Number of components, 1 <= m <= min(d, N).
     test : ndarray, shape (M, d), optional
-        Samples that the judge measures on; by default `X`.
+        Samples that the judge measures on; default: `X`.
     center : bool
-        Whether the means of the columns of X are subtracted, from the test part too. Sparse PCA is
-        about covariances (Zou, Hastie and Tibshirani 2006; Journee et al. 2010, section 1): pass
-        False if the data are centred already, or if second moments are meant.
+        Whether the means of the columns of X are subtracted, from the test part too. Pass False for
+        centred data or second moments; sparse PCA is about covariances (Zou, Hastie and Tibshirani
+        2006; Journee et al. 2010, section 1).
     passes : int
-        How often streaming solvers may go through the samples.
+        Maximum number of passes of streaming solvers over the samples.
     order : ndarray of int, shape (N,), optional
-        The order in which streaming solvers see the samples.
+        The order of the samples for streaming solvers.
     cardinality : int, optional
-        The maximum number of non-zero loadings: solvers are compared if ``undelivered`` is zero,
-        with no more of them and no empty component. Those with a penalty search for the one that
-        delivers as many. Without it their own parameters say how many loadings there are.
+        The maximum number of non-zero loadings: solvers are compared at it, without empty
+        components. Methods with a penalty search for it. Without it each solver's own parameter
+        counts.
     each : bool
-        Whether that is the number of each component, or in all.
+        Whether that is the number of each component, or the total.
     samples : None
-        Not a parameter any more: refused.
+        No longer a parameter: refused.
 
     Returns
     -------
@@ -291,16 +277,15 @@ def sparse_pca(
     Raises
     ------
     UsageError
-        If m is not a whole number from 1 to min(d, N), or the cardinality none from 1 to d, in
-        all from m to dm; if samples are passed by keyword.
+        If m or the cardinality is out of range; if samples are passed by keyword.
     DataError
-        If data are not a finite real matrix; if X does not vary; if the sum of squares underflows
-        or overflows; says which. If the order does not name all N samples.
+        If data are not a finite real matrix, X is constant, or the sum of squares underflows or
+        overflows. If the order does not name all N samples.
 
     Notes
     -----
-    Memory: N d numbers of float64. Columns are not scaled: divide X by its standard deviations for
-    loadings of correlations.
+    Memory: N d numbers of float64. Divide X by its standard deviations for loadings of
+    correlations.
 
     Examples
     --------
@@ -337,14 +322,13 @@ def sparse_pca(
 
 
 def _checked(X: Any, what: str) -> Array:
-    """Return a copy in float64, samples in rows; refuse what is not a finite real matrix."""
     converted: Array = np.array(matrix(array_of(X, what), what), dtype=np.float64, order="C")
     check_rows(converted, what=f"{what}: sample")
     return converted
 
 
 def _centre(rows: Array, held_out: Array | None) -> None:
-    """Subtract the means of columns, in place; those that do not vary become zero exactly."""
+    """Subtract the means of columns, in place; constant ones become zero exactly."""
     mean = rows.mean(axis=0)
     constant = (rows == rows[0]).all(axis=0)
     mean[constant] = rows[0, constant]

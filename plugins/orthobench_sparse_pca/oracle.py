@@ -1,4 +1,4 @@
-"""What sparse PCA poses: the oracle, its solutions, shared parameters, the base class."""
+"""The oracle of sparse PCA, its solutions, and the base class."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from orthobench.tools.flops import gemm, svd
 from orthobench.tools.places import Place
 
 UNDELIVERED = "undelivered"
-"""The metric that is zero where solutions deliver the cardinality asked for."""
+"""The metric that is zero for solutions of the problem's cardinality."""
 
 
 @dataclass(frozen=True)
@@ -41,36 +41,30 @@ class SparseSolution(Solution):
 class SparsePCAOracle(Oracle):
     """The data matrix, and a stream of its samples.
 
-    ``n`` is the number of features d, ``k`` the number of components m. The stream has the
-    methods of `orthobench.contract.SampleOracle`.
+    ``n`` is the number of features d, ``k`` the number of components m. The stream has the methods
+    of `orthobench.contract.SampleOracle`.
 
     Parameters
     ----------
     A : ndarray, shape (d, N)
         Features by samples.
     m : int
-        Components.
+        Number of components.
     passes : int
-        How often the stream goes through the samples.
+        Number of passes of the stream over the samples.
     order : ndarray of int, shape (N,), optional
-        The order of the samples in the stream; by default that of the columns.
-
-    Raises
-    ------
-    DataError
-        Where the order does not have as many entries as there are samples.
+        The order of the samples in the stream; default: that of the columns.
 
     Attributes
     ----------
     A : ndarray, shape (d, N)
         In Fortran order: each sample is contiguous. Do not write into it.
     norms : ndarray, shape (d,)
-        Norms of the rows of A. Penalties are relative to the largest of them.
+        Norms of the rows of A. Penalties are relative to the largest.
     cardinality : int, optional
-        The non-zero loadings asked for; without it each solver's own penalty, or its own number,
-        says how many there are.
+        The problem's number of non-zero loadings; without it each solver's own parameter counts.
     each : bool
-        Whether they are asked for of each component, or in all.
+        Whether it is that of each component, or the total.
     """
 
     portable: ClassVar[bool] = True
@@ -119,7 +113,7 @@ class SparsePCAOracle(Oracle):
         Raises
         ------
         DataError
-            On data that are not finite, or whose squares all underflow or overflow.
+            If data are not finite, or their squares all underflow or overflow.
         """
         longest = self.longest
         if longest == 0.0:
@@ -129,7 +123,7 @@ class SparsePCAOracle(Oracle):
         return math.ldexp(1.0, math.frexp(longest)[1])
 
     def objective(self, solution: Solution) -> tuple[float, Work]:
-        """Return gamma |Z|_1 - |A'Z|_*, without a penalty where the method has none."""
+        """Return gamma |Z|_1 - |A'Z|_*, without a penalty if the method has none."""
         host: Any = self.place.to_numpy if self.place.moves else np.asarray
         A, Z = host(self.A) / self.unit, host(solution.point)
         gamma = getattr(solution, "gamma", None) or 0.0
@@ -138,7 +132,7 @@ class SparsePCAOracle(Oracle):
         return gamma / self.unit * float(np.abs(Z).sum()) - explained, work
 
     def to(self, place: Place) -> Self:
-        """Return a copy with the data at a place, and a stream of their samples there."""
+        """Return a copy with data and samples at a place."""
         moved = super().to(place)
         moved.stream = self.stream.to(place)
         return moved
@@ -148,38 +142,36 @@ class SparsePCAOracle(Oracle):
         self.stream.rewind(rng)
 
     def prepare(self, samples: int) -> None:
-        """Get the next samples ready."""
+        """Have the next samples ready."""
         self.stream.prepare(samples)
 
     @property
     def taken(self) -> int:
-        """The samples that were taken since `rewind`."""
+        """The samples taken since `rewind`."""
         return self.stream.taken
 
     def remaining(self) -> float:
-        """Return how many samples are left."""
+        """Return the number of samples left."""
         return self.stream.remaining()
 
     def take(self, count: int) -> Any:
-        """Return the next `count` samples, ``(count, d)``, C order; do not write into it."""
+        """Return the next samples (count, d), read-only."""
         return self.stream.take(count)
 
 
 def gamma_parameter(default: float, unit: str) -> Any:
     """Declare the parameter ``gamma``, the relative penalty, of a solver of sparse PCA.
 
-    All solvers have the same grid: which value gives a certain density depends on the data and
-    the method.
+    All solvers have the same grid.
 
     Parameters
     ----------
-    default : float
     unit : str
-        The quantity that the penalty is relative to.
+        The quantity that is the unit of the penalty.
     """
     return parameter(
         default,
-        help="penalty; loadings are fewer where it is larger",
+        help="penalty; loadings are fewer if it is larger",
         unit=unit,
         low=0.0,
         below=1.0,
@@ -199,8 +191,8 @@ def loadings_parameter() -> Any:
 def settled(solver: AnySolver, problem: AnyProblem, name: str) -> str | None:
     """Return why a solver does not take a problem with this value of a parameter, or None.
 
-    Where a cardinality is asked for, `gamma` is searched and a solver's own `cardinality` has no
-    effect: without this a race would run the same configuration under many names.
+    If a problem asks for a cardinality, `gamma` and a solver's own `cardinality` have no effect,
+    and one value is enough.
     """
     if getattr(problem, "cardinality", None) is None:
         return None
@@ -211,17 +203,17 @@ def settled(solver: AnySolver, problem: AnyProblem, name: str) -> str | None:
 
 
 class SparsePCA(Problem[SparsePCAOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune.
+    """Base of the problems of this family.
 
-    A problem that asks for a cardinality compares solvers by what they deliver at it; one that
-    does not, at levels of density.
+    With a cardinality solvers are compared by what they deliver at it, otherwise at levels of
+    density.
 
     Attributes
     ----------
     m : int
-        Components sought: a parameter of every problem of the family.
+        Number of components: a parameter of every problem of the family.
     cardinality : int, optional
-        The non-zero loadings asked for, a parameter as well.
+        The problem's number of non-zero loadings, a parameter as well.
     """
 
     family: ClassVar[str] = "sparse PCA"
@@ -234,10 +226,10 @@ class SparsePCA(Problem[SparsePCAOracle]):
 
     @property
     def at(self) -> Mapping[str, tuple[float, ...]]:  # type: ignore[override]
-        """What was asked for, delivered; levels of density where nothing was."""
+        """Zero undelivered loadings, or levels of density without a cardinality."""
         return {UNDELIVERED: (0.0,)} if self.cardinality else {"density": (0.05, 0.1, 0.2)}
 
     @property
     @abstractmethod
     def samples(self) -> int | None:
-        """The number N of training samples; None where it is known only once data are read."""
+        """The number N of training samples; None if unknown before reading."""

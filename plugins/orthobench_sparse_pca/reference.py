@@ -1,4 +1,4 @@
-"""The truncated power method as anyone would first write it in numpy."""
+"""The truncated power method in plain numpy."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from orthobench.contract import Array
 def truncated_power(
     S: Array, cardinality: int, phases: Iterable[int] = (1,), iterations: int = 200
 ) -> Array:
-    """Return a component by Algorithm 1 of Yuan and Zhang 2013, so many iterations a phase.
+    """Return a component by Algorithm 1 of Yuan and Zhang 2013, in phases.
 
-    In a phase the component has so many times as many loadings as are sought, at most all.
+    Each phase has a multiple of the loadings sought, at most all.
     """
     x: Array = np.eye(len(S))[np.argmax(np.diag(S))]
     for factor in phases:

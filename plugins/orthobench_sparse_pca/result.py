@@ -1,4 +1,4 @@
-"""Sparse loadings with their variances and numbers, from a judged point."""
+"""The result of sparse PCA."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class SparseResult(Result):
     Attributes
     ----------
     loadings : ndarray, shape (d, m)
-        Columns of unit length, or of zeros, the largest variance first. In each the entry of
+        Columns of unit length, or of zeros, the largest variance first; in each the entry of
         largest absolute value is positive.
     variance : ndarray, shape (m,)
-        Of the scores of each component alone, with the divisor N - 1, in the unit of the data
-        squared. Components may be correlated: what two of them share counts in both.
+        Variance of the scores of each component alone, with the divisor N - 1, in the unit of the
+        data squared.
     nonzeros : ndarray of int, shape (m,)
-        Loadings of each component that are not zero.
+        Number of non-zero loadings of each component.
     """
 
     loadings: Annotated[Array, "unit columns, the largest variance first"]

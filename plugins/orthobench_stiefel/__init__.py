@@ -1,11 +1,10 @@
-"""The Stiefel manifold: minimize any smooth function of orthonormal columns, X (n, p), X'X = I.
+"""The Stiefel manifold: minimize a smooth function of orthonormal columns, X (n, p), X'X = I.
 
-p = n is the orthogonal group, which has two components, det X = 1 and det X = -1: small steps
-stay on the one that they start on. Methods may leave the manifold on their way; they are judged
-at the nearest feasible point (`orthobench_stiefel.judge`).
+Methods may leave the manifold; the judge takes the nearest feasible point
+(`orthobench_stiefel.judge`).
 
-X may be a stack (m, n, p) of matrices, a point of a product of Stiefel manifolds: a `ProductOracle`
-is a smooth function of one, and `orthobench_kit.stacks` is for arrays with such axes.
+X may be a stack (m, n, p), a point of a product of Stiefel manifolds: see `ProductOracle` and
+`orthobench_kit.stacks`.
 """
 
 from orthobench.contract import discovered

@@ -1,4 +1,4 @@
-"""Costs that are written for torch or jax, with the gradient of their automatic differentiation."""
+"""Costs written for torch or jax, with automatic differentiation."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from orthobench.tools.arrays import Array
 
 @dataclass(frozen=True)
 class Differentiated(ABC):
-    """A cost of another library as one of NumPy arrays.
+    """A cost of another library as a function of NumPy arrays.
 
     Attributes
     ----------
     cost : callable
-        Maps an array (n, p) of the library, of 64-bit floats, to an array of shape ().
+        Maps a float64 array (n, p) of the library to an array of shape ().
     partials : callable, optional
-        Maps such an array to the partial derivatives, an array (n, p); by default the library
-        differentiates.
+        Maps such an array to the partial derivatives (n, p); default: automatic.
     """
 
     cost: Callable[[Any], Any]
@@ -47,7 +46,7 @@ class Differentiated(ABC):
         return self.both(X)[1]
 
     def product(self, hessian: Callable[[Any, Any], Any]) -> Callable[[Array, Array], Array]:
-        """Return a Hessian product of the library as one of NumPy arrays."""
+        """Return the library's Hessian product as a function of NumPy arrays."""
 
         def of_numpy(X: Array, V: Array) -> Any:
             with self.exact():
@@ -56,15 +55,15 @@ class Differentiated(ABC):
         return of_numpy
 
     def value_there(self, X: Any) -> Any:
-        """Return the cost at an array of the library, as one."""
+        """Return the cost at an array, in the library."""
         return self.cost(X)
 
     def gradient_there(self, X: Any) -> Any:
-        """Return the gradient at an array of the library, as one."""
+        """Return the gradient at an array, in the library."""
         return self.both_there(X)[1] if self.partials is None else self.partials(X)
 
     def both_there(self, X: Any) -> tuple[Any, Any]:
-        """Return cost and gradient at an array of the library, as such."""
+        """Return cost and gradient at an array, in the library."""
         if self.partials is None:
             return self.differentiate(X)
         return self.value_there(X), self.partials(X)
@@ -90,7 +89,7 @@ class TorchCost(Differentiated):
     """A cost that is written for torch."""
 
     def value_there(self, X: Any) -> Any:
-        """Return the cost, without what derivatives would need."""
+        """Return the cost, without a graph for derivatives."""
         import torch
 
         with torch.no_grad():
@@ -148,18 +147,16 @@ class JaxCost(Differentiated):
 def differentiated(
     cost: Callable[[Any], Any], X: Array, gradient: Callable[[Any], Any] | None = None
 ) -> Differentiated | None:
-    """Return a cost with its gradient where it is written for torch or jax; otherwise None.
+    """Return a cost with its gradient if it is written for torch or jax, otherwise None.
 
-    That is seen from what the cost returns, for X or, if it refuses that, for a tensor. Neither
-    library is loaded for this: a cost that is written for one has loaded it.
+    The type of the cost at X, or at a tensor if X is refused, decides; neither library is loaded.
 
     Parameters
     ----------
-    cost : callable
     X : ndarray, shape (n, p)
-        If the cost is called.
+        A point for this test.
     gradient : callable, optional
-        Of the same library.
+        From the same library.
     """
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
     if torch is None and jax is None:
@@ -176,7 +173,6 @@ def differentiated(
 
 
 def _tried(cost: Callable[[Any], Any], X: Any) -> Any:
-    """Return the cost at X, or None if it raises: `check_functions` says why."""
     try:
         return cost(X)
     except Exception:

@@ -1,4 +1,4 @@
-"""What all methods of this plugin share: the iterate, evaluations that are counted, and the end."""
+"""State and base classes of the methods: iterates, counted evaluations, and ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from orthobench.tools.arrays import norm, not_finite, ratio
 from orthobench_stiefel import FiniteSumOracle, ProductOracle
 
 DRIFT = 1e-13
-"""The largest |X'X - I| of an iterate that is left as it is."""
+"""Maximum |X'X - I| of an iterate that is left as it is."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,11 +38,10 @@ class Iterate(EndingState):
     ----------
     X : array, shape (n, p) or (m, n, p)
     unit : number
-        The norm of the partial derivatives at the start, as the method sees them.
+        Norm of the partial derivatives at the start.
     factor : number, or None
-        What cost and gradients are multiplied by: one over the norm of the first gradient, of a
-        stack the root of the mean square over its matrices; 1 if steps are absolute; None before
-        the first gradient.
+        One over the norm of the first gradient, by which cost and gradients are multiplied; 1 if
+        steps are absolute, None before the first gradient.
     """
 
     X: Any
@@ -50,7 +49,7 @@ class Iterate(EndingState):
     factor: Any = None
 
     def scaled(self, G: Any) -> Any:
-        """Return a gradient times `Iterate.factor`, which the first that is not zero sets."""
+        """Return a gradient times `Iterate.factor`, which the first nonzero gradient sets."""
         if isinstance(self.factor, int):  # absolute
             return G
         if self.factor is None:
@@ -62,7 +61,7 @@ class Iterate(EndingState):
         return self.factor * G
 
     def evaluated(self, oracle: ProductOracle, X: Any) -> tuple[Any, Any]:
-        """Return value and gradient at X in the unit of the state, and count them."""
+        """Return value and gradient at X, in the unit, counted."""
         self.work.samples += oracle.terms
         self.work.flops += oracle.both_flops
         value, G = oracle.value_and_gradient(X)
@@ -71,7 +70,7 @@ class Iterate(EndingState):
         return (value if plain else value * self.factor), G
 
     def estimated(self, oracle: ProductOracle, X: Any, batch: int) -> Any:
-        """Return the gradient at X in that unit, or its estimate by a batch, and count it."""
+        """Return the gradient at X, or its estimate, counted."""
         if batch and isinstance(oracle, FiniteSumOracle):
             self.work.samples += batch
             self.work.flops += batch * oracle.term_flops
@@ -86,19 +85,19 @@ class Iterate(EndingState):
         return norm(A)
 
     def measured(self, G: Any) -> bool:
-        """Set the unit by the gradient of the first step; end the run if that is zero."""
+        """Set the unit by the first gradient; end the run if it is zero."""
         if self.work.steps > 1:
             return False
         self.unit = self.norm_of(G)
         return self.settle(self.unit, 0.0)
 
     def settle(self, norm: Any, tolerance: float) -> bool:
-        """End the run where a gradient is not finite, or is small enough, as `finish_if` does.
+        """End the run if the gradient is not finite, or small enough (`finish_if`).
 
         Parameters
         ----------
         norm : number
-            Of the Riemannian gradient.
+            Norm of the Riemannian gradient.
         tolerance : float
             Relative to `Iterate.unit`.
         """
@@ -110,7 +109,7 @@ class Iterate(EndingState):
         return True
 
     def fail(self) -> None:
-        """End the run, since a gradient is not finite."""
+        """End the run because a gradient is not finite."""
         self.status = Status.FAILED
         self.reason = (
             f"the gradient is not finite at step {self.work.steps}: the step is too long for the "
@@ -118,9 +117,9 @@ class Iterate(EndingState):
         )
 
     def cleaned(self, X: Any) -> Any:
-        """Return X, or its Q factor where |X'X - I| is above `DRIFT`; 2np² flops, counted.
+        """Return X, or its Q factor if |X'X - I| is above `DRIFT`; 2np² flops, counted.
 
-        Elsewhere than in NumPy it is X (3I - X'X)/2 in any case, for which nothing has to be known.
+        Outside NumPy it is always X (3I - X'X)/2, which needs no value from a device.
         """
         m, n, p = sizes(X)
         self.work.flops += m * (flops.gemm(p, p, n) + 3 * p * p)
@@ -133,10 +132,10 @@ class Iterate(EndingState):
 
 
 class Descent(Solver[OracleT_contra, StateT]):
-    """Base of the methods, which begin at the common start and return the iterate as it is."""
+    """Base of methods that begin at the common start and return the iterate."""
 
     def begun(self, oracle: ProductOracle) -> dict[str, Any]:
-        """Return the start and the first `Iterate.factor`; refuse a batch that does not fit."""
+        """Return the start and the first `Iterate.factor`; check the batch."""
         check_batch(oracle, getattr(self, "batch", 0))
         factor = None if getattr(self, "relative", True) else 1
         return {"X": copied(oracle.start), "factor": factor}
@@ -147,9 +146,9 @@ class Descent(Solver[OracleT_contra, StateT]):
 
 
 class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, StateT]):
-    """Base of the methods that take arrays of any library, and stacks of matrices.
+    """Base of methods for arrays of any library, and stacks of matrices.
 
-    A stack is one point: its matrices have the same step, and the run ends for all of them at once.
+    A stack is one point, with one step and one end.
     """
 
     def advance(self, oracle: ProductOracle, state: Any, count: int) -> None:
@@ -160,7 +159,7 @@ class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, St
 
 
 def relative_parameter(what: str = "step") -> Any:
-    """Declare the parameter ``relative``; `what` says of what."""
+    """Declare the parameter ``relative``; `what` is its quantity."""
     return parameter(
         True,
         help=f"{what} for a cost whose first gradient has norm one, whatever its unit is; "
@@ -188,20 +187,20 @@ def batch_parameter() -> Any:
 
 
 def momentum_parameter(which: str = "") -> Any:
-    """Declare the parameter ``momentum``; `which` says for what it is."""
+    """Declare the parameter ``momentum``; `which` is its base."""
     return parameter(
         0.0, low=0.0, below=1.0, help=f"share of the last step's direction in the next{which}"
     )
 
 
 def check_batch(oracle: ProductOracle, batch: int) -> None:
-    """Refuse batches of a function that is no finite sum."""
+    """Refuse batches if the function is not a finite sum."""
     if batch and not isinstance(oracle, FiniteSumOracle):
         raise UsageError(f"batch = {batch} needs a cost that is a finite sum; take batch = 0")
 
 
 def length_of(A: Any) -> Any:
-    """Return the Frobenius norm, whose squares neither overflow nor underflow."""
+    """Return the Frobenius norm, without overflow or underflow of squares."""
     xp = namespace(A)
     largest = xp.max(xp.abs(A))
     if isinstance(A, np.ndarray):
@@ -211,5 +210,5 @@ def length_of(A: Any) -> Any:
 
 
 def size_of(A: Any) -> int:
-    """Return how many entries an array has."""
+    """Return the number of entries of an array."""
     return A.size if isinstance(A, np.ndarray) else prod(A.shape)

@@ -1,4 +1,4 @@
-"""Functions of your own: their oracle, and the checks of what they return."""
+"""Functions of your own: their oracle, and checks of their values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from orthobench_stiefel.oracle import Cost, Gradient, Hessian, StiefelOracle
 
 
 class FunctionOracle(StiefelOracle):
-    """A function of your own, checked at each call; elsewhere than in NumPy once, before the run.
-
-    Solvers that compute elsewhere hand it their own arrays, so that nothing is moved on a call.
+    """A function of your own, checked at each call in NumPy, otherwise once before the run.
 
     Parameters
     ----------
@@ -30,12 +28,12 @@ class FunctionOracle(StiefelOracle):
     gradient : callable, optional
         Maps X to the matrix of partial derivatives (n, p), not projected.
     start : ndarray, shape (n, p), optional
-        Orthonormal columns to begin at, in place of the random point that the harness draws.
+        Orthonormal columns; default: a random point.
     both : callable, optional
         Maps X to cost and gradient, if both share work.
     determinant : int, optional
-        Of a square X: that of the component to begin on, 1 or -1; 0 for both, one after the other;
-        by default that of the start.
+        For square X: that of the component to begin on, 1 or -1; 0: both in turn; default: that of
+        the start.
     hessian : callable, optional
         Maps X and V to the derivative of the gradient at X along V, (n, p).
     """
@@ -60,7 +58,7 @@ class FunctionOracle(StiefelOracle):
 
     @property
     def start(self) -> Any:
-        """The point to begin at: your own, or the one that the harness drew."""
+        """The point to begin at: your own, or the harness's."""
         return vars(self)["start"]
 
     @start.setter
@@ -68,7 +66,7 @@ class FunctionOracle(StiefelOracle):
         self._begin_at(drawn if self._given is None else copied(self._given))
 
     def start_again(self, number: int, rng: np.random.Generator) -> None:
-        """Draw another start; on both components that is every other, reflected between."""
+        """Draw another start; on both components reflect the last one every other time."""
         again = self.components == 1 or number % 2 == 0
         drawn = random_point(self.n, self.k, rng)
         self._begin_at(self.placed(drawn) if again else reflected(self.start, self.place))
@@ -83,7 +81,7 @@ class FunctionOracle(StiefelOracle):
         Raises
         ------
         UsageError
-            Where they do not take them, or do not return such.
+            If they do not take or return such arrays.
         """
         moved = super().to(place)
         if place.library == "numpy":
@@ -145,18 +143,16 @@ def reflected(X: Any, place: Place) -> Any:
 
 
 def check_there(oracle: FunctionOracle, X: Any) -> None:
-    """Refuse functions that do not map an array of another library to such.
+    """Refuse functions that do not map an array of another library to such an array.
 
     Parameters
     ----------
-    oracle : FunctionOracle
     X : array, shape (n, p)
-        In the library, on the device and in the precision that solvers compute in.
+        In the library, on the device and in the precision of the solver.
 
     Raises
     ------
     UsageError
-        Says what they do instead.
     """
     place = oracle.place
     remedy = f"write it for {place.library}, or leave out on"
@@ -189,11 +185,10 @@ def checked_value(
 
     Parameters
     ----------
-    value : object
     name, where : str
-        What it is, and where it was computed, in messages.
+        Its name and the point, for messages.
     error : type of OrthobenchError
-        What to raise if it is not a finite real number.
+        Raised if it is not a finite real number.
     """
     if type(value) is not float:
         given = np.asarray(value)
@@ -208,7 +203,7 @@ def checked_value(
 def checked_matrix(
     value: object, shape: tuple[int, ...], name: str = "the gradient", error: Any = DataError
 ) -> Array:
-    """Return what a derivative returns as float64; raise if it is no real matrix of a shape."""
+    """Return a derivative as float64; raise if it is not a real matrix of a shape."""
     G = np.asarray(value)
     if G.shape != shape or G.dtype.kind not in "fiu":
         raise error(f"{name} must be a real matrix of shape {shape}, not {G.dtype} of {G.shape}")
@@ -216,17 +211,16 @@ def checked_matrix(
 
 
 STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-"""Lengths of the steps along which the Taylor errors of a derivative are compared."""
+"""Lengths of steps for Taylor errors."""
 
 TOLERANCE = 1e-3
-"""The largest relative error of a derivative that is right, if rounding lets it be seen."""
+"""Maximum relative error of a correct derivative, apart from rounding."""
 
 SLOPE = 1.5
-"""The least slope of the logarithm of the Taylor error over that of the step. Along a curve and
-back it is 3 if the derivative is right, and 1 if it is wrong."""
+"""Minimum slope of log error over log step: 3 if the derivative is right, 1 if it is wrong."""
 
 NOISE = 100 * float(np.finfo(np.float64).eps)
-"""Rounding of values, relative to their size: the least that is taken for it."""
+"""Minimum relative rounding of values."""
 
 
 def check_functions(
@@ -238,12 +232,12 @@ def check_functions(
     where: str,
     hessian: Hessian | None = None,
 ) -> None:
-    """Refuse a cost that is not a finite number at X, and derivatives that are not the cost's.
+    """Refuse a cost that is not finite at X, and derivatives that are not its own.
 
     Parameters
     ----------
     cost, gradient, best, hessian
-        As in `orthobench.stiefel`.
+        See `orthobench.stiefel`.
     X : ndarray, shape (n, p)
         Orthonormal columns.
     letter, where : str
@@ -252,7 +246,7 @@ def check_functions(
     Raises
     ------
     UsageError
-        Says what is wrong.
+        With the fault.
     """
     given = {"cost": cost, "gradient": gradient, "hessian": hessian}
     for what, function in given.items():
@@ -274,11 +268,11 @@ DEGENERATE = (
     "; at every matrix with orthonormal columns all singular values are 1, where vectors of an SVD "
     "of it, or of eigh, have no derivative, and the values alone have one"
 )
-"""What to look for in a cost whose automatic gradient is wrong."""
+"""Advice about a cost whose automatic gradient is wrong."""
 
 
 class _Probe:
-    """Calls functions near a point, and says what is wrong with what they return."""
+    """Calls functions near a point, and names faults of their values."""
 
     def __init__(self, cost: Cost, X: Array, letter: str, where: str) -> None:
         automatic = isinstance(cost, Differentiated) and cost.partials is None
@@ -293,7 +287,7 @@ class _Probe:
         return checked_value(value, name, f"at {self.where}", UsageError)
 
     def matrix(self, function: Callable[[Array], Any], X: Array, what: str) -> Array:
-        """Return what a derivative returns, a finite real matrix of the shape of X."""
+        """Return a derivative, a finite real matrix."""
         name = f"{what}({self.letter}{', V' if what == 'hessian' else ''})"
         G = checked_matrix(self._called(function, X, what), X.shape, name, UsageError)
         if not np.isfinite(G).all():
@@ -301,7 +295,7 @@ class _Probe:
         return G
 
     def check_gradient(self, gradient: Gradient, value: float) -> None:
-        """Compare a gradient with differences of the cost, of value `value` at X."""
+        """Compare a gradient with differences of the cost."""
         G = self.matrix(gradient, self.X, "gradient")
         derivative = float(np.vdot(G, self.D))
         tangent = float(np.linalg.norm(projected(self.X, G)))
@@ -352,16 +346,13 @@ class _Differences:
         ends = [[function(polar(X + t * D)) for t in (step, -step)] for step in STEPS]
         self._half = [(ahead - behind) / 2 for ahead, behind in ends]
         bent = [np.linalg.norm(ahead - 2 * there + behind) for ahead, behind in ends[-2:]]
-        # second differences of the shortest steps are what values are rounded to, or less
+        # second differences of the shortest steps are rounding
         self.noise = NOISE * float(np.linalg.norm(there)) + 4 * float(max(bent))
-        # by a step that is neither long nor lost in rounding
+        # a step neither long nor lost in rounding
         self.shown = self._half[3] / STEPS[3]
 
     def explain(self, derivative: Any, slack: float) -> bool:
-        """Return whether a derivative is right, up to TOLERANCE and `slack`, or its error falls so.
-
-        What is below the noise at the long steps shows nothing against it.
-        """
+        """Return whether a derivative is right, up to TOLERANCE, `slack` and noise."""
         allowed = TOLERANCE * (float(np.linalg.norm(derivative)) + slack)
         seen = [
             (step, float(np.linalg.norm(half - step * derivative)))

@@ -1,4 +1,4 @@
-"""The judge of the Stiefel manifold, the nearest feasible point, and instances that it judges."""
+"""The judge of the Stiefel manifold, and the nearest feasible point."""
 
 from __future__ import annotations
 
@@ -17,25 +17,21 @@ from orthobench_stiefel.oracle import Cost, Gradient, ProductOracle
 from orthobench_stiefel.result import point
 
 ROUNDING = 1e-12
-"""The largest |X'X - I|_F that is taken for rounding, and left as it is."""
+"""Maximum |X'X - I|_F that counts as rounding."""
 
 
 def feasible(solution: Solution, stack: tuple[int, ...] = ()) -> Solution:
-    """Return a solution whose columns are orthonormal: its polar factor, or itself where they are.
-
-    An infeasible point may have a cost below the constrained minimum, so that costs are comparable
-    only after this.
+    """Return a solution with orthonormal columns: its polar factor, or itself.
 
     Parameters
     ----------
-    solution : Solution
     stack : tuple of int
         `ProductOracle.stack`: the leading axes of the point that is returned.
 
     Notes
     -----
-    2np² flops, and those of a polar factor where the point is not orthonormal up to rounding. A
-    point that is not finite stays as it is.
+    2np² flops, and those of a polar factor unless the point is orthonormal up to rounding. A point
+    that is not finite stays as it is.
     """
     found = replace(solution, point=unstacked(solution.point, stack)) if stack else solution
     if defect(found, stack) <= ROUNDING or not found.is_finite:
@@ -44,17 +40,14 @@ def feasible(solution: Solution, stack: tuple[int, ...] = ()) -> Solution:
 
 
 def defect(solution: Solution, stack: tuple[int, ...] = ()) -> float:
-    """Return |X'X - I|_F of the point as the solver gave it, finite if that is.
-
-    Of a stack it is the largest of its matrices.
-    """
+    """Return |X'X - I|_F of the solver's point, finite if that is; for a stack the maximum."""
     with np.errstate(over="ignore", invalid="ignore"):
         size = float(most(defects(unstacked(solution.point, stack))))
     return size if np.isfinite(size) or not solution.is_finite else float(np.finfo(float).max)
 
 
 def violation(solution: Solution, stack: tuple[int, ...] = ()) -> float:
-    """Return the constraint violation of the point that is judged, `feasible`."""
+    """Return the constraint violation of the point `feasible`."""
     return defect(feasible(solution, stack), stack)
 
 
@@ -66,20 +59,17 @@ class Judge:
     cost : callable
         Maps X (n, p) to a number.
     gap : callable, optional
-        Maps X to the cost minus the least one, if that is known.
+        Maps X to the cost minus its minimum, if that is known.
     gradient : callable, optional
         Maps X to the matrix (n, p) of partial derivatives of the cost.
     unit : float
-        The norm of the matrix of partial derivatives that gradients are relative to.
-    further : callable, optional
-        Maps X to metrics that only this problem has, by name.
+        Norm of partial derivatives, by which gradients are divided.
     stack : tuple of int
         The leading axes of X, `ProductOracle.stack`.
 
     Notes
     -----
-    A call costs one cost, one gap and one gradient, 6np² flops, and a polar factor where the point
-    is not orthonormal up to rounding.
+    One cost, gap and gradient, 6np² flops, and a polar factor if needed.
     """
 
     def __init__(
@@ -97,11 +87,10 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics.
 
-        ``objective_gap``, the cost minus the least one, comes first if that is known; then
+        ``objective_gap``, the cost minus its minimum, comes first if that is known. Then follow
         ``objective``, the cost; ``relative_gradient_norm``, the norm of the Riemannian gradient
-        (`projected`) divided by `unit`, if there is a gradient; ``orthogonality_defect``,
-        |X'X - I|_F of the point as the solver gave it, of a stack the largest; and the further
-        ones.
+        (`projected`) divided by `unit`, if there is a gradient; ``orthogonality_defect``, |X'X -
+        I|_F of the solver's point, for a stack the maximum; and the further ones.
         """
         X = feasible(solution, self.stack).point
         metrics = {} if self.gap is None else {"objective_gap": float(self.gap(X))}
@@ -114,29 +103,16 @@ class Judge:
         return metrics
 
     def stationarity(self, X: Array, G: Array) -> dict[str, float]:
-        """Return the metric of the gradient, by its name.
-
-        Parameters
-        ----------
-        X, G : ndarray, shape (n, p)
-            A feasible point, and the matrix of partial derivatives there.
-        """
+        """Return the metric of the gradient, by its name."""
         return {"relative_gradient_norm": float(np.linalg.norm(projected(X, G))) / self.unit}
 
 
 def projected(X: Array, G: Array) -> Array:
     """Return G - X sym(X'G), the Riemannian gradient in the embedded (Euclidean) metric.
 
-    Parameters
-    ----------
-    X : ndarray, shape (n, p) or (m, n, p)
-        Orthonormal columns.
-    G : ndarray, of the shape of X
-        The partial derivatives at X.
-
     Notes
     -----
-    4np² flops for each matrix.
+    4np² flops a matrix.
     """
     S = transposed(X) @ G
     gradient: Array = G - X @ ((S + transposed(S)) / 2)
@@ -157,18 +133,16 @@ def instance(
     gap: Cost | None = None,
     further: Callable[[Array], Mapping[str, float]] | None = None,
 ) -> Instance[OracleT]:
-    """Return an instance whose least cost is known.
+    """Return an instance whose minimum is known.
 
     Parameters
     ----------
-    oracle : ProductOracle
     least : float
-        The least cost.
+        The minimum.
     gap : callable, optional
-        Maps X to the cost minus the least one, where a formula has less rounding than the
-        difference.
+        Maps X to the cost minus the minimum, if a formula has less rounding.
     further : callable, optional
-        Maps X to metrics that only this problem has, by name.
+        Maps X to metrics of this problem only, by name.
     """
 
     def difference(X: Array) -> float:
@@ -182,6 +156,6 @@ def instance(
 
 
 def unit(oracle: ProductOracle) -> float:
-    """Return the norm of the partial derivatives at a random point, for the judge."""
+    """Return the norm of partial derivatives at a random point."""
     X = Solution(random_point(oracle.n, oracle.k, np.random.default_rng(0)))
     return float(np.linalg.norm(oracle.gradient(feasible(X, oracle.stack).point)))

@@ -1,4 +1,4 @@
-"""Steps along the landing field, which leave the manifold, and how long they may be."""
+"""The landing field, and the length of safe steps along it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from orthobench_stiefel.descent import ArrayDescent, Iterate, size_of
 def landing_field(X: Any, G: Any, attraction: float) -> tuple[Any, Any, int]:
     """Return skew(GX')X + attraction X(X'X - I), the defect |X'X - I|, and the flops.
 
-    The two terms are orthogonal to each other. 8np² flops. Of a stack there is a defect for each
-    matrix.
+    The two terms are orthogonal to each other. 8np² flops. A stack has a defect for each matrix.
 
     Parameters
     ----------
     X, G : array, shape (n, p) or (m, n, p)
-    attraction : float
     """
     m, n, p = sizes(X)
     S = transposed(X) @ X
@@ -36,14 +34,13 @@ def landing_field(X: Any, G: Any, attraction: float) -> tuple[Any, Any, int]:
 def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
     """Return the longest step that keeps |X'X - I| <= eps, of each matrix of a stack.
 
-    The skew part leaves X'X as it is to first order, so that a step t along the field F changes the
-    defect d to at most d - 2t a d(1 - d) + t²|F|² for t <= 1/(2a), a the attraction.
+    A step t along the field F changes the defect d to at most d - 2t a d(1 - d) + t²|F|² for t <=
+    1/(2a), with the attraction a.
 
     Parameters
     ----------
     defect, norm : number, or array of shape (m,)
-        d and |F|, or those of each matrix.
-    attraction, eps : float
+        d and |F|, for each matrix.
     """
     longest = 1 / (2 * attraction) if attraction > 0 else float("inf")
     if isinstance(norm, float) and norm == 0:  # elsewhere a run ends there, whatever the step is
@@ -57,7 +54,7 @@ def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
 
 
 class FieldDescent(ArrayDescent[StateT]):
-    """Base of the methods that step along the landing field and do not retract."""
+    """Base of methods that step along the landing field."""
 
     step_size: float
     safe_step: bool
@@ -65,21 +62,19 @@ class FieldDescent(ArrayDescent[StateT]):
     tolerance: float
 
     def followed(self, state: Any, G: Any) -> Any:
-        """Return what the field is that of, in place of the gradient G; here G itself."""
+        """Return the direction; here the gradient G."""
         del state
         return G
 
     def move(self, oracle: ProductOracle, state: Iterate, attraction: float, eps: float) -> bool:
-        """Take a step along the field; return False if the run is known to end instead.
+        """Take a step along the field; return False if the run ends instead.
 
         Parameters
         ----------
-        oracle : ProductOracle
-        state : Iterate
         attraction : float
-            That of the field.
+            Attraction of the field.
         eps : float
-            The largest defect that a safe step allows.
+            Maximum defect after a safe step.
         """
         G = state.estimated(oracle, state.X, self.batch)
         if state.measured(G):

@@ -1,4 +1,4 @@
-"""Makes instances of your own function of orthonormal columns."""
+"""The maker of functions of orthonormal columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from orthobench_stiefel.oracle import Cost, Gradient, Hessian, StiefelOracle
 from orthobench_stiefel.result import point
 
 START_DEFECT = 1e-8
-"""The largest |X'X - I|_F of a start."""
+"""Maximum |X'X - I|_F of a start."""
 
 
 def stiefel(
@@ -40,46 +40,42 @@ def stiefel(
     Parameters
     ----------
     cost : callable
-        Maps X (n, p) with X'X = I to a finite number. It must not write into X. Methods that leave
+        Maps X (n, p) with X'X = I to a finite number, without writing into X. Methods that leave
         the manifold, such as `landing`, also evaluate it nearby. It may be written for torch or
-        jax: then X is an array of that library, for a solver `on` it if that computes, and for
-        others and the judge of 64-bit floats on the CPU.
+        jax: then X is an array of that library, of 64-bit floats on the CPU except for solvers that
+        compute `on` it.
     gradient : callable, optional
         Maps X to the matrix (n, p) of partial derivatives of the cost, not projected. All solvers
-        but `givens` need it. Written for torch or jax if the cost is; without it, such a cost is
-        differentiated by that library.
+        except `givens` need it. By default costs of torch or jax are differentiated automatically.
     n, p : int
-        Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group, on both components of
-        which solvers begin, as `orthobench.orthogonal_group` says, unless there is a `start`.
+        Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group, see
+        `orthobench.orthogonal_group`.
     hessian : callable, optional
         Maps X and a direction V (n, p) to the derivative of the gradient at X along V, not
-        projected. `pymanopt-trust-regions` uses it, in place of differences of gradients. Written
-        for torch or jax if the cost is.
+        projected; for `pymanopt-trust-regions`.
     start : ndarray, shape (n, p), optional
-        Orthonormal columns to begin at; by default a random point, another for each seed.
+        Orthonormal columns; default: a random point for each seed.
     best : float, optional
-        The least cost, if it is known. Without it the judge reports no ``objective_gap``.
+        The minimum of the cost, if it is known. Without it there is no ``objective_gap``.
 
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench_stiefel.Judge`, and of a square X the
-        ``determinant``, 1 or -1. A point off the manifold is
-        judged, and returned, as the nearest point on it.
+        Its metrics are those of `orthobench_stiefel.Judge`, and for square X the ``determinant``, 1
+        or -1. A point off the manifold is judged, and returned, as the nearest point on it.
 
     Raises
     ------
     UsageError
-        If n or p is no such integer; if the start is not an (n, p) matrix with orthonormal
-        columns; if the cost is not a finite number there, or writes into X; if the gradient
-        or the Hessian there has a wrong shape or is not finite; if its Taylor error, along a
-        curve on the manifold, neither vanishes nor falls faster than the step.
+        If n or p is out of range, or the start is not an (n, p) matrix with orthonormal columns. If
+        the cost there is not a finite number, or it writes into X. If a derivative there has a
+        wrong shape, is not finite, or disagrees with differences along a curve on the manifold.
 
     Notes
     -----
-    Making it takes one evaluation of the cost; with a gradient, twelve more, and two of that; with
-    a Hessian, thirteen of the gradient, and one of that. A solver's evaluations are counted as
-    samples: one for each value, gradient, Hessian product, or value and gradient at once.
+    Making it takes one evaluation of the cost; with a gradient, twelve more, and two of the
+    gradient; with a Hessian, thirteen more of the gradient, and one of the Hessian. Evaluations
+    count as samples: one for each value, gradient, Hessian product, or value with gradient.
 
     Examples
     --------
@@ -124,7 +120,6 @@ def _sizes(n: object, p: object) -> tuple[int, int]:
 
 
 def _start(start: object, shape: tuple[int, int]) -> Array:
-    """Return the start as a read-only array of float64."""
     try:
         X = real(array_of(start, "the entries of start"), "the entries of start").copy()
     except DataError as error:

@@ -1,4 +1,4 @@
-"""What the Stiefel manifold poses: the oracles and the base class of its problems."""
+"""Oracles of the Stiefel manifold, and the base class of its problems."""
 
 from __future__ import annotations
 
@@ -26,33 +26,31 @@ Hessian: TypeAlias = Callable[[Array, Array], Array]
 """Maps X and V to the derivative of the gradient at X along V, a matrix (n, p)."""
 
 WINDOW = 2**20
-"""Most terms of a finite sum that are drawn ahead."""
+"""Maximum number of terms of a finite sum that are drawn ahead."""
 
 
 class ProductOracle(Oracle, ABC):
     """A smooth function of one matrix or of a stack of them, each with orthonormal columns.
 
-    Solvers that need no more take a stack X (m, n, p), a point of a product of Stiefel manifolds,
-    as they take a single X (n, p): it is the block diagonal matrix (mn, mp). A `Solution` has the
-    matrices one below another, (mn, p).
+    Solvers for it take a stack X (m, n, p), a point of a product of Stiefel manifolds, like a
+    single X (n, p). A `Solution` has the matrices one below another, (mn, p).
 
-    Subclasses write `value` and `gradient`, and override `value_and_gradient` if both share
-    work and `gradient_rows` if some rows cost less than all. X may be off the manifold. Those
-    that are `portable` take arrays of any library and return such, of shape () for a value
-    (`orthobench.tools.arrays.inner`).
+    Subclasses write `value` and `gradient`, and override `value_and_gradient` if both share work
+    and `gradient_rows` if some rows cost less than all. X may be off the manifold. If `portable`,
+    they take and return arrays of any library, of shape () for a value.
 
     Attributes
     ----------
     n, k : int
-        Rows of all matrices, and columns of each, p.
+        Rows of all matrices, and columns of each.
     stack : tuple of int
         The leading axes of X: (m,), or none for a single matrix.
     start : array, of the shape of X
-        The point to begin at. The nearest matrices to the blocks of what the harness draws.
+        The point to begin at.
     cost_flops, gradient_flops : int
-        Flops of one `value` and of one `gradient`; zero where they are not known.
+        Flops of one `value` and of one `gradient`; zero if unknown.
     terms : int
-        The samples that an evaluation counts: 1, or the terms of a finite sum.
+        Samples of an evaluation: 1, or the terms of a finite sum.
     """
 
     stack: tuple[int, ...] = ()
@@ -81,7 +79,7 @@ class ProductOracle(Oracle, ABC):
 
     @cached_property
     def both_flops(self) -> int:
-        """Flops of one `value_and_gradient`; oracles that share work set them."""
+        """Flops of one `value_and_gradient`."""
         return self.cost_flops + self.gradient_flops
 
     @abstractmethod
@@ -102,11 +100,11 @@ class ProductOracle(Oracle, ABC):
         return float(self.value(X)), Work(samples=self.terms, flops=self.cost_flops)
 
     def gradient_rows(self, X: Any, rows: Any) -> Any:
-        """Return some rows of the gradient of each matrix, a fresh array; here of the whole."""
+        """Return some rows of the gradient of each matrix, a fresh array."""
         return matrix_rows(self.gradient(X), rows)
 
     def gradient_rows_flops(self, count: int) -> int:
-        """Return the flops of `gradient_rows` for so many rows of each matrix."""
+        """Return the flops of `gradient_rows` for a number of rows of each matrix."""
         del count
         return self.gradient_flops
 
@@ -117,9 +115,9 @@ class StiefelOracle(ProductOracle, ABC):
     Attributes
     ----------
     hessian : callable, optional
-        Maps NumPy's X and V to the derivative of the gradient at X along V, if that is known.
+        Maps NumPy's X and V to the derivative of the gradient at X along V.
     hessian_flops : int
-        Flops of one such product; zero where they are not known.
+        Flops of one such product; zero if unknown.
     """
 
     hessian: Hessian | None = None
@@ -127,10 +125,10 @@ class StiefelOracle(ProductOracle, ABC):
 
 
 class FiniteSumOracle(StiefelOracle):
-    """A mean of functions, the terms, whose gradient can be estimated from some of them.
+    """A mean of functions, the terms, some of which give an estimate of the gradient.
 
-    Subclasses write `terms_gradient` too. The terms are drawn without replacement until all have
-    been drawn, then again in another order.
+    Subclasses write `terms_gradient` too. Terms are drawn without replacement until all have been
+    drawn, then in another order.
 
     Attributes
     ----------
@@ -157,11 +155,11 @@ class FiniteSumOracle(StiefelOracle):
 
     @property
     def taken(self) -> int:
-        """The terms that gradients were estimated from in this run."""
+        """The terms used for gradients in this run."""
         return self._drawn - self._ahead
 
     def prepare(self, samples: int) -> None:
-        """Draw the next terms, and move their numbers, if gradients are computed elsewhere."""
+        """Draw the next terms, and move their numbers to a device if needed."""
         missing = samples - self._ahead
         if self.place.is_default or missing <= 0:
             return
@@ -177,7 +175,7 @@ class FiniteSumOracle(StiefelOracle):
         ----------
         X : array, shape (n, p)
         batch : int
-            How many terms to draw: samples, for the count of a solver.
+            Number of terms to draw: samples, for the count of a solver.
         """
         if self.place.is_default:
             return self.terms_gradient(X, self._draw(batch))
@@ -187,7 +185,7 @@ class FiniteSumOracle(StiefelOracle):
         return self.terms_gradient(X, self._there[begin : begin + batch])
 
     def _draw(self, count: int) -> NDArray[np.intp]:
-        """Return the numbers of the next terms, of several epochs if they do not suffice."""
+        """Return the numbers of the next terms, from several epochs if needed."""
         drawn: list[NDArray[np.intp]] = []
         while count > 0:
             at = self._drawn % self.terms
@@ -199,7 +197,7 @@ class FiniteSumOracle(StiefelOracle):
 
 
 class Stiefel(Problem[ProductOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune.
+    """Base of the problems of this family.
 
     Attributes
     ----------
@@ -215,13 +213,7 @@ class Stiefel(Problem[ProductOracle]):
     n: int
 
     def __post_init__(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ParameterError
-            If one is wrong, and on more columns than rows.
-        """
+        """Check the parameters."""
         super().__post_init__()
         n, p = getattr(self, "n", None), getattr(self, "p", None)
         if n is not None and p is not None and p > n:
@@ -229,5 +221,5 @@ class Stiefel(Problem[ProductOracle]):
 
     @property
     def square(self) -> bool:
-        """Whether X is square, so that methods for the orthogonal group can take the problem."""
+        """Whether X is square, so that methods for the orthogonal group apply."""
         return self.n == getattr(self, "p", self.n)

@@ -1,7 +1,7 @@
-"""The orthogonal group: minimize any function of an orthogonal matrix, U'U = I, U square.
+"""The orthogonal group: minimize a function of a square matrix U with U'U = I.
 
-The group has two components, det U = 1 and det U = -1. Methods stay on the one that they start on,
-and the optimum may be on the other: `orthogonal_group` has them start on both.
+Its components have det U = 1 and det U = -1. Methods stay on the component of their start;
+`orthogonal_group` has them start on both.
 """
 
 from __future__ import annotations
@@ -28,11 +28,9 @@ from orthobench_stiefel.result import point
 class OrthogonalGroupOracle(FunctionOracle):
     """A function of an orthogonal (n, n) matrix, to be minimized.
 
-    A solver may try plane rotations U G(i, j, angle) through three methods. Subclasses that know
-    how the function changes along a rotation override all three, and the counts of their flops:
-    `carry` returns a matrix that is kept up to date along rotations, such as U'AU, in a form that
-    pickles; `restricted` returns the function along the rotations of two columns; `rotate`
-    updates what is carried.
+    A solver may try plane rotations U G(i, j, angle) through three methods. Subclasses override all
+    three, and the counts of their flops: `carry` returns a matrix to keep up to date, such as U'AU;
+    `restricted` the function along rotations of two columns; `rotate` updates the matrix.
 
     Parameters
     ----------
@@ -43,13 +41,13 @@ class OrthogonalGroupOracle(FunctionOracle):
     gradient : callable, optional
         Maps U to the matrix of partial derivatives (n, n), not projected.
     determinant : int, optional
-        As in `orthobench_stiefel.FunctionOracle`.
+        See `orthobench_stiefel.FunctionOracle`.
 
     Attributes
     ----------
     carry_flops, restriction_flops, rotation_flops : int
-        Flops of `carry`, of one `restricted` with its minimization, and of one `rotate`. Here
-        zero, zero and 6n: the flops of a function of your own are not known, and not counted.
+        Flops of `carry`, of one `restricted` with its minimization, and of one `rotate`. Here zero,
+        zero and 6n: flops of your own function are unknown.
     """
 
     portable = False
@@ -67,7 +65,7 @@ class OrthogonalGroupOracle(FunctionOracle):
         self.rotation_flops = givens(n)
 
     def carry(self, U: Array) -> Any:
-        """Return the matrix that is kept up to date along rotations of `U`; here a copy of U."""
+        """Return the matrix to keep up to date along rotations of `U`; here a copy of U."""
         return U.copy(order="F")
 
     def restricted(self, carried: Any, i: int, j: int) -> Restriction:
@@ -78,15 +76,15 @@ class OrthogonalGroupOracle(FunctionOracle):
         Parameters
         ----------
         carried : object
-            As `carry` returns it for U, and `rotate` updates it.
+            From `carry` and `rotate`.
         i, j : int
             Different columns.
 
         Returns
         -------
         Trigonometric or callable
-            `orthobench_kit.angles.minimize` minimizes either: a
-            `Trigonometric` polynomial exactly, any other function of period 2 pi by sampling it.
+            Both for `orthobench_kit.angles.minimize`: a `Trigonometric` polynomial, minimized
+            exactly, or a function of period 2 pi, which is sampled.
         """
 
         def along(angle: float) -> float:
@@ -97,12 +95,12 @@ class OrthogonalGroupOracle(FunctionOracle):
         return along
 
     def rotate(self, carried: Any, i: int, j: int, angle: float) -> None:
-        """Update what is carried for U <- U G(i, j, angle), in place."""
+        """Update the carried matrix for U <- U G(i, j, angle), in place."""
         rotate(carried, i, j, angle)
 
 
 class ComponentsOracle(OrthogonalGroupOracle):
-    """A contrast of the components Y = ZU of whitened samples, for independent component analysis.
+    """A contrast of the components Y = ZU of whitened samples.
 
     Attributes
     ----------
@@ -114,7 +112,7 @@ class ComponentsOracle(OrthogonalGroupOracle):
 
 
 def orthogonal(oracle: StiefelOracle) -> OrthogonalGroupOracle:
-    """Return the oracle of a function of a square X, with its values along plane rotations.
+    """Return the oracle of a function of a square X, with values along plane rotations.
 
     Parameters
     ----------
@@ -123,8 +121,8 @@ def orthogonal(oracle: StiefelOracle) -> OrthogonalGroupOracle:
 
     Notes
     -----
-    If the oracle has no restrictions of its own, one is counted as the evaluations of a
-    polynomial of degree 4 or less: on the coarsest grid, and two more.
+    Without restrictions of its own, one counts as evaluations of a polynomial of degree 4: on the
+    coarsest grid, and two more.
     """
     if isinstance(oracle, OrthogonalGroupOracle):
         return oracle
@@ -134,7 +132,7 @@ def orthogonal(oracle: StiefelOracle) -> OrthogonalGroupOracle:
 
 
 class OrthogonalGroup(Problem[OrthogonalGroupOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune.
+    """Base of the problems of this family.
 
     Attributes
     ----------
@@ -151,21 +149,19 @@ class OrthogonalGroup(Problem[OrthogonalGroupOracle]):
 
 
 class Judge(judge.Judge):
-    """Measures a point at the nearest orthogonal matrix, as `orthobench_stiefel.Judge`.
+    """Measures a point at the nearest orthogonal matrix, like `orthobench_stiefel.Judge`.
 
-    Its metric of the gradient is ``gradient_norm``, the norm of the Riemannian gradient,
-    |skew(U'G)|_F, which is not relative. Finite differences do not replace a missing gradient: they
-    would take n² evaluations of the cost at every recorded point.
+    Its metric of the gradient is ``gradient_norm``, |skew(U'G)|_F, which is not relative.
 
     Parameters
     ----------
     cost, gap, gradient, further
-        Of U (n, n), as there.
+        Functions of U (n, n), see there.
 
     Notes
     -----
-    A call costs one cost, one gap and one gradient, 4n³ flops, and a polar factor where the point
-    is not orthogonal up to rounding.
+    One cost, gap and gradient, 4n³ flops, and a polar factor unless the point is orthogonal up to
+    rounding.
     """
 
     def stationarity(self, X: Array, G: Array) -> dict[str, float]:
@@ -180,9 +176,9 @@ def instance(
     gap: Cost | None = None,
     further: Callable[[Array], Mapping[str, float]] | None = None,
 ) -> Instance[OrthogonalGroupOracle]:
-    """Return an instance of an oracle, as `orthobench_stiefel.judge.instance`.
+    """Return an instance of an oracle, see `orthobench_stiefel.judge.instance`.
 
-    `least` is None if the least cost is not known.
+    `least` is None if the minimum is unknown.
     """
     cost = oracle.cost
     if least is None:
@@ -196,7 +192,7 @@ def instance(
 
 
 COMPONENTS = {"both": 0, "+1": 1, "-1": -1}
-"""The determinants by the names of the components of the group; 0 for both."""
+"""Determinants by the names of the components; 0 for both."""
 
 
 def orthogonal_group(
@@ -212,43 +208,39 @@ def orthogonal_group(
     Parameters
     ----------
     cost : callable
-        Maps an orthogonal U (n, n) to a finite number. It must not write into U.
+        Maps an orthogonal U (n, n) to a finite number, without writing into U.
     gradient : callable, optional
         Maps U to the matrix (n, n) of partial derivatives of the cost, not projected. The judge
-        needs it, for ``gradient_norm``, and so does every solver but `givens`.
+        needs it for ``gradient_norm``, and so do all solvers except `givens`.
     n : int
         Rows and columns of U.
     best : float, optional
-        The least cost over the components asked for, if it is known. Without it the judge
-        reports no ``objective_gap``.
+        The minimum over these components, if it is known. Without it there is no ``objective_gap``.
     component : {"both", "+1", "-1"}
-        The matrices asked for, by their determinant: rotations, SO(n), are ``"+1"``. Methods stay
-        on the component that they start on. With ``"both"`` a solver that has converged begins
-        again at its start with one column reflected, all on the clock, and the better end is the
-        solution; if the budget ends the run before, its reason says so. With ``"+1"`` or
-        ``"-1"`` it starts there, and a point of the other component violates the constraint.
+        The matrices to search, by their determinant: rotations, SO(n), are ``"+1"``. Methods stay
+        on the component of their start. With ``"both"`` a solver that has converged begins again at
+        its start with one column reflected, on the same clock, and the better end is the solution.
+        With ``"+1"`` or ``"-1"`` points of the other component violate the constraint.
 
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench_stiefel.orthogonal_group.Judge`, and
-        ``determinant``, 1 or -1.
+        Its metrics are those of `orthobench_stiefel.orthogonal_group.Judge`, and ``determinant``, 1
+        or -1.
 
     Raises
     ------
     UsageError
-        If n is not an integer >= 1; if there is no such component; if the cost is not a
-        finite number at a random orthogonal matrix, or writes into it; if the gradient there
-        has a wrong shape or is not finite; if its Taylor error, along a curve on the group,
-        neither vanishes nor falls faster than the step.
+        If n is not an integer >= 1, or the component is unknown. If the cost at a random orthogonal
+        matrix is not a finite number, or it writes into U. If the gradient there has a wrong shape,
+        is not finite, or disagrees with differences along a curve on the group.
 
     Notes
     -----
-    Making it takes one evaluation of the cost; with a gradient, twelve more, and one of that. A
-    solver that rotates, such as `givens`, tries a rotation with 18 evaluations of a cost that is
-    a polynomial in U of degree 4 or less, and with more of any other
-    (`orthobench_kit.angles.minimize`). Derive from `OrthogonalGroupOracle`
-    if the cost along rotations can be computed for less.
+    Making it takes one evaluation of the cost; with a gradient, twelve more, and one of the
+    gradient. Solvers that rotate, such as `givens`, take 18 evaluations a rotation if the cost is a
+    polynomial in U of degree 4 or less, and more otherwise. Derive from `OrthogonalGroupOracle` if
+    the cost along rotations is cheaper.
 
     Examples
     --------
@@ -273,7 +265,7 @@ def orthogonal_group(
 
 
 def _violation(solution: Solution, determinant: int) -> float:
-    """Return the constraint violation, with 2, the distance of SO(n) and its other component."""
+    """Return the constraint violation; 2 on the other component of SO(n)."""
     left = violation(solution)
     if determinant and np.linalg.slogdet(feasible(solution).point)[0] == -determinant:
         left += 2.0

@@ -1,4 +1,4 @@
-"""The minimizer of a function of orthonormal columns, from a judged point."""
+"""The result of optimization on the Stiefel manifold."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from orthobench.contract import Array, Result, Solution
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PointResult(Result):
-    """A point at which a function of orthonormal columns is small.
+    """A point with a small value of the function.
 
     Attributes
     ----------
     point : ndarray, shape (n, p), or (m, n, p) of a product of m manifolds
-        X with X'X = I; signs and order of its columns are part of it.
+        X with X'X = I; signs and order of its columns count.
     """
 
     point: Annotated[Array, "orthonormal columns; their signs and order count"]

@@ -1,4 +1,4 @@
-"""Spectral steps: the directions of steepest descent for a bound on the largest singular value."""
+"""Spectral steps: steepest descent for a bound on the largest singular value."""
 
 from __future__ import annotations
 
@@ -18,19 +18,15 @@ from orthobench_stiefel.descent import (
 )
 
 POWERS = {"constant": 0.0, "1/sqrt(t)": 0.5, "1/t": 1.0}
-"""The powers of the step number that steps are divided by."""
+"""Powers of the step number by which steps are divided."""
 
 IterateT = TypeVar("IterateT", bound=Iterate)
 
 
 def msign(A: Array) -> tuple[Array, int]:
-    """Return the polar factor UV' of A = U S V', and its flops, 8np² + 20p³.
+    """Return the polar factor UV' of A (n, p) = U S V', p <= n, and its flops, 8np² + 20p³.
 
-    Singular values below rounding count as zero, and have no part in it.
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, p), p <= n
+    Singular values below rounding count as zero.
     """
     U, values, Vt = np.linalg.svd(A, full_matrices=False)
     there = values > A.shape[0] * np.finfo(values.dtype).eps * values[0]
@@ -41,8 +37,7 @@ def msign(A: Array) -> tuple[Array, int]:
 class SpectralDescent(Descent[StiefelOracle, IterateT]):
     """Base of the methods X <- msign(X - t A) whose directions A have singular values of one.
 
-    A does not shrink with the gradient, so that steps have to fall for the run to converge. The
-    unit of the cost has no part in it.
+    A does not shrink with the gradient: steps have to fall for convergence.
     """
 
     step_size: float = parameter(

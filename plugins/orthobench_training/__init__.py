@@ -1,4 +1,4 @@
-"""Training of small networks: steps of SGD, Adam and of spectral methods on the same batches."""
+"""Training of small networks: SGD, Adam and spectral methods on the same batches."""
 
 from orthobench.contract import discovered
 from orthobench_training.network import Network

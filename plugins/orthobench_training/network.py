@@ -1,4 +1,4 @@
-"""A network of matrices alone: an embedding or not, layers with relu between them, a softmax."""
+"""A network of matrices: optional embedding, layers with relu, softmax."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Weights: TypeAlias = tuple[Array, ...]
 class Network:
     """The shapes of a network, and what it computes.
 
-    Inputs are rows of numbers, or of whole numbers below `symbols`, whose embeddings are put side
-    by side. There are no biases: every parameter is a matrix, (in, out).
+    Inputs are rows of numbers, or of integers below `symbols`, whose embeddings are put side by
+    side. There are no biases: every parameter is a matrix, (in, out).
 
     Attributes
     ----------
     widths : tuple of int
-        Of the input, of the hidden layers, and of the classes.
+        Widths of the input, of the hidden layers, and of the classes.
     symbols : int
         0: inputs are numbers.
     embedding : int
@@ -36,7 +36,7 @@ class Network:
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
-        """The shapes of its matrices, the embedding first if there is one."""
+        """The shapes of its matrices, an embedding first."""
         layers = tuple(zip(self.widths[:-1], self.widths[1:], strict=True))
         return ((self.symbols, self.embedding), *layers) if self.symbols else layers
 
@@ -47,7 +47,7 @@ class Network:
 
     @property
     def sample_flops(self) -> int:
-        """Flops of the gradient of one sample; none go back to inputs that are numbers."""
+        """Flops of the gradient of one sample."""
         layers = zip(self.widths[:-1], self.widths[1:], strict=True)
         whole = sum(3 * flops.gemm(1, b, a) + 2 * b for a, b in layers) + 3 * self.widths[-1]
         return whole if self.symbols else whole - flops.gemm(1, self.widths[1], self.widths[0])
@@ -68,7 +68,7 @@ class Network:
         return tuple(p.reshape(s) for p, s in zip(parts, self.shapes, strict=True))
 
     def activations(self, weights: Sequence[Array], inputs: Any) -> list[Array]:
-        """Return what goes into each layer, and the logarithms of the probabilities of classes."""
+        """Return the inputs of each layer, and log probabilities of the classes."""
         layers = weights
         if self.symbols:
             inputs, layers = weights[0][inputs].reshape(len(inputs), -1), weights[1:]
@@ -81,7 +81,7 @@ class Network:
         return found
 
     def loss(self, weights: Sequence[Array], inputs: Any, classes: Any) -> tuple[float, float]:
-        """Return the mean cross-entropy, and the share of samples that are told wrong."""
+        """Return the mean cross-entropy, and the share of wrong classes."""
         Z = self.activations(weights, inputs)[-1]
         wrong = Z.argmax(axis=1) != classes
         return -float(Z[np.arange(len(Z)), classes].mean()), float(wrong.mean())
@@ -91,7 +91,6 @@ class Network:
 
         Parameters
         ----------
-        weights : sequence of ndarray
         inputs : ndarray, shape (b, widths[0]), or of whole numbers, shape (b, context)
         classes : ndarray of int, shape (b,)
         """

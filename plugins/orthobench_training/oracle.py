@@ -1,4 +1,4 @@
-"""Training: the oracle with its batches, the judge, the maker, and the base class of problems."""
+"""Training: oracle, judge, maker, and base class of problems."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from orthobench_training.network import Network, Weights
 
 
 class TrainingOracle(Oracle):
-    """A network and samples, which go by in batches, the same for all solvers of a seed.
+    """A network and samples in batches, the same for all solvers of a seed.
 
-    A point is all weights one below another, shape (size, 1). The samples go by `passes` times,
-    each time in another order, and then training ends.
+    A point is all weights one below another, shape (size, 1). Training ends after `passes` passes,
+    each in another order.
 
     Parameters
     ----------
-    network : Network
     weights : tuple of ndarray
-        Where training begins, read-only.
+        At the start, read-only.
     inputs : ndarray, shape (N, ...)
     classes : ndarray of int, shape (N,)
-    passes : int
     """
 
     window = 2**14
@@ -49,21 +47,20 @@ class TrainingOracle(Oracle):
 
     @property
     def taken(self) -> int:
-        """The samples that gradients were computed of."""
+        """The samples used for gradients."""
         return self._taken
 
     def remaining(self) -> int:
-        """Return how many samples are left."""
+        """Return the number of samples left."""
         return self.total - self._taken
 
     def gradient(self, weights: Any, batch: int) -> tuple[list[Array], int]:
-        """Return the gradients of the mean loss of the next samples, and how many there were.
+        """Return the gradients of the mean loss of the next samples, and their number.
 
         Parameters
         ----------
-        weights : sequence of ndarray
         batch : int
-            There are fewer at the end.
+            Fewer at the end.
         """
         chosen = self._order[self._taken : self._taken + batch]
         self._taken += len(chosen)
@@ -73,12 +70,7 @@ class TrainingOracle(Oracle):
 
 @dataclass(frozen=True)
 class Held:
-    """Samples that no solver sees.
-
-    Attributes
-    ----------
-    inputs, classes : ndarray
-    """
+    """Samples that no solver sees."""
 
     inputs: Any
     classes: Any
@@ -86,13 +78,7 @@ class Held:
 
 @dataclass(frozen=True)
 class TrainingJudge:
-    """Measures the loss on samples that were not trained on.
-
-    Attributes
-    ----------
-    network : Network
-    validation, test : Held
-    """
+    """Measures the loss on samples not used for training."""
 
     network: Network
     validation: Held
@@ -101,7 +87,7 @@ class TrainingJudge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return ``test_loss``, the primary metric, ``validation_loss`` and ``test_error``.
 
-        Losses are mean cross-entropies in nats, ``test_error`` the share of samples told wrong.
+        Losses are mean cross-entropies in nats, ``test_error`` the share of wrong classes.
         """
         weights = self.network.split(solution.point)
         loss, wrong = self.network.loss(weights, self.test.inputs, self.test.classes)
@@ -116,13 +102,12 @@ def training(
 
     Parameters
     ----------
-    network : Network
     rng : numpy.random.Generator
         Draws the parts and the first weights.
     inputs : ndarray, shape (N, widths[0]), or of whole numbers, shape (N, context)
     classes : ndarray of int, shape (N,)
     passes : int
-        How often the training part goes by.
+        Number of passes over the training part.
     """
     order, ends = rng.permutation(len(classes)), [int(0.5 * len(classes)), int(0.7 * len(classes))]
     train, validation, test = ((inputs[i], classes[i]) for i in np.split(order, ends))
@@ -132,7 +117,7 @@ def training(
 
 
 class Training(Problem[TrainingOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "training"
     offers: ClassVar[type[TrainingOracle]] = TrainingOracle

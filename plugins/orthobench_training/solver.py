@@ -1,4 +1,4 @@
-"""What all methods share: batches, a step that falls to zero, and the buffers of each matrix."""
+"""Base of the methods: batches, a falling step, and buffers of each matrix."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from orthobench.contract import Array, Solution, Solver, State, flops, parameter
 from orthobench_training.oracle import TrainingOracle
 
 POLYNOMIALS = 5
-"""Newton-Schulz steps of a polar factor, as in Muon."""
+"""Number of Newton-Schulz steps of a polar factor, as in Muon."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TrainingState(State):
-    """The weights, and what a method keeps of each matrix.
+    """The weights, and buffers of each matrix.
 
     Attributes
     ----------
-    weights : list of ndarray
     momenta, others : list of ndarray
-        Zero at first; `others` as `TrainingSolver.other` makes them.
+        Zero at first; `others` from `TrainingSolver.other`.
     embedding : bool
         Whether the first matrix is an embedding.
     """
@@ -41,7 +40,7 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
     """Base: a batch, its gradients, and an update of each matrix (in, out).
 
     The step falls linearly from `step` to zero at the end of the samples. One method moves all
-    matrices, embeddings and the last layer included: nothing is left to Adam.
+    matrices, embeddings and the last layer included.
     """
 
     step_size: float = parameter(0.03, name="step", above=0.0, help="first step")
@@ -57,12 +56,12 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
         )  # fmt: skip
 
     def begun(self, number: int, W: Array, oracle: TrainingOracle) -> Array:
-        """Return the weights that a matrix begins with; here a copy."""
+        """Return the first weights of a matrix; here a copy."""
         del number, oracle
         return W.copy()
 
     def other(self, W: Array) -> Any:
-        """Return what is kept of a matrix beside its momentum; here nothing."""
+        """Return a second buffer of a matrix; here none."""
         del W
 
     def step(self, oracle: TrainingOracle, state: TrainingState) -> None:
@@ -79,7 +78,7 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
 
     @abstractmethod
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return what is subtracted of matrix i at step one, and its flops."""
+        """Return what is subtracted from matrix i at step one, and its flops."""
 
     def returned(self, state: TrainingState, i: int, W: Array) -> Array:
         """Return the matrix after a step; here as it is."""
@@ -89,6 +88,18 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
     def solution(self, state: TrainingState) -> Solution:
         """Return all weights, one below another."""
         return Solution(np.concatenate([W.ravel() for W in state.weights])[:, None])
+
+
+@dataclass(frozen=True)
+class SummedGradients(TrainingSolver):
+    """Base of methods with the sum M <- momentum M + G."""
+
+    momentum: float = parameter(0.95, low=0.0, below=1.0, help="decay of the sum of gradients")
+
+    def summed(self, state: TrainingState, i: int, G: Array) -> Array:
+        """Add a gradient to the sum of matrix i, and return the sum."""
+        state.momenta[i] = self.momentum * state.momenta[i] + G
+        return state.momenta[i]
 
 
 def orthogonalized(M: Array) -> tuple[Array, int]:

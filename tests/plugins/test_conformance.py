@@ -1,8 +1,8 @@
-"""What is built in keeps to the contract: a table of solvers and problems.
+"""Built-in solvers and problems keep to the contract.
 
 The solvers of a plugin are checked with their defaults. Each row below adds a variant whose code
-differs; each problem is checked in the size that its row gives it, and needs none where its
-defaults are small.
+differs; each problem is checked in the size of its row, or with small
+defaults.
 """
 
 from contextlib import suppress

@@ -1,8 +1,8 @@
-"""A default run does not depend on what the problem does not: coordinates, columns, the origin.
+"""Default runs do not depend on coordinates, order of columns, or the origin.
 
-Every solver runs on a small instance of each family that it takes, once as it is and once in other
-coordinates, with the columns of the start in another order, or with data or cost moved by a
-constant; the points must agree up to rounding.
+Every solver runs on a small instance of each of its families, and again in other coordinates, with
+columns of the start in another order, or with data or cost moved by a constant. The points must
+agree up to rounding.
 """
 
 from functools import cache, partial

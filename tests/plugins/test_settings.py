@@ -1,7 +1,7 @@
-"""What a suite stands for that names no settings: defaults, ranges and choices, as `settings.txt`.
+"""Defaults, ranges and choices of all solvers, as in `settings.txt`.
 
-Results are comparable only where these stay: a change of one is made there too, on purpose, and
-told in the changelog. `python tests/plugins/test_settings.py` writes the file.
+Results are comparable only if these stay: change the file on purpose, and name the change in the
+changelog. `python tests/plugins/test_settings.py` writes the file.
 """
 
 from dataclasses import MISSING

@@ -46,7 +46,7 @@ def test_svds_finds_all_directions_of_the_samples(shape):
 
 
 @pytest.mark.parametrize("values", [(1.0, -100.0, 0.5), (1.0, -1.0, 0.9), (2.0, -3.0, -5.0)])
-def test_genelink_finds_the_largest_eigenvalue_whatever_the_other_end_is(values):
+def test_genelink_finds_the_largest_eigenvalue(values):
     pencil = generalized_eigenvectors(np.diag(values), np.diag([1.0, 2.0, 1.0]), 1)
     outcome = ob.solve("genelink", pencil, ob.Budget(steps=5000))
     assert outcome.trace[-1].metrics["suboptimality"] < 1e-12

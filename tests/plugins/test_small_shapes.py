@@ -1,6 +1,6 @@
-"""Small shapes, every solver: a run is right, or refused, or says that it did not do it.
+"""Small shapes, every solver: a run is right, is refused, or reports that it failed.
 
-What says that it converged is compared with a plain reference; nothing raises but our sentences.
+Converged runs are compared with a plain reference; only errors of orthobench are raised.
 """
 
 import numpy as np

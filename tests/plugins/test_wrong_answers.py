@@ -1,7 +1,7 @@
-"""What once ended as done with a wrong answer: each is right now, or refused, or says so.
+"""Former wrong answers: each is right now, or refused, or reported.
 
-A row runs solvers on an input and says how that ended, with the figure that shows it: `pytest -m
-slow -rP tests/plugins/test_wrong_answers.py` prints the table.
+A row runs solvers on an input and reports the end with a figure: `pytest -m slow -rP
+tests/plugins/test_wrong_answers.py` prints the table.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def last(solver, instance, budget=None, **parameters):
 
 
 def cost(solver, scales):
-    """Say right where the value, over c, is the optimum 6; or its start's gap is as closed."""
+    """Return "right" if the value, over c, is the optimum 6, or the start's gap is closed."""
     found = [
         last(solver, traces(c), ob.Budget(steps=3000))["objective"] / c for c in (1.0, *scales)
     ]
@@ -51,7 +51,7 @@ def nonzeros(solver, scales):
 
 
 def subspace(solver, scales):
-    """Say right where what is missed is the same in all units, and less than at the start."""
+    """Return "right" if the error is the same in all units, and less than at the start."""
     runs = [ob.solve(solver, ob.stochastic_pca(c * SPIKED, 2), seed=0) for c in (1.0, *scales)]
     ends = [
         run.trace[-1].metrics["suboptimality"] / c**2
@@ -87,7 +87,7 @@ def few(solver, count):
 
 
 def component(solver):
-    """Say right where the best value is reached on O(5), and said where one component was tried."""
+    """Return "right" at the best value on O(5), and "said" if one component was tried."""
     verdicts = {"right": 0, "said": 0, "wrong": 0}
     for seed in range(20):
         T = np.random.default_rng(seed).standard_normal((5, 5))

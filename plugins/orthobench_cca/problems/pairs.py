@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class CCA(Problem[PairsMatrices]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "canonical correlation"
     offers: ClassVar[type[PairsMatrices]] = PairsOracle
@@ -33,9 +33,8 @@ class CCA(Problem[PairsMatrices]):
 class PlantedCorrelations(CCA):
     """Gaussian pairs with known canonical correlations in the population.
 
-    The correlations fall linearly from `top` over k of them to `top` - `gap` k, and are zero after
-    that. Both halves are mixed by matrices whose singular values fall from 1 to 1 / `condition`.
-    The judge measures by the sample covariances, whose correlations are a little higher.
+    The correlations fall linearly from `top` over k of them to `top` - `gap` k; the others are
+    zero. Both halves are mixed by matrices whose singular values fall from 1 to 1 / `condition`.
     """
 
     name = "planted-correlations"
@@ -64,7 +63,7 @@ class PlantedCorrelations(CCA):
         return tuple(self.top - self.gap * i for i in range(self.k))
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
-        """Return the instance; `rng` draws the mixing and the pairs."""
+        """Return the instance."""
         count = self.samples + self.test
         x = rng.standard_normal((count, self.p))
         y = rng.standard_normal((count, self.q))
@@ -87,11 +86,10 @@ class PlantedCorrelations(CCA):
 
 @dataclass(frozen=True)
 class SparsePairs(CCA):
-    """Sparse counts of two kinds of the same cells, which k groups of cells tie together.
+    """Sparse counts of two kinds in the same cells, tied by k groups.
 
-    Each cell counts in as many columns, oftener in those of its group; entries are log(1 + count).
-    They stay sparse; beyond 3,000 columns on either side the judge
-    measures against correlations of one, the most that they can be.
+    Cells count more often in columns of their group; entries are log(1 + count). Beyond 3,000
+    columns on either side the judge measures against correlations of one, their maximum.
     """
 
     name = "sparse-pairs"
@@ -111,13 +109,13 @@ class SparsePairs(CCA):
             raise UsageError(f"k must be below {min(self.p, self.q)}, not {self.k}")
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
-        """Return the instance; `rng` draws groups and counts."""
+        """Return the instance."""
         groups = rng.integers(self.k + 1, size=self.samples)
         X, Y = (self.counts(groups, size, rng) for size in (self.p, self.q))
         return cca(X, Y, self.k, ridge=self.ridge)
 
     def counts(self, groups: NDArray[np.intp], size: int, rng: np.random.Generator) -> Any:
-        """Return cells by columns, sparse: each cell has `density`, oftener those of its group."""
+        """Return cells by columns, sparse, with more counts in a cell's group."""
         from scipy.sparse import csr_matrix
 
         most = max(1, round(self.density * size))
@@ -135,9 +133,9 @@ class SparsePairs(CCA):
 
 @dataclass(frozen=True)
 class NpyCCA(CCA):
-    """Your own pairs in files: two .npy files, or one .npz file that has X and Y.
+    """Your own pairs in files: two .npy files, or one .npz file with X and Y.
 
-    They are read into memory as a whole, and shuffled for each seed; all of them are judged by.
+    They are read into memory and shuffled for each seed; the judge uses all of them.
     """
 
     name = "npy-cca"
@@ -149,15 +147,7 @@ class NpyCCA(CCA):
     passes: int = parameter(5, help="how often a stream goes through the pairs", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
-        """Return the instance; `rng` shuffles the pairs.
-
-        Raises
-        ------
-        DataError
-            Where a file is missing, or X and Y are no real matrices of equally many rows.
-        UsageError
-            Where k is too large.
-        """
+        """Return the instance."""
         X, Y = self._pairs()
         if len(X) != len(Y):
             raise DataError(f"X has {len(X)} rows and Y {len(Y)}: they must be pairs")
@@ -183,7 +173,7 @@ class NpyCCA(CCA):
 
 
 def _of_file(path: str, read: Callable[[Path], T]) -> T:
-    """Return what is read of a file, or say which cannot be read."""
+    """Return the arrays of a file, or name it."""
     try:
         return read(Path(path).expanduser())
     except FileNotFoundError:
@@ -193,7 +183,6 @@ def _of_file(path: str, read: Callable[[Path], T]) -> T:
 
 
 def _loaded(file: Path) -> Any:
-    """Return the array in a .npy file, or the arrays X and Y in a .npz file, by name."""
     with opened(file) as stream:
         found = np.load(stream, allow_pickle=False)
         if isinstance(found, np.ndarray):
@@ -205,8 +194,7 @@ def _loaded(file: Path) -> Any:
 class DigitHalves(CCA):
     """Left and right halves of the 1,797 handwritten digits of scikit-learn, 32 pixels each.
 
-    Some pixels are always blank, so that the covariances need a ridge, relative to the variance of
-    a pixel.
+    Some pixels are always blank: the covariances need a ridge, relative to the variance of a pixel.
     """
 
     name = "digit-halves"
@@ -219,7 +207,7 @@ class DigitHalves(CCA):
     passes: int = parameter(5, help="how often a stream goes through the pairs", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
-        """Return the instance; `rng` shuffles the digits."""
+        """Return the instance."""
         images = digits.pixels().reshape(-1, 8, 8)[rng.permutation(1797)] / 16
         left, right = (
             images[:, :, half].reshape(len(images), -1) for half in (slice(4), slice(4, 8))

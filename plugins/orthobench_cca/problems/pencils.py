@@ -13,7 +13,7 @@ from orthobench_cca.pencil import PencilOracle, generalized_eigenvectors
 
 
 class GeneralizedEigenvectors(Problem[PencilOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "generalized eigenvectors"
     offers: ClassVar[type[PencilOracle]] = PencilOracle
@@ -25,8 +25,7 @@ class GeneralizedEigenvectors(Problem[PencilOracle]):
 class PlantedPencil(GeneralizedEigenvectors):
     """Random matrices A and B with the generalized eigenvalues 1, `ratio`, `ratio`², ...
 
-    A = M diag(values) M' and B = MM', where M has singular values from 1 to condition^-½, so that B
-    has that condition number.
+    A = M diag(values) M' and B = MM'; B has the condition number `condition`.
     """
 
     name = "planted-pencil"
@@ -42,7 +41,7 @@ class PlantedPencil(GeneralizedEigenvectors):
             raise UsageError(f"k must be at most n = {self.n}, not {self.k}")
 
     def build(self, rng: np.random.Generator) -> Instance[PencilOracle]:
-        """Return the instance; `rng` draws M."""
+        """Return the instance."""
         left, right = (np.linalg.qr(rng.standard_normal((self.n, self.n)))[0] for _ in range(2))
         M = (left * np.geomspace(1, self.condition**-0.5, self.n)) @ right
         return generalized_eigenvectors(
@@ -54,8 +53,8 @@ class PlantedPencil(GeneralizedEigenvectors):
 class DigitDiscriminants(GeneralizedEigenvectors):
     """Fisher's linear discriminants of the 1,797 handwritten digits of scikit-learn.
 
-    A is the scatter of the means of the ten classes, B the scatter within classes. Some pixels are
-    always blank, so that B needs a ridge, relative to the variance of a pixel.
+    A is the scatter of the means of the ten classes, B the scatter within classes. Blank pixels
+    require a ridge of B, relative to the variance of a pixel.
     """
 
     name = "digit-discriminants"
@@ -67,7 +66,7 @@ class DigitDiscriminants(GeneralizedEigenvectors):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[PencilOracle]:
-        """Return the instance; nothing is drawn."""
+        """Return the instance."""
         del rng
         X, labels = digits.pixels().astype(np.float64), digits.labels()
         means = np.stack([X[labels == label].mean(axis=0) for label in range(10)])

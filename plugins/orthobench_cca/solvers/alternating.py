@@ -13,7 +13,7 @@ from orthobench_cca.covariances import SINGULAR, normalized, normalized_flops, u
 from orthobench_cca.oracle import PairsOracle, halves
 
 GAIN, STALLED = 1e-12, 50
-"""Relative gain of the correlations that is rounding, and the steps without more that end a run."""
+"""Relative gain that is rounding; number of steps without gain that ends a run."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,15 +25,15 @@ class AlternatingState(State):
     A : ndarray, shape (p, k)
     B : ndarray, shape (q, k)
     regressed : ndarray, shape (p, k)
-        A before it was normalized: the coefficients of the last regression on x.
+        A before normalization: the last regression on x.
     xx : ndarray, shape (p, p)
     yy : ndarray, shape (q, q)
         The covariances.
     to_x : ndarray, shape (p, q)
-        S_xx^-1 S_xy: the least-squares map from weights of y to those of x.
+        S_xx^-1 S_xy.
     to_y : ndarray, shape (q, p)
     least, most : float
-        The square of the smallest move, and the most that correlations came to in larger ones.
+        The square of the smallest move; the largest sum of correlations.
     stalled : int
         Steps since either changed.
     """
@@ -54,13 +54,11 @@ class AlternatingState(State):
 class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     """Alternating least squares: A <- S_xx^-1 S_xy B, normalized, then B likewise from A.
 
-    S_xx^-1 S_xy B are the coefficients of the regression of the canonical variables B'y on x.
-    Normalization is A <- A (A'S_xx A)^-½, which makes A the maximizer of tr(A'S_xy B) for given B:
-    so the objective never falls. The error falls by (rho_(k+1) / rho_k)² a step.
+    Normalization is A <- A (A'S_xx A)^-½, which maximizes tr(A'S_xy B) for given B: the objective
+    never falls. The error falls by (rho_(k+1) / rho_k)² a step.
 
-    It ends where the coefficients move by at most `tolerance` in the metric of S_xx, or where for
-    50 steps neither moves shrink nor correlations grow, as rounding does where fewer than k of
-    them are positive.
+    It ends if coefficients move by at most `tolerance` in the metric of S_xx, or after 50 steps in
+    which neither moves shrink nor correlations grow.
 
     Parameters
     ----------
@@ -69,14 +67,14 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
 
     Notes
     -----
-    2N(p² + q² + pq) flops for the covariances, 11p³ + 11q³ for their inverses, and
-    8pqk + 2(p² + q²)k + 4(p + q)k² a step. Memory: 2(p² + q² + pq) doubles.
+    2N(p² + q² + pq) flops for the covariances, 11p³ + 11q³ for their inverses, and 8pqk + 2(p² +
+    q²)k + 4(p + q)k² a step. Memory: 2(p² + q² + pq) doubles.
 
     References
     ----------
     Golub and Zha 1995, "The canonical correlations of matrix pairs and their numerical
-    computation", section 4; with k columns at once Lu and Foster 2014. The symmetric normalization,
-    in place of a QR decomposition with the same span, is this project's.
+    computation", section 4; with k columns at once Lu and Foster 2014. The symmetric normalization
+    is this project's; it has the same span as their QR decomposition.
     """
 
     tolerance: float = parameter(1e-12, help="distance that coefficients move at last", low=0.0)
@@ -124,7 +122,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
             state.status = Status.CONVERGED
 
     def _watch(self, state: AlternatingState, square: float) -> None:
-        """Count the steps in which neither the move shrinks nor the correlations grow."""
         if square < state.least:
             state.least, state.stalled = square, 0
             return
@@ -141,7 +138,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
 
 
 def _solved(S: Array, M: Array) -> Array:
-    """Return the pseudo-inverse of a covariance times M; columns are given unit variance for it."""
     units = units_of(np.diag(S))[:, None]
     root = inverse_root_on_range(S * units * units.T, SINGULAR)
     return np.asarray(units * (root @ (root @ (units * M))))

@@ -22,8 +22,8 @@ class AppGradState(State):
     free_b, B : ndarray, shape (q, k)
         For data in `units`.
     units : tuple of float
-        The root of the mean |x|² of the first batch, and of |y|²; 1 where steps are absolute, or
-        where they are zero.
+        The root of the mean |x|² and |y|² of the first batch; 1 if steps are absolute, or data
+        zero.
     """
 
     free_a: Array
@@ -35,25 +35,20 @@ class AppGradState(State):
 
 @dataclass(frozen=True)
 class AppGrad(Solver[PairsOracle, AppGradState]):
-    """Stochastic AppGrad: least-squares gradient steps on batches, and normalization apart.
+    """Stochastic AppGrad: least-squares gradient steps on batches, normalized separately.
 
-    The augmented weights F take a gradient step of the regression of B'y on x,
-    F <- F - (step / L) (X'(XF - YB) / b + ridge F), and A = F (F'S F)^-½ is normalized with the
-    covariance S = X'X / b + ridge I of the batch; likewise G and B with the A before. At the
-    canonical variables F = A diag(correlations), a fixed point of the expected step, which the
-    gradient on A itself would not have. L is the mean |x|² of the batch, |y|² for the other half.
-
-    Solutions are the augmented weights, whose spans are judged.
+    The augmented weights F take a gradient step of the regression of B'y on x, F <- F - (step / L)
+    (X'(XF - YB) / b + ridge F). A = F (F'S F)^-½ is normalized with the covariance S = X'X / b +
+    ridge I of the batch; likewise G and B with the previous A. At the canonical variables F = A
+    diag(correlations) is a fixed point of the expected step. L is the mean |x|² of the batch, |y|²
+    for the other half.
 
     Parameters
     ----------
-    step_size : float
-        The parameter ``step``.
     batch : int
         Pairs in a batch, at least k.
     relative : bool
-        Both halves are divided by the root of their mean square in the first batch; without it the
-        start is as long as in data of unit one.
+        Whether both halves are divided by their root mean square in the first batch.
 
     Notes
     -----
@@ -81,13 +76,7 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
     source: ClassVar[str] = "Ma, Lu and Foster 2015"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AppGradState:
-        """Begin at the common start.
-
-        Raises
-        ------
-        UsageError
-            Where a batch has fewer pairs than there are canonical variables.
-        """
+        """Begin at the common start."""
         del rng
         if self.batch < oracle.k:
             raise UsageError(f"batch must be at least k = {oracle.k}, not {self.batch}")
@@ -116,7 +105,6 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
             state.status, state.reason = Status.FAILED, "the weights diverge: lower `step`"
 
     def _half(self, X: Array, target: Array, free: Array, ridge: float) -> tuple[Array, Array]:
-        """Return the augmented weights after a step, and them normalized on the batch."""
         count = len(X)
         scale = self.step_size / (float(np.vdot(X, X)) / count + ridge)
         free = free - scale * (X.T @ (X @ free - target) / count + ridge * free)
@@ -133,7 +121,7 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
 
 
 def _size(X: Array) -> float:
-    """Return the root of the mean square of the lengths of rows; 1 where all are zero."""
+    """Return the root of the mean square of the lengths of rows; 1 if all are zero."""
     largest = float(np.abs(X).max(initial=0.0)) or 1.0
     return largest * float(np.linalg.norm(X / largest)) / len(X) ** 0.5 or 1.0
 

@@ -29,24 +29,22 @@ class ExactState(State):
 class Exact(Solver[PairsMatrices, ExactState]):
     """Canonical variables from the singular value decomposition of the whitened covariance.
 
-    With W_x'(S_xx + ridge I)W_x = I and W_y likewise, the singular values of W_x'S_xy W_y are the
-    canonical correlations, and A = W_x U, B = W_y V. Each side is whitened by its covariance, or
-    by a QR decomposition of the data, as its shape says.
+    With W_x'(S_xx + ridge I)W_x = I and W_y likewise, W_x'S_xy W_y = U R V' has the canonical
+    correlations R, and A = W_x U, B = W_y V.
 
     Parameters
     ----------
     by : {"shape", "gram", "qr"}
-        By Gram where there are at least as many pairs as columns, otherwise by QR, which never
-        forms a matrix (p, p); or one of them for both sides. QR keeps digits of ill-conditioned
-        data that Gram squares away.
+        Whiten by covariances (``"gram"``), or by QR decompositions of the data, which keep digits
+        of ill-conditioned data. ``"shape"``: by Gram if there are at least as many pairs as
+        columns.
 
     Notes
     -----
-    By Gram 2Np² + 2p³/3 flops a side, or 2Np² + 9p³ where its covariance is ill-conditioned; by QR
-    2Npm - 2m³/3 and a singular value decomposition (m, m) with m = min(N, p). Then
-    2pq(N + p + q) for the whitened covariance, 2N²(p + q + N) with more columns than pairs; and its
-    leading singular vectors, from the smaller Gram matrix where k is an eighth of it at most.
-    Memory: 2(p² + q²) + pq doubles, with more columns than pairs 2N(p + q).
+    By Gram 2Np² + 2p³/3 flops a side, or 2Np² + 9p³ if its covariance is ill-conditioned; by QR
+    2Npm - 2m³/3 and a singular value decomposition (m, m) with m = min(N, p). Then 2pq(N + p + q),
+    or 2N²(p + q + N) with more columns than pairs, for the whitened covariance, and its leading
+    singular vectors. Memory: 2(p² + q²) + pq doubles, with more columns than pairs 2N(p + q).
 
     References
     ----------
@@ -62,20 +60,14 @@ class Exact(Solver[PairsMatrices, ExactState]):
     source: ClassVar[str] = "Hotelling 1936"
 
     def init(self, oracle: PairsMatrices, rng: np.random.Generator) -> ExactState:
-        """Return the common start.
-
-        Raises
-        ------
-        UsageError
-            Where sparse data are to be whitened by QR.
-        """
+        """Begin at the common start."""
         del rng
         if self.by == "qr" and any(hasattr(side.data, "toarray") for side in oracle.sides):
             raise UsageError("by=qr makes sparse data dense; pass by=gram")
         return ExactState(point=oracle.start.copy())
 
     def step(self, oracle: PairsMatrices, state: ExactState) -> None:
-        """Compute the weights, which ends the run."""
+        """Compute the weights."""
         left, right = (whitened(side, oracle.ridge, self.by) for side in oracle.sides)
         found = canonical(oracle, left, right)
         state.point = np.vstack([found.A, found.B])

@@ -1,4 +1,4 @@
-"""Solvers of the generalized eigenvalue problem: exactly, and by approximate inverse iteration."""
+"""Solvers of the generalized eigenvalue problem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orthobench_cca.covariances import normalized, normalized_flops
 from orthobench_cca.pencil import PencilOracle, leading
 
 SHIFT = 1.1
-"""The shift relative to a negative Ritz value: above one, so that its vector does not vanish."""
+"""Shift relative to a negative Ritz value, above one."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class PencilState(State):
     ----------
     X : ndarray, shape (n, k)
     shift : float
-        The multiple of B that is added to A, of `genelink`.
+        The multiple of B that `genelink` adds to A.
     """
 
     X: Array
@@ -58,12 +58,12 @@ class GeneralizedExact(PencilSolver):
     source: ClassVar[str] = "Golub and Van Loan 2013, section 8.7.2"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> PencilState:
-        """Return the common start."""
+        """Begin at the common start."""
         del rng
         return PencilState(X=oracle.start.copy())
 
     def step(self, oracle: PencilOracle, state: PencilState) -> None:
-        """Compute the eigenvectors, which ends the run."""
+        """Compute the eigenvectors."""
         n, k = oracle.n, oracle.k
         state.X = leading(oracle.A, oracle.B, k)
         state.work.steps += 1
@@ -76,21 +76,18 @@ class GeneralizedExact(PencilSolver):
 class GenELinK(PencilSolver):
     """Inverse-free subspace iteration: X <- B^-1 A X approximately, normalized in the metric B.
 
-    The linear systems BZ = AX are solved by a few conjugate gradients, which begin at
-    X (X'BX)^-1 X'AX: so the closer X is, the fewer are needed. Normalization is X <- Z (Z'BZ)^-½,
-    which has the same span as Gram-Schmidt. It converges by a factor
-    value_(k+1) / value_k a step.
+    The linear systems BZ = AX are solved by a few conjugate gradients from X (X'BX)^-1 X'AX.
+    Normalization is X <- Z (Z'BZ)^-½.
 
-    The plain method converges to the eigenvalues of largest absolute value. So wherever a Ritz
-    value of X is negative, A becomes A + shift B, which has the same eigenvectors, with a shift of
-    1.1 times its size: the convergence is slower then, and to the largest eigenvalues.
+    The plain method converges to the eigenvalues of largest absolute value. So if a Ritz value of X
+    is negative, A becomes A + shift B, with a shift of 1.1 times its size.
 
-    It ends where X moves by at most `tolerance` in the metric B, beyond its span.
+    It ends if X moves by at most `tolerance` in the metric B, beyond its span.
 
     Parameters
     ----------
     inner : int
-        Conjugate gradients a step.
+        Number of conjugate gradients a step.
     tolerance : float
         Zero never ends the run.
 
@@ -144,7 +141,7 @@ class GenELinK(PencilSolver):
 
 
 def conjugate_gradients(B: Array, right: Array, Z: Array, count: int) -> Array:
-    """Return BZ = right solved from Z, each column by so many conjugate gradients."""
+    """Return Z after some conjugate gradients on BZ = right, column by column."""
     R = right - B @ Z
     P, squares = R, np.sum(R * R, axis=0)
     for _ in range(count):
@@ -157,5 +154,5 @@ def conjugate_gradients(B: Array, right: Array, Z: Array, count: int) -> Array:
 
 
 def _ratio(over: Array, under: Array) -> Array:
-    """Return ratios, 0 where there is nothing left to divide by."""
+    """Return ratios, 0 if the divisor vanishes."""
     return np.divide(over, under, out=np.zeros_like(over), where=under > 0)

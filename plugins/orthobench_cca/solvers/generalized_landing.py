@@ -1,4 +1,4 @@
-"""Landing for X'BX = I: steps without retraction, with B as it is or by mini-batches."""
+"""Landing for X'BX = I, for a pencil and for mini-batches."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from orthobench_cca.solvers.generalized import PencilSolver, PencilState
 from orthobench_cca.solvers.stochastic import Stochastic, StochasticState
 
 STEPS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-"""Steps that are tried for a pencil, whose matrices are divided by their norms."""
+"""Step sizes for a pencil with matrices divided by their norms."""
 
 
 def landing_direction(AX: Array, BX: Array, S: Array, attraction: float) -> Array:
-    """Return skew(AX(BX)')BX - attraction BX(S - I), the direction that goes up tr(X'AX)/2.
+    """Return skew(AX(BX)')BX - attraction BX(S - I), which ascends tr(X'AX)/2.
 
-    The two terms are orthogonal to each other, and the first leaves S as it is to first order.
+    The two terms are orthogonal to each other.
 
     Parameters
     ----------
     AX, BX : ndarray, shape (n, k)
     S : ndarray, shape (k, k)
         X'BX.
-    attraction : float
 
     Notes
     -----
@@ -36,7 +35,7 @@ def landing_direction(AX: Array, BX: Array, S: Array, attraction: float) -> Arra
 
     References
     ----------
-    Vary, Ablin, Gao and Absil 2024, equations 5 to 7, where the gradient of the cost is -AX.
+    Vary, Ablin, Gao and Absil 2024, equations 5 to 7, in which the gradient of the cost is -AX.
     """
     identity = np.eye(len(S))
     rising = AX @ (BX.T @ BX) - BX @ (AX.T @ BX)
@@ -63,22 +62,19 @@ class LandingState(PencilState):
 
 @dataclass(frozen=True)
 class PencilLanding(PencilSolver):
-    """X <- X + t (skew(AX(BX)')BX - attraction BX(X'BX - I)), with products by A and B alone.
+    """X <- X + t (skew(AX(BX)')BX - attraction BX(X'BX - I)), by products with A and B alone.
 
-    X leaves X'BX = I and lands on it as the first term vanishes. The step t is at most the one
-    that keeps |X'BX - I| <= eps: with F the direction, d the defect and m the least eigenvalue of
-    X'B²X, that is the largest t with d - 2t attraction m d + t²|F'BF| <= eps, and at most
-    1 / (2 attraction |X'B²X|). The number of steps grows with the condition of B.
+    X leaves X'BX = I and lands on it as the first term vanishes. F is the direction, d is |X'BX -
+    I|, and m the smallest eigenvalue of X'B²X. Then t is at most 1 / (2 attraction |X'B²X|) and
+    keeps d - 2t attraction m d + t²|F'BF| <= eps. The number of steps grows with the condition of
+    B.
 
     Parameters
     ----------
     step : float
         t, for A and B divided by their largest sums of a column.
-    attraction : float
-    eps : float
     tolerance : float
-        The run ends if the norm of the direction is at most this share of the first. Zero never
-        ends it.
+        The run ends if the norm of the direction is at most this share of the first.
 
     Notes
     -----
@@ -87,8 +83,8 @@ class PencilLanding(PencilSolver):
     References
     ----------
     Vary, Ablin, Gao and Absil 2024, "Optimization without retraction on the random generalized
-    Stiefel manifold", arXiv:2405.01702. Their bound of the step is by the condition of B; that
-    above is by the point, and was derived for this code.
+    Stiefel manifold", arXiv:2405.01702. They bound the step by the condition of B; the bound by the
+    point was derived for this code.
     """
 
     step_size: float = parameter(
@@ -157,17 +153,8 @@ class PencilLanding(PencilSolver):
 class PairsLanding(Stochastic):
     """Landing for canonical correlations: A and B are those of a batch, and B is never formed.
 
-    Z <- Z + step (skew(AZ(BZ)')BZ - attraction BZ(Z'BZ - I)). As in the authors' code, all
-    products are of one batch, so that the direction is biased by their covariance, which falls
-    with the size of the batch.
-
-    Parameters
-    ----------
-    step_size : float
-        The parameter ``step``.
-    batch : int
-        Pairs in a batch.
-    attraction : float
+    Z <- Z + step (skew(AZ(BZ)')BZ - attraction BZ(Z'BZ - I)). As in the authors' code, all products
+    are of one batch: the direction has a bias, which falls with the batch.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Canonical correlation analysis by a block Krylov method on the whitened operator, unformed."""
+"""Canonical correlation analysis by a block Krylov method."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from orthobench_cca.canonical import by_cholesky
 from orthobench_cca.oracle import Centred, PairsMatrices, PassesSolution, halves
 
 DROPPED = 1e-12
-"""Eigenvalue of a Gram matrix of a basis, relative to the largest, below which it is rounding."""
+"""Relative eigenvalue of a basis's Gram matrix below which it is rounding."""
 
 STEPS = 20
-"""Steps of a run by which the costs of conjugate gradients and of a factor are compared."""
+"""Number of steps for the choice between conjugate gradients and a factor."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,18 +27,18 @@ class KrylovState(State):
     A : ndarray, shape (p, k)
     B : ndarray, shape (q, k)
     block : ndarray
-        The scores of x, shape (N, b), that the next step begins with.
+        The scores of x, shape (N, b), with which the next step begins.
     bases : tuple of ndarray, shapes (p, j), (q, j)
     scores : tuple of ndarray, shape (N, j) each
         Those of the bases.
     inverses : tuple of ndarray, shapes (p,), (q,)
-        One over the variances of the columns, which precondition.
+        One over the variances of the columns.
     roots : tuple of ndarray or None, shapes (p, p), (q, q)
-        Inverse factors of the covariances, where regressions are by them.
+        Inverse factors of the covariances, if used.
     captured : float
         The sum of the correlations.
     products : int
-        With X, Y, or one of their transposes.
+        Number of products with X, Y, or their transposes.
     """
 
     A: Array
@@ -56,14 +56,12 @@ class KrylovState(State):
 class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     """Block Krylov subspaces of S_xx^-1 S_xy S_yy^-1 S_yx, and canonical variables in them.
 
-    A step regresses the scores XP of a block on y, and those of the result on x, each by `inner`
-    conjugate gradients, preconditioned by the variances of columns. Both results join the bases,
-    in which the canonical variables are then exact. Bases of `blocks` blocks are replaced by the
-    Ritz vectors. Neither a covariance nor centred data are formed, so that sparse data stay sparse.
+    A step regresses the scores XP of a block on y, and the result on x, by `inner` conjugate
+    gradients each, preconditioned by the variances of columns. Both results join the bases, in
+    which canonical variables are exact. Bases of `blocks` blocks are replaced by the Ritz vectors.
 
-    Only where a side is dense, has no more columns than pairs and so few that its covariance costs
-    less than the conjugate gradients of 20 steps, it is formed, and its Cholesky factor regresses
-    exactly; unless it is ill-conditioned.
+    A dense, well-conditioned, narrow side is regressed exactly by the Cholesky factor of its
+    covariance.
 
     Parameters
     ----------
@@ -74,14 +72,14 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     blocks : int
         Blocks of a basis.
     tolerance : float
-        Relative gain of the sum of correlations in a step at or below which it has converged.
+        Relative gain of the sum of correlations in a step at which the run has converged.
 
     Notes
     -----
-    4 `inner` + 4 products of X or Y with a block (., b) a step, 2Npb flops each where X is dense,
-    2Nb for the means, 14Nj² and 6(p + q)j² for the bases, and lower terms; b = k + `oversampling`,
-    j the columns of a basis. With a factor a side has 2Np² + 2p³/3 once, and a regression 2Npb +
-    4p²b. Memory: j(p + q + 2N) doubles beside the data, and p² for a factor.
+    A step takes 4 `inner` + 4 products of X or Y with a block (., b), b = k + `oversampling`, 2Npb
+    flops each if X is dense. Bases of j columns take 14Nj² and 6(p + q)j². A factor takes 2Np² +
+    2p³/3 once, and a regression with it 2Npb + 4p²b. Memory: j(p + q + 2N) doubles beside the data,
+    and p² for a factor.
 
     References
     ----------
@@ -128,7 +126,7 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
         return state
 
     def step(self, oracle: PairsMatrices, state: KrylovState) -> None:
-        """Extend both bases by a block, and compute the canonical variables in them."""
+        """Extend both bases by a block, and compute canonical variables."""
         (x, y), N, width = oracle.sides, oracle.count, state.block.shape[1]
         Z = self._regressed(y, state.block, oracle.ridge, state.inverses[1], state.roots[1])
         V = y.times(Z)
@@ -157,7 +155,7 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     def _root(
         self, side: Centred, ridge: float, inverse: Array, width: int
     ) -> tuple[Array | None, int]:
-        """Return W with WW'(S + ridge I) = I where it pays and S is well-conditioned; and flops."""
+        """Return W with WW'(S + ridge I) = I, or None if that is not cheaper; and flops."""
         N, p = side.data.shape
         if hasattr(side.data, "toarray") or p > min(N, 2 * STEPS * self.inner * width):
             return None, 0
@@ -170,7 +168,7 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     def _regressed(
         self, side: Centred, scores: Array, ridge: float, inverse: Array, root: Array | None
     ) -> Array:
-        """Return (S + ridge I)^-1 M'scores / N, by its factor or nearly by conjugate gradients."""
+        """Return (S + ridge I)^-1 M'scores / N, by the factor or by conjugate gradients."""
         N = len(scores)
         rest = side.adjoint(scores) / N
         if root is not None:
@@ -193,7 +191,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     def _count(
         self, oracle: PairsMatrices, state: KrylovState, width: int, joint: int, kept: int
     ) -> None:
-        """Count a step whose bases had `joint` columns, of which `kept` were independent."""
         p, q, _ = oracle.sizes
         N = oracle.count
         for side, root in zip(oracle.sides, state.roots, strict=True):
@@ -216,7 +213,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
 
 
 def _whitened(basis: Array, scores: Array, ridge: float) -> tuple[Array, Array]:
-    """Return a basis of the same span whose scores are white, and these."""
     squares = np.einsum("ij,ij->j", scores, scores) / len(scores)
     lengths = np.sqrt(squares + ridge * np.einsum("ij,ij->j", basis, basis)) + 1e-300
     basis, scores = basis / lengths, scores / lengths

@@ -1,4 +1,4 @@
-"""scikit-learn's canonical correlation analysis and partial least squares, to compare with."""
+"""scikit-learn's canonical correlation analysis and partial least squares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orthobench.contract import Array, DataError, Solution, Solver, State, Statu
 from orthobench_cca.oracle import PairsOracle
 
 ROWS_OF_UNIT = 1000
-"""The most rows whose largest entry is the unit that data are divided by."""
+"""Maximum number of rows for the unit of the data."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,21 +30,18 @@ class FittedState(State):
 
 
 class Fitted(Solver[PairsOracle, FittedState]):
-    """Base: one fit, as its users call it. There is no ridge: what a problem asks for is ignored.
-
-    Its weights are those of centred data at their scale.
-    """
+    """Base: one fit, as its users call it. There is no ridge; that of the problem is ignored."""
 
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     converges: ClassVar[bool] = True
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> FittedState:
-        """Return the common start."""
+        """Begin at the common start."""
         del rng
         return FittedState(point=oracle.start.copy())
 
     def step(self, oracle: PairsOracle, state: FittedState) -> None:
-        """Fit, which ends the run."""
+        """Fit."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it has not converged: the judge says how far
             try:
@@ -69,20 +66,20 @@ class Fitted(Solver[PairsOracle, FittedState]):
 class SklearnCCA(Fitted):
     """scikit-learn's CCA: components one after the other, by alternating regressions.
 
-    Each component is found with the pseudo-inverses of both halves, and taken out of them.
-    Components need not come in the order of their correlations, and there is no ridge.
+    Each component is found with the pseudo-inverses of both halves, and removed from them. The
+    order need not be that of the correlations.
 
     Parameters
     ----------
     most : int
-        Alternations of a component, scikit-learn's ``max_iter``.
+        Maximum number of alternations of a component, ``max_iter``.
     tolerance : float
         Change of the weights that ends them, its ``tol``.
 
     Notes
     -----
-    4N(p² + q²) flops for the pseudo-inverses of each component as we count, and 4N(p + q) for each
-    alternation. Memory: the data three times more.
+    4N(p² + q²) flops for the pseudo-inverses of each component and 4N(p + q) for each alternation.
+    Memory: the data three times more.
 
     References
     ----------
@@ -114,8 +111,7 @@ class SklearnCCA(Fitted):
 class SklearnPLSSVD(Fitted):
     """scikit-learn's PLSSVD: singular vectors of S_xy, the directions of largest covariance.
 
-    These are no canonical variables unless both halves are white: what it captures of the
-    correlations shows how far that is.
+    These are canonical variables only if both halves are white.
 
     Notes
     -----
@@ -141,11 +137,6 @@ class SklearnPLSSVD(Fitted):
 
 
 def _in_units(oracle: PairsOracle) -> tuple[Array, Array]:
-    """Return copies of both halves, each divided by a power of two near the entries of some rows.
-
-    scikit-learn compares some of what has the unit of the data with fixed numbers. It may write
-    into these copies, so that it makes none.
-    """
     halves = []
     for M in (oracle.X, oracle.Y):
         some = M[:: -(-len(M) // ROWS_OF_UNIT)]
@@ -156,7 +147,7 @@ def _in_units(oracle: PairsOracle) -> tuple[Array, Array]:
 
 
 def _padded(weights: Any, k: int) -> Array:
-    """Return k columns, of which scikit-learn may find fewer; those that lack are zero."""
+    """Return k columns; those that scikit-learn did not find are zero."""
     found = np.zeros((len(weights), k))
     found[:, : weights.shape[1]] = np.nan_to_num(weights)
     return found

@@ -1,4 +1,4 @@
-"""Stochastic canonical correlation analysis as a generalized eigenvalue problem."""
+"""Stochastic canonical correlation analysis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orthobench.contract import Array, Solution, Solver, State, Status, flops, p
 from orthobench_cca.oracle import PairsOracle, halves
 
 GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
-"""Steps that are tried, the same for all methods: published sweeps were of unequal size."""
+"""Step sizes that are tried, the same for all methods."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,9 +24,9 @@ class StochasticState(State):
     Z : ndarray, shape (p + q, k)
         A above B, for data in `units`.
     units : tuple of float
-        The root mean square of the entries of x in the first batch, and of y.
+        The root mean square of the entries of x and y in the first batch.
     average : ndarray, shape (p + q, k)
-        Of BZ over the batches, of `gamma-eigengame`.
+        The average of BZ over the batches, of `gamma-eigengame`.
     """
 
     Z: Array
@@ -38,8 +38,7 @@ class StochasticState(State):
 class Stochastic(Solver[PairsOracle, StochasticState]):
     """Base: a step on the products of a batch.
 
-    Each half is divided by the root mean square of its entries in the first batch, so that a step
-    means the same in every unit.
+    Each half is divided by the root mean square of its entries in the first batch.
 
     Class attributes
     ----------------
@@ -99,7 +98,6 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
 
         Parameters
         ----------
-        state : StochasticState
         AZ, BZ : ndarray, shape (p + q, k)
             On a batch, with A = [0 S_xy; S_yx 0] and B = diag(S_xx, S_yy) + ridge I.
         """
@@ -109,16 +107,12 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
 class CCAEY(Stochastic):
     """CCA-EY: stochastic gradients of -2 tr(Z'AZ) + tr((Z'BZ)²), whose minimizers span the answer.
 
-    Z <- Z + step (AZ - BZ Z'BZ), where the step absorbs a factor of 4. At the minimum Z'BZ is
-    diagonal with the correlations, up to a rotation.
+    Z <- Z + step (AZ - BZ Z'BZ); the step absorbs a factor of 4.
 
     Parameters
     ----------
-    step_size : float
-        The parameter ``step``.
     batch : int
-        Pairs in a batch. Where it is near the number of columns, or below, Z'BZ of a batch is far
-        from its mean, and long steps diverge.
+        Pairs in a batch. If it is below about the number of columns, long steps diverge.
 
     Notes
     -----
@@ -144,13 +138,6 @@ class SGHA(Stochastic):
 
     The Lagrange multiplier of Z'BZ = I is replaced by its value at the optimum, Z'AZ.
 
-    Parameters
-    ----------
-    step_size : float
-        The parameter ``step``.
-    batch : int
-        Pairs in a batch.
-
     Notes
     -----
     6b(p + q)k flops and 6(p + q)k² a step of b pairs. Memory: 3(p + q)k doubles, and the batch.
@@ -171,18 +158,14 @@ class SGHA(Stochastic):
 
 @dataclass(frozen=True)
 class GammaEigengame(Stochastic):
-    """Gamma-EigenGame: each vector climbs its own utility, the ones before it being given.
+    """Gamma-EigenGame: each vector climbs its own utility, given the ones before it.
 
-    With a_i = z_i'Az_i and b_i = z_i'Bz_i the direction of z_i is b_i Az_i - a_i Bz_i less, for
-    each j before it, z_i'Ay_j (b_i By_j - z_i'By_j Bz_i), where y_j = z_j / b_j^½; then z_i goes
-    back to unit length. B y_j is an average over batches, which moves by `gamma`.
+    With a_i = z_i'Az_i, b_i = z_i'Bz_i and y_j = z_j / b_j^½ the direction of z_i is b_i Az_i - a_i
+    Bz_i less, for each j < i, z_i'Ay_j (b_i By_j - z_i'By_j Bz_i). Then z_i is scaled to unit
+    length. B y_j is an average over batches, which moves by `gamma`.
 
     Parameters
     ----------
-    step_size : float
-        The parameter ``step``.
-    batch : int
-        Pairs in a batch.
     gamma : float
         Share of the average that a batch replaces.
 
@@ -218,13 +201,13 @@ class GammaEigengame(Stochastic):
 
 
 HUGE = 1e8
-"""An entry of the weights, for data in units, that only divergence reaches."""
+"""Entry of the weights, for data in units, that only divergence reaches."""
 
 TINY = 1e-300
-"""The least length and square that is divided by."""
+"""Minimum length and square for a division."""
 
 
 def _root_mean_square(X: Array) -> float:
-    """Return the root mean square of the entries; 1 where all are zero."""
+    """Return the root mean square of the entries; 1 if all are zero."""
     largest = float(np.abs(X).max(initial=0.0)) or 1.0
     return largest * float(np.sqrt(np.mean((X / largest) ** 2))) or 1.0

@@ -1,1 +1,1 @@
-"""Compiled and vectorized kernels of the generalized power method: private to this package."""
+"""Private kernels of the generalized power method."""

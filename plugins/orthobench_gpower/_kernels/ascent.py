@@ -1,9 +1,4 @@
-"""The iterate of the generalized power method: with screened rows in NumPy, dense elsewhere.
-
-Arrays of another library are those of a block, of which all rows are evaluated at each step and
-thresholded: the formulae are those of `orthobench_gpower._kernels.kernels`, which leaves out rows
-that cannot be active.
-"""
+"""The iterate of the generalized power method, screened or dense."""
 
 from __future__ import annotations
 
@@ -18,24 +13,21 @@ from orthobench.contract import Array, namespace
 class Ascent(NamedTuple):
     """The ascent of one component or of a block: a point, and the gradient there.
 
-    Row i of the data is active for column j if |a_i'x_j| exceeds the bound; only active rows enter
-    objective and gradient. An inactive row is evaluated again only when x_j has moved far enough
-    since its last evaluation to have made it active, by |a_i'x| <= |a_i'y| + |a_i| |x - y|. So the
-    iterates are those of the method without this screening, up to the order of summation.
+    Row i of the data is active for column j if |a_i'x_j| exceeds the bound; only active rows
+    matter. An inactive row is evaluated again only after x_j has moved far enough, by |a_i'x| <=
+    |a_i'y| + |a_i| |x - y|. The iterates are those without screening, up to the order of summation.
 
     Attributes
     ----------
     rows : ndarray, shape (n, N), C order
         The data, features by samples.
     norms : ndarray, shape (n,)
-        Norms of the rows.
     inverse_norms : ndarray, shape (n,)
-        Their inverses; zero for a norm of at most the bound.
+        Their inverses; zero if the norm is at most the bound.
     bound : float
-        The value that |a_i'x_j| of an active row exceeds, the same for all columns.
+        Minimum |a_i'x_j| of an active row.
     hard : bool
-        Whether active rows enter by their products a_i'x_j (l0) or by the excess over the bound
-        (l1): hard or soft thresholding.
+        Hard (l0) or soft (l1) thresholding.
     weights : ndarray, shape (m,)
         Squared weights mu_j² of the columns.
     X : ndarray, shape (m, N)
@@ -45,10 +37,10 @@ class Ascent(NamedTuple):
     value : ndarray, shape (1,)
         The objective at the point.
     path : ndarray, shape (m,)
-        Length of the path that each column has moved along so far.
+        Length of each column's path so far.
     due : ndarray, shape (m, n)
-        The path length at which a row must be evaluated again: -inf if it is active, inf if its
-        norm is at most the bound.
+        Path length at which to evaluate a row again: -inf if it is active, inf if its norm is at
+        most the bound.
     """
 
     rows: Array
@@ -65,7 +57,7 @@ class Ascent(NamedTuple):
 
     @property
     def active(self) -> NDArray[np.bool_]:
-        """Whether each row is active for each column at the point, shape (n, m)."""
+        """Whether rows are active for columns, shape (n, m)."""
         return np.isneginf(self.due.T)
 
 
@@ -75,11 +67,10 @@ class DenseAscent(NamedTuple):
     Attributes
     ----------
     rows : array, shape (n, N)
-        The data, features by samples.
     bound : float
-        The value that |a_i'x_j| of an active row exceeds.
+        Minimum |a_i'x_j| of an active row.
     hard : bool
-        Whether active rows enter by their products (l0) or by the excess over the bound (l1).
+        Hard (l0) or soft (l1) thresholding.
     weights : array, shape (m,)
         Squared weights mu_j² of the columns.
     X : array, shape (m, N)
@@ -116,16 +107,7 @@ def dense_ascent(rows: Any, bound: float, hard: bool, weights: Any, X: Any) -> D
 
 
 def dense_start(rows: Any, longest: float, norms: Any, others: Any) -> Any:
-    """Return the first of the longest rows, shape (N, 1), and other columns beside it.
-
-    Parameters
-    ----------
-    rows : array, shape (n, N)
-    longest : float
-        The least length of a row that counts as longest.
-    norms : array, shape (n,)
-    others : array, shape (N, m - 1)
-    """
+    """Return the longest row, shape (N, 1), next to the other columns."""
     xp = namespace(rows)
     first = xp.argmax(xp.astype(norms >= longest, xp.int32))
     row = xp.take(rows, xp.reshape(first, (1,)), axis=0)

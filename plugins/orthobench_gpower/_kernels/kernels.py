@@ -1,7 +1,7 @@
-"""The kernels of the generalized power method: objective and gradient from the rows that matter.
+"""The kernels of the generalized power method.
 
-An evaluation goes through the active rows, and those that the movement of the point may have made
-active (`orthobench_gpower._kernels.ascent`).
+An evaluation reads active rows, and rows that may have become active
+(`orthobench_gpower._kernels.ascent`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from orthobench_gpower._kernels.ascent import Ascent
 Rows: TypeAlias = NDArray[np.int64]
 
 ROUNDING = 16 * np.finfo(np.float64).eps
-"""Bound on the rounding error of a_i'x, over |a_i| N, for a unit vector x of N entries."""
+"""Bound on the rounding error of a_i'x, over |a_i| N."""
 
 BLOCK = 256
-"""Rows that stay in the second-level cache while all columns are multiplied with them."""
+"""Number of rows that fit into the second-level cache."""
 
 DENSE = 0.5
-"""Share of a block's products above which it is faster to compute all of them."""
+"""Share of a block's products above which computing all is faster."""
 
 
 def begin(rows: Array, norms: Array, bound: float, hard: bool, weights: Array, X: Array) -> Ascent:
@@ -34,16 +34,10 @@ def begin(rows: Array, norms: Array, bound: float, hard: bool, weights: Array, X
     ----------
     rows : ndarray, shape (n, N), C order
     norms : ndarray, shape (n,)
-    bound : float
-    hard : bool
     weights : ndarray, shape (m,)
-        All as in `Ascent`.
+        See `Ascent`.
     X : ndarray, shape (m, N), C order
-        Orthonormal rows; the ascent keeps this array and moves it.
-
-    Returns
-    -------
-    Ascent
+        Orthonormal rows, which the ascent keeps and moves.
 
     Notes
     -----
@@ -70,14 +64,7 @@ def ascend(ascent: Ascent, tolerance: float, count: int) -> tuple[int, bool]:
     ascent : Ascent
         Changed in place.
     tolerance : float
-        Gain of a step, relative to the objective, at or below which the method has converged.
-    count : int
-
-    Returns
-    -------
-    done : int
-        Steps done.
-    converged : bool
+        Relative gain of a step at or below which the method has converged.
 
     Notes
     -----
@@ -99,7 +86,6 @@ def ascend(ascent: Ascent, tolerance: float, count: int) -> tuple[int, bool]:
 
 @kernel
 def _move(ascent: Ascent) -> None:
-    """Move to the polar factor of the gradient, and add to the path of each column."""
     X, G, path = ascent.X, ascent.gradient, ascent.path
     m, N = X.shape
     if m == 1:
@@ -117,7 +103,7 @@ def _move(ascent: Ascent) -> None:
 
 @kernel
 def evaluate(ascent: Ascent) -> None:
-    """Set objective and gradient to those at the point, in one pass over blocks of rows.
+    """Set objective and gradient at the point, in one pass over the rows.
 
     Parameters
     ----------
@@ -126,7 +112,7 @@ def evaluate(ascent: Ascent) -> None:
 
     Notes
     -----
-    4N flops for each row and column that is active, 2N for each that is only evaluated.
+    4N flops for each active row and column, 2N for each other that is evaluated.
     """
     rows, X, G, due, path = ascent.rows, ascent.X, ascent.gradient, ascent.due, ascent.path
     inverse_norms, bound = ascent.inverse_norms, ascent.bound
@@ -160,7 +146,6 @@ def evaluate(ascent: Ascent) -> None:
 
 @kernel
 def _list_due(due: Array, path: Array, first: int, size: int, listed: Rows, counts: Rows) -> int:
-    """List the rows of a block that must be evaluated, for each column; return their number."""
     total = 0
     for j in range(len(path)):
         count = 0
@@ -174,7 +159,6 @@ def _list_due(due: Array, path: Array, first: int, size: int, listed: Rows, coun
 
 @kernel
 def _multiply(rows: Array, X: Array, j: int, listed: Rows, count: int, products: Array) -> None:
-    """Multiply the listed rows with column j."""
     for at in range(count):
         products[at] = _dot(rows, listed[j, at], X, j)
 
@@ -184,7 +168,6 @@ def _screen(
     count: int, j: int, bound: float, inverse_norms: Array, since: float,
     due: Array, listed: Rows, products: Array,
 ) -> int:  # fmt: skip
-    """Set when the listed rows are due again; keep the active ones listed, return their number."""
     active = 0
     for at in range(count):
         i, product = listed[j, at], products[at]
@@ -200,7 +183,6 @@ def _screen_all(
     block: Array, first: int, j: int, bound: float, inverse_norms: Array, since: float,
     due: Array, listed: Rows, products: Array,
 ) -> int:  # fmt: skip
-    """Do as `_screen` for all rows of a block, whose products with X are in `block`."""
     for at in range(block.shape[1]):  # apart from the listing, so that it vectorizes
         excess = abs(block[j, at]) - bound
         until = -np.inf if excess > 0.0 else since - excess * inverse_norms[first + at]
@@ -214,7 +196,6 @@ def _screen_all(
 
 @kernel
 def _threshold(factors: Array, count: int, bound: float, hard: bool) -> float:
-    """Threshold the products of active rows, in place; return their part of the objective."""
     value = 0.0
     for at in range(count):
         size = abs(factors[at])
@@ -228,7 +209,6 @@ def _threshold(factors: Array, count: int, bound: float, hard: bool) -> float:
 
 @summed
 def _dot(A: Array, i: int, B: Array, j: int) -> float:
-    """Return the inner product of row i of A and row j of B."""
     total = 0.0
     for k in range(A.shape[1]):
         total += A[i, k] * B[j, k]
@@ -237,10 +217,7 @@ def _dot(A: Array, i: int, B: Array, j: int) -> float:
 
 @kernel
 def _add(G: Array, j: int, A: Array, listed: Rows, factors: Array, count: int) -> None:
-    """Add multiples of the listed rows of A to row j of G.
-
-    Both lists are padded to a multiple of four, with multiples of zero.
-    """
+    """Add multiples of listed rows of A to row j of G; lists are padded to multiples of four."""
     for at in range(count, count + 3):
         listed[j, at], factors[at] = listed[j, 0], 0.0
     for at in range(0, count, 4):
@@ -249,7 +226,6 @@ def _add(G: Array, j: int, A: Array, listed: Rows, factors: Array, count: int) -
 
 @summed
 def _add_four(G: Array, j: int, A: Array, listed: Rows, factors: Array, at: int) -> None:
-    """Add multiples of four rows of A to row j of G, which is read and written only once."""
     a, b, c, d = listed[j, at], listed[j, at + 1], listed[j, at + 2], listed[j, at + 3]
     p, q, r, s = factors[at], factors[at + 1], factors[at + 2], factors[at + 3]
     for k in range(A.shape[1]):

@@ -1,4 +1,4 @@
-"""The generalized power method for sparse PCA: greedy or block, with an l1 or an l0 penalty."""
+"""The generalized power method for sparse PCA: greedy or block, l1 or l0 penalty."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from orthobench_gpower._kernels.ascent import Ascent, DenseAscent, dense_ascent,
 EPS = float(np.finfo(np.float64).eps)
 
 TIED = 1e-10
-"""Relative difference of norms up to which two rows are equally long."""
+"""Relative difference below which two norms count as equal."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,17 +43,15 @@ class GPowerState(EndingState):
     Attributes
     ----------
     ascent : Ascent or DenseAscent
-        The ascent of the block, or of the component in progress: on the features in `kept`,
-        divided by `unit`, and deflated by the components before it. Elsewhere than in NumPy the
-        second, on all features.
+        The ascent of the block, or of the current component: on the features in `kept`, divided by
+        `unit` and deflated.
     kept : ndarray of int, shape (n,)
-        The features that can be active for some point.
     unit : float
-        A power of two that the data are divided by, so that squares do not overflow.
+        A power of two by which the data are divided, against overflow.
     loadings : ndarray, shape (d, m)
-        Z; the columns of components not yet done are zero, elsewhere than in NumPy all.
+        Z; columns of unfinished components are zero, outside NumPy all.
     component : int
-        Number of components done.
+        Number of finished components.
     """
 
     ascent: Any
@@ -68,55 +66,47 @@ class GPowerState(EndingState):
 class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     """Generalized power method: maximize a convex function of X on the sphere or X'X = I.
 
-    With a_i the rows of A (features; the columns of A in the paper) and X of shape (N, m), the
-    objective is sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and
-    sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0 penalty. A step moves X to the polar factor of the
-    gradient, which never lowers the objective. At convergence the loadings may differ from zero
-    if the summands are positive.
+    With the rows a_i of A (features; in the paper columns) and X of shape (N, m), the objective is
+    sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and sum_ij [(mu_j a_i'x_j)² - g_j]_+ for
+    the l0 penalty. A step moves X to the polar factor of the gradient, which never lowers the
+    objective.
 
-    The greedy version finds components one after the other, each on the data less what the
-    loadings before it explain: A <- A - z (z'A). The block version finds them all at once.
+    The greedy version finds components one after the other, on deflated data A <- A - z (z'A); the
+    block version finds all at once.
 
-    The start is the longest row (of equally long ones the first), and for a block random
-    orthonormal columns as well. A column without active rows has a zero gradient: LAPACK then
-    completes the polar factor as it likes, another library otherwise, and the column may stay
-    empty. So with a large penalty many columns of a block may be empty, while the greedy version
-    fills all.
+    The start is the longest row (of equal ones the first), and for a block random orthonormal
+    columns as well.
 
     Parameters
     ----------
     penalty : {"l1", "l0"}
     block : bool
-        All components at once, instead of one after the other, which takes NumPy.
+        All components at once, instead of one after the other, for which NumPy is needed.
     mu : {"equal", "distinct"}
-        Weights mu_j of the components of a block: all 1, or 1/j. The greedy version has none,
-        though Shalit and Chechik (2014) speak of its mu = 1.
+        Weights mu_j of the components of a block: all 1, or 1/j.
     gamma : float
         Penalty, relative to the smallest one for which all loadings are zero: g_j = gamma mu_j |a|
-        for l1, g_j = gamma mu_j² |a|² for l0, with |a| the norm of the longest row. In the
-        greedy version that is the longest row of the deflated data, as in the authors' program,
-        so that no component is empty unless nothing is left of the data.
+        for l1, g_j = gamma mu_j² |a|² for l0, with the norm |a| of the longest row. In the greedy
+        version that is the longest row of the deflated data.
     tolerance : float
-        Gain of a step, relative to the objective, at or below which a component, or the block, has
-        converged.
+        Relative gain of a step at or below which a component, or the block, has converged.
     loadings : {"filled", "thresholded"}
-        How Z follows from X and the pattern: the loadings that explain most variance with it
-        (`orthobench_sparse_pca.loadings.solve_for_z`), or those of the formulation
-        itself, A X for l0, and for l1 A X less the penalty, at unit length.
+        Z has the loadings that explain most variance with the pattern
+        (`orthobench_sparse_pca.loadings.solve_for_z`), or is A X, for l1 less the penalty, at unit
+        length.
 
-    A problem that asks for a cardinality is solved by bisection of `gamma`, a step for the whole
-    search (`orthobench_sparse_pca.delivery.bisected`).
+    If a problem asks for a cardinality, `gamma` is found by bisection, in one step
+    (`orthobench_sparse_pca.delivery.bisected`).
 
     Notes
     -----
     Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
-    gradient at the start; 4dNm a step, and in a block those of a polar factor (N, m),
-    `flops.polar`. In the greedy version m is 1, each component has its own start, and all but the
-    last cost 4dN for the deflation. Computing Z from X is not counted.
+    gradient at the start; 4dNm a step, and in a block a polar factor (N, m). In the greedy version
+    m is 1, each component has its own start, and all but the last cost 4dN for the deflation.
+    Computing Z from X is not counted.
 
-    Less is computed: rows no longer than the bound of the penalty are dropped, and the others are
-    evaluated only when the movement of X may have made them active, which leaves the iterates as
-    they are (`orthobench_gpower._kernels.ascent`). Memory: the data once more, and dm doubles.
+    Screening of rows computes less (`orthobench_gpower._kernels.ascent`). Memory: the data once
+    more, and dm doubles.
 
     References
     ----------
@@ -141,14 +131,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
     loadings: str = loadings_parameter()
 
     def __post_init__(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ParameterError
-            On a wrong value; on distinct weights of components found one after the other, and on
-            such components elsewhere than in NumPy.
-        """
+        """Check the parameters."""
         super().__post_init__()
         if not self.block and self.mu != "equal":
             message = f"mu={self.mu} weighs the components of a block; set block=true, or leave mu"
@@ -158,13 +141,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
             raise ParameterError("on", message)
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
-        """Start at the longest row; `rng` draws the other columns of a block.
-
-        Raises
-        ------
-        DataError
-            On data that are not finite, or whose squares all underflow or overflow.
-        """
+        """Start at the longest row; `rng` draws the other columns of a block."""
         if not is_plain(oracle.A):
             return self._init_elsewhere(oracle, rng)
         norms, kept = oracle.norms / oracle.unit, np.arange(oracle.n)
@@ -177,14 +154,12 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         return self._started(oracle, self._begin(rows, norms[kept], others), kept)
 
     def _started(self, oracle: SparsePCAOracle, ascent: Any, kept: NDArray[np.intp]) -> GPowerState:
-        """Return the state with a first ascent."""
         loadings = np.zeros((oracle.n, oracle.k))
         state = GPowerState(ascent=ascent, kept=kept, unit=oracle.unit, loadings=loadings)
         state.work.flops = self._start_flops(oracle)
         return state
 
     def _init_elsewhere(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
-        """Start a block on arrays of any library."""
         unit, rows = oracle.unit, oracle.A / oracle.unit
         longest = oracle.longest / unit
         others = like(rng.standard_normal((oracle.samples, oracle.k - 1)), rows)
@@ -223,7 +198,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
                 self._finish(oracle, state)
 
     def solution(self, state: GPowerState) -> SparseSolution:
-        """Return the loadings of the components done, and of the ascent in progress."""
+        """Return the loadings of finished components, and of the ascent in progress."""
         if isinstance(state.ascent, DenseAscent):
             return SparseSolution(self._loadings(state.ascent), gamma=self._absolute(state))
         Z = state.loadings.copy()
@@ -233,7 +208,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         return SparseSolution(Z, gamma=self._absolute(state))
 
     def _loadings(self, ascent: Ascent | DenseAscent) -> Any:
-        """Return the loadings of the components of an ascent."""
         if self.loadings == "thresholded":
             return _thresholded(ascent)
         mu = namespace(ascent.weights).sqrt(ascent.weights)
@@ -245,7 +219,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         return relative * float(longest)
 
     def _weights(self, m: int) -> Array:
-        """Return the squared weights of m columns."""
         mu: Array = 1.0 / np.arange(1, m + 1) if self.mu == "distinct" else np.ones(m)
         return mu**2
 
@@ -253,7 +226,7 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         """Return the ascent from the longest row and `others`, orthonormalized."""
         from orthobench_gpower._kernels.kernels import begin
 
-        # of equally long rows, as all are in standardized data, the first
+        # the first of equally long rows, as in standardized data
         x = rows[np.argmax(norms >= (1 - TIED) * norms.max())][:, None]
         X = np.ascontiguousarray(orthonormalize(np.hstack([x, others])).T)
         bound, weights = self._bound(norms.max()), self._weights(len(X))
@@ -275,18 +248,16 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         state.work.flops += self._start_flops(oracle)
 
     def _absolute(self, state: GPowerState) -> float | None:
-        """Return the penalty in the units of A, if it is an l1 penalty shared by all components."""
+        """Return the penalty in the unit of A, if all components share an l1 penalty."""
         shared = self.gamma == 0 or state.loadings.shape[1] == 1
         shared = shared or (self.block and self.mu == "equal")
         return state.ascent.bound * state.unit if shared and self.penalty == "l1" else None
 
     def _start_flops(self, oracle: SparsePCAOracle) -> int:
-        """Return the flops of norms, objective and gradient at a start."""
         m = oracle.k if self.block else 1
         return flops.gemm(oracle.n, oracle.samples, 1 + 2 * m)
 
     def _step_flops(self, oracle: SparsePCAOracle) -> int:
-        """Return the flops of products with A and A', and of the polar factor of a block."""
         m = oracle.k if self.block else 1
         factor = flops.polar(oracle.samples, m) if self.block else 0
         return flops.gemm(oracle.n, oracle.samples, 2 * m) + factor
@@ -308,7 +279,7 @@ def _thresholded(ascent: Ascent | DenseAscent) -> Any:
 
 
 def _deflate(rows: Array, norms: Array, z: Array) -> None:
-    """Set A <- A - z (z'A) in place, and update the norms: only rows in the support change."""
+    """Set A <- A - z (z'A) in place, and update the norms in the support."""
     support = np.flatnonzero(z)
     changed = rows[support]
     changed -= np.outer(z[support], z[support] @ changed)

@@ -1,1 +1,1 @@
-"""Readers of data files, and data sets that several families use."""
+"""Readers of data files, and shared data sets."""

@@ -1,4 +1,4 @@
-"""Files of published data, and files of your own that a problem reads in their place."""
+"""Files of published data, and your own files in their place."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ def located(path: str | None, published: DataFile) -> tuple[Path, str]:
     Parameters
     ----------
     path : str, optional
-        A file of your own; without one the published file, downloaded if it is missing.
-    published : DataFile
+        A file of your own; default: the published file, downloaded if missing.
 
     Raises
     ------
     DataError
-        If there is no such file, or it cannot be read, downloaded or is not the published one.
+        If there is no such file, it cannot be read or downloaded, or it is not the published one.
     """
     if path is None:
         return datasets.fetch(published), published.sha256
@@ -38,14 +37,13 @@ def located(path: str | None, published: DataFile) -> tuple[Path, str]:
 def checksum(path: str | None, published: DataFile) -> str:
     """Return the SHA-256, in hexadecimal, of the file that a problem reads.
 
-    That of the published file is known beforehand. A file of your own is read once in a process
-    while it does not change.
+    That of the published file is known; a file of your own is read once in a process unless it
+    changes.
 
     Parameters
     ----------
     path : str, optional
         A file of your own.
-    published : DataFile
 
     Raises
     ------
@@ -65,12 +63,12 @@ def checksum(path: str | None, published: DataFile) -> str:
 
 @contextmanager
 def csv_text(path: Path) -> Iterator[TextIO]:
-    """Open a CSV file as text, whether or not it begins with a byte order mark.
+    """Open a CSV file as text, with or without a byte order mark.
 
     Raises
     ------
     DataError
-        If it cannot be read, is not UTF-8, or turns out to be malformed CSV while it is read.
+        If it cannot be read, is not UTF-8, or is malformed.
     """
     try:
         with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as stream:

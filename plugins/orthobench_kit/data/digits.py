@@ -1,4 +1,4 @@
-"""The handwritten digits that come with scikit-learn."""
+"""The handwritten digits of scikit-learn."""
 
 from __future__ import annotations
 
@@ -43,7 +43,6 @@ def labels() -> NDArray[np.intp]:
 
 
 def _read() -> NDArray[np.uint8]:
-    """Return pixels and, last, labels, without importing scikit-learn, which takes a second."""
     spec = find_spec("sklearn")
     folders = (spec and spec.submodule_search_locations) or ()
     files = (Path(folder, "datasets", "data", "digits.csv.gz") for folder in folders)

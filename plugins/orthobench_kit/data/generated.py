@@ -1,4 +1,4 @@
-"""Samples that are made anew whenever a block is read: as many as wanted, without a file."""
+"""Samples made anew whenever a block is read, without a file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ Draw: TypeAlias = "Callable[[np.random.Generator, int], Floats]"
 """``draw(rng, count)`` draws samples from `rng` alone; it can be pickled."""
 
 LARGEST_BLOCK = 2**16
-"""Most rows of a block."""
+"""Maximum number of rows of a block."""
 
 BLOCK_HELP = "samples in a block, which is made as a whole"
 
 
 class GeneratedRows(Rows):
-    """Samples in float32, block i from the generator that key and i determine.
+    """Samples in float32; key and i determine block i.
 
-    The generator is Philox, whose counter begins at i 2^192 for block i: no two blocks share
-    numbers, and each is made without those before it.
+    The counter of this Philox generator begins at i 2^192, so that blocks share no numbers.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class GeneratedRows(Rows):
         self.borders = np.append(np.arange(0, shape[0], block), shape[0]).astype(np.intp)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return samples begin to end - 1; a block of which some are asked for is made whole."""
+        """Return samples begin to end - 1, from whole blocks."""
         first, last = begin // self.block, (end - 1) // self.block
         made = [self._made(index) for index in range(first, last + 1)]
         rows = made[0] if len(made) == 1 else np.concatenate(made)
@@ -72,7 +71,6 @@ class FactorSamples:
     Attributes
     ----------
     B : ndarray, shape (d, k)
-    sigma : float
     factors : callable
         ``factors(rng, shape)`` draws independent f, an array of that shape.
     """

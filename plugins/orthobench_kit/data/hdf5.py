@@ -1,7 +1,6 @@
 """Samples in HDF5 files.
 
-A file is data and nothing else: links, and data sets whose numbers are in other files, are
-refused, since whoever made the file chose what they name.
+Links, and data sets with numbers in other files, are refused: files may come from strangers.
 """
 
 from __future__ import annotations
@@ -22,18 +21,17 @@ from orthobench_kit.data import npy
 
 
 class HDF5Rows(Rows):
-    """The rows of a data set, read by blocks of whole chunks; the file is open only meanwhile.
+    """The rows of a data set, read by blocks of whole chunks; the file is closed between reads.
 
     Parameters
     ----------
-    file : Path
     name : str
         The data set; empty for the only matrix in the file.
 
     Raises
     ------
     DataError
-        If the file cannot be read, or holds no such matrix of real numbers of its own.
+        If the file cannot be read, or has no such matrix of real numbers of its own.
     UsageError
         If h5py is not installed.
     """
@@ -91,7 +89,6 @@ def _only_matrix(root: Any, file: Path) -> str:
 
 
 def _own(root: Any, name: str, file: Path) -> Any:
-    """Return a data set that is in the file itself."""
     import h5py
 
     item = root

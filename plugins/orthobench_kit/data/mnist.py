@@ -1,7 +1,4 @@
-"""The files of the MNIST database of handwritten digits, and their IDX format.
-
-An IDX file is a header with a type and a shape, then the numbers (LeCun, Cortes and Burges).
-"""
+"""The MNIST database of handwritten digits, in IDX format."""
 
 from __future__ import annotations
 
@@ -42,9 +39,7 @@ TEST_LABELS = _mnist(
 
 
 def read(file: DataFile) -> NDArray[np.uint8]:
-    """Return the bytes in a file of the database, in the shape of its header.
-
-    They are what they are known to be, since `fetch` compares the checksum.
+    """Return the bytes of a file, in the shape of its header.
 
     Raises
     ------

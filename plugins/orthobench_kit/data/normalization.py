@@ -10,7 +10,7 @@ from orthobench.tools.rows import Rows
 from orthobench_kit.sources import ArraySource
 
 NORMALIZATIONS = ("common", "per-feature")
-"""The two readings of "unit norm in expectation": see `normalization_of`."""
+"""Readings of "unit norm in expectation": see `normalization_of`."""
 
 NORMALIZATION_HELP = "one common factor, or every feature by its standard deviation"
 
@@ -23,14 +23,13 @@ def normalization_of(
     Parameters
     ----------
     X : ndarray, shape (n, d), or Rows
-        Any real dtype; never converted as a whole.
+        Any real dtype; converted block by block.
     normalization : {"common", "per-feature", "none"}
         ``"common"``: one factor for all features, so that E|x|² = 1 over all rows.
-        ``"per-feature"``: one factor for each feature, which makes every variance 1/d; constant
-        features become zero, so that E|x|² = m/d where m features vary. ``"none"``: a scale of
-        one.
+        ``"per-feature"``: one factor for each feature, with every variance 1/d; constant features
+        become zero.
     centred : bool
-        Without it the centre is zero, and mean squares take the place of variances.
+        Whether the centre is the mean; otherwise it is zero.
 
     Returns
     -------
@@ -40,7 +39,7 @@ def normalization_of(
     Raises
     ------
     DataError
-        If all features are constant, or a row is not finite; names it.
+        If all features are constant, or a row is not finite.
 
     Notes
     -----
@@ -53,7 +52,7 @@ def normalization_of(
         return centre, np.ones_like(centre)
     blocks = ArraySource(X, centre=centre).one_pass()
     variance = sum(np.einsum("ij,ij->j", block, block) for block in blocks) / len(X)
-    # the variance of a constant feature may be the rounding of its mean
+    # the variance of a constant feature may be rounding
     varies = variance > (1e-12 * np.maximum(np.abs(centre), np.sqrt(variance.max()))) ** 2
     if not varies.any():
         if len(X) == 1:

@@ -1,4 +1,4 @@
-"""Arrays of your own in .npy files, which may be larger than memory."""
+"""Arrays in .npy files, which may be larger than memory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from orthobench.tools.files import opened
 from orthobench.tools.rows import Rows, borders
 
 PROBES = 64
-"""Places of a file whose bytes `checksum` reads."""
+"""Number of places that `checksum` reads."""
 
 PROBE_BYTES = 2**16
-"""Bytes that `checksum` reads at each place."""
+"""Bytes at each place."""
 
 
 def mapped(path: str) -> NDArray[np.generic]:
-    """Return the matrix (samples, features) in a .npy file as a read-only memory map.
+    """Return the matrix (samples, features) of a .npy file as a read-only memory map.
 
     Parameters
     ----------
@@ -31,18 +31,18 @@ def mapped(path: str) -> NDArray[np.generic]:
     Raises
     ------
     DataError
-        If the file is missing, truncated or pickled, or holds no matrix of real numbers.
+        If the file is missing, truncated or pickled, or has no matrix of real numbers.
     """
     return matrix(array(path), f"the samples in {_expanded(path)}")
 
 
 def row_major(path: str) -> NDArray[np.generic]:
-    """Return the matrix (samples, features) in a .npy file, as `mapped`; refuse Fortran order.
+    """Return the matrix (samples, features) of a .npy file, see `mapped`; refuse Fortran order.
 
     Raises
     ------
     DataError
-        If it holds no matrix of real numbers, or one that is not in C order.
+        If it has no matrix of real numbers in C order.
     """
     rows = mapped(path)
     if not rows.flags.c_contiguous:
@@ -55,7 +55,7 @@ def row_major(path: str) -> NDArray[np.generic]:
 
 
 def array(path: str) -> NDArray[np.generic]:
-    """Return the array in a .npy file, of any shape and type, as a read-only memory map.
+    """Return the array of a .npy file, of any shape and type, as a read-only memory map.
 
     Raises
     ------
@@ -72,16 +72,12 @@ def array(path: str) -> NDArray[np.generic]:
 
 
 class NpyRows(Rows):
-    """The rows of a .npy file, read by blocks; the file is open only meanwhile.
-
-    Parameters
-    ----------
-    file : Path
+    """The rows of a .npy file, read by blocks; the file is closed between reads.
 
     Raises
     ------
     DataError
-        As `row_major`.
+        See `row_major`.
     """
 
     random: ClassVar[bool] = True
@@ -94,7 +90,7 @@ class NpyRows(Rows):
         self._begin = rows.offset if isinstance(rows, np.memmap) else 0
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1, in memory of their own."""
+        """Return a copy of rows begin to end - 1."""
         rows = np.empty((end - begin, self.shape[1]), self.dtype)
         row_bytes = self.shape[1] * self.dtype.itemsize
         try:
@@ -118,10 +114,7 @@ class NpyRows(Rows):
 
 
 def checksum(path: str) -> str:
-    """Return a digest of a file's size, its time of change, and its bytes at 64 places.
-
-    Reading every byte would take as long as a run on a large file. A change is noticed because it
-    moves the time of change, as every ordinary write does.
+    """Return a digest of a file's size, modification time, and bytes at 64 places.
 
     Raises
     ------
@@ -148,7 +141,7 @@ def _expanded(path: str) -> Path:
 
 
 def unreadable(file: Path, error: Exception, kind: str = "a .npy file") -> DataError:
-    """Return the error of a file that is missing, or is not of its kind."""
+    """Return the error of an unreadable file."""
     if isinstance(error, DataError):
         return error
     if isinstance(error, FileNotFoundError):

@@ -21,13 +21,12 @@ class ParquetRows(Rows):
     Parameters
     ----------
     file : Path
-        Its columns hold numbers, none of them nested.
+        Its columns are numeric and not nested.
 
     Raises
     ------
     DataError
-        If it cannot be read, is empty, holds anything else, or has row groups too large for
-        memory.
+        If it cannot be read, is empty, has other columns, or row groups too large for memory.
     UsageError
         If pyarrow is not installed.
     """

@@ -1,8 +1,7 @@
-"""Samples in files, read by blocks: .npy and Parquet files, one or many, HDF5 files, Zarr stores.
+"""Samples in files, read by blocks.
 
-A path names them: ``X.npy``; ``parts/*.npy`` or ``parts/*.parquet``, all files that match, in the
-order of their names, with numbers compared as numbers; ``X.h5/NAME`` and ``X.zarr/NAME``, an array
-within, whose name may be left out if it is the only matrix.
+Paths are ``X.npy``; ``parts/*.npy`` or ``parts/*.parquet`` in natural order; ``X.h5/NAME`` and
+``X.zarr/NAME``, an array inside, with an optional name if there is one matrix.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from orthobench_kit.data.hdf5 import HDF5Rows
 from orthobench_kit.data.parquet import ParquetRows
 
 AnyRows: TypeAlias = "NDArray[np.generic] | Rows"
-"""Rows of one mapped file, or of anything else that is read by blocks."""
+"""Rows of one mapped file, or read by blocks."""
 
 PATH_HELP = (
     "the samples: X.npy, parts/*.npy, parts/*.parquet, X.h5/NAME or X.zarr/NAME, a matrix "
@@ -34,7 +33,7 @@ PATH_HELP = (
 )
 
 IO = ("untimed", "timed")
-"""Whether reading blocks is on the clock of what makes summaries of them."""
+"""Whether reading blocks is timed."""
 
 IO_HELP = "whether reading is on the clock, where solvers compute on blocks or dask"
 
@@ -46,16 +45,16 @@ CONTAINERS: Mapping[str, Callable[[Path, str], Rows]] = {
     ".hdf5": HDF5Rows,
     ".zarr": zarr_store.rows_in,
 }
-"""What reads an array within a file or a folder, by its suffix."""
+"""Readers of an array inside a file or a folder, by suffix."""
 
 
 class Stacked(Rows):
-    """The rows of several parts, one part after another; no block crosses their borders.
+    """The rows of several parts; no block crosses their borders.
 
     Parameters
     ----------
     parts : sequence of Rows
-        With equally many columns and one dtype.
+        With the same number of columns and one dtype.
     """
 
     def __init__(self, parts: Sequence[Rows]) -> None:
@@ -68,7 +67,7 @@ class Stacked(Rows):
         self.borders = np.append(np.concatenate(own), len(self)).astype(np.intp)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1, without a copy where they are in one part."""
+        """Return rows begin to end - 1."""
         pieces = []
         while begin < end:
             which = self._part(begin)
@@ -87,7 +86,7 @@ class Stacked(Rows):
         return rows
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return where a row is in its part."""
+        """Return the place of a row in its part."""
         which = self._part(row)
         return self.parts[which].place(int(row - self.firsts[which]))
 
@@ -96,23 +95,20 @@ class Stacked(Rows):
 
 
 def rows_at(path: str, in_order: bool = True) -> AnyRows:
-    """Return the rows that a path names: a memory map of one .npy file, `Rows` of anything else.
-
-    Their pickle has absolute paths, from which workers with another working folder read.
+    """Return the rows of a path: a memory map of one .npy file, `Rows` of anything else.
 
     Parameters
     ----------
-    path : str
     in_order : bool
         Whether one .npy file in Fortran order is refused.
 
     Raises
     ------
     DataError
-        If there is no such file, one cannot be read or holds no matrix of real numbers, or
-        where files differ in their columns or types; names the file.
+        If there is no such file, one cannot be read or has no matrix of real numbers, or files
+        differ in columns or types.
     UsageError
-        If the library that reads the format is not installed.
+        If the library for the format is not installed.
     """
     container, name = _container(path)
     if container is not None:
@@ -124,7 +120,7 @@ def rows_at(path: str, in_order: bool = True) -> AnyRows:
 
 
 def files_at(path: str) -> list[Path]:
-    """Return the files that a path names, in natural order: ``part-2.npy`` before ``part-10.npy``.
+    """Return the files of a path, in natural order.
 
     Raises
     ------
@@ -143,10 +139,10 @@ def files_at(path: str) -> list[Path]:
 
 
 def checksum(path: str) -> str:
-    """Return a digest of the files that a path names: of their names, sizes and contents.
+    """Return a digest of the names, sizes and contents of the files of a path.
 
-    Each file is read once in a process while it does not change; of one .npy file only parts, as
-    `orthobench_kit.data.npy.checksum` says.
+    A single .npy file is read in part (`orthobench_kit.data.npy.checksum`), others once in a
+    process.
 
     Raises
     ------
@@ -173,7 +169,7 @@ def checksum(path: str) -> str:
 
 @lru_cache(maxsize=4)
 def _stacked(files: tuple[Path, ...], states: tuple[tuple[int, int], ...]) -> Rows:
-    """Return the rows of all files; their headers are read again where a file has changed."""
+    """Return the rows of all files; changed files are opened again."""
     del states
     parts = [_part(file) for file in files]
     for file, part in zip(files, parts, strict=True):
@@ -190,7 +186,6 @@ def _stacked(files: tuple[Path, ...], states: tuple[tuple[int, int], ...]) -> Ro
 
 
 def _state(file: Path) -> tuple[int, int]:
-    """Return what changes with a file: its time of change and its size."""
     try:
         status = file.stat()
     except OSError as error:
@@ -207,7 +202,7 @@ def _is_npy(files: Sequence[Path]) -> bool:
 
 
 def _container(path: str) -> tuple[Path | None, str]:
-    """Return the file or folder that has arrays within, and the name of one; None if none."""
+    """Return the file or folder with arrays inside, and a name; or None."""
     own = Path(path).expanduser()
     for folder in (own, *own.parents):
         if folder.suffix in CONTAINERS and (folder.suffix == ".zarr" or not folder.is_dir()):
@@ -216,6 +211,5 @@ def _container(path: str) -> tuple[Path | None, str]:
 
 
 def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
-    """Return what sorts a name: its numbers as numbers, then the whole of it."""
     pieces = re.split(r"(\d+)", str(file))
     return [(int(p), "") if p.isdecimal() else (-1, p) for p in pieces if p], str(file)

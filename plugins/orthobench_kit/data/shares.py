@@ -8,15 +8,10 @@ from orthobench.contract import DataError, UsageError
 def check_shares(validation: float, test: float) -> None:
     """Refuse shares that leave no rows to train on.
 
-    Parameters
-    ----------
-    validation, test : float
-        Shares of the rows.
-
     Raises
     ------
     UsageError
-        Where they add up to one or more.
+        If they add up to one or more.
     """
     if validation + test >= 1:
         share = f"{validation + test:g}"
@@ -35,12 +30,12 @@ def part_sizes(rows: int, validation: float, test: float, path: str) -> tuple[in
     validation, test : float
         Shares of them; zero for no such part.
     path : str
-        The file that the message names.
+        The file in the message.
 
     Raises
     ------
     DataError
-        If a part that is asked for would be empty.
+        If a part would be empty.
     """
     tested, validated = round(rows * test), round(rows * validation)
     train = rows - tested - validated

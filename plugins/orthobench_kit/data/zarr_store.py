@@ -1,8 +1,7 @@
 """Samples in Zarr stores: folders with an array in chunks.
 
-A stranger's store is data and nothing else. Codecs must be those that only decode numbers: others
-that zarr may know would run what the store says, such as unpickling. No file in it may be a link,
-or anything but a regular file.
+Stores may come from strangers: codecs must be known decoders of numbers, since others may run code,
+and links and special files are refused.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ CODECS = frozenset(
         "bz2", "lzma", "shuffle", "delta",
     }
 )  # fmt: skip
-"""Codecs that decode numbers and do nothing else."""
+"""Codecs that only decode numbers."""
 
 METADATA = ("zarr.json", ".zarray")
-"""Names of the file that describes an array, in versions 3 and 2 of the format."""
+"""Files that describe an array, in versions 3 and 2 of the format."""
 
 LARGEST_METADATA = 2**20
-"""Most bytes of such a file."""
+"""Maximum bytes of such a file."""
 
 
 def rows_in(folder: Path, name: str) -> Rows:
-    """Return the rows of an array in a Zarr store; without a name, of the only matrix in it.
+    """Return the rows of an array in a Zarr store; without a name, of its only matrix.
 
     Raises
     ------
     DataError
-        If there is no such array, it is no matrix of real numbers, it has a codec that is not
-        among `CODECS`, or a file in it is no regular one.
+        If there is no such array, it is not a matrix of real numbers, it has a codec outside
+        `CODECS`, or a file is not regular.
     UsageError
         If zarr is not installed.
     """
@@ -71,7 +70,7 @@ def rows_in(folder: Path, name: str) -> Rows:
 
 @lru_cache(maxsize=16)
 def _bytes_of_files(place: Path, modified: int) -> int:
-    """Refuse an array with a link or a special file; once while its folder does not change."""
+    """Return the size of an array, cached; refuse links and special files."""
     del modified
     size = 0
     for file in place.rglob("*"):
@@ -97,7 +96,7 @@ def _only_matrix(folder: Path) -> Path:
 
 
 def _described(place: Path) -> list[dict[str, Any]]:
-    """Return what a folder says of the array that it is; nothing if it is none."""
+    """Return the description of an array's folder; empty if it is none."""
     found = []
     for name in METADATA:
         if not (place / name).exists():
@@ -114,7 +113,6 @@ def _described(place: Path) -> list[dict[str, Any]]:
 
 
 def _codecs(described: object) -> Iterator[str]:
-    """Yield the names of all codecs of an array, those within others included."""
     if isinstance(described, list):
         for one in described:
             yield from _codecs(one)

@@ -1,7 +1,7 @@
 """Figure 1: all components of prostate gene expression, against the generalized power method.
 
-The paper does not say which of the two variants of that method Figure 1 has, nor its penalty.
-Figure 2 has the greedy one; the block one optimizes the same objective as Givens.
+The paper does not say which variant of that method Figure 1 has, nor its penalty. Figure 2 has the
+greedy one; the block one optimizes the same objective as Givens.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GIVENS, GREEDY, SPARSER, BLOCK = SOLVERS = (
 )  # fmt: skip
 NAMES = ("givens", "greedy gamma=0.25", "greedy gamma=0.3", "block")
 CALLED = dict(zip(SOLVERS, NAMES, strict=True))
-"""What texts and pictures call the solvers of the suite."""
+"""Names of the solvers in texts and pictures."""
 
 EXPLAINED, NONZEROS = "adjusted_explained_variance", "nonzeros"
 
@@ -43,7 +43,7 @@ def sparser(evidence: Evidence, rival: str = GREEDY) -> Measurement:
 
 
 def explains_more(evidence: Evidence) -> Measurement:
-    """Check that Givens explains more at the end, at one penalty and at one density."""
+    """Check that Givens explains more, at one penalty and at one density."""
     return together([_more(evidence, GREEDY), _more(evidence, SPARSER)])
 
 
@@ -54,7 +54,7 @@ def _more(evidence: Evidence, rival: str) -> Measurement:
 
 
 def faster(evidence: Evidence) -> Measurement:
-    """Check that Givens needs fewer flops to explain what the greedy method explains at its end."""
+    """Check that Givens needs fewer flops for the greedy method's final variance."""
     aims, most, spent = (
         evidence.finals(SUITE, PROBLEM, GREEDY, value) for value in (EXPLAINED, NONZEROS, "flops")
     )
@@ -70,12 +70,12 @@ def faster(evidence: Evidence) -> Measurement:
 
 
 def beats_block(evidence: Evidence) -> Measurement:
-    """Check that Givens is sparser, explains more and is faster than the block variant."""
+    """Check that Givens is sparser, explains more and is faster than the block."""
     return together([sparser(evidence, BLOCK), _more(evidence, BLOCK), _nearly_as_soon(evidence)])
 
 
 def _nearly_as_soon(evidence: Evidence) -> Measurement:
-    """Compare the flops until 99 % of the variance of the block variant is explained."""
+    """Compare the flops until 99 % of the block's variance is explained."""
     aims = 0.99 * evidence.finals(SUITE, PROBLEM, BLOCK, EXPLAINED)
     runs = (evidence.records(SUITE, PROBLEM, solver) for solver in (GIVENS, BLOCK))
     givens, block = (flops_to_each(records, aims) for records in runs)
@@ -84,23 +84,22 @@ def _nearly_as_soon(evidence: Evidence) -> Measurement:
 
 
 def same_objective(evidence: Evidence) -> Measurement:
-    """Check that Givens and the block variant end at the same value of equation 6, within 1 %."""
+    """Check that Givens and the block end at one value of equation 6."""
     found = final_ratios(evidence, SUITE, PROBLEM, (GIVENS, BLOCK), "squared_objective")
     return median_within(found, 0.99, 1.01, "equation 6 at the end, Givens / block")
 
 
 def flops_to(record: Run, aim: float, nonzeros: float = np.inf) -> float:
-    """Return the flops at which a run first explains a variance; infinite if it never does.
+    """Return the flops at which a run explains a variance, or infinity.
 
-    Interpolated linearly between checkpoints, so that it does not depend on where they are.
+    Interpolated linearly between checkpoints.
 
     Parameters
     ----------
-    record : Run
     aim : float
         Adjusted explained variance.
     nonzeros : float
-        Most non-zeros of a component that the run may have then.
+        Maximum number of non-zeros of a component at that point.
     """
     value, flops = -np.inf, 0.0
     for mark in record.trace:
@@ -118,7 +117,7 @@ def flops_to_each(records: Sequence[Run], aims: Array) -> Array:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw explained variance, and the non-zeros of the whole matrix Z, against flops."""
+    """Draw explained variance and non-zeros against flops."""
     runs = {s: evidence.records(SUITE, PROBLEM, s) for s in SOLVERS}
     axes = {
         EXPLAINED: (Axis(EXPLAINED, "adjusted explained variance", log=False), 1),

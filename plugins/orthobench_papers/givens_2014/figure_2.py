@@ -1,4 +1,4 @@
-"""Figure 2: streaming sparse PCA with few components, on data that stand in for the paper's."""
+"""Figure 2: streaming sparse PCA with few components, on other data."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from orthobench_papers.runs import final_ratios
 ROTATIONS = "rotations"
 GIVENS, GREEDY = "givens-streaming-sparse-pca", "gpower"
 FEWER, MORE = (f"{GIVENS} rotations={count}" for count in (None, 100))
-"""With m rotations for each sample, and with 100."""
+"""The solvers with m rotations a sample, and with 100."""
 
 COMPONENTS, DENSITIES = (3, 5, 10), (0.05, 0.1, 0.2)
 
 SIMILAR = 0.95
-"""Least share of another method's explained variance that is similar, or comparable, to it."""
+"""Minimum share of another method's explained variance that counts as similar."""
 
 
 def suite(m: int) -> str:
-    """Return the suite of m components; with 10 methods differ less, so it has more splits."""
+    """Return the suite of m components."""
     return "figure-2-m10" if m == 10 else "figure-2"
 
 
@@ -43,7 +43,7 @@ def _explained(evidence: Evidence, solver: str, m: int, density: float) -> Array
 
 
 def means_within(a: Array, b: Array, low: float, high: float, text: str) -> Measurement:
-    """Check the ratio of two means over the splits, as Figure 2 compares them; splits are paired.
+    """Check the ratio of two means over paired splits, as Figure 2 compares them.
 
     The interval is that of the mean of a/b, linearized at the two means.
     """
@@ -81,10 +81,7 @@ def _greedy_explains(
 
 
 def faster(evidence: Evidence, density: float) -> Measurement:
-    """Check that Givens explains 95 % of the greedy method's variance after fewer flops.
-
-    Both are timed by when they first explain that much: stopping early counts.
-    """
+    """Check that Givens explains 95 % of the greedy method's variance after fewer flops."""
     return together([_flops_ratio(evidence, m, density) for m in COMPONENTS])
 
 
@@ -97,7 +94,7 @@ def _flops_ratio(evidence: Evidence, m: int, density: float) -> Measurement:
 
 
 def few_rotations_do(evidence: Evidence) -> Measurement:
-    """Compare m rotations per sample with 100: the mean of 3 m and 2 densities, split by split."""
+    """Compare m rotations a sample with 100, split by split."""
     ratios = [
         final_ratios(evidence, ROTATIONS, problem(m, density), (FEWER, MORE), EXPLAINED)
         for m in COMPONENTS

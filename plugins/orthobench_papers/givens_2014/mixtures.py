@@ -1,8 +1,8 @@
 """Figures 3 and 4: mixtures of Gaussians, clustered by the factors of their third moments.
 
-The published tensor power method does not keep its factors orthonormal, and the paper judges it by
-them. Comparisons of orthobench make them orthonormal first, which costs the method its lead. The
-checks here repeat the runs of the suites, and judge the factors as deflation leaves them.
+The published tensor power method does not keep its factors orthonormal, and the paper judges these.
+Comparisons of orthobench make them orthonormal, which costs the method its lead. The checks here
+judge the factors after deflation.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ DIMENSIONS = (20, 50, 100, 200)
 SAMPLES = (10_000, 30_000, 50_000, 100_000, 200_000)
 
 OPTIMAL = (0.955, 0.985)
-"""Bounds of the optimal NMI at d = 100, which is about 0.97 in Figures 3 and 4."""
+"""Bounds of the optimal NMI at d = 100, about 0.97 in Figures 3 and 4."""
 
 
 def suite(samples: int) -> str:
-    """Return the suite of a sample size; with 10,000 methods differ less, so it has more seeds."""
+    """Return the suite of a sample size; for 10,000 it has more seeds."""
     return FEW if samples == SAMPLES[0] else MANY
 
 
@@ -49,7 +49,7 @@ def mixture(evidence: Evidence, d: int, samples: int) -> str:
 
 
 def nmi(evidence: Evidence, suite: str, problem: str) -> tuple[Array, Array]:
-    """Return the NMI of Givens, and of the power method by its own factors, seed by seed."""
+    """Return the NMI of Givens and of the power method, seed by seed."""
     givens = evidence.finals(suite, problem, GIVENS, "nmi")
     power = [
         _of_own_factors(
@@ -66,7 +66,6 @@ def nmi(evidence: Evidence, suite: str, problem: str) -> tuple[Array, Array]:
 def _of_own_factors(
     problem: AnyProblem, parameters: frozenset[tuple[str, Any]], seed: int
 ) -> float:
-    """Return the NMI of the factors that a run of the suite finds, before they are changed."""
     run = begin_as_in_suite(POWER, problem, seed, **dict(parameters)).advance(1_000_000)
     return float(run.instance.measure(Solution(run.state.factors))["nmi"])
 
@@ -74,16 +73,16 @@ def _of_own_factors(
 def givens_ahead(
     evidence: Evidence, suite: str, problem: str = "", at: tuple[int, int] = (0, 0)
 ) -> Measurement:
-    """Check that Givens has the larger NMI, in the median over the seeds.
+    """Check that Givens has the larger median NMI.
 
-    `at` has the dimension and the samples of a problem of Figures 3 and 4, in place of `problem`.
+    `at` has dimension and samples of a problem of Figures 3 and 4, in place of `problem`.
     """
     givens, power = nmi(evidence, suite, problem or mixture(evidence, *at))
     return _ahead(givens - power, "Givens - power", givens, power)
 
 
 def power_ahead(evidence: Evidence, suite: str, at: tuple[int, int]) -> Measurement:
-    """Check that the tensor power method has the larger NMI, in the median; `at` as above."""
+    """Check that the tensor power method has the larger median NMI; `at` as above."""
     givens, power = nmi(evidence, suite, mixture(evidence, *at))
     return _ahead(power - givens, "power - Givens", givens, power)
 
@@ -98,7 +97,7 @@ def _ahead(difference: Array, name: str, givens: Array, power: Array) -> Measure
 
 
 def optimal_nmi(evidence: Evidence) -> Measurement:
-    """Check the NMI of the true mixture at d = 100, for the sample sizes of both figures."""
+    """Check the NMI of the true mixture at d = 100."""
     found = np.concatenate([
         evidence.finals(suite(samples), mixture(evidence, 100, samples), GIVENS, "optimal_nmi")
         for samples in SAMPLES
@@ -124,7 +123,6 @@ def draw_figure_4(evidence: Evidence) -> Plot:
 
 
 def _panel(evidence: Evidence, x: Axis, title: str, at: Mapping[int, tuple[int, int]]) -> Panel:
-    """Draw all methods; `at` has the dimension and the samples of each place on the x axis."""
     places = [(suite(samples), mixture(evidence, d, samples)) for d, samples in at.values()]
     givens, power = zip(*(nmi(evidence, *place) for place in places), strict=True)
 

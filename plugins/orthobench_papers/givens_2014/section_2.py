@@ -22,11 +22,7 @@ ANGLES = np.linspace(-np.pi, np.pi, 721)
 
 
 def printed_turn(A: Array, i: int, j: int, angle: float) -> None:
-    """Set A <- A G(i, j, angle) with the G of section 2.2, whose sines have the opposite sign.
-
-    The paper displays Expm(-eta H_ij), with -sin(eta) in row i and column j, and calls it
-    G(i, j, -eta).
-    """
+    """Set A <- A G(i, j, angle) with the G of section 2.2, of opposite sign."""
     G = np.eye(A.shape[1])
     G[[i, j], [i, j]] = cos(-angle)
     G[i, j], G[j, i] = -sin(-angle), sin(-angle)
@@ -34,7 +30,7 @@ def printed_turn(A: Array, i: int, j: int, angle: float) -> None:
 
 
 def equation_6(x: Array, y: Array, gamma: float) -> Array:
-    """Return the objective of equation 6 for columns x, y of AU at all `ANGLES`, as printed."""
+    """Return equation 6 for columns x, y of AU at all `ANGLES`, as printed."""
     c, s = np.cos(ANGLES)[:, None], np.sin(ANGLES)[:, None]
     first = np.maximum(np.abs(c * x + s * y) - gamma, 0.0)
     second = np.maximum(np.abs(-s * x + c * y) - gamma, 0.0)
@@ -43,7 +39,7 @@ def equation_6(x: Array, y: Array, gamma: float) -> Array:
 
 
 def steps_gain(evidence: Evidence, turn: Turn) -> Measurement:
-    """Check that turning by the best angle of equation 6 never lowers the objective."""
+    """Check that the best angle of equation 6 never lowers the objective."""
     text = "steps that do not lower the objective"
     return in_every_trial(partial(_gains, turn), evidence, text)
 
@@ -60,12 +56,12 @@ def _gains(turn: Turn, seed: int) -> bool:
 
 
 class Counted:
-    """A number that counts additions, subtractions and multiplications, and can do no more.
+    """A number that counts additions, subtractions and multiplications.
 
     Attributes
     ----------
     flops : int
-        Operations on all such numbers since it was last set to zero.
+        Operations on all such numbers since the last reset.
     """
 
     flops: ClassVar[int] = 0
@@ -101,7 +97,7 @@ def counted(values: ArrayLike) -> Any:
 
 
 def flops_of_a_rotation(evidence: Evidence) -> Measurement:
-    """Check that a rotation of d rows, d random, takes 6d additions and multiplications."""
+    """Check that a rotation of d rows takes 6d operations."""
     found = []
     for seed in evidence.seeds[:20]:
         rng = np.random.default_rng(seed)
@@ -114,7 +110,7 @@ def flops_of_a_rotation(evidence: Evidence) -> Measurement:
 
 
 def rotations_suffice(evidence: Evidence) -> Measurement:
-    """Check that d(d-1)/2 rotations reduce random U with det U = 1 to the identity."""
+    """Check that d(d-1)/2 rotations reduce U with det U = 1 to the identity."""
     text = "matrices, d = 8, reduced to I by d(d-1)/2 rotations"
     return in_every_trial(partial(_reduced, 8), evidence, text)
 

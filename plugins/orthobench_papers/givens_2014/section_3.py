@@ -1,4 +1,4 @@
-"""Section 3: convergence of coordinate minimization, on functions whose constants are known."""
+"""Section 3: convergence of coordinate minimization, on functions with known constants."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ METHODS = (
 )  # fmt: skip
 
 VANISHED = 1e-6
-"""A gradient counts as zero below this share of the gradient at the start."""
+"""Share of the first gradient below which a gradient counts as zero."""
 
 HORIZON = 100_000
-"""T in the check of Theorem 2 as printed; all runs have converged long before."""
+"""T in the check of Theorem 2 as printed."""
 
 
 def gradient_vanishes(evidence: Evidence) -> Measurement:
-    """Check that the gradient ends near zero, relative to the start, on three functions."""
+    """Check that the gradient ends near zero on three functions."""
     hits = []
     for problem in PROBLEMS:
         for method in METHODS:
@@ -57,28 +57,25 @@ def steps_never_worsen(evidence: Evidence) -> Measurement:
 
 
 def _group_steps(seed: int, sampling: str) -> list[bool]:
-    """Run Algorithms 1 and 4 on independent components, whose optimum is not known."""
     made = instance("ica", seed, n=6, samples=400)
     run = begin_trial("givens", made, seed, sampling=sampling)
     return _never_worse(run, lambda state: float(made.oracle.cost(state.U)))
 
 
 def _sparse_steps(seed: int) -> list[bool]:
-    """Run Algorithm 2 on planted loadings; it maximizes equation 6."""
     made = instance("planted-sparse", seed, m=12, samples=12, d=300)
     run = begin_trial("givens-sparse-pca", made, seed, gamma=0.3)
     return _never_worse(run, lambda state: -float(state.columns.objective))
 
 
 def _tensor_steps(seed: int) -> list[bool]:
-    """Run Algorithm 3 on a noisy tensor; it maximizes the sum of T(u, u, u)."""
     made = instance("odeco", seed, d=8, noise=0.5)
     run = begin_trial("givens-tensor", made, seed, order="random")
     return _never_worse(run, lambda _: -float(contracted(made.oracle.T, run.point).sum()))
 
 
 def _never_worse(run: DrivenRun, value: Callable[[Any], float]) -> list[bool]:
-    """Return whether each of 200 steps left a value that is minimized no higher, up to rounding."""
+    """Return whether no step worsened the value, up to rounding."""
     found = [value(state) for state in run.states(200)]
     scale = max(map(abs, found))
     return [after <= before + 1e-12 * scale for before, after in pairwise(found)]
@@ -102,8 +99,8 @@ def _stays(seed: int) -> bool:
 def flipped_least(d: int, seed: int) -> tuple[Array, Array, Array]:
     """Return factors V, weights, and a strict local maximum of sum_i T(u_i, u_i, u_i).
 
-    Its columns are those of V, with the factor of least weight negated. With signs s,
-    f(V S exp(Omega)) is f(V S) - 3/2 sum_(i<j) (w_i s_i + w_j s_j) Omega_ij² up to third order.
+    With signs s, f(V S exp(Omega)) is f(V S) - 3/2 sum_(i<j) (w_i s_i + w_j s_j) Omega_ij² up to
+    third order.
     """
     rng = np.random.default_rng(seed)
     V, weights = random_point(d, d, rng), np.linspace(1, 3, d)
@@ -113,7 +110,7 @@ def flipped_least(d: int, seed: int) -> tuple[Array, Array, Array]:
 
 
 def nudged(U: Array, angle: float, rng: np.random.Generator) -> Array:
-    """Return U after rotations of all pairs of columns by random angles of this size."""
+    """Return U after rotations of all pairs of columns by small angles."""
     near = U.copy()
     for i in range(U.shape[1]):
         for j in range(i):
@@ -122,7 +119,7 @@ def nudged(U: Array, angle: float, rng: np.random.Generator) -> Array:
 
 
 def global_minima_hold(evidence: Evidence) -> Measurement:
-    """Check that Algorithm 1 stays at the minimum of Brockett's function, and leaves a saddle."""
+    """Check that Algorithm 1 stays at the minimum, and leaves a saddle."""
     seeds = evidence.seeds[: evidence.sized(TRIALS, 100)]
     hits = [_eigenvectors_hold(seed) for seed in seeds]
     text = (
@@ -140,14 +137,13 @@ def _eigenvectors_hold(seed: int) -> bool:
 
 
 def _moved(made: AnyInstance, U: Array, seed: int) -> float:
-    """Return how far from U a run ends that begins 1e-6 from it."""
     near = nudged(U, 1e-6, np.random.default_rng(seed))
     end = begin_trial("givens", made, seed, near).converge().state.U
     return float(np.abs(end - U).max())
 
 
 def sufficient_decrease(evidence: Evidence) -> Measurement:
-    """Check that a step on Brockett's function gains what the derivative along it promises."""
+    """Check that a step gains what the derivative along it promises."""
     return in_every_trial(_decreases, evidence, "steps that gain so much")
 
 
@@ -165,18 +161,17 @@ def _decreases(seed: int) -> bool:
 
 
 def lipschitz(oracle: Any) -> float:
-    """Return the least Lipschitz constant of the directional derivatives of Brockett's function.
+    """Return the smallest Lipschitz constant of the directional derivatives of Brockett's function.
 
-    Along a rotation the function is a harmonic of twice the angle, of amplitude |N_i - N_j|/2
-    times the difference of the eigenvalues of a 2 x 2 block of U'AU: at most that of all
-    eigenvalues.
+    Along a rotation it is a harmonic of twice the angle, of amplitude |N_i - N_j|/2 times at most
+    the range of the eigenvalues.
     """
     values = np.linalg.eigvalsh(oracle.A)
     return float(2 * np.ptp(oracle.weights) * np.ptp(values))
 
 
 def rate_as_printed(evidence: Evidence) -> Measurement:
-    """Check the printed bound on the largest expected squared gradient up to T = 100,000."""
+    """Check the printed bound on the largest expected squared gradient."""
     found = _normalized(evidence)
     largest = int(np.argmax(found.squares.mean(axis=0)))
     d = found.d
@@ -186,7 +181,7 @@ def rate_as_printed(evidence: Evidence) -> Measurement:
 
 
 def rate_corrected(evidence: Evidence) -> Measurement:
-    """Check the corrected bound on the least expected squared gradient up to T, for each T."""
+    """Check the corrected bound on the smallest expected squared gradient."""
     found = _normalized(evidence)
     means = found.squares.mean(axis=0)
     least = [int(np.argmin(means[: k + 1])) for k in range(len(means))]
@@ -201,11 +196,9 @@ class Gradients(NamedTuple):
 
     Attributes
     ----------
-    d : int
     steps : ndarray, shape (t,)
     squares : ndarray, shape (runs, t)
-        |grad|² / (2 L d(d-1) (f(U_0) - f_min)), whose sum is at most 1 in expectation over the
-        pairs. A run that has converged keeps its last value.
+        |grad|² / (2 L d(d-1) (f(U_0) - f_min)), whose sum is at most 1 in expectation.
     """
 
     d: int
@@ -225,7 +218,7 @@ def _normalized(evidence: Evidence) -> Gradients:
 def _squares(record: Run, count: int, d: int) -> Array:
     oracle = instance(record.problem.name, record.seed, **record.problem.parameters).oracle
     first = record.trace[0].metrics["objective_gap"]
-    # Definition 1 has twice the gradient of the embedded metric, which the judge measures
+    # Definition 1 has twice the gradient of the judge
     norms = np.array([2 * mark.metrics["gradient_norm"] for mark in record.trace])
     squares: Array = norms**2 / (2 * lipschitz(oracle) * d * (d - 1) * first)
     return np.append(squares, np.full(count - len(squares), squares[-1]))

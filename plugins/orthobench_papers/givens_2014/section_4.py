@@ -1,4 +1,4 @@
-"""Section 4 without its figures: two formulations of sparse PCA, and the cost of a rotation."""
+"""Section 4 without its figures."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _equation_6(AU: Array, gamma: float) -> float:
 
 
 def evaluations_of_an_angle(evidence: Evidence) -> Measurement:
-    """Check how often a rotation evaluates equation 6, until convergence on the prostate data.
+    """Check how often a rotation evaluates equation 6 on the prostate data.
 
     "Of the order of 5 to 10" is between half of 5 and twice 10.
     """

@@ -27,15 +27,15 @@ from orthobench_papers.runs import TRIALS, begin_trial, in_every_trial, instance
 Line: TypeAlias = Callable[[Array, float], float]
 
 SPREADS, SIZES, ORDERS = (2, 1, 20), (3, 5, 10, 20, 50), ("random", "cyclic")
-"""Largest over least weight, dimensions, and orders of the pairs, of the suite."""
+"""Ratios of weights, dimensions, and orders of the pairs, of the suite."""
 
 
 EXACT = 1e-10
-"""Largest error of a factor that counts as recovered, and of the sum of the weights, relative."""
+"""Maximum relative error of a recovered factor, and of the weights."""
 
 
 def exact_recovery(evidence: Evidence) -> Measurement:
-    """Check that all factors of orthogonally decomposable tensors are found from random starts."""
+    """Check that all factors are found from random starts."""
     records = {
         order: [
             record
@@ -61,14 +61,13 @@ def _exact(metrics: Mapping[str, float]) -> bool:
 
 
 def _sweeps(record: Run) -> float:
-    """Return the sweeps until the objective is 1e-8 from the optimum."""
     d = int(record.problem.parameters["d"])
     there = (m.work.steps for m in record.trace if m.metrics["objective_gap"] <= 1e-8)
     return 2 * next(there, math.inf) / (d * (d - 1))
 
 
 def only_factors_are_stable(evidence: Evidence) -> Measurement:
-    """Check that the factors with the least one negated are no strict local maximum."""
+    """Check that the smallest factor negated is no strict local maximum."""
     text = (
         "tensors where negating the least factor gives no strict local maximum (weights (1, 3) "
         f"and U = [e2, -e1]: {_value(_of_two(), np.array([[0.0, -1.0], [1.0, 0.0]])):.3g}, where "
@@ -86,7 +85,6 @@ def _value(T: Array, U: Array) -> float:
 
 
 def _strict_maximum(seed: int) -> bool:
-    """Return whether every small rotation of all planes lowers the objective, by its square."""
     V, weights, U = flipped_least(5, seed)
     T, rng = composed(V, weights), np.random.default_rng(seed)
     lost = [_value(T, U) - _value(T, nudged(U, 1e-3, rng)) for _ in range(20)]
@@ -118,12 +116,12 @@ def printed_line(entries: Array, angle: float) -> float:
 
 
 def corrected_line(entries: Array, angle: float) -> float:
-    """Return equation 11 with the opposite signs of its terms in s³ and s."""
+    """Return equation 11 with corrected signs of s³ and s."""
     return printed_line(entries, -angle)
 
 
 def direct_line(entries: Array, angle: float) -> float:
-    """Return T(u~_i, u~_i, u~_i) + T(u~_j, u~_j, u~_j) itself, in the plane of i and j."""
+    """Return T(u~_i, u~_i, u~_i) + T(u~_j, u~_j, u~_j) in the plane of i and j."""
     T, c, s = plane(entries), cos(angle), sin(angle)
     return _value(T, np.array([[c, -s], [s, c]]))
 
@@ -138,7 +136,7 @@ FIXTURE = np.array([1.0, 2.0, 3.0, 4.0])
 
 
 def equation_11_as_printed(evidence: Evidence) -> Measurement:
-    """Check the printed formula against the trilinear form, at random entries and angles."""
+    """Check the printed formula against the trilinear form."""
     angle = math.pi / 6
     text = (
         "random planes where it is the objective (entries 1, 2, 3, 4 at pi/6: "
@@ -148,7 +146,7 @@ def equation_11_as_printed(evidence: Evidence) -> Measurement:
 
 
 def equation_11_corrected(evidence: Evidence) -> Measurement:
-    """Check the corrected formula against the trilinear form, and a step of the solver with it."""
+    """Check the corrected formula against the trilinear form and the solver."""
     trials: dict[str, Callable[[int], bool]] = {
         "it is the objective": partial(_is_objective, corrected_line),
         "the solver's step takes its largest value": _reaches_highest,
@@ -169,7 +167,6 @@ ANGLES = np.linspace(-math.pi, math.pi, 1440, endpoint=False)
 
 
 def _on_circle(seed: int) -> tuple[Array, Array]:
-    """Return random entries, and the corrected line on the whole circle."""
     entries = np.random.default_rng(seed).standard_normal(4)
     return entries, np.array([corrected_line(entries, float(angle)) for angle in ANGLES])
 
@@ -182,7 +179,7 @@ def _reaches_highest(seed: int) -> bool:
 
 
 def three_maxima(evidence: Evidence) -> Measurement:
-    """Check that random lines have at most 3 local maxima, on a grid of a quarter of a degree."""
+    """Check that random lines have at most 3 local maxima."""
     counts = []
     for seed in evidence.seeds[:TRIALS]:
         values = _on_circle(seed)[1]
@@ -193,7 +190,7 @@ def three_maxima(evidence: Evidence) -> Measurement:
 
 
 def cost_of_iterations(evidence: Evidence) -> Measurement:
-    """Check the powers of d, from 50 to 200, in the flops of the start and of an iteration."""
+    """Check the powers of d in the flops."""
     small, large = (_flops(d, evidence.seeds[0]) for d in (50, 200))
     start, step = (math.log(b / a) / math.log(4) for a, b in zip(small, large, strict=True))
     return together([
@@ -209,7 +206,7 @@ def _flops(d: int, seed: int) -> tuple[int, float]:
 
 
 def moments_decompose(evidence: Evidence) -> Measurement:
-    """Check that the exact moments of both models are decomposed, up to a residual of 1e-8."""
+    """Check that exact moments are decomposed, up to 1e-8."""
     problems: dict[str, tuple[str, dict[str, int]]] = {
         "Gaussian mixtures": ("gmm-moments", {"d": 30, "components": 12, "samples": 0}),
         "latent Dirichlet allocation": ("lda-moments", {"documents": 0}),

@@ -11,7 +11,7 @@ from orthobench_papers.runs import instance
 
 K, STEPS = 4, 700
 SLACK = 1e-12
-"""Rounding that the comparisons of line 7 allow for."""
+"""Rounding allowed in the comparisons of line 7."""
 
 
 def shift(values: Array, counts: Array, k: int, printed: bool) -> float | None:
@@ -20,13 +20,12 @@ def shift(values: Array, counts: Array, k: int, printed: bool) -> float | None:
     Parameters
     ----------
     values : ndarray, shape (n,)
-        Distinct eigenvalues, ascending; indices count from 0 here.
+        Distinct eigenvalues, ascending.
     counts : ndarray, shape (n,)
         Their multiplicities.
-    k : int
     printed : bool
-        Whether the last test is "j >= n or sigma_{j+1} >= 1", as printed, or "j > n or
-        sigma_j + S >= 1".
+        Whether the last test is "j >= n or sigma_{j+1} >= 1", as printed, or "j > n or sigma_j + S
+        >= 1".
     """
     n, d = len(values), counts.sum()
     i = j = 0
@@ -61,7 +60,7 @@ def finds(values: Array, counts: Array, k: int, printed: bool) -> bool:
 
 
 def spectra(seed: int, steps: int) -> list[tuple[Array, Array]]:
-    """Return the spectra of M + eta_t xx', with multiplicities, along a run of MSG on digits."""
+    """Return the spectra of M + eta_t xx' along a run of MSG on digits."""
     oracle = instance("digits", seed, k=K).oracle
     oracle.prepare(steps)
     X = oracle.take(steps)
@@ -74,7 +73,6 @@ def spectra(seed: int, steps: int) -> list[tuple[Array, Array]]:
 
 
 def _distinct(values: Array) -> tuple[Array, Array]:
-    """Return the different eigenvalues up to rounding, ascending, and their multiplicities."""
     distinct, counts = np.unique(np.abs(np.round(values, 10)), return_counts=True)
     return distinct, counts.astype(np.float64)
 

@@ -24,13 +24,13 @@ SOLVERS = {"1/sqrt(t)": "msg step=1", "2/sqrt(t)": "msg step=2", "0.02": "msg st
 """The solvers of the suite, by their step sizes."""
 
 SETTLED = 1000
-"""Iterations that are skipped: from then on the rank is settled."""
+"""Number of iterations that are skipped, until the rank is settled."""
 
 SMALL = 0.1
-"""Largest eigenvalue that is very small; the largest possible is 1."""
+"""Maximum of a very small eigenvalue; the largest possible is 1."""
 
 HANDFUL = 10
-"""Largest number of iterations that is a handful."""
+"""Maximum number of iterations that is a handful."""
 
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 11, 15)
 """The eigenvalues in the picture, by size."""
@@ -40,7 +40,7 @@ SHOWN = (1, 2, 3, 4, 5, 6, 8, 11, 15)
 def eigenvalues(seed: int, steps: int, c: float) -> Array:
     """Return the eigenvalue of each unit vector after each iteration, (steps, d).
 
-    All samples are unit vectors, so M is diagonal. The step size is c / sqrt(t).
+    All samples are unit vectors, so M is diagonal; the step size is c / sqrt(t).
     """
     run = begin("msg", K, seed, step=c, relative=False)
     found = np.array([np.diag(iterate(run.advance())) for _ in range(steps)])
@@ -54,7 +54,7 @@ def _eigenvalues(evidence: Evidence) -> list[Array]:
 
 
 def rank(evidence: Evidence) -> Measurement:
-    """Check that the rank, averaged over iterations 1,000 to 10,000, is within a fifth of 15."""
+    """Check that the mean rank is within a fifth of 15."""
     found = []
     for step, solver in SOLVERS.items():
         records = evidence.records(SUITE, PROBLEM, solver)
@@ -71,7 +71,7 @@ def grows_by_one(evidence: Evidence) -> Measurement:
 
 
 def small(evidence: Evidence) -> Measurement:
-    """Check that at least half of the eigenvalues beyond the k largest are below a tenth."""
+    """Check that half of the eigenvalues beyond k are below a tenth."""
     shares = []
     for D in _eigenvalues(evidence):
         extra = -np.sort(-D[SETTLED:], axis=1)[:, K:]
@@ -81,13 +81,12 @@ def small(evidence: Evidence) -> Measurement:
 
 
 def leave(evidence: Evidence) -> Measurement:
-    """Check that half of the directions leave at most ten iterations after they enter."""
+    """Check that half of the directions leave within ten iterations."""
     stays = [float(np.median(_stays(D[SETTLED:]))) for D in _eigenvalues(evidence)]
     return median_within(stays, 0, HANDFUL, "median number of iterations that a direction stays")
 
 
 def _stays(D: Array) -> Array:
-    """Return how long directions stay that enter and leave within these iterations."""
     found: list[Array] = []
     for inside in (D > 0).T:
         changes = np.diff(inside.astype(np.int8))

@@ -20,7 +20,7 @@ KS = (1, 2, 4)
 INCREMENTAL = ("incremental-pca ties=old", "incremental-pca ties=new")
 OTHERS = ("msg", "warmuth-kuzmin", "capped-msg")
 SIMILAR = 1.5
-"""Largest ratio of two numbers that are similar."""
+"""Maximum ratio of two similar numbers."""
 
 
 def problem(k: int) -> str:
@@ -29,7 +29,7 @@ def problem(k: int) -> str:
 
 
 def incremental_ends(evidence: Evidence, ks: tuple[int, ...], stuck: bool) -> Measurement:
-    """Check that most runs of incremental PCA end stuck, or at the optimum, whatever wins ties."""
+    """Check that most runs of incremental PCA end stuck, or at the optimum."""
     rows = {}
     for solver in INCREMENTAL:
         gaps = {k: evidence.finals(SUITE, problem(k), solver, "suboptimality") for k in ks}
@@ -40,7 +40,7 @@ def incremental_ends(evidence: Evidence, ks: tuple[int, ...], stuck: bool) -> Me
 
 
 def others_converge(evidence: Evidence) -> Measurement:
-    """Check that the others end at a tenth, or less, of what a random subspace misses."""
+    """Check that the others end at a tenth of the loss of a random subspace."""
     rows: dict[str, list[Measurement]] = {solver: [] for solver in OTHERS}
     for solver, row in rows.items():
         for k in KS:
@@ -51,20 +51,18 @@ def others_converge(evidence: Evidence) -> Measurement:
 
 
 def others_similar(evidence: Evidence) -> Measurement:
-    """Check that MSG and W&K miss as much over the run, within a factor of 1.5."""
+    """Check that MSG and W&K lose as much, within a factor of 1.5."""
     row = _areas(evidence, "warmuth-kuzmin", "msg", 1 / SIMILAR)
     return for_each_k("average suboptimality over the run, W&K / MSG,", KS, {"": row})
 
 
 def capped_behind(evidence: Evidence) -> Measurement:
-    """Check that capped MSG misses no more than 1.5 times as much over the run as the others."""
+    """Check that capped MSG loses at most 1.5 times as much as the others."""
     rows = {other: _areas(evidence, "capped-msg", other, 0.0) for other in OTHERS[:2]}
     return for_each_k("average suboptimality over the run, capped MSG / others,", KS, rows)
 
 
 def _areas(evidence: Evidence, a: str, b: str, low: float) -> list[Measurement]:
-    """Compare suboptimality averaged over the iterations, the area under the curve of a plot."""
-
     def area(solver: str, k: int) -> list[float]:
         records = evidence.records(SUITE, problem(k), solver)
         return [average(record, "suboptimality") for record in records]
@@ -73,7 +71,7 @@ def _areas(evidence: Evidence, a: str, b: str, low: float) -> list[Measurement]:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw the three plots of Figure 2: medians over the seeds instead of single runs."""
+    """Draw the plots of Figure 2, with medians over the seeds."""
     panels = {f"k={k}": _panel(evidence, k) for k in KS}
     about = ("the paper shows single runs",)
     return side_by_side("Figure 2: the orthogonal distribution", panels, about)

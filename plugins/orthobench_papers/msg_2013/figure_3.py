@@ -1,4 +1,4 @@
-"""Figure 3, upper row: how far the methods get in one pass over MNIST."""
+"""Figure 3, upper row: suboptimality after one pass over MNIST."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ends_at(
     ks: tuple[int, ...] = KS,
     suite: str = SUITE,
 ) -> Measurement:
-    """Check the final suboptimality of methods over that of another, for each k."""
+    """Check the final suboptimality of methods over another's, for each k."""
 
     def end(solver: str, k: int) -> Measurement:
         pair = (solver, other)

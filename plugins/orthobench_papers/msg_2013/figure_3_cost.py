@@ -1,4 +1,4 @@
-"""Figure 3: the estimated runtime sum k'² (lower row), and the picture of both rows."""
+"""Figure 3: the estimated runtime sum k'² (lower row), and the picture."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ AXES = {
 
 
 def runtime(records: Sequence[Run], k: int) -> Array:
-    """Return the paper's estimated runtime, the sum of k'² up to each checkpoint but the start.
+    """Return the paper's runtime, the sum of k'² up to each checkpoint.
 
-    k' is the size of the eigenproblem that a sample poses (section 6): one more than the rank
-    kept, k + 1 for incremental PCA, and k for Grassmannian SGD, which poses none.
+    k' is the size of a sample's eigenproblem (section 6): one more than the rank kept, k + 1 for
+    incremental PCA, and k for Grassmannian SGD.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def costs(
     high: float = np.inf,
     ks: tuple[int, ...] = KS,
 ) -> Measurement:
-    """Check the estimated runtime of methods over that of another, for each k."""
+    """Check the estimated runtime of methods over another's, for each k."""
 
     def whole(solver: str, k: int) -> Array:
         return runtime(evidence.records(SUITE, problem(k), solver), k)[:, -1]
@@ -73,7 +73,7 @@ def costs(
 
 
 def low_rank(evidence: Evidence) -> Measurement:
-    """Check that the rank of MSG, averaged over the pass, is at most a tenth of the dimension."""
+    """Check that the mean rank of MSG is at most a tenth of the dimension."""
     found = []
     for k in KS:
         records = evidence.records(SUITE, problem(k), "msg")
@@ -84,7 +84,7 @@ def low_rank(evidence: Evidence) -> Measurement:
 
 
 def as_much_as_erm(evidence: Evidence) -> Measurement:
-    """Check that an iteration of W&K takes at least half the flops of PCA on the sample."""
+    """Check that a step of W&K takes half the flops of PCA, or more."""
     found = []
     for k in KS:
         flops, steps = (

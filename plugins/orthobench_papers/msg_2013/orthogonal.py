@@ -14,7 +14,7 @@ TAU, DIMENSION = 1.1, 32
 
 
 def begin(solver: str, k: int, seed: int, /, **parameters: Any) -> DrivenRun:
-    """Begin the run on this distribution that a suite makes with this seed."""
+    """Begin a suite's run on this distribution."""
     problem = catalogue().problem("orthogonal-distribution", {"k": k})
     return begin_as_in_suite(solver, problem, seed, **parameters)
 
@@ -27,15 +27,12 @@ def probabilities() -> Array:
 
 
 def missed(point: Array) -> float:
-    """Return how much less variance a subspace has than the best one of its dimension.
-
-    Below `half_gap` it can only be the best one.
-    """
+    """Return the variance that a subspace has less than the best one of its dimension."""
     p, k = probabilities(), point.shape[1]
     return float(p[:k].sum() - p @ (point**2).sum(axis=1))
 
 
 def half_gap(k: int) -> float:
-    """Return half of what the second-best subspace of unit vectors misses."""
+    """Return half of the loss of the second-best subspace."""
     p = probabilities()
     return float(p[k - 1] - p[k]) / 2

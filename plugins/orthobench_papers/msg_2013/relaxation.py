@@ -1,4 +1,4 @@
-"""Methods on the convex relaxation: their iterates M, and runs on given samples."""
+"""Methods on the convex relaxation: iterates M, and runs on given samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orthobench_papers import runs
 
 
 def begin(solver: str, X: Array, k: int, seed: int, /, **parameters: Any) -> runs.DrivenRun:
-    """Begin a run on the rows of X, one sample each, in their order."""
+    """Begin a run on the rows of X, in their order."""
     first, own = np.random.SeedSequence(seed).spawn(2)
     start = random_point(X.shape[1], k, np.random.default_rng(first))
     return runs.begin(solver, stochastic_pca(X, k), own, start, **parameters)

@@ -1,4 +1,4 @@
-"""Section 5.2: incremental PCA is trapped although capped MSG with a spare direction is not."""
+"""Section 5.2: incremental PCA is trapped, capped MSG is not."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ TRAP, LONG = "trap", "capped"
 KS = (1, 2, 4)
 
 DECIDED = 12
-"""Samples of a run in the trap; whether incremental PCA is trapped is decided by two of them."""
+"""Number of samples of a run in the trap; two of them decide."""
 
 TRAPPED = 1 / 6
-"""Half of what the wrong direction of the trap misses, 4/3 - 1."""
+"""Half of the loss of the trap's wrong direction, 4/3 - 1."""
 
 
 def five_ninths(evidence: Evidence) -> Measurement:
@@ -37,7 +37,7 @@ def five_ninths(evidence: Evidence) -> Measurement:
 
 
 def leaves_the_trap(evidence: Evidence) -> Measurement:
-    """Check that capped MSG with K = k + 1 ends at the optimum in nine runs of ten, or more."""
+    """Check that capped MSG with K = k + 1 ends at the optimum."""
     gaps = evidence.finals(TRAP, "incremental-trap", "capped-msg", "suboptimality")
     return share_within([bool(gap < TRAPPED) for gap in gaps], 0.9, 1.0, "share at the optimum")
 
@@ -54,7 +54,7 @@ def never_stuck(evidence: Evidence) -> Measurement:
 
 
 def without_a_spare_direction(evidence: Evidence) -> Measurement:
-    """Check that most runs of capped MSG with K = k end at a subspace that is not the best."""
+    """Check that most runs of capped MSG with K = k end elsewhere."""
     seeds = evidence.seeds[: evidence.sized(40, 20)]
     found = []
     for k in KS:

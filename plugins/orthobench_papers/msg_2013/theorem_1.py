@@ -1,4 +1,4 @@
-"""Theorem 1 and Lemma 3.1: what the average of MSG attains, and what rounding it costs."""
+"""Theorem 1 and Lemma 3.1: the average of MSG, and its rounding."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ BOUND = 1000**-0.5
 METRIC = "relaxed_suboptimality"
 
 STEPS = 500
-"""Steps before the first rounding, and steps that are rounded after that."""
+"""Steps before the first rounding, and rounded steps after that."""
 
 
 def bounded_by(evidence: Evidence, factor: float) -> Measurement:
-    """Check that the mean excess of the relaxed objective is at most `factor` sqrt(k/T).
+    """Check that the mean relaxed excess is at most `factor` sqrt(k/T).
 
-    By Lemma 3.1 that is the mean excess of the rounded solution too, which varies much more from
-    run to run. No feasible matrix has less than zero.
+    By Lemma 3.1 that is the mean excess of the rounded solution too, which varies more.
     """
     found = []
     for k in KS:
@@ -42,7 +41,6 @@ def rounding(evidence: Evidence) -> Measurement:
 
 
 def _rounded(k: int, seed: int, steps: int) -> float:
-    """Return the sum of the objectives of many rounded iterates over that of the iterates."""
     p = probabilities()
     run = begin("msg", k, seed, rounding="sampled", relative=False).advance(steps)
     rounded = relaxed = 0.0

@@ -1,8 +1,4 @@
-"""The updates, compared with dense reference implementations that share no code with them.
-
-The references follow the paper's definitions, not its algorithms: they decompose (d, d) matrices,
-find shifts and scalings by root finding, and search over subsets.
-"""
+"""The updates, compared with independent dense implementations of the paper's definitions."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ Step: TypeAlias = Callable[[Array, Array], Array]
 
 D, K, CAP, STEPS = 8, 3, 4, 150
 EXACT = 1e-9
-"""Largest difference of an entry of M that counts as rounding."""
+"""Maximum difference of an entry of M that counts as rounding."""
 
 
 def msg_step(M: Array, G: Array) -> Array:
@@ -50,8 +46,8 @@ def capped_step(M: Array, G: Array) -> Array:
 def complement_step(M: Array, G: Array) -> Array:
     """Return the next M of mirror descent on I - M with the von Neumann entropy (section 3.3).
 
-    Subtracts G from log(I - M), then scales the eigenvalues, clipped at 1, to sum to d - k. Nothing
-    is scaled if tr M <= k without it, as after a start at zero.
+    Subtracts G from log(I - M), then scales the eigenvalues, clipped at 1, to sum to d - k, unless
+    tr M <= k already.
     """
     rest, axes = np.linalg.eigh(np.eye(len(M)) - M)
     logs, vectors = np.linalg.eigh(_with(axes, np.log(rest)) - G)
@@ -81,7 +77,7 @@ def _root(rising: Callable[[float], float], low: float, high: float) -> float:
 
 
 def agrees(evidence: Evidence, solver: str, step: Step, **parameters: Any) -> Measurement:
-    """Check that each step of a solver is that of the reference, up to rounding."""
+    """Check that the steps of a solver are those of the reference."""
     seeds = evidence.seeds[: evidence.sized(10, 3)]
     steps = evidence.sized(STEPS, STEPS, 20)
     found = [_deviation(solver, step, seed, steps, **parameters) for seed in seeds]
@@ -90,10 +86,6 @@ def agrees(evidence: Evidence, solver: str, step: Step, **parameters: Any) -> Me
 
 
 def _deviation(solver: str, step: Step, seed: int, steps: int, **parameters: Any) -> float:
-    """Return the largest difference between a solver's step and that of the reference.
-
-    The reference begins each step at the solver's iterate, so that differences do not add up.
-    """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((steps, D)) * 0.8 ** np.arange(D)
     X /= np.sqrt((X**2).sum(axis=1).mean())

@@ -1,4 +1,4 @@
-"""Formulae as the paper prints them, on tensors with all their entries."""
+"""Formulae as the paper prints them, on dense tensors."""
 
 from __future__ import annotations
 

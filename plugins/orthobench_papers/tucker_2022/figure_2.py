@@ -22,7 +22,7 @@ from orthobench_papers.runs import DrivenRun, begin, final_ratios, timed
 from orthobench_papers.tucker_2022 import dense
 
 SUITE, LARGE, PROBLEM = "figure-2", "figure-2-large", "nig-factor"
-"""In the second suite tensors are too large for explicit methods, or nearly."""
+"""The second suite has tensors near the limit of explicit methods."""
 
 HOEVD = ("hoevd form=implicit", "hoevd form=explicit")
 IMPLICIT, PGD = "pgd form=implicit", "pgd form=explicit"
@@ -31,17 +31,17 @@ CALLED = {
     IMPLICIT: "spgd implicit",
     **{solver: solver.replace("form=", "") for solver in (*HOEVD, *EXPLICIT)},
 }
-"""What texts and pictures call the solvers: implicit ascent is Algorithm 2 on all samples."""
+"""Names of the solvers in texts and pictures."""
 
 SAME = 1e-9
-"""Largest relative difference of two values of F that count as equal."""
+"""Maximum relative difference of equal values of F."""
 
 MUCH = 2.0
-"""Least ratio of seconds between methods of which one is much faster."""
+"""Minimum ratio of seconds of a much faster method."""
 
 
 def reached(evidence: Evidence) -> Measurement:
-    """Check that all methods end at a relative gradient of 1e-12, up to the judge's rounding."""
+    """Check that all methods end at a relative gradient of 1e-12."""
     found = [
         evidence.finals(SUITE, problem, solver, "relative_gradient").max()
         for problem in evidence.problems(SUITE, PROBLEM)
@@ -51,7 +51,7 @@ def reached(evidence: Evidence) -> Measurement:
 
 
 def one_value(evidence: Evidence) -> Measurement:
-    """Check that all methods end at one value of F, seed by seed."""
+    """Check that all methods end at one value of F."""
     found = []
     for problem in evidence.problems(SUITE, PROBLEM):
         values = np.array([
@@ -63,7 +63,7 @@ def one_value(evidence: Evidence) -> Measurement:
 
 
 def speedup(evidence: Evidence, problem: str, pair: tuple[str, str], text: str) -> Measurement:
-    """Check that the first solver is much faster than the second, tensor and start included."""
+    """Check that the first solver is much faster than the second."""
     first, second = (evidence.finals(SUITE, problem, solver, "seconds") for solver in pair)
     runs = [run for solver in pair for run in evidence.records(SUITE, problem, solver)]
     return timed(median_within(second / np.median(first), MUCH, text=text), runs)
@@ -88,7 +88,7 @@ def hoevd_faster(evidence: Evidence) -> Measurement:
 
 
 def sizes(evidence: Evidence, suite: str) -> dict[str, str]:
-    """Return the order and the number of variables of each problem of a suite, in words."""
+    """Return order and number of variables of each problem, in words."""
     found = {}
     for problem in evidence.problems(suite, PROBLEM):
         about = evidence.records(suite, problem, IMPLICIT)[0].problem.parameters
@@ -97,14 +97,14 @@ def sizes(evidence: Evidence, suite: str) -> dict[str, str]:
 
 
 def least(found: Sequence[Measurement], text: str) -> Measurement:
-    """Return the least of several measurements, with the verdict on all of them together."""
+    """Return the minimum of several measurements, with one verdict."""
     lowest = min(found, key=lambda one: one.value)
     verdict = together(found).verdict
     return Measurement(verdict, lowest.value, lowest.interval, f"{text} {lowest.text}")
 
 
 def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement:
-    """Check that the first solver's advantage in flops grows from small to large tensors."""
+    """Check that the first solver's advantage grows with the tensors."""
     problems = evidence.problems(SUITE, f"{PROBLEM} order={order}")
     small, large = (
         final_ratios(evidence, SUITE, problem, pair[::-1], "flops")
@@ -114,7 +114,7 @@ def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement
 
 
 def scales(evidence: Evidence) -> Measurement:
-    """Check that the implicit form of a method gains on its explicit form as tensors grow."""
+    """Check that implicit forms gain on explicit ones as tensors grow."""
     pairs = ((IMPLICIT, PGD), HOEVD)
     found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
     steps = {
@@ -130,7 +130,7 @@ def scales(evidence: Evidence) -> Measurement:
 
 
 def others_scale(evidence: Evidence) -> Measurement:
-    """Check that the implicit method gains on the other explicit methods as tensors grow."""
+    """Check that the implicit method gains on others as tensors grow."""
     pairs = [(IMPLICIT, solver) for solver in EXPLICIT[1:]]
     found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
     each = ", ".join(f"{one.value:.2g} ({one.text})" for one in found)
@@ -138,7 +138,7 @@ def others_scale(evidence: Evidence) -> Measurement:
 
 
 def further(evidence: Evidence) -> Measurement:
-    """Check the relative gradient if the tensor would be large, or too large."""
+    """Check the relative gradient for large tensors."""
     problems = evidence.problems(LARGE, PROBLEM)
     found = [
         evidence.finals(LARGE, problem, IMPLICIT, "relative_gradient").max() for problem in problems
@@ -155,7 +155,7 @@ def further(evidence: Evidence) -> Measurement:
 
 
 def paired(evidence: Evidence) -> Iterator[tuple[Array, Array, DrivenRun]]:
-    """Yield a tensor, a start, and a run of Algorithm 2 from there, on all samples."""
+    """Yield a tensor, a start, and a run of Algorithm 2 from there."""
     for seed in evidence.seeds[:6]:
         rng = np.random.default_rng(seed)
         X = dense.skewed(rng, 15, 3, 60)
@@ -168,7 +168,7 @@ def paired(evidence: Evidence) -> Iterator[tuple[Array, Array, DrivenRun]]:
 
 
 def matches_scalar(evidence: Evidence) -> Measurement:
-    """Check that a step of Algorithm 2 goes where some scalar step of Algorithm 1 goes."""
+    """Check that a step of Algorithm 2 equals some scalar step of Algorithm 1."""
     found = []
     for T, Q, run in paired(evidence):
         G, moved = dense.gradient(T, Q), run.advance().point
@@ -180,7 +180,7 @@ def matches_scalar(evidence: Evidence) -> Measurement:
 
 
 def matches_adagrad(evidence: Evidence) -> Measurement:
-    """Check that ten steps of both lead to one subspace, if both use the same AdaGrad."""
+    """Check that ten steps with the same AdaGrad lead to one subspace."""
     found = [dense.distance(run.advance(10).point, adagrad(T, Q)) for T, Q, run in paired(evidence)]
     text = "largest subspace error after ten steps, Algorithm 1 with the same AdaGrad"
     return always_within(found, high=1e-7, text=text)
@@ -199,7 +199,7 @@ def adagrad(T: Array, Q: Array, steps: int = 10) -> Array:
 
 
 def power_iteration(evidence: Evidence) -> Measurement:
-    """Check that a step with c2 = 1000 is no step of the power iteration, orth(∇F)."""
+    """Check that a step with c2 = 1000 is no power iteration."""
     found = []
     for seed in evidence.seeds[:10]:
         rng = np.random.default_rng(seed)

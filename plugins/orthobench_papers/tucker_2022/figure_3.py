@@ -18,13 +18,13 @@ from orthobench_papers.drawing import along, band, side_by_side
 from orthobench_papers.runs import timed
 
 PAPER = sqrt(2)
-"""The paper's error |QQ' - Q*Q*'| over the judge's, |(I - QQ')Q*|, for bases of equal rank."""
+"""The paper's error |QQ' - Q*Q*'| over the judge's, |(I - QQ')Q*|."""
 
 LIMITED = 3.0
-"""Largest error, over that of all samples, that is a limited loss."""
+"""Maximum ratio to the error of all samples that is a limited loss."""
 
 NEGLIGIBLE = 0.1
-"""Largest time, over that of all samples, that is nearly negligible."""
+"""Maximum ratio to the time of all samples that is nearly negligible."""
 
 RANK = 5
 
@@ -34,13 +34,13 @@ STREAMS = {
     "a": ("figure-3a", {f"shoevd b={b}": f"shoevd batch={b} step=1" for b in (20, 50, 100)}),
     "b": ("figure-3b", {f"spgd b={b}": f"spgd batch={b}" for b in (50, 100)}),
 }
-"""The suite and the solvers of each part, by what texts and pictures call them."""
+"""The suite and the solvers of each part, by name."""
 
 WHOLE = {"a": ("hoevd full", "hoevd"), "b": ("spgd full", "pgd")}
-"""What takes all samples in each part, and its solver."""
+"""The suite of all samples in each part, and its solver."""
 
 PRINTED = "shoevd step=0.05"
-"""The solver with the step size that is printed."""
+"""The solver with the printed step size."""
 
 TITLES = {"a": "(a) Phase I, HOEVD", "b": "(b) both phases"}
 
@@ -51,7 +51,7 @@ def errors(evidence: Evidence, suite: str, solver: str) -> Array:
 
 
 def over(values: Array, others: Array, most: float, text: str) -> Measurement:
-    """Check that values are at most `most` times the median of others, which hardly vary."""
+    """Check that values are at most `most` times the median of others."""
     return median_within(values / np.median(others), 0, most, text)
 
 
@@ -66,7 +66,7 @@ def loss(evidence: Evidence, part: str) -> Measurement:
 
 
 def seconds(evidence: Evidence) -> Measurement:
-    """Check that the time of streaming is nearly negligible beside that of all samples."""
+    """Check that the time of streaming is nearly negligible."""
     found = []
     for part, (suite, solvers) in STREAMS.items():
         full, solver = WHOLE[part]
@@ -81,7 +81,7 @@ def seconds(evidence: Evidence) -> Measurement:
 
 
 def printed_step(evidence: Evidence) -> Measurement:
-    """Check that the error after 250 batches with steps of 0.05 is near that of all samples."""
+    """Check the error after 250 batches with steps of 0.05."""
     found = errors(evidence, "figure-3a", PRINTED)
     whole = errors(evidence, ALL, "hoevd")
     text = (
@@ -92,7 +92,7 @@ def printed_step(evidence: Evidence) -> Measurement:
 
 
 def covariance(evidence: Evidence) -> Measurement:
-    """Check that HOEVD has no larger error than principal component analysis, on all samples."""
+    """Check that HOEVD has no larger error than PCA."""
     pca = errors(evidence, *PCA)
     third = errors(evidence, ALL, "hoevd")
     text = (
@@ -102,7 +102,7 @@ def covariance(evidence: Evidence) -> Measurement:
 
 
 def phases(evidence: Evidence) -> Measurement:
-    """Check that Phase II at least halves the error of Phase I, on all samples."""
+    """Check that Phase II at least halves the error of Phase I."""
     whole = errors(evidence, ALL, "pgd")
     records = evidence.records(ALL, POOL, "pgd")
     start = PAPER * np.array([record.trace[0].metrics["subspace_error"] for record in records])

@@ -29,7 +29,7 @@ SKEWNESS = (1.5, HEAVY := 3.0)
 """Skewness of the factors."""
 
 GOOD = 0.15
-"""Largest share of the largest possible error that is relatively good."""
+"""Maximum share of the largest possible error that is relatively good."""
 
 
 def errors(
@@ -48,7 +48,7 @@ def problem(level: float, skewness: float) -> str:
 def improvement(
     evidence: Evidence, levels: tuple[float, ...], skewness: float = 1.5
 ) -> Measurement:
-    """Check that errors after both phases are no larger than after the first, at each level."""
+    """Check that Phase II does not raise errors, at each level."""
     found = []
     for level in levels:
         first, second = (errors(evidence, phase, level, skewness) for phase in PHASES)
@@ -62,7 +62,7 @@ def improvement(
 
 
 def robustness(evidence: Evidence) -> Measurement:
-    """Check that errors of both phases are no larger than those of Phase I on as many samples."""
+    """Check that both phases are no worse than Phase I on as many samples."""
     found = []
     for level in LEVELS:
         both, alone = (errors(evidence, "II", level, solver=s) for s in ("spgd", "shoevd"))
@@ -72,7 +72,7 @@ def robustness(evidence: Evidence) -> Measurement:
 
 
 def good(evidence: Evidence) -> Measurement:
-    """Check that errors after Phase II are a small share of the largest possible, √(2r)."""
+    """Check that errors after Phase II are small against √(2r)."""
     found = []
     for level in (level for level in LEVELS if level <= 1):
         text = f"error after Phase II over √(2r), at {level:g}"

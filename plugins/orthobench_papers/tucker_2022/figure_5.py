@@ -16,7 +16,7 @@ from orthobench.reproduce import (
 from orthobench_papers.drawing import along, band, side_by_side
 
 PHASES = {"I": "figure-5-phase-1", "II": "figure-5"}
-"""The suite that ends with each phase."""
+"""The suite of each phase."""
 
 SUITES = tuple(PHASES.values())
 
@@ -25,16 +25,16 @@ RANKS = (2, 3, 4, 5, 6, 7)
 LOW = (2, 3, 4)
 
 MATCH = 0.03
-"""Largest distance of F/F* from one at which it matches."""
+"""Maximum distance of F/F* from one for a match."""
 
 
 def ratios(evidence: Evidence, phase: str, rank: int) -> Array:
-    """Return F(Q) / F(Q*) on fresh samples after a phase, seed by seed."""
+    """Return F(Q) / F(Q*) on fresh samples, seed by seed."""
     return evidence.finals(PHASES[phase], f"nig-factor rank={rank}", "spgd", "objective_ratio")
 
 
 def matches(evidence: Evidence) -> Measurement:
-    """Check that F/F* is near one after Phase II if the rank suffices."""
+    """Check that F/F* is near one if the rank suffices."""
     return together([
         median_within(
             ratios(evidence, "II", rank), 1 - MATCH, 1 + MATCH, f"F/F* after Phase II, r = {rank}"
@@ -45,7 +45,7 @@ def matches(evidence: Evidence) -> Measurement:
 
 
 def falls(evidence: Evidence, phase: str, after: str) -> Measurement:
-    """Check that F is lower at each rank than at the next, after a phase."""
+    """Check that F is lower at each rank than at the next."""
     found = []
     for rank in LOW:
         lower, higher = (ratios(evidence, phase, r) for r in (rank, rank + 1))
@@ -65,7 +65,7 @@ def improves(evidence: Evidence) -> Measurement:
 
 
 def gap_grows(evidence: Evidence) -> Measurement:
-    """Check that the gap of the phases, II / I, is largest at the lowest rank."""
+    """Check that the gap of the phases is largest at the lowest rank."""
     gaps = {rank: ratios(evidence, "II", rank) / ratios(evidence, "I", rank) for rank in RANKS}
     medians = ", ".join(f"{np.median(gaps[rank]):.2f} (r = {rank})" for rank in (2, 3, 4, 5))
     text = "gap at r = 2 over that at r ="

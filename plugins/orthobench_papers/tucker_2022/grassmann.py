@@ -1,4 +1,4 @@
-"""Formulae of section 6 on the Grassmannian, as printed, and curves to check them along."""
+"""Formulae of section 6 on the Grassmannian, as printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 2: the decomposition, its gradient, and HOEVD as its approximation."""
+"""Section 2: the decomposition, its gradient, and HOEVD."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from orthobench_papers.runs import begin
 from orthobench_papers.tucker_2022 import dense
 
 EXACT = 1e-10
-"""Largest error of an identity that counts as rounding."""
+"""Maximum error of an identity that counts as rounding."""
 
 DIFFERENCES = 1e-6
-"""Largest relative error of central differences."""
+"""Maximum relative error of central differences."""
 
 SHAPES = ((6, 3, 2), (5, 4, 2), (5, 3, 3), (4, 5, 2))
-"""n, d and r of the tensors on which identities are checked."""
+"""n, d and r of tensors for identities."""
 
 SEEDS, STARTS = 12, 20
 
@@ -74,14 +74,14 @@ def descent(evidence: Evidence) -> Measurement:
 
 
 def best_known(T: Array, rank: int, seed: int) -> tuple[float, float]:
-    """Return the relative error of HOEVD, and the least that ascents from many starts find."""
+    """Return the relative error of HOEVD, and the minimum over ascents."""
     instance = ob.symmetric_tucker(tensor=T, rank=rank)
     hoevd = begin("hoevd", instance, seed).advance().metrics["relative_error"]
     return hoevd, min(hoevd, *ascents(instance, seed, "relative_error"))
 
 
 def ascents(instance: AnyInstance, seed: int, metric: str) -> list[float]:
-    """Return a metric at the ends of ascents from HOEVD, first, and from random starts."""
+    """Return a final metric of ascents from HOEVD, and from random starts."""
     runs = [begin("pgd", instance, seed).advance(3000)]
     runs += [begin("pgd", instance, seed + s, start="random").advance(3000) for s in range(STARTS)]
     return [run.metrics[metric] for run in runs]
@@ -100,14 +100,14 @@ def hoevd_bound(evidence: Evidence) -> Measurement:
 
 
 def hoevd_is_not_critical(evidence: Evidence) -> Measurement:
-    """Check that the relative gradient of HOEVD is not zero on the data of Figure 2."""
+    """Check that the relative gradient of HOEVD is not zero."""
     smallest = evidence.problems("figure-2", "nig-factor order=3")[0]
     found = evidence.finals("figure-2", smallest, "hoevd form=implicit", "relative_gradient")
     return median_within(found, low=1e-6, text="relative gradient of HOEVD, d = 3, smallest n")
 
 
 def hoevd_attracts(evidence: Evidence) -> Measurement:
-    """Check that most ascents from HOEVD end at the best value that any start leads to."""
+    """Check that most ascents from HOEVD end at the best value."""
     hits, others = [], []
     for seed in evidence.seeds[: evidence.sized(30, 10)]:
         rng = np.random.default_rng([seed, 2])
@@ -124,6 +124,5 @@ def hoevd_attracts(evidence: Evidence) -> Measurement:
 
 
 def _noisy(rng: np.random.Generator) -> Array:
-    """Draw samples (20, 400) of a factor model with five exponential factors, and noise."""
     factors = rng.exponential(size=(5, 400)) - 1
     return np.asarray(rng.standard_normal((20, 5)) @ factors + rng.standard_normal((20, 400)))

@@ -19,7 +19,7 @@ STEP = 0.3
 
 
 def batches(evidence: Evidence) -> Iterator[tuple[int, Array, int, Array]]:
-    """Yield a seed, a batch (n, b) of skewed samples, an order and a basis of rank 3."""
+    """Yield a seed, a batch (n, b), an order and a basis of rank 3."""
     for seed in evidence.seeds[:4]:
         rng = np.random.default_rng(seed)
         X = dense.skewed(rng, 8, 8, BATCH)
@@ -30,9 +30,9 @@ def batches(evidence: Evidence) -> Iterator[tuple[int, Array, int, Array]]:
 def first_step(
     name: str, cost: Callable[[Array, int, Array], float], evidence: Evidence
 ) -> list[float]:
-    """Compare a solver's first step with one along central differences of the batch's cost.
+    """Compare a solver's first step with one along central differences.
 
-    The columns of AdaGrad's first step have equal lengths, up to gamma_0.
+    The columns of AdaGrad's first step have equal lengths.
     """
     found = []
     for seed, X, order, Q in batches(evidence):
@@ -51,7 +51,7 @@ def hoevd_cost(X: Array, order: int, Q: Array) -> float:
 
 
 def equation_11(evidence: Evidence) -> Measurement:
-    """Compare F of samples with F of the tensor that explicit methods form of them."""
+    """Compare F of samples with F of their tensor."""
     found = []
     for _, X, order, Q in batches(evidence):
         implicit = ob.symmetric_tucker(X.T, order=order, rank=3)
@@ -104,7 +104,7 @@ def equation_17(evidence: Evidence) -> Measurement:
 
 
 def bias(evidence: Evidence) -> Measurement:
-    """Compare the mean cost (12) of batches of 50 from a pool with the cost (11) of the pool."""
+    """Compare the mean cost (12) of batches with the cost (11)."""
     found, formula = [], []
     b, order, draws = 50, 3, evidence.sized(3000, 300)
     for seed in evidence.seeds[:10]:
@@ -125,7 +125,7 @@ def bias(evidence: Evidence) -> Measurement:
 
 
 def core_of_samples(evidence: Evidence) -> Measurement:
-    """Compare the core of a solution with the mean of the powers of Q'x."""
+    """Compare a solution's core with the mean of the powers of Q'x."""
     found = []
     for _, X, order, Q in batches(evidence):
         instance = ob.symmetric_tucker(X.T, order=order, rank=3, test=X.T[::2])

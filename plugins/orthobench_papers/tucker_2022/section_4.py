@@ -1,4 +1,4 @@
-"""Section 4: how data are drawn and what is measured."""
+"""Section 4: data and metrics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from orthobench_papers.tucker_2022.section_3 import batches
 
 
 def noise(evidence: Evidence) -> Measurement:
-    """Estimate noise over signal from samples and the true basis: its complement holds noise."""
+    """Estimate noise over signal from samples and the true basis."""
     found = []
     n, r, asked = 100, 5, 0.5
     for seed in evidence.seeds[:10]:

@@ -26,7 +26,7 @@ from orthobench_papers.runs import begin, instance
 
 DATA = ("abu-airport-4.mat",)
 PHASES = {"SHOEVD": "section-5-1-phase-1", "SPGD": "section-5-1"}
-"""The suite at the end of which each method is judged."""
+"""The suite at whose end each method is judged."""
 
 RUNS = tuple(PHASES.values())
 SUITES = (*RUNS, *(f"{suite}-orders" for suite in RUNS))
@@ -35,7 +35,7 @@ SPGD, SHOEVD, PCA = 0.9947, 0.9900, 0.8893
 """Areas under the ROC curve, as printed."""
 
 NEAR = 0.005
-"""Largest difference of an area that agrees with the printed one, which is that of one run."""
+"""Maximum difference from a printed area, which is that of one run."""
 
 PARAMETERS = {"batch": 100, "step": 0.5, "hoevd_steps": 500, "hoevd_step": 0.35}
 """Parameters of the solver in the suite."""
@@ -45,7 +45,7 @@ STEPS = (500, 1500)
 
 
 class Scene(NamedTuple):
-    """What one run shows of the image.
+    """A run's view of the image.
 
     Attributes
     ----------
@@ -63,14 +63,14 @@ class Scene(NamedTuple):
 
 
 def scenes(evidence: Evidence, method: str) -> list[Scene]:
-    """Return what the runs of a method show, seed by seed; pixels are in column-major order."""
+    """Return the scenes of a method, seed by seed."""
     shown = evidence.exhibits(PHASES[method], "hsi-anomaly", "spgd")
     return [_scene(each, "sparse detection image", "ROC") for each in shown]
 
 
 @cache
 def covariance() -> Scene:
-    """Return what PCA of the covariance shows."""
+    """Return the scene of PCA of the covariance."""
     made = instance("hsi-anomaly", 0)
     shown = made.exhibits(ob.Solution(np.eye(made.oracle.n, made.oracle.k)))
     return _scene(shown, "sparse detection image of PCA", "PCA of the covariance")
@@ -94,19 +94,19 @@ def size(evidence: Evidence) -> Measurement:
 
 
 def areas(evidence: Evidence, method: str) -> Array:
-    """Return the areas under the ROC curve, seed by seed; pixels are in column-major order."""
+    """Return the areas under the ROC curve, seed by seed."""
     return evidence.finals(PHASES[method], "hsi-anomaly", "spgd", "roc_auc")
 
 
 def in_order(evidence: Evidence, method: str, pixels: str) -> str:
-    """Return a phrase with the median area for batches in another order of the pixels."""
+    """Return a phrase with the median area for another order of the pixels."""
     suite, problem = f"{PHASES[method]}-orders", f"hsi-anomaly pixels={pixels}"
     found = evidence.finals(suite, problem, "spgd", "roc_auc")
     return f"{np.median(found):.3f} with batches in {pixels} order"
 
 
 def area(evidence: Evidence, method: str, printed: float) -> Measurement:
-    """Check that the area is near the printed one, with pixels in MATLAB's column-major order."""
+    """Check that the area is near the printed one."""
     others = ", ".join(in_order(evidence, method, pixels) for pixels in ("random", "row-major"))
     text = f"area under the ROC curve, batches in column-major order; {others}"
     found = areas(evidence, method)
@@ -114,7 +114,7 @@ def area(evidence: Evidence, method: str, printed: float) -> Measurement:
 
 
 def better(evidence: Evidence) -> Measurement:
-    """Check that the area above the curve of SPGD is the smaller one, seed by seed."""
+    """Check that the area above SPGD's curve is smaller."""
     text = "1 - area of SPGD over that of SHOEVD"
     return ratio_within(1 - areas(evidence, "SPGD"), 1 - areas(evidence, "SHOEVD"), 0, 1, text)
 
@@ -132,10 +132,9 @@ def area_under(shown: Scene) -> float:
 
 
 def above(evidence: Evidence) -> Measurement:
-    """Check that detection rates are above PCA's for every count of false alarms.
+    """Check that detection rates are above PCA's.
 
-    Counts for which PCA's rate is zero or one are left out. There are more seeds than in the
-    suite, since curves touch in a third of the runs of SPGD.
+    Counts at which PCA's rate is zero or one are left out. There are more seeds than in the suite.
     """
     made = instance("hsi-anomaly", 0)
     X, anomalies = made.oracle.X, covariance().anomalies.ravel(order="F")
@@ -159,9 +158,9 @@ def _positive(least: Array, method: str) -> Measurement:
 
 
 def detected(Z: Array, anomalies: NDArray[np.bool_]) -> Array:
-    """Return the detection rate at each count of false alarms, from centred Z (p, r).
+    """Return the detection rate at each count of false alarms.
 
-    The scores are the norms of the rows of Z, whitened (Jin et al. 2022, section 5.1).
+    Scores are the norms of the rows of Z, whitened (Jin et al. 2022, section 5.1).
     """
     scores = np.linalg.norm(np.linalg.qr(Z)[0], axis=1)
     alarms = np.sort(scores[~anomalies])[::-1]
@@ -170,34 +169,34 @@ def detected(Z: Array, anomalies: NDArray[np.bool_]) -> Array:
 
 
 def hits(shown: Scene) -> float:
-    """Return the share of anomalies among the brightest pixels, as many as there are anomalies."""
+    """Return the share of anomalies among as many brightest pixels."""
     count = int(shown.anomalies.sum())
     brightest = np.argsort(np.abs(shown.sparse), axis=None)[-count:]
     return float(shown.anomalies.ravel()[brightest].mean())
 
 
 def pronounced(evidence: Evidence) -> Measurement:
-    """Check that at least half of the brightest pixels of the sparse images are anomalies."""
+    """Check that half of the brightest pixels are anomalies."""
     shares = {method: [hits(found) for found in scenes(evidence, method)] for method in PHASES}
     text = "anomalies among the 60 pixels that stand out most"
     return together([median_within(s, 0.5, text=f"{text}, {m}") for m, s in shares.items()])
 
 
 def hidden(evidence: Evidence) -> Measurement:
-    """Check that at most a quarter of them are, with principal component analysis."""
+    """Check that at most a quarter are, with PCA."""
     del evidence
     text = "anomalies among the 60 pixels that stand out most, PCA"
     return always_within([hits(covariance())], high=0.25, text=text)
 
 
 def contrast(shown: Scene) -> float:
-    """Return the mean brightness of anomalies in the sparse image, over that of other pixels."""
+    """Return the mean brightness of anomalies over that of other pixels."""
     bright = np.abs(shown.sparse)
     return float(bright[shown.anomalies].mean() / bright[~shown.anomalies].mean())
 
 
 def clearest(evidence: Evidence) -> Measurement:
-    """Check that the sparse images of SPGD have the larger contrast, seed by seed."""
+    """Check that SPGD's images have the larger contrast."""
     first, second = ([contrast(found) for found in scenes(evidence, method)] for method in PHASES)
     text = (
         f"contrast of anomalies with SPGD over that with SHOEVD; medians {np.median(second):.1f}, "

@@ -1,7 +1,7 @@
 """Section 5.2, Figure 9 and Table 3: portfolios chosen by moments of low rank.
 
-The hedge-fund indices of the paper are not free: 30 industries of Kenneth French stand in for
-them, in windows of equally many years.
+30 industries of Kenneth French replace the paper's hedge-fund indices, which are not free, in
+windows of the same number of years.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ DATA = ("30_Industry_Portfolios_Daily.CSV",)
 ASSETS, RANK = 30, 15
 
 INSIDE, OUTSIDE = 8, 3
-"""Years of a window, as in the paper: moments from 2009 to 2016, returns from 2017 to 2019."""
+"""Years of a window, as in the paper."""
 
 SPLITS = tuple(range(1968, 2016, OUTSIDE))
-"""First years out-of-sample; no year is out-of-sample in two windows."""
+"""First out-of-sample years, without overlap."""
 
 RUNS = ((2, 1.0, 1000), (3, 1e-2, 1000), (4, 1e-5, 200))
-"""Order, c2 and T2 of the three runs of Phase II; each begins at the basis of the one before."""
+"""Order, c2 and T2 of the three runs of Phase II."""
 
 BATCH = 500
 
@@ -51,13 +51,13 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     rows : dict
-        The numbers of Table 3 of each strategy, by the names of `ROWS`.
+        The numbers of Table 3 by strategy.
     curves : dict
-        The cumulative returns of each strategy in percent (Figure 9).
+        Cumulative returns by strategy, in percent (Figure 9).
     errors : tuple of float
         Relative errors of the in-sample moments of orders 2 to 4, each with its own basis.
     moved : float
-        How far the last run moved, over the distance to the end of ascent on the fourth moment.
+        Distance of the last run over the distance to the end of ascent on the fourth moment.
     """
 
     rows: dict[str, dict[str, float]]
@@ -78,8 +78,7 @@ def window(split: int, order: int, rank: int, seed: int) -> AnyInstance:
 def outcome(split: int, seed: int) -> Outcome:
     """Return the results of the portfolios in one window, after the paper's three runs.
 
-    The last basis stands for all three orders, since it hardly differs from that of the second
-    moment.
+    The last basis is used for all three orders.
     """
     Q, errors, before = None, [], np.empty(0)
     for order, step, steps in RUNS:
@@ -97,7 +96,7 @@ def outcome(split: int, seed: int) -> Outcome:
 def portfolios(
     low: AnyInstance, Q: Array, full: AnyInstance
 ) -> tuple[dict[str, dict[str, float]], dict[str, Array]]:
-    """Return rows and curves of portfolios by low-rank moments, by sample moments, and equal ones.
+    """Return rows and curves of low-rank, sample-moment and equal portfolios.
 
     Sample moments are moments of rank 30.
     """
@@ -120,13 +119,13 @@ def statistics(cumulated: Array) -> dict[str, float]:
 
 
 def windows(evidence: Evidence) -> list[Outcome]:
-    """Return the results in each window; in every other one with --quick."""
+    """Return the results in each window; with --quick in every other one."""
     splits: Sequence[int] = SPLITS[:: evidence.sized(1, 2)]
     return [outcome(split, seed) for split, seed in zip(splits, evidence.seeds, strict=False)]
 
 
 def preferred(found: Outcome, row: str) -> str:
-    """Return the strategy with the preferred score in a row: largest return, least |moment|."""
+    """Return the strategy with the best score in a row."""
     scores = {
         name: values[row] if row == "annual_return" else -abs(values[row])
         for name, values in found.rows.items()
@@ -135,7 +134,7 @@ def preferred(found: Outcome, row: str) -> str:
 
 
 def every_row(evidence: Evidence) -> Measurement:
-    """Check that low rank has the preferred score in all four rows, in most windows."""
+    """Check that low rank has the best scores, in most windows."""
     found = windows(evidence)
     rows = {row: [preferred(one, row) == "low rank" for one in found] for row in ROWS}
     shares = ", ".join(f"{np.mean(hits):.2f} ({row})" for row, hits in rows.items())
@@ -155,7 +154,7 @@ def higher_return(evidence: Evidence) -> Measurement:
 
 
 def stable(evidence: Evidence) -> Measurement:
-    """Check that equal weights have the largest second moment of daily returns in most windows."""
+    """Check that equal weights have the largest second moment."""
     found = [
         one.rows["equal"]["m2"] > max(one.rows[name]["m2"] for name in ("low rank", "sample"))
         for one in windows(evidence)
@@ -164,7 +163,7 @@ def stable(evidence: Evidence) -> Measurement:
 
 
 def low_rank(evidence: Evidence) -> Measurement:
-    """Check that relative errors at half of the rank are small, with a basis for each order."""
+    """Check that relative errors at half of the rank are small."""
     found = np.array([one.errors for one in windows(evidence)])
     return together([
         median_within(found[:, i], high=0.05, text=f"relative error of rank {RANK}, order {d}")
@@ -173,7 +172,7 @@ def low_rank(evidence: Evidence) -> Measurement:
 
 
 def last_step(evidence: Evidence) -> Measurement:
-    """Check that the run with c2 = 1e-5 goes some of the way to the end of ascent."""
+    """Check that the run with c2 = 1e-5 moves towards the end of ascent."""
     text = "way of 200 steps with c2 = 1e-5 over that to the end of ascent on the fourth moment"
     return median_within([one.moved for one in windows(evidence)], low=0.1, text=text)
 

@@ -15,10 +15,10 @@ from orthobench_papers.tucker_2022 import dense, grassmann
 from orthobench_papers.tucker_2022.section_2 import tensors
 
 SECOND = 1e-4
-"""Largest relative error of second differences."""
+"""Maximum relative error of second differences."""
 
 STEP = 1e-3
-"""Distance between the points of second differences along geodesics."""
+"""Distance of points for second differences along geodesics."""
 
 GAMMA = 0.01
 """Step size in the formulae of section 6.3."""
@@ -36,7 +36,7 @@ tensors", Example 1."""
 
 
 def ascents(evidence: Evidence) -> list[tuple[Array, DrivenRun]]:
-    """Begin Algorithm 1 on random tensors at random points, with the longest safe step."""
+    """Begin Algorithm 1 on random tensors, with the longest safe step."""
     return [
         (
             T,
@@ -71,7 +71,7 @@ def convergent(evidence: Evidence) -> Measurement:
 
 
 def second_order(evidence: Evidence) -> Measurement:
-    """Check that no eigenvalue of the Hessian is positive at the ends of ascents."""
+    """Check that no eigenvalue of the Hessian is positive at ends."""
     found = []
     for T, ascent in ascents(evidence):
         curvatures = grassmann.curvatures(T, ascent.advance(50_000).point)
@@ -128,7 +128,7 @@ def update_differential(evidence: Evidence) -> Measurement:
 
 
 def first_order_change(evidence: Evidence) -> Measurement:
-    """Check that the remainder of equation 29 falls with the square of the step size."""
+    """Check that the remainder of equation 29 is quadratic."""
     found = []
     for T, Q, _ in tensors(evidence):
         P = grassmann.projector(Q)
@@ -143,7 +143,7 @@ def first_order_change(evidence: Evidence) -> Measurement:
 
 
 def saddle(rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return an orthogonally decomposable tensor, and a point between two of its components."""
+    """Return a decomposable tensor, and a point between two components."""
     n = 5
     V, sizes = random_point(n, n, rng), rng.uniform(1, 2, size=n)
     T = np.einsum("i,ai,bi,ci->abc", sizes, V, V, V)
@@ -152,7 +152,7 @@ def saddle(rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def unstable(evidence: Evidence) -> Measurement:
-    """Check that the update repels from saddles, and measure how far Algorithm 1 leaves one."""
+    """Check that the update repels from saddles."""
     found, left = [], []
     for seed in evidence.seeds[:10]:
         rng = np.random.default_rng(seed)
@@ -172,7 +172,7 @@ def unstable(evidence: Evidence) -> Measurement:
 
 
 def one_update_a_subspace(evidence: Evidence) -> Measurement:
-    """Check that ten steps of Algorithm 1 from two bases of a subspace end at one subspace."""
+    """Check that ten steps from two bases of a subspace end at one."""
     found: list[float] = []
     adaptive: list[float] = []
     for T, Q, rng in tensors(evidence):
@@ -191,7 +191,7 @@ def one_update_a_subspace(evidence: Evidence) -> Measurement:
 
 
 def oscillation(evidence: Evidence) -> Measurement:
-    """Check that Algorithm 1 with huge steps oscillates on the tensor of Kofidis and Regalia."""
+    """Check that Algorithm 1 with huge steps oscillates."""
     values = [KOFIDIS_REGALIA[tuple(sorted(at))] for at in product(range(3), repeat=4)]
     T = np.array(values).reshape((3,) * 4)
     instance = ob.symmetric_tucker(tensor=T, rank=1)

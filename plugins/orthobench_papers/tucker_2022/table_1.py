@@ -1,4 +1,4 @@
-"""Table 1: overhead before the first step and memory, by form of the method."""
+"""Table 1: overhead before the first step, and memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orthobench_papers.tucker_2022 import dense
 RANK, BATCH = 5, 50
 
 MOST = 2.0
-"""Largest ratio of memory to a formula that agrees with it."""
+"""Maximum ratio of memory to a formula."""
 
 FULL: dict[str, Any] = {"start": "random", "rule": "adagrad", "tolerance": 0}
 """Algorithm 1 with the steps of Algorithm 2."""
@@ -29,7 +29,7 @@ def skewed(rng: np.random.Generator, count: int, n: int = 50) -> Array:
 
 
 def overhead(n: int, p: int, form: str) -> int:
-    """Return the flops that Algorithm 1 counts before its first step, less those of a gradient."""
+    """Return the flops of Algorithm 1 before its first step."""
     samples = skewed(np.random.default_rng(0), p, n)
     made = ob.symmetric_tucker(samples, order=3, rank=RANK)
     before, after = (
@@ -39,13 +39,13 @@ def overhead(n: int, p: int, form: str) -> int:
 
 
 def streaming_overhead(n: int) -> int:
-    """Return the flops that Algorithm 2 counts before its first batch."""
+    """Return the flops of Algorithm 2 before its first batch."""
     instance = ob.symmetric_tucker(skewed, order=3, rank=RANK, test=np.eye(n))
     return int(begin("spgd", instance, 0, batch=BATCH).state.work.flops)
 
 
 def overheads(evidence: Evidence) -> Measurement:
-    """Check the flops before the first step, and how those of explicit methods grow."""
+    """Check the flops before the first step, and their growth."""
     n, p = evidence.sized((50, 200), (50, 200), (30, 60))
     base, wider, longer = (overhead(*at, "explicit") for at in ((n, p), (2 * n, p), (2 * n, 2 * p)))
     in_n, in_p = log2(wider / base), log2(longer / wider)
@@ -58,7 +58,7 @@ def overheads(evidence: Evidence) -> Measurement:
 
 
 def peak_memory(instance: AnyInstance, name: str, **options: Any) -> int:
-    """Return the peak memory of ten steps, without the data and compilation, in numbers."""
+    """Return the peak memory of ten steps, in numbers."""
     begin(name, instance, 0, **options).advance(10)
     oracle = instance.oracle
     solver = catalogue().solver(name, options, type(oracle))
@@ -73,7 +73,7 @@ def peak_memory(instance: AnyInstance, name: str, **options: Any) -> int:
 
 
 def storage(evidence: Evidence) -> Measurement:
-    """Check the memory of solvers, with their batch, samples or tensor, against the table."""
+    """Check the memory of solvers against the table."""
     n, p, long = evidence.sized((80, 40_000, 20_000), (50, 10_000, 5000), (20, 500, 500))
     rng = np.random.default_rng(evidence.seeds[0])
     drawn = skewed(rng, 20 * BATCH, long)

@@ -30,13 +30,13 @@ CUBE = dict(zip(RANKS, (0.0025, 0.0060, 0.0084, 0.0089, 0.0106), strict=True))
 CUBES = {rank: f"table-2-cp-cube-{rank}" for rank in (3, 4, 5)}
 
 RUNS = 5
-"""Runs of which a cell of the table is the lowest error."""
+"""Number of runs for a cell of the table."""
 
 AGREE = 2.0
-"""Largest factor between errors that agree: loadings are drawn anew here."""
+"""Maximum factor between errors that agree; loadings are drawn anew here."""
 
 SIMILAR = 10.0
-"""Largest factor between errors on a similar level."""
+"""Maximum factor between similar errors."""
 
 TEN_THOUSAND = (1e4 / sqrt(10), 1e4 * sqrt(10))
 """Bounds of factors that round to ten thousand, in orders of magnitude."""
@@ -45,18 +45,18 @@ N, ORDER = 500, 4
 
 
 def lowest(errors: Array) -> Array:
-    """Return the lowest error of each group of five runs; of all if there are fewer."""
+    """Return the lowest error of each group of five runs."""
     groups = max(1, len(errors) // RUNS)
     return np.array([part.min() for part in np.array_split(errors, groups)])
 
 
 def tucker(evidence: Evidence, rank: int) -> Array:
-    """Return the cells of Tucker: the lowest errors of five runs each, in percent."""
+    """Return the cells of Tucker, in percent."""
     return _percent(evidence, "table-2-tucker", "spgd", rank)
 
 
 def cp(evidence: Evidence, rank: int, suite: str = "table-2-cp") -> Array:
-    """Return the cells of CP: the lowest errors of five runs each, in percent."""
+    """Return the cells of CP, in percent."""
     return _percent(evidence, suite, "cp-adam", rank)
 
 
@@ -92,7 +92,7 @@ def cube_as_printed(evidence: Evidence, rank: int) -> Measurement:
 
 
 def cp_beats(evidence: Evidence) -> Measurement:
-    """Check that CP with 27 components has a smaller error than Tucker with three factors."""
+    """Check that CP with 27 components beats Tucker with three factors."""
     found, base = cp(evidence, 3, CUBES[3]), np.median(tucker(evidence, 3))
     text = f"CP / Tucker; {np.median(found):.2g} % against {base:.2g} %"
     return median_within(found / base, high=1, text=text)
@@ -128,7 +128,7 @@ def similar(evidence: Evidence) -> Measurement:
 
 
 def economical(evidence: Evidence) -> Measurement:
-    """Check the numbers that CP stores over those of Tucker, for the solutions of the table."""
+    """Check the numbers that CP stores over those of Tucker."""
     del evidence
     found = [
         rank ** (ORDER - 1) * (N + 1) / (rank * N + comb(rank + ORDER - 1, ORDER)) for rank in RANKS
@@ -140,8 +140,7 @@ def economical(evidence: Evidence) -> Measurement:
 def as_components(instance: AnyInstance, Q: Array, rng: np.random.Generator) -> ComponentSolution:
     """Return a CP decomposition that equals the Tucker decomposition of a basis.
 
-    Powers of random directions, as many as a symmetric core has distinct entries, are a basis of
-    all cores, so their weights solve a linear system.
+    Powers of random directions are a basis of symmetric cores: their weights solve a linear system.
     """
     core, r = instance.measure.test.core(Q), Q.shape[1]  # type: ignore[attr-defined]
     places = list(combinations_with_replacement(range(r), core.ndim))
@@ -153,7 +152,7 @@ def as_components(instance: AnyInstance, Q: Array, rng: np.random.Generator) -> 
 
 
 def components_suffice(evidence: Evidence) -> Measurement:
-    """Check that Tucker has smaller errors than the same decompositions written as CP."""
+    """Check that Tucker beats the same decompositions written as CP."""
     found, counts = [], []
     n, p = evidence.sized((100, 2000), (40, 1000))
     for seed in evidence.seeds[:4]:
@@ -181,7 +180,7 @@ def draw(evidence: Evidence) -> Plot:
 
 
 def panel(evidence: Evidence) -> Panel:
-    """Draw the cells, and as references those that the paper prints."""
+    """Draw the cells, with the printed ones as references."""
     cells = {
         "Tucker": {rank: tucker(evidence, rank) for rank in RANKS},
         "CP, r' = r": {rank: cp(evidence, rank) for rank in RANKS},

@@ -1,4 +1,4 @@
-"""Problems of principal components: tall, wide and flat ones, sparse counts, and your own files."""
+"""Problems of principal components."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from orthobench_pca.oracle import PCAOracle
 SPECTRA = ("exponential", "power", "spiked", "flat")
 
 PROBE_BYTES = 2**16
-"""Bytes at both ends of a file that its checksum reads."""
+"""Number of bytes at both ends in a checksum."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrincipalComponents(Problem[PCAOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "pca"
     offers: ClassVar[type[PCAOracle]] = PCAOracle
@@ -36,7 +36,7 @@ class PrincipalComponents(Problem[PCAOracle]):
 
     @classmethod
     def lack(cls, metrics: Mapping[str, float]) -> str:
-        """Return the variance that is lost, the largest angle, and the share of rows read."""
+        """Return lost variance, largest angle, and share of rows read."""
         parts = [f"{100 * metrics['gap']:.2g} % of the leading variance lost"]
         if "angle" in metrics:
             parts.append(f"largest angle {np.degrees(metrics['angle']):.2g} degrees")
@@ -72,7 +72,7 @@ class Drawn(PrincipalComponents):
 
 
 def deviations(spectrum: str, count: int, k: int) -> Array:
-    """Return the standard deviations of so many components, descending."""
+    """Return the standard deviations of the components, descending."""
     i = np.arange(count)
     if spectrum == "exponential":
         return np.asarray(np.maximum(0.8**i, 1e-3))
@@ -121,7 +121,7 @@ class TallPCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the matrix."""
+        """Return the instance."""
         return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
@@ -138,13 +138,13 @@ class WidePCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the matrix."""
+        """Return the instance."""
         return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
 @dataclass(frozen=True)
 class FlatSpectrumPCA(Drawn):
-    """A spectrum that hardly falls, where randomized methods are far off."""
+    """A slowly falling spectrum, which is hard for randomized methods."""
 
     name = "flat-spectrum-pca"
 
@@ -155,16 +155,15 @@ class FlatSpectrumPCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the matrix."""
+        """Return the instance."""
         return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
 @dataclass(frozen=True)
 class SparseCountsPCA(PrincipalComponents):
-    """Sparse counts as of single cells, in CSR format: rows of a few kinds, columns of all sizes.
+    """Sparse counts like those of single cells, in CSR format.
 
-    Each row draws d times `density` columns, with probabilities of its kind, and counts them; those
-    drawn twice make the share of nonzeros a little smaller.
+    Each row draws d times `density` columns, with probabilities of its kind, and counts them.
     """
 
     name = "sparse-counts-pca"
@@ -177,7 +176,7 @@ class SparseCountsPCA(PrincipalComponents):
     log1p: bool = parameter(True, help="log(1 + x) of rows scaled to equal sums")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the counts."""
+        """Return the instance."""
         from scipy.sparse import csr_matrix
 
         if self.k > min(self.n, self.d):
@@ -200,7 +199,7 @@ class SparseCountsPCA(PrincipalComponents):
 
 @dataclass(frozen=True)
 class SparseTermsPCA(SparseCountsPCA):
-    """The same as of terms in documents, not centred, as latent semantic analysis has it."""
+    """The same for terms in documents, not centred."""
 
     name = "sparse-terms-pca"
 
@@ -211,9 +210,8 @@ class SparseTermsPCA(SparseCountsPCA):
 class NpyPCA(PrincipalComponents):
     """Your own matrix in a file, all of its rows.
 
-    A .npy file is mapped, and read by what reads it: it may be larger than memory. A .npz file has
-    a sparse matrix as `scipy.sparse.save_npz` writes it, or one array. `log1p` is the usual
-    preparation of counts.
+    A .npy file is mapped, and may be larger than memory. A .npz file has a sparse matrix as
+    `scipy.sparse.save_npz` writes it, or one array. `log1p` is the usual preparation of counts.
     """
 
     name = "npy-pca"
@@ -223,15 +221,7 @@ class NpyPCA(PrincipalComponents):
     log1p: bool = parameter(False, help="log(1 + x) of rows scaled to equal sums; of .npz alone")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` is not used.
-
-        Raises
-        ------
-        DataError
-            Where the file is missing or holds no matrix of real numbers.
-        UsageError
-            Where k does not fit.
-        """
+        """Return the instance."""
         del rng
         X = read(Path(self.path).expanduser())
         if self.log1p:
@@ -241,12 +231,12 @@ class NpyPCA(PrincipalComponents):
         return pca(X, self.k, self.center, self.scale)
 
     def checksum(self) -> str:
-        """Return a digest of the file's size, its time of change, and the bytes at its ends.
+        """Return a digest of size, modification time, and bytes at the ends.
 
         Raises
         ------
         DataError
-            Where it is missing or cannot be read.
+            If it is missing or cannot be read.
         """
         file = Path(self.path).expanduser()
         try:
@@ -262,12 +252,12 @@ class NpyPCA(PrincipalComponents):
 
 
 def read(file: Path) -> Any:
-    """Return the matrix of a file: mapped of a .npy file, sparse or dense of a .npz file.
+    """Return the matrix of a file: mapped (.npy), or sparse or dense (.npz).
 
     Raises
     ------
     DataError
-        Where it is missing or no such file.
+        If it is missing or no such file.
     """
     from scipy.sparse import load_npz
 

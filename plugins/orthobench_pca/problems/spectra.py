@@ -1,4 +1,4 @@
-"""Matrices with given singular values, dense and sparse, on which solvers of svds differ."""
+"""Matrices with given singular values, on which solvers of svds differ."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orthobench_pca.problems.matrices import (
 )
 
 CLUSTER, SPREAD = 5, 1e-6
-"""The number of singular values in a cluster, and their relative distance."""
+"""Number of singular values in a cluster, and their relative distance."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,12 @@ class SpectrumSVD(PrincipalComponents):
     """X = `unit` USV' with random orthonormal U and V, and singular values s, i from 0.
 
     - ``power``: 1 / (i + 1).
+
     - ``flat``: from 1 to 0.5.
-    - ``clustered``: fives of equal values up to 1e-6, each .8 of the one before.
-    - ``low-rank``: .7^i of the first k // 2, and at least one; the others are zero.
+
+    - ``clustered``: clusters of five up to 1e-6 apart, each .8 of the one before.
+
+    - ``low-rank``: .7^i for the first k // 2 (at least one); the others are zero.
     """
 
     name = "spectrum-svd"
@@ -44,7 +47,7 @@ class SpectrumSVD(PrincipalComponents):
     center: bool = parameter(False, help="whether means are subtracted")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws U and V."""
+        """Return the instance."""
         side = min(self.n, self.d)
         if self.k > side:
             raise UsageError(f"k = {self.k} components of {self.n} rows, {self.d} columns")
@@ -54,7 +57,7 @@ class SpectrumSVD(PrincipalComponents):
 
 
 def singular_values(spectrum: str, count: int, k: int) -> Array:
-    """Return the singular values of a spectrum, descending, the first 1; shape (count,)."""
+    """Return the singular values of a spectrum (count,), descending, the first 1."""
     i = np.arange(count)
     if spectrum == "power":
         return np.asarray(1 / (i + 1.0))
@@ -69,11 +72,12 @@ def singular_values(spectrum: str, count: int, k: int) -> Array:
 class SparseSVD(PrincipalComponents):
     """Sparse matrices in CSR format.
 
-    - ``random``: n x d, a share of standard normal numbers.
-    - ``survey``: n x d, five entries a row in neighbouring columns, and columns in units from 1
-      to 1e-3, as least-squares problems of surveying have them.
-    - ``difference``: d x d, second differences; its singular values 2 - 2 cos(i pi / (d + 1)) lie
-      close together at the largest.
+    - ``random``: n x d standard normal numbers, of a given density.
+    - ``survey``: n x d, five entries a row in neighbouring columns, columns in units from 1 to
+      1e-3, as in surveying.
+
+    - ``difference``: d x d second differences with singular values 2 - 2 cos(i pi / (d + 1)), the
+      largest close together.
     """
 
     name = "sparse-svd"
@@ -82,13 +86,13 @@ class SparseSVD(PrincipalComponents):
     d: int = columns_parameter(1000)
     k: int = components_parameter(10)
     kind: str = parameter(
-        "random", help="where entries are", choices=("random", "survey", "difference")
+        "random", help="places of the entries", choices=("random", "survey", "difference")
     )
     density: float = parameter(0.005, help="share of nonzeros if random", above=0.0, high=1.0)
     center: bool = parameter(False, help="whether means are subtracted")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance; `rng` draws the entries."""
+        """Return the instance."""
         from scipy import sparse
 
         n, d = self.n, self.d

@@ -1,4 +1,4 @@
-"""Principal components by the eigendecomposition of the covariance or of the Gram matrix."""
+"""Principal components by the smaller Gram matrix."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from orthobench_pca.scatter import (
 
 @dataclass(frozen=True)
 class GramPCA(DirectSolver):
-    """Leading eigenvectors of Z'Z, or of ZZ' where rows are fewer than columns.
+    """Leading eigenvectors of Z'Z, or of ZZ' if rows are fewer than columns.
 
-    Singular values below 1e-8 of the first (3e-4 in float32) are lost, since their squares are.
+    Singular values below 1e-8 of the first (3e-4 in float32) are lost.
 
     Notes
     -----
     Flops: rd² for the symmetric product of r rows and d columns, d the smaller, and 9d³, nominal:
-    where d is large and k small, Lanczos iterations find the eigenvectors. Memory: 2d² numbers.
-    One pass, which finds the mean, too; of sparse X and where rows are fewer than columns two.
+    Lanczos iterations find few eigenvectors of a large matrix. Memory: 2d² numbers. One pass; two
+    if X is sparse or rows are fewer than columns.
     """
 
     name: ClassVar[str] = "gram-pca"
@@ -52,6 +52,5 @@ class GramPCA(DirectSolver):
 
 
 def _rank(values: Array, rows: int) -> int:
-    """Return how many eigenvalues are more than rounding."""
     floor = rows * float(np.finfo(values.dtype).eps) * float(values[0])
     return int(np.count_nonzero(values > floor))

@@ -14,16 +14,16 @@ from orthobench_pca.oracle import PCAOracle
 
 @dataclass(slots=True, kw_only=True)
 class IncrementalState(PCAState):
-    """What is kept of the rows so far.
+    """A summary of the rows so far.
 
     Attributes
     ----------
     kept : ndarray, shape (m, n)
         Singular values times right singular vectors of the centred rows so far.
     mean : ndarray, shape (n,)
-        Of the rows so far.
+        The mean of the rows so far.
     seen : int
-        How many there were.
+        The number of rows so far.
     """
 
     kept: Array
@@ -33,9 +33,9 @@ class IncrementalState(PCAState):
 
 @dataclass(frozen=True)
 class IncrementalPCA(PCASolver[IncrementalState]):
-    """A singular value decomposition for each block of rows, of what is kept and of the block.
+    """A singular value decomposition of the summary and each block of rows.
 
-    The mean moves with the rows: a row for its move is decomposed with them.
+    One more row accounts for the moving mean.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class IncrementalPCA(PCASolver[IncrementalState]):
 
     Notes
     -----
-    With b rows of a block and m kept, flops of a step: an SVD (b + m + 1, d). Memory:
-    (b + 2m)d numbers. One pass.
+    With b rows of a block and m kept, flops of a step: an SVD (b + m + 1, d). Memory: (b + 2m)d
+    numbers. One pass.
 
     References
     ----------

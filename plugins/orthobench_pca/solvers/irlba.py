@@ -19,15 +19,13 @@ class BidiagonalState(PCAState):
     Attributes
     ----------
     P : ndarray, shape (s, j)
-        Orthonormal, s the smaller side. At the start of a cycle it has a column more than Q, from
-        which the cycle goes on.
+        Orthonormal, s the smaller side.
     Q : ndarray, shape (l, j)
         Orthonormal, l the larger side.
     B : ndarray, shape (j, j)
         Upper triangular.
     known : ndarray, shape (k,), optional
-        The singular values before the cycle, if it began at a random vector to look for larger
-        ones.
+        The singular values before the cycle, if it began at a random vector.
     """
 
     P: Array
@@ -40,29 +38,28 @@ class BidiagonalState(PCAState):
 class IRLBA(PCASolver[BidiagonalState]):
     """Augmented implicitly restarted Lanczos bidiagonalization, with Ritz vectors.
 
-    A step is a cycle: it extends the bases P and Q to m = k + `extra` columns, by products with
-    single vectors and full reorthogonalization, and decomposes B = USV'. Singular triplets are
-    S, QU and PV, and the residual |A'Qu - sPv| of each is b |u_m|, where b is the norm of the last
-    residual vector. Then P and Q are compressed to the leading Ritz vectors and the cycle goes on
-    from the residual vector: the same space as after an implicit restart with exact shifts.
+    A step is a cycle: it extends the bases P and Q to m = k + `extra` columns, with full
+    reorthogonalization, and decomposes B = USV'. Singular triplets are S, QU and PV; the residual
+    |A'Qu - sPv| of each is b |u_m|, with the norm b of the last residual vector. Then P and Q are
+    compressed to the leading Ritz vectors and the cycle goes on from the residual vector, which
+    equals an implicit restart with exact shifts.
 
-    A single vector finds one vector only of a singular value that is repeated. So once the
-    residuals are small there is one more cycle, from a random vector; the run ends if that finds
-    no larger singular values. The paper has no such check.
+    Single vectors find one vector only of a repeated singular value, so that small residuals are
+    followed by one more cycle, from a random vector. The run ends if that finds no larger singular
+    values. The paper has no such check.
 
     Parameters
     ----------
     tolerance : float
-        Of the residuals, over the first singular value.
+        Norm of the residuals, over the first singular value.
     extra : int
         Columns of the bases beyond those sought.
 
     Notes
     -----
-    Flops of a step, for r rows, d columns and at most `extra` new vectors, of the first step m: 4rd
-    for each, 4(r + d)m or twice that to orthogonalize it, an SVD of (m, m), and 2(r + d)m² for Ritz
-    vectors.
-    Memory: 2(r + d)m numbers. Two passes for each vector.
+    For r rows and d columns a step has at most `extra` new vectors, m in the first. It takes 4rd
+    flops for each vector, 4(r + d)m or twice that to orthogonalize it, an SVD of (m, m), and 2(r +
+    d)m² for Ritz vectors. Memory: 2(r + d)m numbers. Two passes for each vector.
 
     References
     ----------
@@ -113,7 +110,6 @@ class IRLBA(PCASolver[BidiagonalState]):
         state.Q, state.B = Q[:, :kept], np.diag(values[:kept])
 
     def _count(self, oracle: PCAOracle, state: BidiagonalState, m: int) -> None:
-        """Count a step, but what it takes to orthogonalize."""
         side, other = sorted((oracle.rows, oracle.n))
         vectors = m - state.Q.shape[1]
         products = 2 * flops.gemm(oracle.rows, vectors, oracle.n)
@@ -124,7 +120,7 @@ class IRLBA(PCASolver[BidiagonalState]):
 
 
 def _extended(oracle: PCAOracle, state: BidiagonalState, m: int) -> Array:
-    """Extend P, Q and B to m columns; return what A'Q has beyond P, the last residual vector."""
+    """Extend P, Q and B to m columns; return the last residual vector, A'Q beyond P."""
     wide = oracle.rows < oracle.n
     times = oracle.transposed_times if wide else oracle.times
     back = oracle.times if wide else oracle.transposed_times
@@ -145,11 +141,7 @@ def _extended(oracle: PCAOracle, state: BidiagonalState, m: int) -> Array:
 
 
 def _appended(state: BidiagonalState, basis: Array, v: Array) -> Array:
-    """Return a basis with one column more: v, orthogonalized and normalized.
-
-    If v is in the span of the basis, the column is what rounding leaves of it, orthogonalized
-    again, or a random one if that is zero.
-    """
+    """Return a basis with one column more: v orthogonalized, or a random vector if v vanishes."""
     for _ in range(3):
         if not (length := float(np.linalg.norm(v))):
             break

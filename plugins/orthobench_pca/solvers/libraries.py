@@ -1,4 +1,4 @@
-"""Principal components as users of scikit-learn and PyTorch compute them, each called once."""
+"""Principal components by scikit-learn and PyTorch, each called once."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ SEEDS = 2**31
 
 
 class LibrarySolver(DirectSolver):
-    """Base of methods that are given X itself.
+    """Base of methods that call a library with X itself.
 
     Class attributes
     ----------------
     centers : bool, optional
-        Whether the library subtracts means; None where it does as it is told.
+        Whether the library subtracts means; None if it does either.
     """
 
     centers: ClassVar[bool | None] = None
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: other than `Solver.refuses`, centring that the library does not offer."""
+        """Return why not: also centring that the library does not offer."""
         return super().refuses(problem) or self._uncentred(getattr(problem, "center", self.centers))
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse a library that is missing, and a matrix that it cannot take as it is."""
+        """Refuse a missing library, or an unfit matrix."""
         if why := self.missing_packages() or self._uncentred(oracle.center):
             raise UsageError(f"{self.name}: {why}")
         if oracle.scale is not None:
@@ -62,13 +62,13 @@ def refuse_sparse(oracle: PCAOracle, how: str) -> None:
 
 
 def randomized_flops(oracle: PCAOracle, iterations: int, oversampling: int) -> int:
-    """Return the flops of power iterations and of a product at the end, 4rdb each."""
+    """Return the flops of power iterations and a final product, 4rdb each."""
     b = min(oracle.k + oversampling, oracle.rows, oracle.n)
     return 2 * (iterations + 1) * flops.gemm(oracle.rows, b, oracle.n)
 
 
 def fitted(method: Any, oracle: PCAOracle) -> None:
-    """Fit an estimator of scikit-learn to X; what it refuses is refused in its words."""
+    """Fit an estimator of scikit-learn to X, with its refusals."""
     try:
         with np.errstate(invalid="ignore"):  # shares of no variance, which nobody reads
             method.fit(oracle.X)
@@ -83,7 +83,7 @@ class SklearnPCA(LibrarySolver):
     Parameters
     ----------
     svd_solver : str
-        ``"auto"``: what scikit-learn chooses by shape, as users get it.
+        ``"auto"`` is scikit-learn's choice by shape.
     n_iter : int
         ``iterated_power`` of the randomized solver; -1: ``"auto"``.
     oversampling : int
@@ -93,8 +93,8 @@ class SklearnPCA(LibrarySolver):
 
     Notes
     -----
-    Flops, nominal: those of the covariance, 2rd² and 9d³, with ``"full"`` of an SVD, else 4rdb for
-    each iteration of b columns.
+    Flops, nominal: 2rd² and 9d³ for the covariance, an SVD with ``"full"``, else 4rdb for each
+    iteration of b columns.
 
     References
     ----------
@@ -112,12 +112,12 @@ class SklearnPCA(LibrarySolver):
         help="what scikit-learn decomposes",
         choices=("auto", "full", "covariance_eigh", "arpack", "randomized"),
     )
-    n_iter: int = parameter(-1, help="power iterations where randomized; -1: auto", low=-1)
-    oversampling: int = parameter(10, help="columns beyond those sought where randomized", low=0)
+    n_iter: int = parameter(-1, help="power iterations if randomized; -1: auto", low=-1)
+    oversampling: int = parameter(10, help="columns beyond those sought if randomized", low=0)
     tolerance: float = parameter(0.0, help="of ARPACK; 0: full accuracy", low=0.0)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse also what would make a sparse matrix dense."""
+        """Refuse also a sparse matrix that would become dense."""
         super().check(oracle)
         if self.svd_solver in ("full", "randomized"):
             refuse_sparse(oracle, f'svd_solver="{self.svd_solver}"')
@@ -148,7 +148,6 @@ class SklearnPCA(LibrarySolver):
         return randomized_flops(oracle, 4 if self.n_iter < 0 else self.n_iter, self.oversampling)
 
     def _method(self, oracle: PCAOracle) -> str:
-        """Return the method, which scikit-learn chooses by shape if it is told "auto"."""
         rows, d = oracle.rows, oracle.n
         if self.svd_solver != "auto":
             return self.svd_solver
@@ -166,9 +165,8 @@ class SklearnTruncatedSVD(LibrarySolver):
 
     Parameters
     ----------
-    algorithm : str
     n_iter, oversampling : int
-        Of the randomized algorithm.
+        For the randomized algorithm.
 
     Notes
     -----
@@ -188,11 +186,11 @@ class SklearnTruncatedSVD(LibrarySolver):
     algorithm: str = parameter(
         "randomized", help="randomized, or ARPACK", choices=("randomized", "arpack")
     )
-    n_iter: int = parameter(5, help="power iterations where randomized", low=0)
-    oversampling: int = parameter(10, help="columns beyond those sought where randomized", low=0)
+    n_iter: int = parameter(5, help="power iterations if randomized", low=0)
+    oversampling: int = parameter(10, help="columns beyond those sought if randomized", low=0)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse also as many components as ARPACK does not find."""
+        """Refuse also numbers of components that ARPACK cannot find."""
         super().check(oracle)
         side = min(oracle.rows, oracle.n)
         if oracle.k >= side and self.algorithm == "arpack":
@@ -239,7 +237,7 @@ class TorchPCALowrank(LibrarySolver):
     oversampling: int = parameter(6, help="columns beyond those sought", low=0)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse also a sparse matrix, of which it would need a dense tensor."""
+        """Refuse also a sparse matrix, which it would need dense."""
         super().check(oracle)
         refuse_sparse(oracle, "a tensor of it")
 

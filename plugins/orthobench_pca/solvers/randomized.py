@@ -1,4 +1,4 @@
-"""Randomized subspace iteration and block Krylov iterations, with products alone."""
+"""Randomized subspace iteration and block Krylov iterations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orthobench_pca.judge import PCASolution
 from orthobench_pca.oracle import PCAOracle
 
 BLOCKS = 12
-"""Blocks of a Krylov basis, at which it is compressed to the leading Ritz vectors."""
+"""Number of blocks at which a Krylov basis is compressed."""
 
 
 @dataclass(frozen=True)
@@ -21,20 +21,15 @@ class RandomizedPCA(DirectSolver):
     """Randomized subspace iteration, from a Gaussian block.
 
     Q <- orth(Z'ZQ) `n_iter` times. Then it takes the right singular vectors of the projection of Z
-    on the range of ZQ, which are those of the Nystrom approximation W (Q'W)^-1 W' of Z'Z, W = Z'ZQ,
-    so that no block as long as Z is kept. Singular values below 1e-8 of the first are lost, since
-    their squares are. Where rows are fewer than columns it iterates with ZZ' from ZQ, the shorter
-    block, and takes the left singular vectors of Z'Q.
-
-    Parameters
-    ----------
-    n_iter, oversampling : int
+    on the range of ZQ, from the Nystrom approximation W (Q'W)^-1 W' of Z'Z with W = Z'ZQ. Singular
+    values below 1e-8 of the first are lost. If rows are fewer than columns it iterates with ZZ'
+    from ZQ, and takes left singular vectors of Z'Q.
 
     Notes
     -----
     With b = k + oversampling columns, flops: 4rdb for each of n_iter + 1 products, and a QR of the
-    shorter block in each. Memory: 3bd numbers. n_iter + 2 passes over dense matrices, with that for
-    the mean, and 2 n_iter + 3 where rows are fewer than columns.
+    shorter block in each. Memory: 3bd numbers. Passes over dense matrices: n_iter + 2, or 2 n_iter
+    + 3 if rows are fewer than columns.
 
     References
     ----------
@@ -65,7 +60,6 @@ class RandomizedPCA(DirectSolver):
         return Found(found, products + self.n_iter * flops.qr(d, b) + flops.svd(d, b))
 
     def _from_the_left(self, oracle: PCAOracle, Q: Array) -> Array:
-        """Return the left singular vectors of Z'U, U from iterations with ZZ' on ZQ."""
         left = np.linalg.qr(oracle.times(Q))[0]
         for _ in range(self.n_iter):
             left = np.linalg.qr(oracle.times(oracle.transposed_times(left)))[0]
@@ -74,13 +68,7 @@ class RandomizedPCA(DirectSolver):
 
 
 def _nystrom(Q: Array, W: Array) -> Array:
-    """Return the eigenvectors of W (Q'W)^-1 W', leading first, of the rank of Q'W beyond rounding.
-
-    Parameters
-    ----------
-    Q, W : ndarray, shape (n, b)
-        W = CQ for a positive-semidefinite C.
-    """
+    """Return the eigenvectors of W (Q'W)^-1 W' for W = CQ (n, b), leading first."""
     T = Q.T @ W
     values, vectors = np.linalg.eigh((T + T.T) / 2)
     kept = values > len(values) * float(np.finfo(W.dtype).eps) * abs(float(values[-1]))
@@ -96,9 +84,9 @@ class KrylovState(PCAState):
     Attributes
     ----------
     Q, W : ndarray, shape (n, m)
-        An orthonormal basis, and Z'ZQ; shape (rows, m) and ZZ'Q where rows are fewer.
+        An orthonormal basis, and Z'ZQ; shape (rows, m) and ZZ'Q if rows are fewer.
     H : ndarray, shape (n, m), optional
-        Z'Q, where rows are fewer.
+        Z'Q, if rows are fewer.
     T : ndarray, shape (m, m)
         Q'Z'ZQ.
     fresh : ndarray, shape (n, b)
@@ -117,18 +105,17 @@ class KrylovState(PCAState):
 
 @dataclass(frozen=True)
 class BlockKrylovPCA(PCASolver[KrylovState]):
-    """Block Krylov iterations with Rayleigh and Ritz at each step, from a Gaussian block.
+    """Block Krylov iterations with Rayleigh-Ritz at each step, from a Gaussian block.
 
-    A step multiplies a block by Z'Z, or by ZZ' where rows are fewer, and continues with the
-    residuals of the leading Ritz vectors, which span the same Krylov space; at 12 blocks the basis
-    is compressed to these vectors. It ends when the residuals of the k leading ones are below the
-    tolerance: converged, if their eigenvalues are all above it, and complete otherwise, since
-    components of singular values below the root of it may be anything.
+    A step multiplies a block by Z'Z, or by ZZ' if rows are fewer, and continues with the residuals
+    of the leading Ritz vectors; at 12 blocks the basis is compressed to these. It ends when the
+    residuals of the k leading vectors are below the tolerance: converged if their eigenvalues are
+    all above it, and complete otherwise.
 
     Parameters
     ----------
     tolerance : float
-        Of the residual, over the first Ritz value.
+        Norm of the residual, over the first Ritz value.
     oversampling : int
         Columns of a block beyond those sought.
 
@@ -136,8 +123,8 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
     -----
     With b columns, flops of a step: 4rdb for the product, 8smb to orthonormalize against m columns
     of the smaller side s, and 9m³ + 6smb for the Ritz vectors. Memory: 24 s b numbers, and 12 d b
-    where rows are fewer. A pass a step of dense matrices that have as many rows as columns or
-    more, two of others.
+    if rows are fewer. One pass a step of dense matrices with at least as many rows as columns, two
+    of others.
 
     References
     ----------
@@ -187,13 +174,13 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         if state.H is None:
             state.basis = complete(V, oracle.start.astype(V.dtype), k)
         self._count(oracle, state, b)
-        # a power of two, so that squares neither overflow nor lose a bit
+        # a power of two loses no bit
         unit = float(np.ldexp(1.0, np.frexp(np.abs(residuals).max())[1]))
         worst = unit * float(np.linalg.norm(residuals[:, :k] / unit, axis=0).max())
         floor = max(self.tolerance, 8 * float(np.finfo(V.dtype).eps))
         state.fresh = _expansion(Q, residuals, floor * float(values[0]) * 1e-3)
         if worst <= floor * float(values[0]) or not state.fresh.shape[1]:
-            # the residual says nothing of a component that is no larger than it may be
+            # smaller components are rounding, and so is their residual
             resolved = len(values) >= k and values[k - 1] > floor * values[0]
             state.status = Status.CONVERGED if resolved else Status.COMPLETE
             state.tolerance = floor
@@ -203,7 +190,7 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
             state.Y = np.eye(kept, k, dtype=V.dtype)
 
     def solution(self, state: KrylovState) -> PCASolution:
-        """Return the basis; where rows are fewer it is found now, by a QR (n, k)."""
+        """Return the basis; if rows are fewer it is computed now, by a QR (n, k)."""
         if state.H is None or state.Y is None:
             return super().solution(state)
         right = np.linalg.qr(state.H @ state.Y)[0]
@@ -220,7 +207,6 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
 
 
 def _expansion(Q: Array, residuals: Array, floor: float) -> Array:
-    """Return orthonormal columns for the directions of residuals that a basis lacks."""
     room = min(residuals.shape[1], Q.shape[0] - Q.shape[1])
     R = residuals - Q @ (Q.T @ residuals)
     left, lengths, _ = np.linalg.svd(R, full_matrices=False)

@@ -1,4 +1,4 @@
-"""Principal components by scipy's Lanczos and LOBPCG iterations, each called once."""
+"""Principal components by scipy's Lanczos and LOBPCG iterations."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.scatter import from_smaller
 
 UNREACHED = "LOBPCG warns that it did not reach its tolerance"
-"""What a run says that ends with such a warning."""
+"""Message of a run that ends with such a warning."""
 
 
 class ScipySolver(DirectSolver):
-    """Base of scipy's iterations; a call that raises is a run that failed, for that reason.
+    """Base of scipy's iterations; a call that raises is a failed run.
 
     Subclasses write `vectors`.
     """
@@ -31,16 +31,16 @@ class ScipySolver(DirectSolver):
 
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
     all_but: ClassVar[int] = 1
-    """How many components of the smaller side cannot be sought."""
+    """Number of components of the smaller side that cannot be sought."""
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse more components than are found."""
+        """Refuse more components than scipy finds."""
         side = min(oracle.rows, oracle.n)
         if oracle.k > side - self.all_but:
             raise UsageError(f"{self.name} takes k below min(rows, columns) = {side}")
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it, and listen to its warnings."""
+        """Call it, and read its warnings."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
@@ -71,16 +71,15 @@ class ScipySVDS(ScipySolver):
     Parameters
     ----------
     tolerance : float
-        ``tol``: of singular values. 0 is full accuracy for ARPACK and PROPACK. scipy hands its
-        square on; LOBPCG takes it as the norm of a residual of Z'Z, and 0 as 1.5e-8 times the
-        smaller side, so that with LOBPCG the answer depends on the unit of X.
+        ``tol`` of singular values; 0 is full accuracy for ARPACK and PROPACK. LOBPCG takes the norm
+        of a residual of Z'Z, which depends on the unit of X, and 0 as 1.5e-8 times the smaller
+        side.
     solver : str
         ``"arpack"``: implicitly restarted Lanczos iterations on the smaller Gram matrix.
-        ``"propack"``: Lanczos bidiagonalization with partial reorthogonalization and no restart.
-        ``"lobpcg"``: on the smaller Gram matrix, from a Gaussian block.
+        ``"propack"``: Lanczos bidiagonalization without restart. ``"lobpcg"``: on the smaller Gram
+        matrix, from a Gaussian block.
     iterations : int
-        ``maxiter``; 0 is scipy's own: 10 times the smaller side for ARPACK, 20 for LOBPCG, and 10k
-        vectors for PROPACK.
+        ``maxiter``; 0 is scipy's own.
 
     Notes
     -----
@@ -152,7 +151,7 @@ class ScipyLOBPCG(ScipySolver):
     Parameters
     ----------
     tolerance : float
-        Of the residual, over the largest eigenvalue, which a product with the start estimates.
+        Norm of the residual, over the largest eigenvalue, which a product with the start estimates.
     iterations : int
         ``maxiter``.
 

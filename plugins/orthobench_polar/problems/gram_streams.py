@@ -1,4 +1,4 @@
-"""Streams of eigenproblems: gradients whose singular vectors turn from step to step."""
+"""Streams of eigenproblems with rotating singular vectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orthobench_polar.gram_stream import GramStreamOracle, gram_stream
 
 
 class GramStream(Problem[GramStreamOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "eigenbasis stream"
     offers: ClassVar[type[GramStreamOracle]] = GramStreamOracle
@@ -22,10 +22,10 @@ class GramStream(Problem[GramStreamOracle]):
 
 @dataclass(frozen=True)
 class RotatingGradients(GramStream):
-    """Gaussian gradients whose left singular vectors turn by `drift` radians a step.
+    """Gaussian gradients whose left singular vectors rotate by `drift` radians a step.
 
     G_t = R^t Q diag(ratio^(i/2)) Z_t / m^½ with standard normal Z_t (n, m), a random basis Q and a
-    rotation R whose largest angle is `drift`.
+    rotation R with largest angle `drift`.
     """
 
     name = "rotating-gradients"
@@ -38,7 +38,7 @@ class RotatingGradients(GramStream):
     decay: float = parameter(0.95, help="decay of the Gram matrix", low=0.0, below=1.0)
 
     def build(self, rng: np.random.Generator) -> Instance[GramStreamOracle]:
-        """Return the instance; `rng` draws basis, rotation and gradients."""
+        """Return the instance."""
         Q = np.linalg.qr(rng.standard_normal((self.n, self.n)))[0]
         K = rng.standard_normal((self.n, self.n))
         angles, vectors = np.linalg.eigh(1j * (K - K.T))

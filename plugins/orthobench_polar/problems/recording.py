@@ -1,8 +1,8 @@
-"""Records gradients, momenta and weights of a small transformer block while it is trained.
+"""Records gradients, momenta and weights of a small transformer block in training.
 
 ``python -m orthobench_polar.problems.recording`` writes
-`orthobench_polar.problems.spectra.RECORDED` again. It needs PyTorch and takes half a minute; the
-text is the help that comes with Python.
+`orthobench_polar.problems.spectra.RECORDED` from the help that comes with Python. It needs PyTorch
+and takes half a minute.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BATCH = 32
 MOMENTUM = 0.95
 RATE = 0.02
 RECORDED_STEPS = (1, 30, 100, 300)
-"""The training steps whose matrices are kept."""
+"""The training steps that are recorded."""
 
 LAYERS = {"attention": "self_attn.in_proj_weight", "expand": "linear1", "contract": "linear2"}
 """The matrices that are recorded, by the names of `NetworkPolar`."""

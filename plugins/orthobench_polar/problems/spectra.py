@@ -1,4 +1,4 @@
-"""Spectral powers and polar factors: spectra, heavy tails, scaled columns, and gradients."""
+"""Problems of spectral powers and polar factors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from orthobench_polar.maker import polar, spectral_power
 from orthobench_polar.oracle import PolarOracle, SpectralOracle
 
 RECORDED = Path(__file__).parent / "recorded.npz"
-"""Gradients, momenta and weights that `orthobench_polar.problems.recording` recorded."""
+"""The recording by `orthobench_polar.problems.recording`."""
 
 
 @dataclass(frozen=True)
 class PolarFactor(Problem[SpectralOracle]):
-    """Base of the problems of this family: its oracle, and the metrics that rank and tune."""
+    """Base of the problems of this family."""
 
     family: ClassVar[str] = "polar factor"
     offers: ClassVar[type[SpectralOracle]] = PolarOracle
@@ -28,7 +28,7 @@ class PolarFactor(Problem[SpectralOracle]):
 
 @dataclass(frozen=True)
 class Shaped(PolarFactor):
-    """Base of the problems that are drawn: matrices (aspect p, p)."""
+    """Base of problems with random matrices (aspect p, p)."""
 
     p: int = parameter(64, help="columns", low=1)
     aspect: float = parameter(1.0, help="rows over columns", low=1.0)
@@ -42,12 +42,12 @@ class Shaped(PolarFactor):
 
 @dataclass(frozen=True)
 class GaussianPolar(Shaped):
-    """Standard normal entries; the square ones have a few small singular values."""
+    """Standard normal entries; square ones have a few small singular values."""
 
     name = "gaussian-polar"
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance; `rng` draws the entries."""
+        """Return the instance."""
         return polar(rng.standard_normal(self.shape()))
 
 
@@ -58,20 +58,20 @@ class CauchyPolar(Shaped):
     name = "cauchy-polar"
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance; `rng` draws the entries."""
+        """Return the instance."""
         return polar(rng.standard_cauchy(self.shape()))
 
 
 @dataclass(frozen=True)
 class ScaledColumns(Shaped):
-    """Standard normal entries, with columns whose scales fall from 1 to 1 / `scale`."""
+    """Standard normal entries, with columns scaled from 1 to 1 / `scale`."""
 
     name = "scaled-columns-polar"
 
     scale: float = parameter(100.0, help="largest over smallest scale of a column", low=1.0)
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance; `rng` draws the entries."""
+        """Return the instance."""
         return polar(rng.standard_normal(self.shape()) / np.geomspace(1, self.scale, self.p))
 
 
@@ -82,7 +82,7 @@ class PrescribedSpectrum(Shaped):
     - ``log-uniform``: evenly spaced logarithms.
     - ``clustered``: half of them 1, the others 1 / `condition`.
     - ``heavy-tail``: i^-t for i = 1 to p, ending at 1 / `condition`.
-    - ``deficient``: log-uniform, the last quarter of them zero.
+    - ``deficient``: log-uniform, the last quarter zero.
     """
 
     name = "spectrum-polar"
@@ -115,7 +115,7 @@ class PrescribedSpectrum(Shaped):
         return np.asarray((U * self.values()) @ V.swapaxes(-1, -2))
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance; `rng` draws the singular vectors."""
+        """Return the instance."""
         return polar(self.matrix(rng))
 
 
@@ -129,16 +129,15 @@ class SpectralPower(PrescribedSpectrum):
     exponent: float = parameter(0.5, help="exponent of singular values", low=-1.0, high=1.0)
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance; `rng` draws the singular vectors."""
+        """Return the instance."""
         return spectral_power(self.matrix(rng), self.exponent)
 
 
 @dataclass(frozen=True)
 class NetworkPolar(PolarFactor):
-    """Gradients, momenta or weights of a small transformer block while it was trained.
+    """Gradients, momenta or weights of a small transformer block in training.
 
-    `orthobench_polar.problems.recording` trained it on the documentation that comes with Python,
-    and recorded the matrices of one layer. The seed chooses which training step.
+    `orthobench_polar.problems.recording` recorded one layer. The seed chooses the training step.
     """
 
     name = "network-polar"
@@ -154,7 +153,7 @@ class NetworkPolar(PolarFactor):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance; `rng` draws the training step."""
+        """Return the instance."""
         with np.load(RECORDED) as recorded:
             steps = recorded[f"{self.kind}_{self.layer}"]
         return polar(steps[rng.integers(len(steps))].astype(np.float64))

@@ -1,4 +1,4 @@
-"""Any spectral power by products of matrices: Newton-Schulz, then a polynomial of A'A."""
+"""Spectral powers by Newton-Schulz and a polynomial of A'A."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from orthobench_polar.solvers.newton_schulz import ScheduledSolver
 
 @dataclass(slots=True, kw_only=True)
 class CorrectedState(PolarState):
-    """The point, the Gram matrix of the first, and its unit.
+    """The point, the first Gram matrix, and its unit.
 
     Attributes
     ----------
     S : array, shape (p, p)
     unit : number, or array of shape (b,)
-        The first point is A over it.
+        Divisor of A in the first point.
     """
 
     S: Any
@@ -37,27 +37,21 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
 
     The polynomial q is near t^(exponent/2):
 
-    - ``minimax``: the one with the least largest relative error on [low², 1]. With low = .01 and
-      degree 2 (8) that is 32 % (19 %) for exponent -1/4, 26 % (14 %) for 1/4 and 43 % (22 %) for
-      1/2: no polynomial of low degree is near a power on such an interval.
-    - ``taylor``: the series at t = 1. The code of DynMuon takes it with degree 2 for negative
-      exponents, after five steps of ``you``; from 0 to 1/4 it takes the polar factor, and beyond
-      1/4 A itself. But singular values over |A| are about p^-½, far from 1.
+    - ``minimax``: the minimal largest relative error on [low², 1]; with low = .01 and degree 2, 32
+      % for exponent -1/4, 26 % for 1/4 and 43 % for 1/2.
+
+    - ``taylor``: the series at t = 1, as in DynMuon's code, of degree 2 for negative exponents,
+      after five steps of ``you``; from 0 to 1/4 the polar factor, and beyond 1/4 A itself.
 
     Parameters
     ----------
-    coefficients : str
-    steps : int
-    safety : float
     correction : {"minimax", "taylor"}
-    degree : int
     low : float
-        Singular values over |A| from which on ``minimax`` is good.
+        Minimum singular value over |A| for ``minimax``.
 
     Notes
     -----
-    Flops: those of Newton-Schulz, and 2np² + 2(degree - 1)p³ in a last step; its first Gram matrix
-    is that of A. Memory: 2np + 4p².
+    Flops: those of Newton-Schulz, and 2np² + 2(degree - 1)p³ in a last step. Memory: 2np + 4p².
 
     References
     ----------
@@ -73,7 +67,7 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
     )
     degree: int = parameter(2, low=1, high=12, help="degree of that polynomial")
     low: float = parameter(
-        0.01, above=0.0, below=1.0, help="singular value over |A| where minimax begins"
+        0.01, above=0.0, below=1.0, help="lowest singular value over |A| for minimax"
     )
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> CorrectedState:
@@ -103,7 +97,7 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
             state.status = Status.COMPLETE
 
     def corrected(self, S: Any, exponent: float) -> tuple[Any, int]:
-        """Return q(S) by Horner's rule, and the products of matrices (p, p) that it took."""
+        """Return q(S) by Horner's rule, and the number of products of matrices (p, p)."""
         unit = identity(S.shape[-1], S)
         if self.correction == "minimax":
             weights = power_polynomial(exponent / 2, self.degree, self.low**2)

@@ -1,4 +1,4 @@
-"""Roots by the coupled Newton-Schulz iteration, which needs products of matrices alone."""
+"""Roots by the coupled Newton-Schulz iteration, by products of matrices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orthobench_polar.oracle import PolarOracle, PolarSolution, SpectralOracle
 from orthobench_polar.solvers.newton_schulz import ScheduledSolver, by_schatten_norm
 
 EXPONENTS = (-1.0, -0.5, 0.0, 0.5)
-"""Those that one root or two lead to."""
+"""Exponents that one root or two reach."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,11 +28,9 @@ class CoupledState(PolarState):
     unit : number, or array of shape (b,)
         X is A over it.
     Y, Z : array, shape (p, p)
-        They go to S^½ and S^-½ of S = X'X, and after `inverse` is known to those of that.
+        They go to S^½ and S^-½ of S = X'X, and then to those of `inverse`.
     inverse : array, shape (p, p), optional
         (X'X)^-½, once it is known.
-    root_unit : number, or array of shape (b,)
-        The Frobenius norm of `inverse`, by which Y and Z began.
     """
 
     unit: Any
@@ -44,24 +42,21 @@ class CoupledState(PolarState):
 
 @dataclass(frozen=True)
 class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
-    """Y <- Y h(ZY), Z <- h(ZY) Z from Y = X'X, Z = I: Z goes to (X'X)^-½, and so on to its root.
+    """Y <- Y h(ZY), Z <- h(ZY) Z from Y = X'X, Z = I: Z goes to (X'X)^-½, and then to its root.
 
-    h(t) = a + b t + c t² is the polynomial of a Newton-Schulz schedule: singular values x of X
-    move as x h(x²) would move them. Exponents 0 and -1 take one root, X (X'X)^-½ and X (X'X)^-1;
-    exponents 1/2 and -1/2 take another one of (X'X)^-½: X (X'X)^-¼ and X (X'X)^-¾. X is A over
+    h(t) = a + b t + c t² is the polynomial of a Newton-Schulz schedule: singular values x of X move
+    as x h(x²). Exponents 0 and -1 take one root, 1/2 and -1/2 another one of (X'X)^-½. X is A over
     its Schatten 4-norm.
 
-    X'X has the square of the condition of A, and (X'X)^-½ its condition: with the seven classical
-    steps a root that the source takes, only singular values above some 2 % of the largest are
-    there. `polar-express` needs as many products for a thousandth.
+    The source's seven steps a root reach singular values above some 2 % of the largest,
+    `polar-express` a thousandth.
 
     Parameters
     ----------
     coefficients : str
         ``quintic`` is that of the source.
     steps : int
-        Polynomials for each root; 0: as many as the schedule has, of which the source takes 7.
-    safety : float
+        Polynomials for each root; 0: as in the schedule.
 
     Notes
     -----
@@ -118,13 +113,7 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
         counted(state, other=3 * p * p)
 
     def power(self, exponent: float, state: CoupledState) -> tuple[Any, int]:
-        """Return the power of A that the roots are at, and products (p, p) that it took.
-
-        Parameters
-        ----------
-        exponent : float
-        state : CoupledState
-        """
+        """Return the power of A by the current roots, and the number of products (p, p)."""
         if state.inverse is None:
             factor, done = (state.Z, 0) if exponent == 0 else (state.Z @ state.Z, 1)
         else:
@@ -134,7 +123,7 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
         return each(state.unit**exponent) * (state.X @ factor), done
 
     def solution(self, state: CoupledState) -> PolarSolution:
-        """Return the power at the end, and the polar factor that is there so far before."""
+        """Return the power at the end, and the polar factor so far before."""
         if state.Y is None:
             return super().solution(state)
         factor = state.Z if state.inverse is None else state.inverse
@@ -142,7 +131,6 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
 
 
 def _refusal(exponent: float) -> str | None:
-    """Return why an exponent is not among `EXPONENTS`."""
     if exponent in EXPONENTS:
         return None
     return f"roots lead to the exponents -1, -1/2, 0 and 1/2, not to {exponent}"

@@ -1,4 +1,4 @@
-"""Spectral powers by one decomposition, and polar factors as scipy and PyTorch compute them."""
+"""Spectral powers by one decomposition, and polar factors of scipy and PyTorch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class OneStep(PolarMethod[PolarState]):
 
 
 class DirectSolver(OneStep, Factorizing[PolarState]):
-    """Base of those that take arrays of any library, and any exponent."""
+    """Base of methods for arrays of any library, and any exponent."""
 
     needs: ClassVar[type[Oracle]] = SpectralOracle
 
@@ -62,7 +62,7 @@ class DirectSolver(OneStep, Factorizing[PolarState]):
 class PolarSVD(DirectSolver):
     """U S^exponent V' of the singular value decomposition A = U S V'.
 
-    If the exponent is negative, singular values below rounding have no part in it.
+    If the exponent is negative, singular values below rounding become zero.
 
     Notes
     -----
@@ -77,7 +77,7 @@ class PolarSVD(DirectSolver):
     source: ClassVar[str] = "Autonne 1902"
 
     def step(self, oracle: SpectralOracle, state: PolarState) -> None:
-        """Decompose, which ends the run."""
+        """Decompose."""
         state.work.steps += 1
         xp = namespace(oracle.A)
         U, values, Vt = xp.linalg.svd(oracle.A, full_matrices=False)
@@ -92,9 +92,8 @@ class PolarSVD(DirectSolver):
 class PolarEigh(DirectSolver):
     """A V D^((exponent - 1)/2) V' with the eigendecomposition A'A = V D V'.
 
-    A'A has the square of the condition of A: singular values below 1e-8 of the largest are lost,
-    and half of the digits of those above. Directions that are lost are found apart, by a singular
-    value decomposition of what A has there.
+    Singular values below 1e-8 of the largest are lost, and half of the digits of the others. Lost
+    directions come from a singular value decomposition of A there.
 
     Notes
     -----
@@ -105,7 +104,7 @@ class PolarEigh(DirectSolver):
     source: ClassVar[str] = "Björck and Bowie 1971, section 1"
 
     def step(self, oracle: SpectralOracle, state: PolarState) -> None:
-        """Decompose, which ends the run."""
+        """Decompose."""
         state.work.steps += 1
         xp = namespace(oracle.A)
         values, V = xp.linalg.eigh(gram(oracle.A))
@@ -124,15 +123,7 @@ class PolarEigh(DirectSolver):
 
 
 def powers(values: Any, exponent: float, rows: int) -> Any:
-    """Return powers of descending singular values; 0 below rounding if the exponent is negative.
-
-    Parameters
-    ----------
-    values : array, shape (..., p)
-    exponent : float
-    rows : int
-        Those of the matrix, for the bound of rounding errors.
-    """
+    """Return powers of descending singular values; 0 below rounding if the exponent is negative."""
     if exponent >= 0:
         return values**exponent
     xp = namespace(values)
@@ -143,7 +134,7 @@ def powers(values: Any, exponent: float, rows: int) -> Any:
 
 @dataclass(frozen=True)
 class ScipyPolar(OneStep):
-    """`scipy.linalg.polar`, matrix after matrix: the factor, and the positive part with it.
+    """`scipy.linalg.polar`, one matrix after another, with the positive part.
 
     Notes
     -----
@@ -156,7 +147,7 @@ class ScipyPolar(OneStep):
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
-        """Call it, which ends the run."""
+        """Call it."""
         from scipy.linalg import polar
 
         state.work.steps += 1
@@ -173,13 +164,9 @@ class ScipyPolar(OneStep):
 
 @dataclass(frozen=True)
 class TorchMuon(OneStep):
-    """What `torch.optim.Muon` makes of a gradient: steps of Jordan's polynomial in bfloat16.
+    """`torch.optim.Muon`'s orthogonalization: Jordan's polynomial in bfloat16.
 
-    All of its steps are one step here. It gets A in float32, the conversion to which is timed.
-
-    Parameters
-    ----------
-    steps : int
+    All of its steps are one step here. The conversion from float32 is timed.
 
     Notes
     -----
@@ -194,7 +181,7 @@ class TorchMuon(OneStep):
     count: int = parameter(5, name="steps", low=1, help="polynomials")
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem: batches, and releases without Muon."""
+        """Return why it cannot take a problem: batches, or no Muon in this release."""
         if why := super().refuses(problem):
             return why
         if getattr(problem, "batch", 0):
@@ -208,7 +195,7 @@ class TorchMuon(OneStep):
         return super().init(oracle, rng)
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
-        """Call it, which ends the run."""
+        """Call it."""
         import torch
 
         state.work.steps += 1
@@ -222,7 +209,7 @@ class TorchMuon(OneStep):
 
 
 def _muon() -> Any:
-    """Return the function of PyTorch that orthogonalizes; None where there is none."""
+    """Return PyTorch's orthogonalization; None if there is none."""
     try:
         from torch.optim._muon import _zeropower_via_newtonschulz
     except ImportError:

@@ -1,4 +1,4 @@
-"""Bases of eigenvectors of a Gram matrix that changes: by eigh, by QR, and by Jacobi rotations."""
+"""Bases of eigenvectors of a changing Gram matrix."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BasisState(State):
     ----------
     S, Q : ndarray, shape (n, n)
     since : int
-        The step whose matrix the basis was made of.
+        The step of the basis.
     """
 
     S: Array
@@ -31,7 +31,7 @@ class BasisState(State):
 
 @dataclass(frozen=True)
 class BasisSolver(Solver[GramStreamOracle, BasisState]):
-    """Base: a step takes a gradient, and renews the basis at every so many steps."""
+    """Base: a step takes a gradient, and renews the basis after `every` steps."""
 
     every: int = parameter(10, low=1, help="steps that a basis serves", grid=(1, 3, 10, 30, 100))
 
@@ -60,21 +60,17 @@ class BasisSolver(Solver[GramStreamOracle, BasisState]):
             state.status = Status.COMPLETE
 
     def solution(self, state: BasisState) -> BasisSolution:
-        """Return the basis, with the steps that it serves."""
+        """Return the basis, with its steps."""
         return BasisSolution(state.Q.copy(), since=state.since, every=self.every)
 
     @abstractmethod
     def renewed(self, S: Array, Q: Array) -> tuple[Array, int]:
-        """Return a basis of S, from the basis before, and its flops."""
+        """Return a basis of S, from the last basis, and its flops."""
 
 
 @dataclass(frozen=True)
 class BasisEigh(BasisSolver):
-    """The eigenvectors of S, from nothing, every so many steps.
-
-    Parameters
-    ----------
-    every : int
+    """The eigenvectors of S, computed anew after `every` steps.
 
     Notes
     -----
@@ -83,7 +79,7 @@ class BasisEigh(BasisSolver):
     References
     ----------
     Anil, Gupta, Koren, Regan and Singer 2020, "Scalable second order optimization for deep
-    learning", which renews roots at every so many steps.
+    learning".
     """
 
     name: ClassVar[str] = "basis-eigh"
@@ -97,11 +93,7 @@ class BasisEigh(BasisSolver):
 
 @dataclass(frozen=True)
 class BasisQR(BasisSolver):
-    """Q <- qr(SQ): a power step from the basis before, its columns in the order of diag(Q'SQ).
-
-    Parameters
-    ----------
-    every : int
+    """Q <- qr(SQ): a power step from the last basis, with columns in the order of diag(Q'SQ).
 
     Notes
     -----
@@ -126,15 +118,9 @@ class BasisQR(BasisSolver):
 
 @dataclass(frozen=True)
 class BasisJacobi(BasisSolver):
-    """Sweeps of Jacobi rotations on Q'SQ, which is nearly diagonal where S moved little.
+    """Sweeps of Jacobi rotations on Q'SQ, which is nearly diagonal if S moved little.
 
-    A sweep rotates each pair of columns once, in n - 1 rounds of disjoint pairs. The error after a
-    sweep is about the square of that before, if eigenvalues are apart.
-
-    Parameters
-    ----------
-    every : int
-    sweeps : int
+    A sweep squares the error, if eigenvalues are apart.
 
     Notes
     -----
@@ -163,7 +149,7 @@ class BasisJacobi(BasisSolver):
 
 
 def rounds(n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return rounds of disjoint pairs, with all pairs of n in n - 1 rounds, n if it is odd."""
+    """Return rounds of disjoint pairs, with all pairs of n."""
     size = n + n % 2
     ring, found = np.arange(1, size), []
     for _ in range(size - 1):
@@ -176,7 +162,7 @@ def rounds(n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
 
 
 def rotate(M: Array, Q: Array, p: NDArray[np.intp], q: NDArray[np.intp]) -> None:
-    """Rotate disjoint pairs in place, so that M[p, q] is zero, by at most 45 degrees."""
+    """Rotate disjoint pairs in place, so that M[p, q] is zero."""
     b = M[p, q]
     difference = M[p, p] - M[q, q]
     angle = np.where(b == 0, 0.0, 0.5 * np.arctan2(2 * b, np.abs(difference)))

@@ -1,4 +1,4 @@
-"""Newton-Schulz iterations: polynomials of X'X, by products of matrices alone."""
+"""Newton-Schulz iterations: polynomials of X'X."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 @dataclass(frozen=True)
 class ScheduledSolver(PolarSolver[PolarStateT]):
-    """Base of the methods that apply the polynomials of a schedule, one a step."""
+    """Base of methods that apply one polynomial of a schedule a step."""
 
     coefficients: str = parameter(
         "polar-express", choices=tuple(SCHEDULES), help="schedule of polynomials"
@@ -32,7 +32,7 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
 
     state_type: ClassVar[type[PolarState]] = PolarState
     fewer: ClassVar[int] = 0
-    """How many of the first polynomials of a schedule are left out."""
+    """Number of first polynomials of a schedule that are left out."""
 
     @property
     def schedule(self) -> Schedule:
@@ -41,7 +41,7 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
 
     @property
     def total(self) -> int:
-        """How many steps a run has."""
+        """Number of steps of a run."""
         return self.count or self.schedule.default - self.fewer
 
     def at(self, number: int) -> Coefficients:
@@ -59,7 +59,7 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
 
 @dataclass(slots=True, kw_only=True)
 class StartedState(PolarState):
-    """The point, and its Gram matrix if that is known.
+    """The point, and its Gram matrix if known.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class StartedState(PolarState):
 
 @dataclass(frozen=True)
 class Polynomials(ScheduledSolver[StartedState]):
-    """Base of the methods X <- X (a I + b X'X + c (X'X)²), which differ in how X begins."""
+    """Base of the methods X <- X (a I + b X'X + c (X'X)²)."""
 
     state_type: ClassVar[type[PolarState]] = StartedState
 
@@ -90,8 +90,8 @@ class Polynomials(ScheduledSolver[StartedState]):
 def by_schatten_norm(A: Any) -> tuple[Any, Any]:
     """Return X = A / |A'A|_F^½ and X'X, so that |X|_2 <= 1; 2np² + 4np + 3p² flops.
 
-    |A'A|_F^½ is the Schatten 4-norm of A, which is at most p^¼ times |A|_2, while the Frobenius
-    norm may be p^½ times as large (Grishina et al. 2025, section 3.4).
+    |A'A|_F^½, the Schatten 4-norm, is at most p^¼ |A|_2; the Frobenius norm may be p^½ |A|_2
+    (Grishina et al. 2025, section 3.4).
     """
     X = A / each(lengths(A))  # against overflow
     S = gram(X)
@@ -103,20 +103,14 @@ def by_schatten_norm(A: Any) -> tuple[Any, Any]:
 class NewtonSchulz(Polynomials):
     """X <- X (a I + b X'X + c (X'X)²), from A divided by a bound of its largest singular value.
 
-    Each singular value s becomes a s + b s³ + c s⁵, and singular vectors stay as they are.
-    ``coefficients`` are those of `orthobench_polar.coefficients`. ``jordan``, five times the same
-    polynomial, does not converge: it leaves singular values between 0.68 and 1.13, from smaller
-    starts 0.47 and 1.20. ``polar-express`` is the best schedule for its degree and interval, and
-    goes on with a polynomial that converges.
+    Each singular value s becomes a s + b s³ + c s⁵. See `orthobench_polar.coefficients`. The
+    polynomial ``jordan`` does not converge: it leaves singular values between 0.47 and 1.20.
+    ``polar-express`` is the best schedule for its degree and interval, and converges.
 
     Parameters
     ----------
-    coefficients : str
-    steps : int
-    safety : float
     start : {"frobenius", "schatten-4"}
-        The bound: |A|_F, or |A'A|_F^½, which is smaller and takes no product more, since the
-        first Gram matrix follows from A'A.
+        The bound: |A|_F, or |A'A|_F^½, which is smaller and takes no further product.
 
     Notes
     -----
@@ -148,12 +142,12 @@ class NewtonSchulz(Polynomials):
 
 @dataclass(slots=True, kw_only=True)
 class GramState(PolarState):
-    """The point before the factor that is gathered, and that factor.
+    """The point before the accumulated factor, and that factor.
 
     Attributes
     ----------
     R : array, shape (p, p), optional
-        The Gram matrix of X Q; None where it is to be computed from X.
+        The Gram matrix of X Q; None if it has to be computed.
     Q : array, shape (p, p), optional
         The product of the polynomials since then; None for the unit matrix.
     """
@@ -164,25 +158,19 @@ class GramState(PolarState):
 
 @dataclass(frozen=True)
 class GramNewtonSchulz(ScheduledSolver[GramState]):
-    """The polynomials of Newton-Schulz on R = X'X, whose product Q is applied to X at the end.
+    """The polynomials of Newton-Schulz on R = X'X; their product Q is applied to X at the end.
 
-    R <- P R P and Q <- Q P with P = a I + b R + c R². Only R, the restart and the end need
-    products with the rows of X, so that it pays for tall matrices. R loses digits: small
-    singular values drown in the rounding of large ones, which the restart, R computed again from X
-    Q, mends for the first steps.
+    R <- P R P and Q <- Q P with P = a I + b R + c R². Only R, the restart and the end need products
+    with X. R loses small singular values by rounding; a restart computes it again from X Q.
 
     Parameters
     ----------
-    coefficients : str
-    steps : int
-    safety : float
     restart : int
         The step after which X <- X Q; 0: none.
 
     Notes
     -----
-    Flops of five steps with one restart: 8np² + 32p³, where Newton-Schulz takes 20np² + 10p³:
-    equal at n = 1.83p. Memory: 2np + 4p².
+    Flops of five steps with one restart: 8np² + 32p³. Memory: 2np + 4p².
 
     References
     ----------
@@ -220,7 +208,7 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
             state.status = Status.COMPLETE
 
     def solution(self, state: GramState) -> PolarSolution:
-        """Return X Q, with the product that it takes."""
+        """Return X Q, with its product."""
         if state.Q is None:
             return super().solution(state)
         return PolarSolution(stacked(state.X @ state.Q), products=state.products + 1)
@@ -228,19 +216,16 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
 
 @dataclass(frozen=True)
 class TurboNewtonSchulz(Polynomials):
-    """Newton-Schulz after columns are scaled to nearly orthogonal ones, with one step fewer.
+    """Newton-Schulz after scaling of columns, with one step fewer.
 
     X <- A D with D = diag((sum_i |A'A|_ij)^-1/2), after which |X|_2 <= 1 and singular values are
-    nearer to 1. The polar factor of A D is another one than that of A: the difference, which no
-    step removes, is small for columns of one scale that are nearly orthogonal, and large
-    otherwise. The Gram matrix of X follows from that of A, so that scaling takes no product.
+    nearer to 1. A D has another polar factor than A: the difference is small only for nearly
+    orthogonal columns of one scale.
 
     Parameters
     ----------
-    coefficients : str
     steps : int
         The first polynomial of the schedule is left out.
-    safety : float
 
     Notes
     -----

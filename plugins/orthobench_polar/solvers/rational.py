@@ -1,4 +1,4 @@
-"""Rational iterations: few steps with factorizations, to full precision from any condition."""
+"""Rational iterations: few steps with factorizations, to full precision."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from orthobench_polar.base import (
 from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 SAFE = 100.0
-"""The largest weight of X'X at which a step may solve with I + cX'X, and needs no QR."""
+"""Maximum weight of X'X for solving with I + cX'X without QR."""
 
 ITERATIONS = 40
-"""The most steps of Newton's method, which takes at most 9 to 1e16."""
+"""Maximum number of steps of Newton's method."""
 
 DEGREES = 8
-"""The most terms of a Zolotarev function; two steps with 8 reach 1e-15 from 1e-16."""
+"""Maximum number of terms of a Zolotarev function."""
 
 
 @dataclass(slots=True, kw_only=True)
 class SquareState(PolarState):
-    """A square point, and the basis that it is in.
+    """A square point and its basis.
 
     Attributes
     ----------
     Q : array, shape (n, p), optional
-        The Q factor of A, where A is not square: the polar factor of A is Q times that of R.
+        The Q factor of A, if A is not square.
     low : float
         A lower bound of the singular values of X, which are at most 1.
     degree : int
-        The terms of Zolotarev functions; 0 before the first step.
+        Number of terms of Zolotarev functions; 0 before the first step.
     """
 
     Q: Any
@@ -52,13 +52,12 @@ class SquareState(PolarState):
 
 
 class SquareSolver(Factorizing[SquareState]):
-    """Base of the methods that work on the triangular factor of A."""
+    """Base of methods on the triangular factor of A."""
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> SquareState:
         """Begin at R / a of A = QR with a bound a of |A|_2; a square A stays itself.
 
-        A lower bound of the singular values is 1 / |R⁻¹|_F, from which 1 / |R⁻¹|_2 differs by a
-        factor of at most sqrt(p); of a batch it is that of all of its matrices.
+        The lower bound of singular values is 1 / |R⁻¹|_F, for a batch the minimum.
         """
         del rng
         xp, A = namespace(oracle.A), oracle.A
@@ -72,21 +71,20 @@ class SquareSolver(Factorizing[SquareState]):
         return state
 
     def solution(self, state: Any) -> PolarSolution:
-        """Return X in its basis, with the product that it takes."""
+        """Return X in its basis, with the product for that."""
         if state.Q is None:
             return super().solution(state)
         return PolarSolution(stacked(state.Q @ state.X), products=state.products + 1)
 
 
 def _end(state: SquareState) -> None:
-    """End the run, with orthonormal columns where singular values were zero and stayed so."""
     if lost(state.X):
         state.X = completed(state.X, state.X)
     state.status = Status.CONVERGED
 
 
 def inverse_norm(R: Any) -> float:
-    """Return the largest |R⁻¹|_F of a batch, infinite where a matrix is singular."""
+    """Return the maximum |R⁻¹|_F of a batch, infinite if a matrix is singular."""
     try:
         found = float(most(lengths(namespace(R).linalg.inv(R))))
     except Exception:  # each library has an error of its own for a singular matrix
@@ -97,16 +95,13 @@ def inverse_norm(R: Any) -> float:
 def resolvent(X: Any, weight: float, by_qr: bool) -> tuple[Any, int]:
     """Return X (X'X + weight² I)⁻¹, and its flops.
 
-    By LU, or by QR: with [X; weight I] = QR it is Q1 Q2' / weight, which is stable where X is ill
-    conditioned and the weight small.
+    By LU, or stably by QR: [X; weight I] = QR gives Q1 Q2' / weight.
 
     Parameters
     ----------
     X : array, shape (p, p) or (b, p, p)
-        Its singular values are at most 1.
     weight : float
-        At least 1/10 where it is not done by QR.
-    by_qr : bool
+        At least 1/10 without QR.
     """
     xp, p = namespace(X), X.shape[-1]
     if not by_qr:
@@ -125,15 +120,14 @@ def resolvent(X: Any, weight: float, by_qr: bool) -> tuple[Any, int]:
 class QDWH(SquareSolver):
     """X <- X (a I + b X'X) (I + c X'X)⁻¹ with weights from a bound of the singular values.
 
-    The weights are the best for singular values in [l, 1]: six steps from condition 1e16 to
-    1e-16, three from 10. While c > 100 a step factorizes [sqrt(c) X; I], which is stable; then it
-    solves with I + cX'X. A matrix that is not square is reduced to its triangular factor first.
-    Singular values that are zero stay zero: they get arbitrary orthonormal columns at the end.
+    The weights are the best for singular values in [l, 1]: six steps from condition 1e16 to 1e-16,
+    three from 10. While c > 100 a step factorizes [sqrt(c) X; I], which is stable; then it solves
+    with I + cX'X. Other than square matrices are reduced to their triangular factors.
 
     Notes
     -----
     Flops: 4np² - 4p³/3 and 2p³ before the first step, about 9p³ a step by QR and 5p³ by solving,
-    2np² at the end; 2np² less of each where n = p. Memory: np + 6p².
+    2np² at the end; if n = p, without the terms of n. Memory: np + 6p².
 
     References
     ----------
@@ -177,10 +171,9 @@ def halley_weights(low: float) -> tuple[float, float, float]:
 class Zolotarev(SquareSolver):
     """X <- M (X + sum_j a_j X (X'X + c_j I)⁻¹): two steps with the best rational function.
 
-    Zolotarev's function of type (2r + 1, 2r) is the best approximation of the sign on [l, 1]; its
-    composition with that of the image is the best of degree (2r + 1)². r is the least, at most 8,
-    with which two steps reach rounding. The r terms are independent of each other, and could be
-    computed side by side; here they are not. The first step factorizes, the second solves.
+    Zolotarev's function of type (2r + 1, 2r) is the best approximation of the sign on [l, 1]. Its
+    composition with that of the image is the best of degree (2r + 1)². The number r is the minimum
+    with which two steps reach rounding, at most 8.
 
     Notes
     -----
@@ -221,7 +214,7 @@ class ZolotarevFunction:
     Attributes
     ----------
     scale : float
-        M, with which its value at 1 is 1.
+        M, with which the value at 1 is 1.
     weights, poles : tuple of float
         a_j and c_j.
     """
@@ -237,7 +230,7 @@ class ZolotarevFunction:
 
     @classmethod
     def of(cls, r: int, low: float) -> ZolotarevFunction:
-        """Return that of type (2r + 1, 2r) for [low, 1].
+        """Return the function of type (2r + 1, 2r) for [low, 1].
 
         Nakatsukasa and Freund 2016, section 3: c_i = l² sn² / cn² at iK'/(2r + 1), with elliptic
         functions of modulus sqrt(1 - l²).
@@ -258,7 +251,7 @@ class ZolotarevFunction:
 
 
 def degree(low: float, unit: float) -> int:
-    """Return the least r with which two Zolotarev functions map [low, 1] to 1 up to rounding."""
+    """Return the minimum r with which two Zolotarev functions map [low, 1] to 1 up to rounding."""
     for r in range(1, DEGREES):
         middle = ZolotarevFunction.of(r, low)(low)
         if 1 - middle <= 8 * unit or 1 - ZolotarevFunction.of(r, middle)(middle) <= 8 * unit:
@@ -267,11 +260,11 @@ def degree(low: float, unit: float) -> int:
 
 
 def elliptic_tangents(low: float, shares: Sequence[float]) -> list[float]:
-    """Return sn/cn(share K') with modulus sqrt(1 - low²), K' the quarter period.
+    """Return sn/cn(share K') with modulus sqrt(1 - low²) and the quarter period K'.
 
-    It is sn(i share K') / i with modulus `low`, which keeps all digits where the other rounds to 1:
-    by descending Landen transformations of an imaginary argument (Abramowitz and Stegun 16.4 and
-    16.20). Above one half it is 1 / (low sn/cn((1 - share) K')), since there sn has its pole.
+    It is sn(i share K') / i with modulus `low`, by descending Landen transformations (Abramowitz
+    and Stegun 16.4 and 16.20), which lose no digits. Above one half it is 1 / (low sn/cn((1 -
+    share) K')).
     """
     ratios: list[float] = []
     mean, other, half = 1.0, sqrt(max(0.0, 1 - low * low)), low
@@ -291,7 +284,7 @@ def elliptic_tangents(low: float, shares: Sequence[float]) -> list[float]:
 
 
 def arithmetic_geometric_mean(x: float) -> float:
-    """Return that of 1 and x."""
+    """Return the arithmetic-geometric mean of 1 and x."""
     a = 1.0
     while abs(a - x) > 4e-16 * a:
         a, x = (a + x) / 2, sqrt(a * x)
@@ -302,9 +295,7 @@ def arithmetic_geometric_mean(x: float) -> float:
 class PolarNewton(SquareSolver):
     """X <- (g X + X'⁻¹ / g) / 2, scaled by g = (|X⁻¹|_1 |X⁻¹|_inf / |X|_1 |X|_inf)^(1/4).
 
-    Each singular value s becomes (g s + 1/(g s))/2: quadratic once it is near 1, and scaling brings
-    it there within a few steps. A matrix that is not square is reduced to its triangular factor
-    first; one that is singular has no inverse, and the run fails.
+    Other than square matrices are reduced to their triangular factors; singular ones fail.
 
     Parameters
     ----------
@@ -313,7 +304,7 @@ class PolarNewton(SquareSolver):
 
     Notes
     -----
-    Flops: 2p³ a step, beside those of `QDWH` at the beginning and the end. Memory: np + 3p².
+    Flops: 2p³ a step, and those of `QDWH` at the beginning and the end. Memory: np + 3p².
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Any spectral power by one rational function, whose terms are independent of each other."""
+"""Spectral powers by one rational function."""
 
 from __future__ import annotations
 
@@ -16,31 +16,29 @@ from orthobench_polar.oracle import PolarOracle, SpectralOracle
 from orthobench_polar.solvers.rational import SAFE, SquareSolver, SquareState, resolvent
 
 TERMS = 32
-"""The largest number of terms that are chosen."""
+"""Maximum number of terms."""
 
 WIDEST = 0.5
-"""The largest lower bound of an interval: a narrower one would have no room for an error."""
+"""Maximum lower bound of an interval."""
 
 
 @dataclass(frozen=True)
 class RationalPower(SquareSolver):
     """X (m I + sum_j a_j (X'X + c_j I)⁻¹), nearly the best rational function for its degree.
 
-    m + sum_j a_j / (t + c_j) is near t^((exponent - 1)/2) on [l², 1], l a lower bound of the
-    singular values of X: its poles are those that the AAA algorithm finds, its weights those of
-    least squares. All terms are independent, and make one step. The relative error falls by a
-    factor of about exp(2π² / log(16 / l²)) with each term: 5 at condition 1e2, 2.2 at 1e5.
-    The weights have rounding errors of 1e-12 at condition 1e2 and 1e-10 at 1e3. Zolotarev's
-    function is composed with itself for exponent 0; powers have no such rule.
+    m + sum_j a_j / (t + c_j) is near t^((exponent - 1)/2) on [l², 1], with a lower bound l of the
+    singular values of X. The AAA algorithm finds the poles, least squares the weights. All terms
+    are independent, and make one step. The relative error falls by a factor of about exp(2π² /
+    log(16 / l²)) with each term: 5 at condition 1e2, 2.2 at 1e5.
 
     Parameters
     ----------
     terms : int
-        r; 0: as many as the error falls to rounding with, at most 32.
+        r; 0: the number for an error of rounding, at most 32.
 
     Notes
     -----
-    Flops: as `QDWH` at the beginning and the end, and r times 5p³, 9p³ with small poles, by QR.
+    Flops: as `QDWH` at the beginning and the end, and r times 5p³, or 9p³ by QR with small poles.
     Memory: np + 7p².
 
     References
@@ -66,10 +64,10 @@ class RationalPower(SquareSolver):
         return super().init(oracle, rng)
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        """Sum the terms, which ends the run."""
+        """Sum the terms."""
         state.work.steps += 1
         X, p, unit = state.X, state.X.shape[-1], rounding_unit(state.X)
-        # a power of two, so that rounding errors of the bound do not choose another function
+        # a power of two, so that rounding does not choose another function
         low = min(2.0 ** floor(log2(max(state.low, unit))), WIDEST)
         function = power_fractions(
             (oracle.exponent - 1) / 2, low**2, self.terms or TERMS, 0.0 if self.terms else 16 * unit
@@ -85,7 +83,6 @@ class RationalPower(SquareSolver):
 
 
 def _refusal(exponent: float) -> str | None:
-    """Return why an exponent cannot be taken."""
     if exponent > -1:
         return None
     return "the exponent must be above -1: the function 1 / t has its pole at 0"

@@ -1,4 +1,4 @@
-"""Pymanopt's optimizers, on the orthogonal group and on subspaces."""
+"""Pymanopt's optimizers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,10 @@ from orthobench_pymanopt.objectives import ManifoldOracle, Objective, objective
 PACKAGES = ("pymanopt",)
 
 TRIALS = 60
-"""Most trials of a line search. Pymanopt's adaptive one gives up after 10, which ends the run: the
-first trial has length 1, so that it fails where steps must be shorter than 0.001."""
+"""Maximum number of trials of a line search."""
 
 EXACT: Mapping[str, Any] = {"mininner": 0}
-"""Settings of a run of trust regions. With Pymanopt's 1 it would continue from an inner solution
-that is exact after one iteration, in a direction of 0 / 0."""
+"""Settings of trust regions; Pymanopt's minimum of 1 may lead to 0 / 0."""
 
 
 class Result(NamedTuple):
@@ -34,8 +32,6 @@ class Result(NamedTuple):
     Attributes
     ----------
     point : ndarray, shape (n, k)
-    iterations : int
-    cost : float
     """
 
     point: Array
@@ -57,8 +53,6 @@ def run_optimizer(
     ----------
     optimizer : type
         A class of `pymanopt.optimizers`.
-    target : Objective
-        Its `counted` goes up by the flops of evaluations, and of the manifold.
     start : ndarray, shape (n, k)
         The first point.
     tolerance : float
@@ -98,14 +92,11 @@ def run_optimizer(
 class Pymanopt(Rerun[ManifoldOracle]):
     """Base of Pymanopt's optimizers.
 
-    On the Stiefel manifold, the orthogonal group included, they use the cost and the gradient of
-    the instance, which it must have. For symmetric Tucker decomposition they work on
-    Grassmann(n, r), with F and its gradient from the partial core, as the built-in methods do.
+    On the Stiefel manifold and the orthogonal group they use the instance's cost and gradient. For
+    symmetric Tucker decomposition they work on Grassmann(n, r).
 
-    Pymanopt's limits on the norm of the gradient, 1e-6, on time and on evaluations would end them
-    early. Here they end at a relative gradient norm of 1e-12, or where a step is shorter than
-    Pymanopt's 1e-10. They cannot be stepped: they are re-run with growing ``max_iterations``, and
-    each point of the trace has the time of its own run.
+    Runs end at a relative gradient norm of 1e-12, or at steps shorter than Pymanopt's 1e-10. They
+    are re-run with growing ``max_iterations``.
     """
 
     packages: ClassVar[tuple[str, ...]] = PACKAGES
@@ -135,40 +126,37 @@ class Pymanopt(Rerun[ManifoldOracle]):
         return first, Solution(first.copy()), flops
 
     def run(self, oracle: ManifoldOracle, state: RerunState, iterations: int) -> Run:
-        """Minimize with at most so many iterations."""
+        """Minimize with at most `iterations` iterations."""
         target = objective(oracle, state.prepared)
         found = self.minimize(target, state.prepared, iterations)
         failure = "" if isfinite(found.cost) else f"the cost is {found.cost} where the run ended"
-        # removes the rounding errors of retractions
+        # removes rounding errors of retractions
         solution = Solution(polar(found.point))
         return Run(solution, found.iterations, target.counted, failure, target.calls)
 
     @abstractmethod
     def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
-        """Run the optimizer from the first point with at most so many iterations."""
+        """Run the optimizer from the first point."""
 
 
 @dataclass(frozen=True)
 class PymanoptSteepestDescent(Pymanopt):
     """Pymanopt's SteepestDescent, with a backtracking line search.
 
-    On the Stiefel manifold with cost and gradient of the instance, or on subspaces for symmetric
-    Tucker decomposition. It is re-run with growing ``max_iterations``, and each point of the trace
-    has the time of its own run. The line search compares values: it stalls where their difference
-    is rounding, at a distance from the optimum of about the root of that.
+    It uses cost and gradient of the instance, or works on subspaces for symmetric Tucker
+    decomposition. It is re-run with growing ``max_iterations``; each point of the trace has the
+    time of its own run. The line search compares values, and stalls if their difference is
+    rounding.
 
     Parameters
     ----------
     start : str
-        HOEVD, as for `pgd` and its like: from a random start all of them may end far from the
-        optimum.
-    tolerance : float
+        HOEVD, as for `pgd`, or a random start, from which runs may end far from the optimum.
 
     Notes
     -----
     A gradient and its projection for each iteration, and a value and a retraction for each trial of
-    the line search: the flops of the cost and the gradient as the oracle gives them, and a QR or
-    polar decomposition (`orthobench_pymanopt.manifolds`).
+    the line search; see `orthobench_pymanopt.manifolds`.
 
     References
     ----------
@@ -195,19 +183,17 @@ class PymanoptSteepestDescent(Pymanopt):
 class PymanoptConjugateGradient(Pymanopt):
     """Pymanopt's ConjugateGradient, with an adaptive line search.
 
-    As `pymanopt-steepest-descent`, in conjugate directions. Line searches may take 60 trials, since
-    Pymanopt's 10 end runs at once that start near the optimum.
+    Like `pymanopt-steepest-descent`, in conjugate directions. Line searches may take 60 trials,
+    since Pymanopt's 10 end runs near the optimum.
 
     Parameters
     ----------
     beta_rule : str
-        How directions are conjugated; Pymanopt's default is the rule of Hestenes and Stiefel.
-    start : str
-    tolerance : float
+        Rule for conjugate directions; Pymanopt's default is that of Hestenes and Stiefel.
 
     Notes
     -----
-    As `pymanopt-steepest-descent`.
+    See `pymanopt-steepest-descent`.
 
     References
     ----------
@@ -241,19 +227,17 @@ class PymanoptConjugateGradient(Pymanopt):
 class PymanoptTrustRegions(Pymanopt):
     """Pymanopt's TrustRegions: truncated conjugate gradients within a trust region.
 
-    As `pymanopt-steepest-descent`. Hessian-vector products are those of the instance, where it has
-    them (`orthobench.stiefel`); else central differences of the gradient, two gradients each.
+    Like `pymanopt-steepest-descent`. Hessian-vector products are those of the instance, or else
+    central differences, two gradients each.
 
     Parameters
     ----------
     start : str
-        HOEVD, as for `pgd` and its like: from a random start all of them may end far from the
-        optimum.
-    tolerance : float
+        See `pymanopt-steepest-descent`.
 
     Notes
     -----
-    As `pymanopt-steepest-descent`, and a Hessian product or two gradients, and a Hessian of the
+    Like `pymanopt-steepest-descent`, and a Hessian product or two gradients, and a Hessian of the
     manifold, for each inner iteration.
 
     References

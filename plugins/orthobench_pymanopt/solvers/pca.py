@@ -17,22 +17,19 @@ from orthobench_pymanopt.solvers.optimizers import EXACT, PACKAGES, run_optimize
 class PymanoptPCA(Batch):
     """Pymanopt's TrustRegions on Grassmann(d, k), for the second moment of all samples so far.
 
-    minimize -tr(U'CU), from the common start, with the exact Hessian -2CV. Of Pymanopt's optimizers
-    only TrustRegions converges faster than linearly. With fewer samples than features it works on
-    subspaces of the span of the samples. It cannot be stepped: there is a run at every checkpoint,
-    each with its own time.
+    It minimizes -tr(U'CU) from the common start, with the exact Hessian -2CV. With fewer samples
+    than features it works in the span of the samples.
 
     Parameters
     ----------
-    tolerance : float
     iterations : int
-        Most iterations.
+        Maximum number of iterations.
 
     Notes
     -----
     2nd² flops for the moment, 2d²k + dk for each gradient and Hessian-vector product, 2d²k + 3dk
-    for each value, and those of the manifold (`orthobench_pymanopt.manifolds`). With fewer
-    samples than features these are for d = n, beside a QR of (d, n) and 4ndk.
+    for each value, and those of the manifold (`orthobench_pymanopt.manifolds`). With fewer samples
+    than features d becomes n, and a QR of (d, n) and 4ndk are added.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The small tables that papers on sparse components compare on."""
+"""The small tables of papers on sparse components."""
 
 from __future__ import annotations
 
@@ -23,13 +23,17 @@ SHAPES = {"mtcars": (32, 11), "pitprops": (13, 13), "wine": (178, 13)}
 
 @dataclass(frozen=True)
 class ClassicSparse(SplitProblem):
-    """Correlations of three small tables, with as many loadings as are asked for.
+    """Correlations of three small tables, with a given cardinality.
 
-    ``mtcars``, 11 measures of 32 cars (Henderson and Velleman 1981); ``pitprops``, 13 measures of
-    180 props, of which only the correlations S were published (Jeffers 1967): the samples are the
-    columns of S^½; ``wine``, 13 measures of 178 wines, as scikit-learn has them (Aeberhard and
-    Forina 1991, UCI; CC BY 4.0). Features are standardized. Below 30 of them
-    ``unexplained_variance_bound`` is exact for one component.
+    - ``mtcars``: 11 measures of 32 cars (Henderson and Velleman 1981).
+
+    - ``pitprops``: 13 measures of 180 props, of which only the correlations S were published
+      (Jeffers 1967); the samples are the columns of S^½.
+
+    - ``wine``: 13 measures of 178 wines from scikit-learn (Aeberhard and Forina 1991, UCI; CC BY
+      4.0).
+
+    Features are standardized.
     """
 
     name = "classic-sparse"
@@ -54,7 +58,7 @@ class ClassicSparse(SplitProblem):
         return SHAPES[self.data][0]
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the order for streaming methods."""
+        """Return the instance."""
         return self.instance(self._parts(), rng)
 
     def _parts(self) -> Parts:

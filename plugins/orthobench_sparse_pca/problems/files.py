@@ -24,10 +24,10 @@ from orthobench_sparse_pca.problems.parts import (
 
 @dataclass(frozen=True)
 class NpySparse(SplitProblem):
-    """Your own matrix in files, with samples in rows as for `npy-stochastic-pca`.
+    """Your own matrix in files, with samples in rows, see `npy-stochastic-pca`.
 
-    It is read into memory as a whole, split at random if a test part is asked for, and scaled by
-    the training part. A feature that does not vary there has loading 0.
+    It is read into memory, split at random if a test part is asked for, and scaled by the training
+    part. A feature that is constant there has loading 0.
     """
 
     name = "npy-sparse"
@@ -43,7 +43,7 @@ class NpySparse(SplitProblem):
 
     @property
     def samples(self) -> int | None:
-        """The number of training samples, from the file's header; None where it cannot be read."""
+        """The number of training samples, from the file's header; None if it cannot be read."""
         try:
             n = len(rows_at(self.path, in_order=False))
         except (DataError, UsageError):
@@ -51,16 +51,7 @@ class NpySparse(SplitProblem):
         return n - self._held_out(n)
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the split, and the order for streaming methods.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, or holds no matrix of finite real numbers; if no feature varies
-            in the training part.
-        UsageError
-            On more components than features or training samples.
-        """
+        """Return the instance."""
         found = rows_at(self.path, in_order=False)
         rows = found.read(0, len(found)) if isinstance(found, Rows) else found
         n, d = rows.shape
@@ -86,8 +77,6 @@ class NpySparse(SplitProblem):
 
 
 def _in_place(parts: Parts, d: int) -> Parts:
-    """Return parts with all features in their places, those that were dropped as zeros."""
-
     def whole(part: Array) -> Array:
         found = np.zeros((len(part), d))
         found[:, parts.features] = part

@@ -18,7 +18,7 @@ from orthobench_sparse_pca.problems.parts import (
 )
 
 IMAGES, VARYING = 1797, 61
-"""The number of images, and of pixels that differ between images."""
+"""Number of images, and of pixels that vary."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class DigitsSparse(SplitProblem):
     """Sparse components of scikit-learn's 1,797 digits of 8 x 8 pixels; needs no download.
 
     Split at random into a training and a test part, and scaled by the training part. Pixels that
-    do not vary there are dropped: three, or a few more.
+    are constant there are dropped.
     """
 
     name = "digits-sparse"
@@ -46,15 +46,7 @@ class DigitsSparse(SplitProblem):
         return IMAGES - self.test
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the split, and the order for streaming methods.
-
-        Raises
-        ------
-        DataError
-            Where the installed scikit-learn has other digits.
-        UsageError
-            Where fewer than m pixels vary in the training part.
-        """
+        """Return the instance."""
         parts = split_parts(digits.pixels(), self.test, self.scaling, rng)
         return self.instance(parts, rng)
 

@@ -1,4 +1,4 @@
-"""What the problems of sparse PCA share: their base, random splits, scaling, checks."""
+"""Base of the problems of sparse PCA: random splits, scaling, checks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Parts:
         Samples in rows.
     test : ndarray, shape (M, d), optional
     features : ndarray of int, shape (d,)
-        The columns of the data that the features are: those that vary in the training part.
+        The columns of the data that vary in the training part.
     """
 
     train: Array
@@ -42,14 +42,14 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitProblem(SparsePCA):
-    """Base of problems with a training and perhaps a test part, in rows."""
+    """Base of problems with a training part and an optional test part."""
 
     passes: int = parameter(1, help="passes of streaming methods over the training samples", low=1)
     cardinality: int | None = parameter(None, help=CARDINALITY_HELP, low=1)
     each: bool = parameter(True, help="whether cardinality is that of each component, or in all")
 
     def instance(self, parts: Parts, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the order in which streaming solvers see samples."""
+        """Return the instance."""
         return sparse_pca(
             parts.train, self.m, parts.test, center=False,
             passes=self.passes, order=rng.permutation(len(parts.train)),
@@ -63,7 +63,7 @@ def check_components(m: int, d: int, samples: int) -> None:
     Raises
     ------
     UsageError
-        Where there are more, or where no sample is left to train on.
+        If there are more, or no sample is left to train on.
     """
     if samples < 1:
         raise UsageError("the test part takes all samples: nothing is left to train on")
@@ -77,7 +77,7 @@ def check_components(m: int, d: int, samples: int) -> None:
 def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """Return the rows of a random training part and test part.
 
-    Each in increasing order, so that the columns of A keep the order of the data.
+    Each in increasing order.
 
     Parameters
     ----------
@@ -85,7 +85,6 @@ def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
         Number of all rows.
     held_out : int
         Rows of the test part, fewer than `n`.
-    rng : numpy.random.Generator
     """
     order = rng.permutation(n)
     return np.sort(order[held_out:]), np.sort(order[:held_out])
@@ -94,23 +93,12 @@ def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
 def split_parts(
     X: NDArray[np.generic], held_out: int, scaling: str, rng: np.random.Generator
 ) -> Parts:
-    """Split samples at random, and scale both parts by the training part.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        Samples in rows, of any real dtype.
-    held_out : int
-        Number of samples of the test part; 0 for none.
-    scaling : str
-        As in `scaled`.
-    rng : numpy.random.Generator
-        Draws the split.
+    """Split samples X (n, d) at random, and scale both parts by the training part: see `scaled`.
 
     Raises
     ------
     DataError
-        Where a sample is not finite, named by its row in X; where no feature varies.
+        If a sample is not finite, or no feature varies.
     """
     check_rows(X.astype(np.float64, copy=False))
     train, test = split(len(X), held_out, rng)
@@ -128,17 +116,12 @@ def scaled(train: Array, test: Array | None, scaling: str) -> Parts:
     test : ndarray, shape (M, d), optional
         Samples of the same features.
     scaling : {"standardized", "centred", "none"}
-        Every feature of the training part to mean 0 and variance 1 (the mean of N squares); to
-        mean 0; or as it is.
-
-    Raises
-    ------
-    DataError
-        Where no feature varies in the training part.
+        Every feature of the training part to mean 0 and variance 1 (the mean of N squares); to mean
+        0; or unchanged.
     """
     centre = train.mean(axis=0)
     deviation = np.sqrt(np.mean((train - centre) ** 2, axis=0))
-    # a constant whose mean is rounded has a deviation; that of tiny values may underflow
+    # a rounded mean gives a constant a deviation
     features = np.flatnonzero((train.min(axis=0) < train.max(axis=0)) & (deviation > 0))
     if not len(features):
         raise DataError(f"no feature varies over the {len(train)} training samples")

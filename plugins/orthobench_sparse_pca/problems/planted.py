@@ -21,14 +21,11 @@ Measure: TypeAlias = Callable[[Solution], Mapping[str, float]]
 class PlantedSparse(SplitProblem):
     """Gaussian samples with covariance V diag(v) V' + noise I, V with sparse orthonormal columns.
 
-    Every column of V has `nonzeros` entries of equal size and random sign, in features drawn at
-    random; neighbouring columns share `overlap` of them. The variances v fall geometrically from
-    `spread` to 1, which is that of the last. The test part is drawn afresh, and the mean of the
-    training part is subtracted from both.
+    Every column of V has `nonzeros` entries of equal size and random sign, in random features;
+    neighbouring columns share `overlap` of them. The variances v fall geometrically from `spread`
+    to 1. The test part is drawn afresh; the mean of the training part is subtracted from both.
 
-    The judge adds ``support_f1``. For a component with support S and a planted one with support
-    T, F1 = 2 |S & T| / (|S| + |T|) is the harmonic mean of precision and recall; ``support_f1``
-    is its mean over the components, matched one to one so that it is largest.
+    The judge adds ``support_f1``, see the function of that name.
     """
 
     name = "planted-sparse"
@@ -71,10 +68,9 @@ class PlantedSparse(SplitProblem):
         return variances
 
     def loadings(self, rng: np.random.Generator) -> Array:
-        """Draw V, shape (d, m): orthonormal columns with the supports asked for.
+        """Draw V, shape (d, m): orthonormal columns with the given supports.
 
-        Where two columns share features, half of the products of their entries are positive and
-        half are negative, so that they are orthogonal.
+        In shared features half of the products of entries are positive, half negative.
         """
         V = np.zeros((self.d, self.m))
         order = rng.permutation(self.d)
@@ -90,7 +86,7 @@ class PlantedSparse(SplitProblem):
         return V
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the loadings, both parts, and the streaming order."""
+        """Return the instance."""
         V = self.loadings(rng)
         train = self._draw(V, self.samples, rng)
         parts = scaled(train, self._draw(V, self.test, rng), "centred")
@@ -114,7 +110,8 @@ def _with_support(measure: Measure, loadings: Array, solution: Solution) -> dict
 def support_f1(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> float:
     """Return the mean F1 score of supports under the best one-to-one matching of components.
 
-    F1 = 2 |S & T| / (|S| + |T|); that of an empty support is zero.
+    F1 = 2 |S & T| / (|S| + |T|), the harmonic mean of precision and recall; zero for an empty
+    support.
 
     Parameters
     ----------

@@ -45,16 +45,15 @@ GENES, SAMPLES = 12600, 102
 class Prostate(SplitProblem):
     """Expression of 12,600 genes in 52 prostate tumours and 50 normal samples (Singh et al. 2002).
 
-    The data of Figure 1 of Shalit and Chechik (2014, section 4.3), which judges on all 102
-    samples. Standardized genes give the density that the figure shows. ``test=20`` gives the
-    setting of their Figure 2, though not its data, which are of brains: samples held out at
-    random, and the mean and the scale of each gene from the training part.
+    These are the data of Figure 1 of Shalit and Chechik (2014, section 4.3), judged on all 102
+    samples. The setting of their Figure 2, though not its data, is ``test=20``: samples held out at
+    random, with mean and scale from the training part.
 
-    Genes that do not vary in the training part are dropped and the others renumbered; every gene
-    of the published data varies. Reading them takes the package rdata (the extra ``data``).
+    Genes that are constant in the training part are dropped. Reading needs the package rdata (the
+    extra ``data``).
 
-    A table of your own, of any size, is read from a CSV file (`path`): genes in lines, samples in
-    columns, the names of the samples in the first line, those of the genes in the first column.
+    Your own CSV file (`path`) has genes in lines and samples in columns, with names of samples in
+    the first line and of genes in the first column.
     """
 
     name = "prostate"
@@ -74,19 +73,11 @@ class Prostate(SplitProblem):
 
     @property
     def samples(self) -> int | None:
-        """The number of training samples; None where a file of your own is read."""
+        """The number of training samples; None for a file of your own."""
         return SAMPLES - self.test if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance; `rng` draws the split, and the order for streaming methods.
-
-        Raises
-        ------
-        DataError
-            Where the file is missing, cannot be downloaded, or holds no table of finite numbers.
-        UsageError
-            On more components than genes or training samples; where the package rdata is missing.
-        """
+        """Return the instance."""
         X = self._read()
         check_components(self.m, X.shape[1], len(X) - self.test)
         parts = split_parts(X, self.test, self.scaling, rng)
@@ -103,7 +94,6 @@ class Prostate(SplitProblem):
 
 @lru_cache(maxsize=2)
 def _samples(file: Path, checksum: str, published: bool) -> Array:
-    """Return the samples in a file, which callers share: read-only."""
     del checksum
     X = read_rdata(file, "singh") if published else read_csv(file)
     X.flags.writeable = False
@@ -111,11 +101,10 @@ def _samples(file: Path, checksum: str, published: bool) -> Array:
 
 
 def read_rdata(path: Path, name: str) -> Array:
-    """Return the matrix ``x`` of a list in an RData file of the R package datamicroarray.
+    """Return the matrix ``x`` of a list in an RData file.
 
     Parameters
     ----------
-    path : Path
     name : str
         The name of the list in R.
 
@@ -126,9 +115,9 @@ def read_rdata(path: Path, name: str) -> Array:
     Raises
     ------
     UsageError
-        Where the package rdata is not installed.
+        If the package rdata is not installed.
     DataError
-        Where the file is missing, damaged, or holds no such matrix of numbers.
+        If the file is missing, damaged, or has no such matrix of numbers.
     """
     try:
         import rdata
@@ -137,7 +126,7 @@ def read_rdata(path: Path, name: str) -> Array:
             f"reading {path} needs the package rdata ({error}): pip install 'orthobench[data]'"
         ) from error
     try:
-        # R may leave the encoding of strings open: those here are names in ASCII
+        # R may leave the encoding of strings open: names here are ASCII
         found = rdata.read_rda(path, default_encoding="ascii")
     except Exception as error:  # a damaged file may raise anything in rdata's parser
         raise DataError(f"{path} cannot be read as an RData file: {error}") from error
@@ -167,11 +156,7 @@ def _numbers(x: Any, what: str) -> Array:
 def read_csv(path: Path) -> Array:
     """Return the samples in a CSV file that has genes in lines and samples in columns.
 
-    The first line names the samples, the first column the genes; all else are numbers.
-
-    Parameters
-    ----------
-    path : Path
+    The first line names the samples, the first column the genes.
 
     Returns
     -------
@@ -181,7 +166,7 @@ def read_csv(path: Path) -> Array:
     Raises
     ------
     DataError
-        Names the line, and what is wrong with it.
+        If a line is wrong.
     """
     with data_files.csv_text(path) as stream:
         lines = csv.reader(stream)
@@ -207,7 +192,6 @@ def _check_header(path: Path, header: list[str]) -> None:
 
 
 def _genes(path: Path, lines: Iterable[list[str]], fields: int) -> Iterator[Array]:
-    """Yield the numbers of each line that is not empty."""
     for at, line in enumerate(lines, start=2):
         if not line:
             continue

@@ -1,4 +1,4 @@
-"""A-ManPG: alternating manifold proximal gradients for a block of sparse components."""
+"""A-ManPG: alternating manifold proximal gradients."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from orthobench_sparse_pca.loadings import solve_for_z
 from orthobench_sparse_pca.oracle import gamma_parameter, loadings_parameter
 
 DECREASE = 1e-3
-"""Share of the decrease that the gradient promises with which a step is accepted."""
+"""Share of the promised decrease at which a step is accepted."""
 
 SHORTEST = 1e-5
 """Step times d below which no step of X is taken."""
 
 NULL = 1e-10
-"""The least bound on a penalty, relative to the largest."""
+"""Minimum bound on a penalty, relative to the largest."""
 
 TRIALS = 60
-"""Most trials of a step of Y."""
+"""Maximum number of trials of a step of Y."""
 
 
 @dataclass(slots=True, kw_only=True)
 class AManPGState(State):
     """The two blocks of variables, and their images.
 
-    Data are divided by their largest singular value, so that S = AA' has the largest eigenvalue 1.
+    Data are divided by their largest singular value.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class AManPGState(State):
     X : ndarray, shape (d, m)
         Orthonormal columns.
     Y : ndarray, shape (d, m)
-        Sparse; the loadings but for their lengths.
+        Sparse: the loadings times their lengths.
     SX, SY : ndarray, shape (d, m)
     mu : ndarray, shape (m,)
         The l1 penalty of each component.
@@ -78,19 +78,17 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     Minimizes tr(Y'SY) - 2 tr(X'SY) + l2 |Y|² + sum_j mu_j |y_j|_1 over X'X = I and Y, with S = AA':
     the sparse PCA of Zou, Hastie and Tibshirani. A step moves Y by a proximal gradient, then X
     along the Riemannian gradient, each with a line search. The loadings are the columns of Y at
-    unit length. Both begin at the leading left singular vectors of A.
+    unit length; both blocks begin at the leading left singular vectors of A.
 
-    Without `ridge` l2 is infinite, as is usual where d is much larger than N: then Y is
-    soft(SX, mu/2) at once, in units of l2.
+    Without `ridge` l2 is infinite: then Y is soft(SX, mu/2), in units of l2.
 
     Parameters
     ----------
     gamma : float
         mu_j / 2, relative to a bound: with 1 all loadings of the start are zero.
     penalties : {"own", "common"}
-        The bound: the largest entry of column j of SX at the start; or for all the largest singular
-        value of A times the norm of its longest row, as published: then a component of little
-        variance may end without loadings while others are dense.
+        The bound: ``own``, the largest entry of column j of SX at the start; ``common``, as
+        published, the largest singular value of A times the norm of its longest row.
     ridge : float or none
         l2, relative to the largest eigenvalue of S.
     tolerance : float
@@ -99,8 +97,8 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     loadings : {"filled", "thresholded"}
         The loadings that explain most variance with the pattern of Y, or Y itself.
 
-    A problem that asks for a cardinality is solved by bisection of `gamma`, a step for the whole
-    search (`orthobench_sparse_pca.delivery.bisected`).
+    If a problem asks for a cardinality, `gamma` is found by bisection
+    (`orthobench_sparse_pca.delivery.bisected`).
 
     Notes
     -----
@@ -132,13 +130,7 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> AManPGState:
-        """Start at the leading singular vectors.
-
-        Raises
-        ------
-        DataError
-            On data that are not finite, or whose squares all underflow or overflow.
-        """
+        """Start at the leading singular vectors."""
         del rng
         A = oracle.A / oracle.unit
         X, largest = _leading(A, oracle.k)
@@ -185,7 +177,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         return SparseSolution(solve_for_z(state.A, state.Y != 0, scores))
 
     def _value(self, state: AManPGState, Y: Array, SY: Array) -> float:
-        """Return the objective at X and Y."""
         rest = float(np.abs(Y).sum(axis=0) @ state.mu) - 2 * float(np.vdot(state.X, SY))
         if self.ridge is None:
             return rest + float(np.vdot(Y, Y))
@@ -195,7 +186,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         return (5 if self.ridge is None else 7) * Y.size
 
     def _move_y(self, state: AManPGState, ridge: float) -> None:
-        """Do a proximal gradient step, halved until the objective falls by enough."""
         shortest = 0.5 / (1 + ridge)
         gradient = 2 * (state.SY - state.SX + ridge * state.Y)
         value = self._value(state, state.Y, state.SY)
@@ -214,7 +204,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
 
 
 def _move_x(state: AManPGState) -> None:
-    """Do a step along the Riemannian gradient, halved until the objective falls by enough."""
     d, m = state.X.shape
     XG = state.X.T @ state.SY
     R = state.X @ (XG + XG.T) - 2 * state.SY
@@ -233,7 +222,6 @@ def _move_x(state: AManPGState) -> None:
 
 
 def _leading(A: Array, m: int) -> tuple[Array, float]:
-    """Return m leading left singular vectors, and the largest singular value."""
     wide = A.shape[1] < len(A)
     values, vectors = np.linalg.eigh(A.T @ A if wide else A @ A.T)
     leading = vectors[:, : -m - 1 : -1]
@@ -242,17 +230,14 @@ def _leading(A: Array, m: int) -> tuple[Array, float]:
 
 
 def _moment_times(A: Array, X: Array) -> Array:
-    """Return AA'X."""
     product: Array = A @ (A.T @ X)
     return product
 
 
 def _moment_flops(state: AManPGState) -> int:
-    """Return the flops of AA'X."""
     return int(4 * state.A.size * state.X.shape[1])
 
 
 def _soft(Y: Array, bounds: Array) -> Array:
-    """Return soft thresholding: entries closer to zero by the bound of their column, or zero."""
     soft: Array = np.sign(Y) * np.maximum(np.abs(Y) - bounds, 0.0)
     return soft

@@ -1,4 +1,4 @@
-"""Sparse components by block diagonalization: small covariances are zero, each block is exact."""
+"""Sparse components by block diagonalization of a thresholded covariance."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, larges
 from orthobench_sparse_pca.solvers.tpower import EPS
 
 MOST = 5000
-"""The most features."""
+"""Maximum number of features."""
 
 TOO_MANY = f"there are {{}} features, and block diagonalization takes {MOST}: take tpower"
 
 
 @dataclass(slots=True, kw_only=True)
 class BlocksState(State):
-    """The components done, and the data less what these explain.
+    """The finished components, and the deflated data.
 
     Attributes
     ----------
     A : ndarray, shape (d, N)
     Z : ndarray, shape (d, m)
-        Columns of zeros where components are not done.
+        Columns of unfinished components are zero.
     component : int
-        Components done.
+        Number of finished components.
     """
 
     A: Array
@@ -39,32 +39,30 @@ class BlocksState(State):
 
 @dataclass(frozen=True)
 class SparsePCABlocks(CardinalitySolver[BlocksState]):
-    """Each component by branch and bound on the blocks that large covariances make.
+    """Each component by branch and bound on the blocks of a thresholded covariance.
 
-    Covariances up to a threshold in size become zero; what is left falls into blocks, the connected
-    components of the graph of the others. The threshold is the smallest at which no block has more
-    than `block` features. A sparse component of the thresholded covariance lies in one block, and
-    the best one is found by one search over all blocks, which goes on where the bound is largest.
-    Its variance falls short of the optimum by at most twice the cardinality times the threshold.
-    Truncated power iterations on the whole covariance, which lower no variance, then add what lies
-    outside the block. Components are deflated as in `tpower`.
+    Covariances below a threshold become zero; blocks are the connected components of the others.
+    The threshold is the smallest at which no block has more than `block` features. The variance
+    falls short of the optimum by at most twice the cardinality times the threshold. Truncated power
+    iterations on the whole covariance then add features outside the block. Components are deflated
+    as in `tpower`.
 
     Parameters
     ----------
     cardinality : int
-        Non-zero loadings of each component, where the problem does not say how many.
+        Non-zero loadings of each component, unless the problem sets their number.
     block : int
-        Most features of a block.
+        Maximum number of features of a block.
 
     Notes
     -----
-    2d²N flops a component for the covariance, and d² comparisons for its blocks; 9b³ for each of
-    the nodes of a search, b being the features of a block. Memory: 2d² doubles.
+    2d²N flops a component for the covariance, and d² comparisons for its blocks; 9b³ for each node
+    of a search in a block of b features. Memory: 2d² doubles.
 
     References
     ----------
     Del Pia, Zhou and Zhu 2025, "Efficient sparse PCA via block-diagonalization". The search over
-    all blocks at once and the iterations at the end are this project's.
+    all blocks at once and the final iterations are this project's.
     """
 
     block: int = parameter(30, help="most features of a block", low=1, high=100)
@@ -76,7 +74,7 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
     source: ClassVar[str] = "Del Pia, Zhou and Zhu 2025"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BlocksState:
-        """Begin without components; more than 5,000 features are refused, and as `data` says."""
+        """Begin without components; refuse more than 5,000 features."""
         del rng
         if oracle.n > MOST:
             raise UsageError(TOO_MANY.format(oracle.n))
@@ -101,7 +99,6 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
             state.status = Status.CONVERGED
 
     def _searched(self, state: BlocksState, S: Array, count: int) -> Support:
-        """Return the best support within a block."""
         members = blocks(S, self.block)
         search = Search([S[np.ix_(own, own)] for own in members], count)
         made = [search.begin(place) for place in range(len(members))]
@@ -116,7 +113,7 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
 
 
 def blocks(S: Array, most: int) -> list[Support]:
-    """Return the blocks of a covariance at the smallest threshold where none is above `most`.
+    """Return the blocks of a covariance at the smallest threshold at which none is above `most`.
 
     Parameters
     ----------
@@ -141,7 +138,6 @@ def blocks(S: Array, most: int) -> list[Support]:
 
 
 def _ascended(state: BlocksState, S: Array, support: Support, count: int) -> Support:
-    """Return the support of so many features that truncated power iterations end at."""
     value, reached = -1.0, support
     while True:
         values, vectors = np.linalg.eigh(S[np.ix_(reached, reached)])

@@ -13,19 +13,19 @@ from orthobench_sparse_pca.bounds import ROUNDING, Node, Search
 from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, largest
 
 MOST = 100
-"""The most features of a search."""
+"""Maximum number of features of a search."""
 
 TOO_MANY = f"there are {{}} features, and branch and bound takes {MOST}"
 
 STARTS = 20
-"""Features from which variances are reached, before others are ruled out."""
+"""Number of features at which power iterations begin, before others are excluded."""
 
 ENTRIES = 2**22
-"""Covariances at once."""
+"""Number of covariances computed at once."""
 
 
 class Part(NamedTuple):
-    """Features of which supports are sought, their covariance, and how many must be in."""
+    """Features of supports, their covariance, and the number that must be in."""
 
     features: Support
     S: Array
@@ -34,18 +34,17 @@ class Part(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class BranchState(State):
-    """The nodes that are left of the component in progress, and the best support so far.
+    """The open nodes of the current component, and the best support so far.
 
     Attributes
     ----------
     A : ndarray, shape (d, N)
-        The data less what the components before explain.
+        The deflated data.
     Z : ndarray, shape (d, m)
-    parts : list of Part
     search : Search
-        For column `component` of Z, in the parts.
+        For column `component` of Z.
     component : int
-        Components done.
+        Number of finished components.
     """
 
     A: Array
@@ -59,31 +58,29 @@ class BranchState(State):
 class SparsePCAExact(CardinalitySolver[BranchState]):
     """The sparse component of largest variance, by branch and bound.
 
-    With more than 100 features those are ruled out first that no better support has. In row i of
-    the largest loading x'Sx is at most the sum of |S_ij| over the support. So a support that beats
-    what truncated power iterations reach has such a row, and only features with which the row's
-    sum is large enough: a search for each row that is left, among at most 100 features.
+    With more than 100 features, those that no better support has are excluded first. In row i of
+    the largest loading x'Sx is at most the sum of |S_ij| over the support: one search for each row
+    whose sum is large enough, among at most 100 features.
 
-    A step takes the node with the largest bound, and branches on its free feature of the largest
-    entry in the leading eigenvector, in or out. Bounds are the leading eigenvalue and Gershgorin's.
-    It ends where no node has a bound above the best support: then that is the optimum. More
-    components come one after the other, A <- A - z (z'A), each of them exact; together they need
-    not be.
+    A step takes the node with the largest bound, and branches on its free feature with the largest
+    entry in the leading eigenvector. It ends if no node has a bound above the best support, the
+    optimum. Further components come from deflated data, A <- A - z (z'A), each exact; together they
+    need not be.
 
     Parameters
     ----------
     cardinality : int
-        Non-zero loadings of each component, where the problem does not say how many.
+        Non-zero loadings of each component, unless the problem sets their number.
 
     Notes
     -----
     Two eigendecompositions (r, r) with r <= d features a step and child, 9r³ flops; the number of
-    steps grows steeply with d where no component stands out. Ruling out takes 2d²N. Memory: r²
-    doubles, and 2r a node; data and 2²² covariances once more where features are ruled out.
+    steps grows steeply with d if no component stands out. Exclusion takes 2d²N. Memory: r² doubles,
+    and 2r a node; with exclusion data and 2²² covariances once more.
 
     References
     ----------
-    Berk and Bertsimas 2019, "Certifiably optimal sparse principal component analysis"; ruling out
+    Berk and Bertsimas 2019, "Certifiably optimal sparse principal component analysis"; excluding
     features by the row of the largest loading is this project's.
     """
 
@@ -98,13 +95,7 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
     source: ClassVar[str] = "Berk and Bertsimas 2019"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BranchState:
-        """Begin with all supports.
-
-        Raises
-        ------
-        UsageError
-            Where more than 100 features are left, or more loadings are sought than features.
-        """
+        """Begin with all supports."""
         del rng
         A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         state = BranchState(A=A, Z=Z, parts=[], search=Search([], 0))
@@ -127,7 +118,6 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
             self._begin(oracle, state)
 
     def _begin(self, oracle: SparsePCAOracle, state: BranchState) -> None:
-        """Begin a component with a node of all supports of each part."""
         count = self.asked(oracle, state.component)
         if oracle.n > MOST:
             state.parts = left(state.A, count)
@@ -140,7 +130,6 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
             self._note(state, state.search.best, state.search.begin(place, inside))
 
     def _note(self, state: BranchState, before: float, *made: Node) -> None:
-        """Count the work of nodes, and move to the best support where it is a new one."""
         for each in made:
             size = len(each.inside) + len(each.free)
             state.work.flops += flops.eigh(size) + bool(each.free) * flops.eigh(len(each.support))
@@ -151,19 +140,14 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
             state.Z[features[support], state.component] = vectors[:, -1]
 
     def solution(self, state: BranchState) -> Solution:
-        """Return the loadings of the components done, and the best of the one in progress."""
+        """Return the finished loadings, and the best of the current component."""
         return SparseSolution(state.Z.copy())
 
 
 def row_sums(A: Array, count: int) -> Array:
-    """Return the sums of the so many largest |S_ij| in each row of S = AA', S_ii among them.
+    """Return the sums of the `count` largest |S_ij| in each row of S = AA', S_ii among them.
 
-    The largest of them is a bound on the variance of so many loadings. 2d²N flops.
-
-    Parameters
-    ----------
-    A : ndarray, shape (d, N)
-    count : int
+    Their maximum bounds the variance of that number of loadings. 2d²N flops.
     """
     d = len(A)
     sums = np.empty(d)
@@ -177,15 +161,14 @@ def row_sums(A: Array, count: int) -> Array:
 
 
 def left(A: Array, count: int) -> list[Part]:
-    """Return the parts in one of which the best support of so many features is.
+    """Return the parts one of which has the best support of `count` features.
 
-    The first is the support that truncated power iterations reach; the others have better ones, if
-    there are any.
+    The first is the support of truncated power iterations; the others have all better ones.
 
     Raises
     ------
     UsageError
-        Where one has more than 100 features.
+        If one has more than 100 features.
     """
     sums = row_sums(A, count)
     ends = [_reached(A, int(i), count) for i in np.argsort(-sums)[:STARTS]]
@@ -204,7 +187,6 @@ def left(A: Array, count: int) -> list[Part]:
 
 
 def _reached(A: Array, start: int, count: int) -> tuple[float, Support]:
-    """Return the variance and the support that truncated power iterations reach from a feature."""
     support = largest(np.abs(A @ A[start]), count)
     value, best = -1.0, support
     while True:

@@ -1,4 +1,4 @@
-"""GeoSPCA: all components at once on one support, by a binary linear program with cuts."""
+"""GeoSPCA: all components on one support, by a binary linear program with cuts."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ Places = tuple[int, ...]
 
 @dataclass(slots=True, kw_only=True)
 class GeoState(State):
-    """The best support so far, and those that may come next.
+    """The best support so far, and candidates.
 
     Attributes
     ----------
     A : ndarray, shape (d, N)
     order : ndarray of int, shape (d,)
         Features by decreasing variance.
-    totals : ndarray, shape (d,)
-        Their variances in that order.
     heap : list of (float, tuple)
-        Less the total variance of a support, and the support.
+        Minus the total variance of a support, and the support.
     seen : set of tuple
-        Those that are or were in the heap.
+        All supports that are or were in the heap.
     Z : ndarray, shape (d, m)
     best : float
-        What Z explains.
+        The variance of Z.
     """
 
     A: Array
@@ -50,33 +48,31 @@ class GeoState(State):
 class GeoSPCA(CardinalitySolver[GeoState]):
     """Orthogonal components that share one support of `cardinality` features.
 
-    Over supports s it maximizes the total variance sum over i in s of |a_i|², an upper bound on
-    what components explain, subject to eta(s) <= `eta`: what m components leave of it. A support
-    that leaves more is cut off, and the next one in the order of totals is looked at: a step. It
-    ends at the first that leaves no more; or where the next total is no more than what the best
-    support explains, which then is the optimum of all; or after `cuts` supports. Loadings are the
-    m principal directions within the support.
+    Over supports s it maximizes the total variance sum over i in s of |a_i|², an upper bound on the
+    explained variance, subject to eta(s) <= `eta`: the part that m components leave. A support that
+    leaves more is cut off; a step takes the next one in the order of totals. It ends at the first
+    that leaves no more, at the optimum, or after `cuts` supports. Loadings are the m principal
+    directions within the support.
 
     Parameters
     ----------
     cardinality : int
-        Features of the support, where the problem does not say how many; at least m.
+        Features of the support, at least m, unless the problem sets their number.
     eta : float
-        Relative to the variance of the data; with 0 the optimum is sought.
+        Relative to the variance of the data; 0 searches for the optimum.
     cuts : int
-        Most supports.
+        Maximum number of supports.
 
     Notes
     -----
-    2c²N + 9c³ flops a step with c features, and c supports that may come next. Where variances are
-    equal, as of standardized features, all totals are and rule nothing out. Memory: the data once
-    more, and c numbers for each support that was met.
+    2c²N + 9c³ flops a step with c features, and c new candidates. Memory: the data once more, and c
+    numbers for each support.
 
     References
     ----------
-    Bertsimas and Kitane 2023, "Sparse PCA: a geometric approach", JMLR 24 (32), Algorithm 2, as its
-    code has it. Supports come in the order of their totals from a heap, in place of a solver of
-    integer programs; ending at the optimum is this project's.
+    Bertsimas and Kitane 2023, "Sparse PCA: a geometric approach", JMLR 24 (32), Algorithm 2, as in
+    its code. Supports come from a heap in place of an integer program; ending at the optimum is
+    this project's.
     """
 
     eta: float = parameter(
@@ -90,13 +86,7 @@ class GeoSPCA(CardinalitySolver[GeoState]):
     source: ClassVar[str] = "Bertsimas and Kitane 2023, Algorithm 2"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GeoState:
-        """Begin with the features of largest variance.
-
-        Raises
-        ------
-        UsageError
-            Where the support has fewer features than there are components, or more than there are.
-        """
+        """Begin with the features of largest variance."""
         del rng
         count = self.asked(oracle, oracle.k - 1)  # of a number in all, the equal share
         if not oracle.k <= count <= oracle.n:
@@ -138,7 +128,6 @@ class GeoSPCA(CardinalitySolver[GeoState]):
             state.status = Status.COMPLETE
 
     def _follow(self, state: GeoState, places: Places) -> None:
-        """Add the supports in which one feature gives way to the next by variance."""
         ends = (*places[1:], len(state.totals))
         for at, (place, end) in enumerate(zip(places, ends, strict=True)):
             found = (*places[:at], place + 1, *places[at + 1 :])

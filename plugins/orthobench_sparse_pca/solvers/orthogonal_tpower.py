@@ -1,4 +1,4 @@
-"""Truncated power iterations for several components at once, driven to be orthogonal."""
+"""Truncated power iterations for several orthogonal components."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, larges
 from orthobench_sparse_pca.solvers.tpower import WARM
 
 SLOW, FAST = 0.15, 0.75
-"""Shares of the rounds before which the penalty grows slowly, and from which fast."""
+"""Shares of the rounds with slow and with fast growth."""
 
 GAIN = 1e-9
 """Relative gain of the penalized variance at which a component has converged."""
 
 SMALL = 100
-"""Most loadings whose leading eigenvector is computed in each iteration."""
+"""Maximum number of loadings for eigenvectors in each iteration."""
 
 LEAST = 1e-7
-"""The violation below which the growth of the penalty no longer depends on it."""
+"""Violation below which growth no longer depends on it."""
 
 
 @dataclass(slots=True, kw_only=True)
 class OrthogonalState(State):
-    """The loadings in progress, and the best so far.
+    """The current loadings, and the best so far.
 
     Attributes
     ----------
@@ -35,14 +35,13 @@ class OrthogonalState(State):
     Z : ndarray, shape (d, m)
     best : ndarray, shape (d, m)
     variances : ndarray, shape (d,)
-        Of the features.
+        Variances of the features.
     variance : float
         |A'Z|² after the last round.
     score : tuple of float
-        Of the best: minus what its violation is above the tolerance, and its variance.
+        Minus the violation beyond the tolerance, and the variance, of the best.
     weights : ndarray, shape (m,)
-        Of the penalty: the variances after the first round.
-    penalty, growth : float
+        Weights of the penalty: the variances after the first round.
     """
 
     A: Array
@@ -57,14 +56,14 @@ class OrthogonalState(State):
 
 
 class _Penalized(NamedTuple):
-    """AA' - RR' + diag(added): less the penalty on other components, kept definite."""
+    """AA' - RR' + diag(added), with the penalty, kept definite."""
 
     A: Array
     R: Array
     added: Array
 
     def times(self, support: Support, z: Array) -> Array:
-        """Return the product with a vector that is z on a support, and zero elsewhere."""
+        """Return the product with a vector z on a support."""
         image = self.A @ (z @ self.A[support]) - self.R @ (z @ self.R[support])
         image[support] += self.added[support] * z
         return np.asarray(image)
@@ -77,12 +76,11 @@ class _Penalized(NamedTuple):
         return np.asarray(np.linalg.eigh(part)[1][:, -1])
 
     def diagonal(self, variances: Array) -> Array:
-        """Return its diagonal, with that of AA', and but for a multiple of I."""
+        """Return the diagonal of AA' - RR'."""
         return np.asarray(variances - np.einsum("ij,ij->i", self.R, self.R) + self.added)
 
 
 def _penalized(A: Array, others: Array, weights: Array, constraint: str) -> _Penalized:
-    """Return the penalty for orthogonal or for disjoint components."""
     if constraint == "orthogonal":
         R = others * np.sqrt(weights)
         return _Penalized(A, R, np.full(len(A), float(np.linalg.norm(R, 2)) ** 2))
@@ -92,40 +90,35 @@ def _penalized(A: Array, others: Array, weights: Array, constraint: str) -> _Pen
 
 @dataclass(frozen=True)
 class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
-    """Truncated power iterations on each component in turn, less a penalty on the others.
+    """Truncated power iterations on each component in turn, with a penalty on the others.
 
-    In a round component t takes up to `inner` truncated power iterations on
-    AA' - penalty sum over s != t of w_s z_s z_s', plus a multiple of I so that none of its
-    eigenvalues is negative; w_s is the variance of z_s in the first round. Of up to 100 loadings
-    an iteration takes the best on their support, the leading eigenvector. For disjoint components
-    z_s z_s' gives way to the diagonal matrix of its squares. The penalty grows by the violation,
-    the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the first rounds, and then by variance,
-    in units of that of a feature, over violation. A component begins each round where it is and at
-    the feature of largest penalized variance, with more loadings first, as `tpower`. Returned is
-    what explains most of all that violates less than `tolerance`; if none does, what violates
-    least.
+    In a round component t takes up to `inner` iterations on AA' - penalty sum over s != t of w_s
+    z_s z_s', plus a multiple of I that makes it definite. The weight w_s is the variance of z_s in
+    the first round. With up to 100 loadings an iteration takes the leading eigenvector on the
+    support. For disjoint components z_s z_s' becomes the diagonal matrix of its squares. The
+    penalty grows by the violation, the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the
+    first rounds, and then by variance over violation. A component begins each round at its last
+    value and at the feature of largest penalized variance. The result has the largest variance of
+    all with a violation below `tolerance`, or else the smallest violation.
 
     Parameters
     ----------
     cardinality : int
-        Non-zero loadings of each component, where the problem does not say how many.
+        Non-zero loadings of each component, unless the problem sets their number.
     constraint : {"orthogonal", "disjoint"}
-    rounds : int
-    inner : int
     tolerance : float
-        On the violation.
+        Bound on the violation.
 
     Notes
     -----
     2dN + 2cN + 2(d + c)m flops an iteration of a component of c loadings, and 2c²(N + m) + 9c³ for
-    the eigenvector; the covariance is never formed.
-    Memory: the data once more, and 3dm doubles.
+    the eigenvector. Memory: the data once more, and 3dm doubles.
 
     References
     ----------
-    Cory-Wright and Pauphilet 2026, "Sparse PCA with multiple components", Algorithm 2, as the R
-    package msPCA has it: growth .01 and .05, shares .15 and .75. Disjointness, starts,
-    eigenvectors, and a bound in place of the least eigenvalue are this project's.
+    Cory-Wright and Pauphilet 2026, "Sparse PCA with multiple components", Algorithm 2, as in the R
+    package msPCA: growth .01 and .05, shares .15 and .75. Disjointness, starts, eigenvectors, and a
+    bound in place of the smallest eigenvalue are this project's.
     """
 
     constraint: str = parameter(
@@ -140,7 +133,7 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     source: ClassVar[str] = "Cory-Wright and Pauphilet 2026, Algorithm 2"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> OrthogonalState:
-        """Begin without loadings; `data` says what it refuses."""
+        """Begin without loadings."""
         del rng
         A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         variances = np.einsum("ij,ij->i", A, A)
@@ -175,7 +168,6 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     def _component(
         self, oracle: SparsePCAOracle, state: OrthogonalState, Z: Array, t: int
     ) -> Array:
-        """Return the better of the components that a warm start and the one there end at."""
         count, weights = self.asked(oracle, t), np.delete(state.weights, t)
         others = np.delete(Z, t, axis=1)
         own = _penalized(state.A, others, weights * state.penalty, self.constraint)
@@ -196,7 +188,6 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     def _ascended(
         self, own: _Penalized, support: Support, z: Array, count: int, state: OrthogonalState
     ) -> tuple[Support, Array, float]:
-        """Return what truncated power iterations end at: support, loadings and value."""
         value, image = -np.inf, own.times(support, z)
         (d, N), m = own.A.shape, own.R.shape[1]
         state.work.flops += 2 * (d + len(support)) * (N + m)

@@ -21,32 +21,32 @@ UNIT = "the norm of the longest row of the data, from which on all loadings are 
 
 
 class Sparse(Rerun[SparsePCAOracle]):
-    """Base of scikit-learn's sparse PCA: re-run with as many iterations as there are steps."""
+    """Base of scikit-learn's sparse PCA, re-run with growing numbers of iterations."""
 
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     gamma: float
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem, or that it has no use of `gamma`."""
+        """Return why not, or that it has no use of `gamma`."""
         return super().refuses(problem) or settled(self, problem, "gamma")
 
     def prepare(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
-        """Return nothing but the common start, which are the loadings before any run."""
+        """Return the common start, the loadings before any run."""
         finite(oracle.A, "data")
         return None, SparseSolution(oracle.start.copy()), flops.svd(*oracle.A.shape)
 
     def run(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Run:
-        """Fit the samples from the start; where a cardinality is asked for, with many penalties."""
+        """Fit the samples, with several penalties for a cardinality."""
         counts: list[int] = []
         method: Any = self
 
         def fit(gamma: float, own: SparsePCAOracle) -> Array:
             estimator = replace(method, gamma=gamma).estimator(own, state, iterations)
-            # coordinate descent draws a seed from numpy's global generator even if it needs none
+            # coordinate descent draws from numpy's global generator
             with warnings.catch_warnings(), numpy_seeded(state.seed):
                 warnings.simplefilter("ignore", UserWarning)  # advice on the lasso of one feature
-                # it compares some of what has the unit of the data with fixed numbers
+                # scikit-learn compares with fixed numbers
                 scaled = own.A.T / own.unit
                 estimator.fit(scaled / (float(np.linalg.norm(scaled, axis=0).max()) or 1.0))
             counts.append(min(int(estimator.n_iter_), iterations))
@@ -69,15 +69,11 @@ class Sparse(Rerun[SparsePCAOracle]):
 class SklearnSparsePCA(Sparse):
     """scikit-learn's SparsePCA: dictionary learning on features, with an l1 penalty on loadings.
 
-    minimize |A - ZU'|² / 2 + alpha |Z|_1 over Z, and U with columns of at most unit length,
-    alternately. It starts from a singular value decomposition of the data, and subtracts the means
-    of features, which are zero where data are centred, as this family's are. The loadings are the
-    columns of Z, shrunk by the penalty, at unit length.
+    It minimizes |A - ZU'|² / 2 + alpha |Z|_1 over Z, and U with columns of at most unit length,
+    alternately. The loadings are the columns of Z at unit length.
 
-    Coordinate descent ("cd") takes half the time of scikit-learn's default, least angle regression.
-    It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
-    the time of its own run. Where a problem asks for a cardinality, `gamma` is found by bisection
-    (`orthobench_sparse_pca.delivery.bisected`), and all fits count.
+    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run. If
+    a problem asks for a cardinality, `gamma` is found by bisection, and all fits count.
 
     Parameters
     ----------
@@ -88,8 +84,8 @@ class SklearnSparsePCA(Sparse):
 
     Notes
     -----
-    `flops.svd` of (d, N) at the start, and 4dNm flops for each iteration; the sweeps of
-    coordinate descent, m² for each feature, are not counted. Memory: the data twice more.
+    `flops.svd` of (d, N) at the start, and 4dNm flops for each iteration, without the sweeps of
+    coordinate descent. Memory: the data twice more.
 
     References
     ----------
@@ -115,15 +111,12 @@ class SklearnSparsePCA(Sparse):
 
 @dataclass(frozen=True)
 class SklearnMiniBatchSparsePCA(Sparse):
-    """scikit-learn's MiniBatchSparsePCA: as `sklearn-sparse-pca`, on a few features at a time.
+    """scikit-learn's MiniBatchSparsePCA: like `sklearn-sparse-pca`, on a few features at a time.
 
-    A step is a pass over all features. A batch has 100 features here: on `planted-sparse` with 300
-    features that ends within 0.02 % of `sklearn-sparse-pca`, while scikit-learn's default of 3
-    leaves 7 % more variance unexplained. Its rules for ending early are kept.
+    A step is a pass over all features.
 
-    It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
-    the time of its own run. Where a problem asks for a cardinality, `gamma` is found by bisection
-    (`orthobench_sparse_pca.delivery.bisected`), and all fits count.
+    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run. If
+    a problem asks for a cardinality, `gamma` is found by bisection, and all fits count.
 
     Parameters
     ----------
@@ -134,12 +127,12 @@ class SklearnMiniBatchSparsePCA(Sparse):
 
     Notes
     -----
-    Counted as `sklearn-sparse-pca`, although it starts from a randomized decomposition.
+    Counted as `sklearn-sparse-pca`.
 
     References
     ----------
-    Mairal, Bach, Ponce and Sapiro 2009, "Online dictionary learning for sparse coding",
-    Algorithm 1.
+    Mairal, Bach, Ponce and Sapiro 2009, "Online dictionary learning for sparse coding", Algorithm
+    1.
     """
 
     gamma: float = gamma_parameter(0.1, UNIT)

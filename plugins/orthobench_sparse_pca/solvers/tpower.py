@@ -15,30 +15,28 @@ from orthobench_sparse_pca.cardinality import CardinalitySolver, Support, larges
 EPS = float(np.finfo(np.float64).eps)
 
 WARM = (8, 4, 2, 1)
-"""Cardinalities of the phases of a warm start, in units of the one that is sought."""
+"""Cardinalities of the phases of a warm start, relative to that sought."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TPowerState(State):
-    """The component in progress, those done, and the data less what these explain.
+    """The current component, the finished ones, and the deflated data.
 
     Attributes
     ----------
     A : ndarray, shape (d, N), C order
     Z : ndarray, shape (d, m)
-        Columns of zeros where components are not done.
+        Columns of unfinished components are zero.
     x : ndarray, shape (d,)
         The iterate: unit length.
     support : ndarray of int
-        Where x differs from zero.
+        The support of x.
     scores : ndarray, shape (N,)
         A'x.
     variance : float
-        |A'x|² at the last step of the phase; infinitely small at its beginning.
-    component : int
-        Components done.
-    phase : int
-        Place in the phases of the component.
+        |A'x|² at the last step of the phase; minus infinity at its beginning.
+    component, phase : int
+        Number of finished components, and of finished phases of this one.
     """
 
     A: Array
@@ -55,23 +53,21 @@ class TPowerState(State):
 class TPower(CardinalitySolver[TPowerState]):
     """Truncated power method: x <- the `cardinality` largest entries of AA'x, at unit length.
 
-    AA' has no negative eigenvalue, so that no step lowers the variance |A'x|². It converges to a
-    local maximum, which need not be the largest of so many loadings. Of equally large entries the
-    first ones are kept.
+    AA' has no negative eigenvalue: no step lowers the variance |A'x|². It converges to a local
+    maximum. Among equally large entries the first ones are kept.
 
-    Components come one after the other, each on the data less what the one before it explains,
-    A <- A - z (z'A), as in `gpower`; they need not be orthogonal.
+    Components come one after the other, on deflated data A <- A - z (z'A), as in `gpower`; they
+    need not be orthogonal.
 
     Parameters
     ----------
     cardinality : int
-        Non-zero loadings of each component, where the problem does not say how many: of a number
-        in all, each component gets the same, and the first ones what is left.
+        Non-zero loadings of each component, unless the problem sets their number.
     start : {"warm", "largest"}
-        The feature of largest variance; or from there by eight, four and two times as many
-        loadings, each until it has converged.
+        The feature of largest variance; or from there eight, four and two times the loadings, each
+        until convergence.
     tolerance : float
-        Gain of a step, relative to the variance, at or below which a phase has converged.
+        Relative gain of a step at or below which a phase has converged.
 
     Notes
     -----
@@ -97,7 +93,7 @@ class TPower(CardinalitySolver[TPowerState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> TPowerState:
-        """Start at the feature of largest variance; `data` says what it refuses."""
+        """Start at the feature of largest variance."""
         del rng
         d, N = oracle.n, oracle.samples
         state = TPowerState(
@@ -121,7 +117,6 @@ class TPower(CardinalitySolver[TPowerState]):
             self._end_phase(state)
 
     def _phases(self) -> tuple[int, ...]:
-        """Return the cardinalities of the phases, in units of the one sought."""
         return WARM if self.start == "warm" else WARM[-1:]
 
     def _end_phase(self, state: TPowerState) -> None:
@@ -140,7 +135,7 @@ class TPower(CardinalitySolver[TPowerState]):
         _begin(state)
 
     def solution(self, state: TPowerState) -> Solution:
-        """Return the loadings of the components done, and of the one in progress."""
+        """Return the loadings of the finished components, and of the current one."""
         Z = state.Z.copy()
         if state.status is Status.RUNNING:
             Z[:, state.component] = state.x
@@ -159,7 +154,6 @@ def _begin(state: TPowerState) -> None:
 
 
 def _move_to(state: TPowerState, support: Support, values: Array) -> None:
-    """Move the iterate to values in a support, at unit length."""
     chosen = values[support]
     chosen = chosen / np.linalg.norm(chosen)
     state.x = np.zeros(len(values))

@@ -1,1 +1,1 @@
-"""Kernels of the Stiefel manifold and the orthogonal group: private to this package."""
+"""Private kernels of this package."""

@@ -1,4 +1,4 @@
-"""Step lengths: Barzilai and Borwein's, and the nonmonotone rule that accepts them."""
+"""Barzilai-Borwein steps and a nonmonotone line search."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from orthobench.tools.arrays import inner, maximum, minimum, ratio
 
 RHO = 1e-4
-"""The share of the slope that a step must gain."""
+"""Share of the slope that a step must gain."""
 
 CUT = 0.1
-"""The factor of a step that is rejected."""
+"""Factor for a rejected step."""
 
 MEMORY = 0.85
-"""The weight of earlier costs in the reference cost; 0 would make the search monotone."""
+"""Weight of earlier costs in the reference cost; 0 is a monotone search."""
 
 BOUNDS = (1e-20, 1e20)
-"""The shortest and the longest Barzilai-Borwein step."""
+"""Minimum and maximum of Barzilai-Borwein steps."""
 
 ROUNDING = 4
-"""A rise of the cost, relative to it and to the rounding unit, that is taken for rounding."""
+"""Rise of the cost that counts as rounding."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,6 @@ class Reference:
 
     Attributes
     ----------
-    cost : number
     weight : float
         The sum Q of the weights.
     eps : float
@@ -54,14 +53,7 @@ class Reference:
 
 
 def barzilai_borwein(S: Any, Y: Any, *, long: bool) -> Any:
-    """Return |S|²/|<S, Y>|, or the shorter |<S, Y>|/|Y|², within `BOUNDS`; 4np flops.
-
-    Parameters
-    ----------
-    S, Y : array, shape (n, p)
-        The differences of two iterates, and of their gradients.
-    long : bool
-    """
+    """Return |S|²/|<S, Y>|, or the shorter |<S, Y>|/|Y|², within `BOUNDS`; 4np flops."""
     product = abs(inner(S, Y))
     over, under = (inner(S, S), product) if long else (product, inner(Y, Y))
     return minimum(maximum(ratio(over, under, BOUNDS[1]), BOUNDS[0]), BOUNDS[1])

@@ -1,9 +1,6 @@
 """Retractions: maps from a tangent step D at X to a point near X + D with orthonormal columns.
 
-Each takes X (n, p) with orthonormal columns, or a stack of such, and a tangent D, and returns a
-fresh array and its flops. The polar factor agrees with the geodesic of the Euclidean metric to
-second order in D, the Cayley transform with that of the canonical metric, Q factors with either to
-first order.
+Each takes X (n, p), or a stack, and a tangent D, and returns a fresh array and its flops.
 """
 
 from __future__ import annotations
@@ -23,16 +20,16 @@ from orthobench_stiefel.descent import size_of
 Retraction: TypeAlias = Callable[[Any, Any], tuple[Any, int]]
 
 WIDE = 32
-"""Columns from which a Q factor is faster by products of matrices."""
+"""Number of columns for Q factors by products of matrices."""
 
 CLOSE = 1e-8
-"""|Y'Y - I| from which one more Newton-Schulz iteration ends at double precision."""
+"""|Y'Y - I| below which one more Newton-Schulz iteration reaches double precision."""
 
 ITERATIONS = 60
-"""Most Newton-Schulz iterations, each of which adds half to a small singular value."""
+"""Maximum number of Newton-Schulz iterations."""
 
 QUADRATIC = 7
-"""Newton-Schulz iterations from singular values between sqrt(1/2) and sqrt(2) to 1 - 1e-16."""
+"""Number of Newton-Schulz iterations from singular values in [sqrt(1/2), sqrt(2)] to 1 - 1e-16."""
 
 
 def qr(X: Any, D: Any) -> tuple[Any, int]:
@@ -45,8 +42,7 @@ def qr(X: Any, D: Any) -> tuple[Any, int]:
 def _compact_q(Y: Array) -> Array:
     """Return the Q factor, from all reflectors as I - VTV'.
 
-    T takes np² flops more than LAPACK's usual form, but nearly all of them are in products of
-    matrices, so that it takes half the time of `orthonormalize` for 50 to 100 columns.
+    T takes np² flops more than LAPACK's usual form, but nearly all in fast products of matrices.
     """
     from scipy.linalg.lapack import dgeqrt
 
@@ -60,10 +56,7 @@ def _compact_q(Y: Array) -> Array:
 
 
 def polar(X: Any, D: Any) -> tuple[Any, int]:
-    """Return Y (Y'Y)^(-1/2) for Y = X + D, by the eigenvectors of Y'Y; 4np² + 11p³ flops.
-
-    Y'Y = I + D'D is well conditioned, since D is tangent.
-    """
+    """Return Y (Y'Y)^(-1/2) for Y = X + D, by the eigenvectors of Y'Y; 4np² + 11p³ flops."""
     xp, (m, n, p) = namespace(X), sizes(X)
     Y = X + D
     values, V = xp.linalg.eigh(transposed(Y) @ Y)
@@ -75,8 +68,7 @@ def polar(X: Any, D: Any) -> tuple[Any, int]:
 def cayley(X: Any, D: Any) -> tuple[Any, int]:
     """Return the Cayley transform of PDX' - XD'P, P = I - XX'/2, applied to X.
 
-    14np² + 40p³/3 flops (`CayleyCurve`). It does not orthonormalize:
-    rounding adds up over steps.
+    14np² + 40p³/3 flops (`CayleyCurve`). Rounding adds up over steps.
     """
     m, n, p = sizes(X)
     curve = CayleyCurve(X, X @ ((transposed(X) @ D) / 2) - D)
@@ -87,12 +79,7 @@ def cayley(X: Any, D: Any) -> tuple[Any, int]:
 def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
     """Return the polar factor of X + D by Y <- Y (3I - Y'Y)/2; 4np² flops an iteration.
 
-    It converges for singular values below sqrt(3). Those of Y are from 1 to sqrt(1 + |D|²), since D
-    is tangent, so that Y is divided by this bound if it is above sqrt(2); a stack by the
-    largest.
-
-    NumPy ends where Y'Y is close to I. Elsewhere this would wait for the device at each iteration:
-    only the bound is read, and the iterations that it may take are done.
+    Y is divided by the bound sqrt(1 + |D|²) if that is above sqrt(2); a stack by the largest.
     """
     m, n, p = sizes(X)
     squared = most(lengths(D)) ** 2 if D.ndim > 2 else inner(D, D)
@@ -110,7 +97,7 @@ def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
 
 
 def iterations(bound: float, X: Any) -> int:
-    """Return the most Newton-Schulz iterations for a bound on the singular values."""
+    """Return the maximum number of iterations for a bound."""
     if isinstance(X, np.ndarray) or not bound < np.inf:
         return ITERATIONS
     return QUADRATIC + max(0, ceil(log(bound / np.sqrt(2), 1.5)))
@@ -119,7 +106,7 @@ def iterations(bound: float, X: Any) -> int:
 def cholesky_qr(X: Any, D: Any) -> tuple[Any, int]:
     """Return Y L'⁻¹ for Y = X + D and Y'Y = LL', the Q factor in exact arithmetic; 3np² + p³/3.
 
-    The defect is about eps cond(Y)², which is small for tangent steps.
+    The defect is about eps cond(Y)².
     """
     (m, n, p), linalg = sizes(X), namespace(X).linalg
     Y = X + D
@@ -130,7 +117,6 @@ def cholesky_qr(X: Any, D: Any) -> tuple[Any, int]:
 
 
 def _divided(Y: Array, L: Array) -> Array:
-    """Return Y L'⁻¹, in place of Y."""
     from scipy.linalg.blas import dtrsm
 
     Q: Array = dtrsm(1.0, L.T, Y.T, trans_a=True, overwrite_b=True).T
@@ -140,10 +126,8 @@ def _divided(Y: Array, L: Array) -> Array:
 class CayleyCurve:
     """The curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X with the skew A = GX' - XG'.
 
-    Its points have orthonormal columns, and Y'(0) = -AX. Where 2p < n it is computed in the form
-    of Wen and Yin's Lemma 4, with U = [G, X] and V = [X, -G]:
-    Y(t) = X - t U (I + t V'U / 2)⁻¹ V'X, whose system has size 2p. The blocks of V'U are X'G, its
-    transpose, G'G and X'X = I.
+    Its points have orthonormal columns, and Y'(0) = -AX. If 2p < n the system has size 2p, by Wen
+    and Yin's Lemma 4: Y(t) = X - t U (I + t V'U / 2)⁻¹ V'X with U = [G, X] and V = [X, -G].
 
     Parameters
     ----------
@@ -158,8 +142,8 @@ class CayleyCurve:
 
     Notes
     -----
-    Once 6np² flops, then for each point 4np² + 40p³/3; where 2p >= n once 6n²p, then 2n³/3 + 2n²p
-    for each point. Memory 3np + 4p², or 2n² + 2np. All that for each matrix of a stack.
+    6np² flops, then for each point 4np² + 40p³/3; if 2p >= n, 6n²p, then 2n³/3 + 2n²p for each
+    point. Memory 3np + 4p², or 2n² + 2np.
     """
 
     def __init__(self, X: Any, G: Any) -> None:

@@ -1,8 +1,8 @@
-"""Limited-memory BFGS: directions by the last changes of the point and of its gradient.
+"""Limited-memory BFGS: directions from the last changes of the point and of its gradient.
 
 The two-loop recursion in the space of all matrices, with projections as transport (Huang, Gallivan
-and Absil 2015). The first approximation is diagonal up to
-projections (Gilbert and Lemaréchal 1989), with one number for a column.
+and Absil 2015). The first approximation is diagonal up to projections (Gilbert and Lemaréchal
+1989), with one number per column.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from orthobench.tools.arrays import inner, ratio, where
 from orthobench_stiefel import projected
 
 PAIRS = 5
-"""The changes that are kept."""
+"""Number of changes that are kept."""
 
 CURVED = 1e-24
-"""The least <S, Y>² of a pair that counts, relative to |S|²|Y|²."""
+"""Minimum <S, Y>² of a pair, relative to |S|²|Y|²."""
 
 SPREAD = 10.0
-"""The largest factor between the scale of a column and that of all."""
+"""Maximum factor between the scales of a column and of all."""
 
 
 class Pair(NamedTuple):
-    """The changes S of the point and Y of its gradient, and what they say of the curvature.
+    """The changes S of the point and Y of its gradient, and their curvature.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Pair(NamedTuple):
     over : number
         1/<S, Y>; 0 for a pair to ignore.
     step : number
-        |<S, Y>|/|Y|² of the parts of both outside the span of X; of both where X is square.
+        |<S, Y>|/|Y|² of the parts of both outside the span of X; of both if X is square.
     columns : array, shape (1, p) or (m, 1, p)
         The logarithm of the same for each column.
     """
@@ -50,8 +50,7 @@ class Pair(NamedTuple):
 def pair(X: Any, S: Any, Y: Any, before: Any) -> Pair:
     """Return the pair of changes that end at X; 8np² + 16np flops.
 
-    Its step is the short one of Barzilai and Borwein, of the absolute curvature; without any it is
-    that from before.
+    Its step is the short one of Barzilai and Borwein, or the previous one if that vanishes.
     """
     xp, product = namespace(X), inner(S, Y)
     counts = product * abs(product) > CURVED * inner(S, S) * inner(Y, Y)
@@ -70,8 +69,8 @@ def pair(X: Any, S: Any, Y: Any, before: Any) -> Pair:
 def first_guess(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
     """Return R times a step for each column outside the span of X, and one within; 8np² flops.
 
-    The steps are the geometric means over the pairs, scaled so that their own mean is that of the
-    last pair. The part X skew(X'R) is multiplied by that, and by the weight unless X is square.
+    The steps are geometric means over the pairs, scaled so that their mean is the step of the last
+    pair. X skew(X'R) is multiplied by that step, and by the weight unless X is square.
     """
     xp, step = namespace(X), pairs[-1].step
     columns = sum(one.columns for one in pairs) / len(pairs)
@@ -85,24 +84,24 @@ def first_guess(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
 
 
 def direction(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
-    """Return the tangent HR, H the BFGS approximation of the inverse Hessian by some pairs.
+    """Return the tangent HR, with the BFGS approximation H of the inverse Hessian.
 
-    The pairs are taken as they are at X, and the result is projected there.
+    The result is projected to the tangent space at X.
 
     Parameters
     ----------
     X, R : array, shape (n, p) or (m, n, p)
-        A point, and the Riemannian gradient in the Euclidean metric.
+        A point, and its Riemannian gradient in the Euclidean metric.
     pairs : sequence of Pair
         The latest last.
     weight : float
-        Of the part X skew(X'R) in the first approximation of H.
+        Weight of X skew(X'R) in the first approximation of H.
     """
     return projected(X, two_loop(R, pairs, lambda R: first_guess(X, R, pairs, weight)))
 
 
 def two_loop(R: Any, changes: Sequence[Any], first: Callable[[Any], Any]) -> Any:
-    """Return HR, H the BFGS approximation of the inverse Hessian by some changes; 8np flops each.
+    """Return HR, with the BFGS approximation H of the inverse Hessian; 8np flops a change.
 
     Nocedal and Wright 2006, Algorithm 7.4.
 
@@ -111,7 +110,7 @@ def two_loop(R: Any, changes: Sequence[Any], first: Callable[[Any], Any]) -> Any
     R : array
         A gradient.
     changes : sequence of tuples
-        S, Y and 1/<S, Y>, and perhaps more; the latest last.
+        S, Y, 1/<S, Y>, and possibly more; the latest last.
     first : callable
         Maps an array to its product with the first approximation.
     """

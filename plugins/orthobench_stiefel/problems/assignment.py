@@ -13,7 +13,7 @@ from orthobench_stiefel import Stiefel, StiefelOracle, instance
 
 
 class AssignmentOracle(StiefelOracle):
-    """The oracle of tr(A'YBY')/|B|² with Y = X∘X; value and gradient share AYB.
+    """The oracle of tr(A'YBY')/|B|² with Y = X∘X.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class AssignmentOracle(StiefelOracle):
         return self.value_and_gradient(X)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, from one product AYB."""
+        """Return both, which share AYB."""
         Y = X * X
         product = self.A @ Y @ self.B
         return self.scale * inner(Y, product), (4 * self.scale) * X * product
@@ -50,10 +50,9 @@ class AssignmentOracle(StiefelOracle):
 class QuadraticAssignment(Stiefel):
     """Minimize tr(A'(X∘X)B(X∘X)')/|B|² over orthogonal X, with a planted permutation.
 
-    B is a random symmetric matrix and A = -PBP' for a random permutation P. The squares X∘X of an
-    orthogonal matrix are doubly stochastic, of norm at most one, so that -1, which P attains, is
-    the global minimum. There are many local minima, and few starts lead to P. Every signed
-    permutation is a stationary point, so that a run must not start at one, such as the identity.
+    B is a random symmetric matrix and A = -PBP' for a random permutation P. Squares X∘X are doubly
+    stochastic, of norm at most one, so that -1, attained at P, is the global minimum. There are
+    many local minima; every signed permutation is a stationary point.
 
     References
     ----------
@@ -66,7 +65,7 @@ class QuadraticAssignment(Stiefel):
     n: int = parameter(20, help="rows and columns of X", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws B and P."""
+        """Return the instance."""
         B = rng.standard_normal((self.n, self.n))
         B = B + B.T
         order = rng.permutation(self.n)

@@ -1,4 +1,4 @@
-"""Brockett's function of orthonormal columns: the least eigenvectors of a symmetric matrix."""
+"""Brockett's function of orthonormal columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orthobench_stiefel import Stiefel, StiefelOracle, instance
 
 
 class WeightedTraceOracle(StiefelOracle):
-    """The oracle of tr(X'AXN); value and gradient share the product AX.
+    """The oracle of tr(X'AXN).
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class WeightedTraceOracle(StiefelOracle):
         return self._product(X) * (2 * self.weights)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, from one product AX."""
+        """Return both, which share AX."""
         G = self.gradient(X)
         return inner(X, G) / 2, G
 
@@ -54,7 +54,7 @@ class WeightedTraceOracle(StiefelOracle):
         return gemm(count, self.k, self.n) + count * self.k + self.k
 
     def _product(self, X: Any) -> Any:
-        """Return AX, as (X'A)', which takes half the time where X has few columns."""
+        """Return AX, as (X'A)', which is twice as fast for few columns."""
         return (X.T @ self.A).T
 
 
@@ -62,9 +62,9 @@ class WeightedTraceOracle(StiefelOracle):
 class StiefelBrockett(Stiefel):
     """Minimize tr(X'AXN) for a symmetric positive A and N = diag(p, p-1, ..., 1)/p.
 
-    A = QDQ' for a random orthogonal Q. Its eigenvalues go from 1/condition to 1 in geometric
+    A = QDQ' for a random orthogonal Q. Eigenvalues go from 1/condition to 1 in geometric
     progression. The optimum are the eigenvectors of the p smallest, in increasing order, up to
-    signs: sum_j d_j N_j. There are no other local minima.
+    signs. There are no other local minima.
 
     References
     ----------
@@ -81,7 +81,7 @@ class StiefelBrockett(Stiefel):
     condition: float = parameter(10.0, help="condition number of A", low=1.0, high=1e12)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws Q."""
+        """Return the instance."""
         Q = random_point(self.n, self.n, rng)
         values = np.geomspace(1 / self.condition, 1.0, self.n)
         A = (Q * values) @ Q.T
@@ -93,15 +93,12 @@ class StiefelBrockett(Stiefel):
 
 @dataclass(frozen=True)
 class Gap:
-    """The cost minus the least one, without cancellation.
+    """The cost minus its minimum, without cancellation.
 
-    With W = Q'X, whose columns have length one, it is sum_ij W_ij² (d_i - d_j) N_j, in which the
-    terms near one, i = j, are zero. 2n²p flops.
+    With W = Q'X it is sum_ij W_ij² (d_i - d_j) N_j. 2n²p flops.
 
     Attributes
     ----------
-    Q : ndarray, shape (n, n)
-        Eigenvectors.
     losses : ndarray, shape (n, p)
         (d_i - d_j) N_j.
     """

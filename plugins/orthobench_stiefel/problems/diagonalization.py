@@ -12,10 +12,10 @@ from orthobench.tools.arrays import inner, rows_of
 from orthobench_stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 
 SWEEPS = 60
-"""Most sweeps of Jacobi rotations, which take about six."""
+"""Maximum number of sweeps of Jacobi rotations."""
 
 STILL = 1e-12
-"""The largest angle of a sweep that ends the rotations."""
+"""Largest angle of the last sweep."""
 
 
 class OffDiagonalOracle(FiniteSumOracle):
@@ -47,7 +47,7 @@ class OffDiagonalOracle(FiniteSumOracle):
         return self._both(X, self.C)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, from the same products."""
+        """Return both, which share products."""
         return self._both(X, self.C)
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
@@ -65,10 +65,9 @@ class OffDiagonalOracle(FiniteSumOracle):
 class JointDiagonalization(Stiefel):
     """Minimize the mean of |off(X'C_kX)|² for C_k = QD_kQ' + noise over orthogonal X.
 
-    Q is random orthogonal, the diagonal D_k and the symmetric noise are Gaussian. Without noise the
-    least value is 0, at Q up to signs and order. With noise the reference is the minimum that
-    Jacobi rotations reach from Q: a run may find a lower one if the noise is large, and then
-    ``objective_gap`` is negative.
+    Without noise the minimum is 0, at Q up to signs and order. With noise the reference is the
+    minimum that Jacobi rotations reach from Q; if a run finds a lower one, ``objective_gap`` is
+    negative.
 
     References
     ----------
@@ -86,7 +85,7 @@ class JointDiagonalization(Stiefel):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws Q, D_k and the noise."""
+        """Return the instance."""
         Q = random_point(self.n, self.n, rng)
         D = rng.standard_normal((self.matrices, 1, self.n))
         E = rng.standard_normal((self.matrices, self.n, self.n))
@@ -97,11 +96,6 @@ class JointDiagonalization(Stiefel):
 
 def least_off_diagonal(C: Array, Q: Array) -> float:
     """Return the mean of |off(X'C_kX)|² at the minimum that Jacobi rotations reach from Q.
-
-    Parameters
-    ----------
-    C : ndarray, shape (K, n, n)
-    Q : ndarray, shape (n, n)
 
     Raises
     ------
@@ -119,7 +113,7 @@ def least_off_diagonal(C: Array, Q: Array) -> float:
 
 
 def _rotate(M: Array, i: int, j: int) -> float:
-    """Rotate i and j so that their entries off the diagonal are least; return the angle."""
+    """Rotate i and j so that their off-diagonal entries are minimal; return the angle."""
     g = np.stack([M[:, i, i] - M[:, j, j], 2 * M[:, i, j]])
     G = g @ g.T
     on, off = float(G[0, 0] - G[1, 1]), float(2 * G[0, 1])

@@ -1,4 +1,4 @@
-"""A nonlinear eigenvalue problem: the discretized energy of Kohn and Sham in one dimension."""
+"""A nonlinear eigenvalue problem: the discretized Kohn-Sham energy in one dimension."""
 
 from __future__ import annotations
 
@@ -12,27 +12,22 @@ from orthobench.tools.arrays import inner
 from orthobench_stiefel import Stiefel, StiefelOracle, instance
 
 ITERATIONS = 1000
-"""Most self-consistent iterations of the reference; with mixing they take some tens."""
+"""Maximum number of self-consistent iterations of the reference."""
 
 RESIDUAL = 1e-12
-"""The largest change of the density, for each column, that is self-consistent."""
+"""Maximum change of a self-consistent density, for each column."""
 
 MIXED = 8
-"""Densities that a mixed one is made of."""
+"""Number of densities in a mixed one."""
 
 DAMPING = 0.3
-"""The share of the last change that enters a mixed density."""
+"""Share of the last change in a mixed density."""
 
 
 class KohnShamOracle(StiefelOracle):
     """The oracle of tr(X'LX)/2 + alpha/4 r'L⁻¹r with r_i = |row i of X|².
 
-    L is the tridiagonal matrix of -1, 2, -1. A solution of a system with it takes 8n flops.
-
-    Parameters
-    ----------
-    n, p : int
-    alpha : float
+    L is the tridiagonal matrix of -1, 2, -1; a solution of a system with it takes 8n flops.
     """
 
     portable = True
@@ -54,7 +49,7 @@ class KohnShamOracle(StiefelOracle):
         return self.value_and_gradient(X)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, from the same products."""
+        """Return both, which share products."""
         plain = is_plain(X)
         density = np.einsum("ij,ij->i", X, X) if plain else namespace(X).sum(X * X, axis=1)
         potential = self.alpha * (self._solved(density) if plain else solved_by_sums(density))
@@ -63,7 +58,6 @@ class KohnShamOracle(StiefelOracle):
         return energy, curved + potential[:, None] * X
 
     def _curved(self, X: Any) -> Any:
-        """Return LX."""
         if not is_plain(X):
             xp, none = namespace(X), 0 * X[:1, :]
             return 2 * X - xp.concat([none, X[:-1, :]]) - xp.concat([X[1:, :], none])
@@ -73,7 +67,7 @@ class KohnShamOracle(StiefelOracle):
         return curved
 
     def _solved(self, density: Array) -> Array:
-        """Return L⁻¹r; not finite where r is not."""
+        """Return L⁻¹r; not finite if r is not."""
         from scipy.linalg import solveh_banded
 
         solved: Array = solveh_banded(self.bands, density, check_finite=False)
@@ -94,10 +88,9 @@ class KohnShamOracle(StiefelOracle):
 class NonlinearEigenvalue(Stiefel):
     """Minimize tr(X'LX)/2 + alpha/4 r'L⁻¹r, r_i = |row i of X|², for a discrete Laplacian L.
 
-    At a minimum the columns span eigenvectors of H(X) = L + alpha diag(L⁻¹r), which depends on X.
-    The energy is a convex function of XX', so that where they are the p lowest eigenvectors the
-    minimum is global. The reference is such a point, found by self-consistent iteration with
-    Anderson mixing to 1e-12; plain iteration oscillates.
+    At a minimum the columns span eigenvectors of H(X) = L + alpha diag(L⁻¹r). The energy is a
+    convex function of XX': if they are the p lowest eigenvectors, the minimum is global. The
+    reference is such a point, found by self-consistent iteration with Anderson mixing to 1e-12.
 
     References
     ----------
@@ -113,19 +106,14 @@ class NonlinearEigenvalue(Stiefel):
     alpha: float = parameter(1.0, help="weight of the nonlinear term", low=0.0, high=1e6)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance, in which nothing is random."""
+        """Return the instance."""
         del rng
         oracle = KohnShamOracle(self.n, self.p, self.alpha)
         return instance(oracle, oracle.value(self_consistent(oracle)))
 
 
 def solved_by_sums(density: Any) -> Any:
-    """Return L⁻¹r from sums: u_i = i u_1 - sum_{j < i} (r_1 + ... + r_j), and u_(n + 1) = 0.
-
-    Parameters
-    ----------
-    density : array, shape (n,)
-    """
+    """Return L⁻¹r from sums: u_i = i u_1 - sum_{j < i} (r_1 + ... + r_j), and u_(n + 1) = 0."""
     n, sums = density.shape[0], namespace(density).cumulative_sum
     twice = sums(sums(density))
     i = sums(1 + 0 * density)
@@ -133,11 +121,7 @@ def solved_by_sums(density: Any) -> Any:
 
 
 def self_consistent(oracle: KohnShamOracle) -> Array:
-    """Return the p lowest eigenvectors for the density that they have.
-
-    Parameters
-    ----------
-    oracle : KohnShamOracle
+    """Return the p lowest eigenvectors for their own density.
 
     Raises
     ------
@@ -161,7 +145,6 @@ def self_consistent(oracle: KohnShamOracle) -> Array:
 
 
 def _mixed(densities: Array, changes: Array) -> Array:
-    """Return the next density, by Anderson's mixing of the last ones and their changes."""
     stepped: Array = densities + DAMPING * changes
     if len(changes) == 1:
         last: Array = stepped[-1]

@@ -20,10 +20,10 @@ from orthobench_stiefel.problems.procrustes import LeastSquaresOracle, multiplie
 from orthobench_stiefel.problems.rotation import KurtosisOracle, Rounding
 
 STARTS = 3
-"""Random combinations of the matrices at whose eigenvectors Jacobi rotations begin."""
+"""Number of random combinations of matrices at whose eigenvectors Jacobi rotations begin."""
 
 LARGEST = 1e70
-"""Bound on the largest entry, and on its inverse, within which fourth powers are finite."""
+"""Maximum of the largest entry and of its inverse, for finite fourth powers."""
 
 
 class NpyStiefel(Stiefel):
@@ -33,11 +33,11 @@ class NpyStiefel(Stiefel):
 
     @property
     def square(self) -> bool:
-        """Whether X is square: in most of these problems it always is."""
+        """Whether X is square; here always."""
         return True
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.npy.checksum` of the file, which does not read every byte."""
+        """Return `orthobench_kit.data.npy.checksum` of the file."""
         return npy.checksum(self.path)
 
 
@@ -46,7 +46,7 @@ class NpyBrockett(NpyStiefel):
     """Minimize tr(X'AXN) for your own symmetric A in a .npy file, N = diag(k, k-1, ..., 1)/k.
 
     As in `stiefel-brockett` the optimum are the eigenvectors of the k smallest eigenvalues, in
-    increasing order, up to signs. For those of the largest save -A.
+    increasing order, up to signs. For the largest, save -A.
     """
 
     name = "npy-brockett"
@@ -64,15 +64,7 @@ class NpyBrockett(NpyStiefel):
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` is not used.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, or holds no symmetric matrix of finite real numbers.
-        UsageError
-            If k > n.
-        """
+        """Return the instance."""
         del rng
         A = symmetric_matrices(numbers(self.path, "A", ("n", "n")), self.path)
         if self.k > len(A):
@@ -87,10 +79,10 @@ class NpyBrockett(NpyStiefel):
 class NpyProcrustes(NpyStiefel):
     """Minimize |AX - B|²/N over orthonormal columns for your own A and B, with N rows each.
 
-    If B has as many columns as A, the optimum has a closed form, as in `procrustes`. With
-    fewer, a multiplier of the constraint proves a point to be the only global minimum
-    (`orthobench_stiefel.problems.procrustes.multiplier`), unless B is far from every AX. Then
-    ``objective_gap`` is the cost above a bound, and ``best`` a bound.
+    If B has as many columns as A, the optimum has a closed form. With fewer, a multiplier proves a
+    point to be the only global minimum (`orthobench_stiefel.problems.procrustes.multiplier`),
+    unless B is far from every AX. Then ``objective_gap`` is the cost above a bound, and ``best`` a
+    bound.
     """
 
     name = "npy-procrustes"
@@ -108,14 +100,7 @@ class NpyProcrustes(NpyStiefel):
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` is not used.
-
-        Raises
-        ------
-        DataError
-            If a file is missing, or holds no matrix of finite real numbers; where B has other
-            rows than A, or more columns.
-        """
+        """Return the instance."""
         del rng
         A, B = numbers(self.path, "A", ("N", "n")), numbers(self.target, "B", ("N", "p"))
         if len(A) != len(B) or B.shape[1] > A.shape[1]:
@@ -148,9 +133,8 @@ def _unbalanced(oracle: LeastSquaresOracle) -> Instance[StiefelOracle]:
 class NpyJointDiagonalization(NpyStiefel):
     """Minimize the mean of |off(X'C_kX)|² over orthogonal X for your own symmetric C_1, ..., C_K.
 
-    The reference is the least value that Jacobi rotations reach from the eigenvectors of three
-    random combinations of the matrices. A run may find a lower one where they are far from having
-    common eigenvectors, and then ``objective_gap`` is negative.
+    The reference is the minimum that Jacobi rotations reach from the eigenvectors of three random
+    combinations of the matrices. If a run finds a lower one, ``objective_gap`` is negative.
 
     References
     ----------
@@ -164,14 +148,7 @@ class NpyJointDiagonalization(NpyStiefel):
     path: str = parameter(help="the .npy file: symmetric matrices (K, n, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws the combinations.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, or holds no symmetric matrices of finite real numbers; if
-            the reference does not settle.
-        """
+        """Return the instance."""
         C = symmetric_matrices(numbers(self.path, "the matrices", ("K", "n", "n")), self.path)
         combined = np.tensordot(rng.standard_normal((STARTS, len(C))), C, axes=1)
         try:
@@ -186,12 +163,11 @@ class NpyJointDiagonalization(NpyStiefel):
 
 @dataclass(frozen=True)
 class NpyWeightRotation(NpyStiefel):
-    """Rotate your own activations W so that the kurtosis of their entries is least.
+    """Rotate your own activations W so that the kurtosis of their entries is minimal.
 
-    As in `weight-rotation` the kurtosis is a smooth proxy of the error of rounding to four bits,
-    which the judge reports as ``rounding_error``. For rows of length d it is at least
-    N sum d⁴/(sum d²)². No rotation need attain this bound: ``objective_gap`` is the kurtosis above
-    it, and ``best`` a bound.
+    As in `weight-rotation`, the kurtosis is a smooth proxy of the error of rounding to four bits,
+    ``rounding_error``. For rows of length d it is at least N sum d⁴/(sum d²)². ``objective_gap`` is
+    the kurtosis above this bound.
     """
 
     name = "npy-weight-rotation"
@@ -200,13 +176,7 @@ class NpyWeightRotation(NpyStiefel):
     path: str = parameter(help="the .npy file: a matrix (rows, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` is not used.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, or holds no matrix of finite real numbers.
-        """
+        """Return the instance."""
         del rng
         oracle = KurtosisOracle(numbers(self.path, "W", ("rows", "n")))
         squares = np.einsum("ij,ij->i", oracle.W, oracle.W)
@@ -219,7 +189,6 @@ def numbers(path: str, what: str, axes: tuple[str, ...]) -> Array:
 
     Parameters
     ----------
-    path : str
     what : str
         Its name in messages.
     axes : tuple of str
@@ -228,8 +197,8 @@ def numbers(path: str, what: str, axes: tuple[str, ...]) -> Array:
     Raises
     ------
     DataError
-        If the file is missing, or holds no such array of finite real numbers; where they are all
-        zero, or too large or too small for their fourth powers.
+        If the file is missing, or has no such array of finite real numbers; if all are zero, or too
+        large or too small for fourth powers.
     """
     found = npy.array(path)
     if found.ndim != len(axes) or not found.size:
@@ -249,5 +218,4 @@ def numbers(path: str, what: str, axes: tuple[str, ...]) -> Array:
 
 
 def _where(mask: Array) -> tuple[int, ...]:
-    """Return the first place where a mask is set."""
     return tuple(int(i) for i in np.argwhere(mask)[0])

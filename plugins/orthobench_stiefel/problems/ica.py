@@ -1,4 +1,4 @@
-"""Independent component analysis: whitened mixtures separated by their fourth moments."""
+"""Independent component analysis: whitened mixtures separated by fourth moments."""
 
 from __future__ import annotations
 
@@ -21,19 +21,17 @@ SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
 """Sign of the objective: sources with light tails minimize the fourth moments."""
 
 SINGULAR = 1e-12
-"""Least eigenvalue of a covariance, relative to the largest, that is not rounding."""
+"""Minimum relative eigenvalue of a covariance that is not rounding."""
 
 SWEEPS = 100
-"""Most sweeps of the descent from the true unmixing, which takes about five."""
+"""Maximum number of sweeps of the descent from the true unmixing."""
 
 
 class KurtosisOracle(ComponentsOracle):
     """The oracle of sign · sum_j mean(y_j⁴), with Y = ZU for whitened samples Z.
 
-    It carries Y. With a sample's two columns written as r exp(i phi), rotation by an angle t makes
-    the sum of their fourth powers r⁴ (3 + cos(4 phi - 4t)) / 4: one harmonic, of four times the
-    angle, whose coefficients are fourth-order cross moments of the columns (Comon 1994). 10 flops
-    for each sample of a restriction, 6 for each of a rotation.
+    It carries Y. If a sample's two columns are r exp(i phi), rotation by t makes the sum of their
+    fourth powers r⁴ (3 + cos(4 phi - 4t)) / 4 (Comon 1994).
 
     Parameters
     ----------
@@ -53,7 +51,7 @@ class KurtosisOracle(ComponentsOracle):
         self.gradient_flops = 2 * gemm(len(Z), n, n) + 2 * Z.size + n * n
 
     def carry(self, U: Array) -> Array:
-        """Return ZU, in Fortran order; 2n² flops for each sample."""
+        """Return ZU, in Fortran order; 2n² flops a sample."""
         return np.asfortranarray(self.Z @ U)
 
     def restricted(self, carried: Array, i: int, j: int) -> Trigonometric:
@@ -80,16 +78,14 @@ class ICA(OrthogonalGroup):
     """Unmix independent sources: extreme fourth moments of whitened, rotated mixtures.
 
     The samples are X = SM' for independent sources S of unit variance and a random square mixing
-    matrix M, then centred and whitened by C^(-1/2), C their covariance. The objective is
-    sum_j mean(y_j⁴) for Y = ZU, negated if the sources have heavy tails. It is the kurtosis
-    contrast, since the second moments are fixed.
+    matrix M, then centred and whitened by C^(-1/2), with their covariance C. The objective is sum_j
+    mean(y_j⁴) for Y = ZU, the kurtosis contrast, negated if the sources have heavy tails.
 
-    The optimum for finitely many samples is not known. The local minimum that rotations reach from
-    the true unmixing is taken for it: all methods that find the sources end there, up to signs and
-    order. With few samples there may be a lower minimum; then ``objective_gap`` is negative.
+    The optimum for finitely many samples is unknown. The reference is the local minimum that
+    rotations reach from the true unmixing.
 
-    The judge also reports ``amari_distance``, of U from the true unmixing. It does not vanish with
-    the gap: finitely many samples determine the sources only up to an error.
+    The judge also reports ``amari_distance`` of U from the true unmixing; it does not vanish with
+    the gap.
 
     References
     ----------
@@ -112,13 +108,7 @@ class ICA(OrthogonalGroup):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance; `rng` draws the sources and the mixing matrix.
-
-        Raises
-        ------
-        DataError
-            If the sources drawn are linearly dependent, as few binary samples may be.
-        """
+        """Return the instance."""
         S = _draw_sources(self.sources, (self.samples, self.n), rng)
         mixing = rng.standard_normal((self.n, self.n))
         X = S @ mixing.T
@@ -142,7 +132,7 @@ class Truth:
     Attributes
     ----------
     mixed : ndarray, shape (n, n)
-        The whitened mixing matrix: orthogonal up to the error of finitely many samples.
+        The whitened mixing matrix: orthogonal up to sampling error.
     """
 
     mixed: Array
@@ -160,8 +150,8 @@ class Truth:
 def amari_distance(P: Array) -> float:
     """Return the distance of a matrix from a scaled permutation, between 0 and 1.
 
-    sum_j |P_ij| / max_j |P_ij| - 1, summed over the rows, plus the same for the columns, divided
-    by the largest value, 2n(n-1); the reference does not divide. Zero where n = 1.
+    sum_j |P_ij| / max_j |P_ij| - 1, summed over rows and likewise over columns, divided by its
+    maximum 2n(n-1), unlike in the reference.
 
     Parameters
     ----------
@@ -170,8 +160,8 @@ def amari_distance(P: Array) -> float:
 
     References
     ----------
-    Amari, Cichocki and Yang 1996, "A new learning algorithm for blind signal separation",
-    Advances in Neural Information Processing Systems 8, the performance index of section 5.
+    Amari, Cichocki and Yang 1996, "A new learning algorithm for blind signal separation", Advances
+    in Neural Information Processing Systems 8, the performance index of section 5.
     """
     n = len(P)
     if n == 1:
@@ -183,7 +173,6 @@ def amari_distance(P: Array) -> float:
 
 
 def _draw_sources(kind: str, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-    """Draw independent entries of mean zero and unit variance."""
     if kind == "uniform":
         return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), shape)
     if kind == "laplace":
@@ -194,7 +183,7 @@ def _draw_sources(kind: str, shape: tuple[int, int], rng: np.random.Generator) -
 
 
 def _inverse_root(C: Array) -> Array | None:
-    """Return C^(-1/2); None where C is singular up to rounding."""
+    """Return C^(-1/2); None if C is singular up to rounding."""
     values, V = np.linalg.eigh(C)
     if values[0] <= SINGULAR * values[-1]:
         return None
@@ -203,7 +192,6 @@ def _inverse_root(C: Array) -> Array | None:
 
 
 def _local_minimizer(oracle: KurtosisOracle, U: Array) -> Array:
-    """Return the local minimizer that cyclic sweeps of rotations reach from U."""
     U = U.copy(order="F")
     carried = oracle.carry(U)
     n, largest = len(U), 1.0

@@ -1,4 +1,4 @@
-"""A network with an orthogonal layer that learns to tell handwritten digits apart."""
+"""A network with an orthogonal layer that classifies handwritten digits."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ from orthobench.tools.flops import gemm
 from orthobench_stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 
 PIXELS = {"digits": 64, "mnist": 784}
-"""Pixels of an image, by the value of the parameter ``images``."""
+"""Number of pixels of an image, by the parameter ``images``."""
 
 CLASSES = 10
 
 SHARES = (0.5, 0.7)
-"""The shares of images up to which they are for training and for validation; the rest is for the
-judge."""
+"""Cumulative shares of images for training and validation; the rest is for the judge."""
 
 
 class NetworkOracle(FiniteSumOracle):
-    """The oracle of the mean cross-entropy of the network relu(AX)C, of which X is sought.
+    """The oracle of the mean cross-entropy of the network relu(AX)C.
 
     Parameters
     ----------
     A : ndarray, shape (N, n)
         Images.
     Y : ndarray, shape (N, 10)
-        The class of each: a one in a row of zeros.
+        Classes, one-hot.
     C : ndarray, shape (p, 10)
-        The weights of the last layer, which are not trained.
+        The fixed weights of the last layer.
     """
 
     def __init__(self, A: Array, Y: Array, C: Array) -> None:
@@ -55,7 +54,7 @@ class NetworkOracle(FiniteSumOracle):
         return self._both(X, self.A, self.Y)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, from one pass forward."""
+        """Return both, from one forward pass."""
         return self._both(X, self.A, self.Y)
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
@@ -70,7 +69,7 @@ class NetworkOracle(FiniteSumOracle):
 
 
 def logits(A: Array, X: Array, C: Array) -> tuple[Array, Array]:
-    """Return the hidden layer relu(AX), and the logarithms of the probabilities of classes."""
+    """Return the hidden layer relu(AX), and log probabilities of the classes."""
     H = np.maximum(A @ X, 0.0)
     Z = H @ C
     Z -= Z.max(axis=1, keepdims=True)
@@ -78,7 +77,7 @@ def logits(A: Array, X: Array, C: Array) -> tuple[Array, Array]:
 
 
 def entropy(Z: Array, Y: Array) -> float:
-    """Return the mean cross-entropy of logarithms of probabilities."""
+    """Return the mean cross-entropy of log probabilities."""
     return -float(np.vdot(Z, Y)) / len(Y)
 
 
@@ -86,12 +85,11 @@ def entropy(Z: Array, Y: Array) -> float:
 class OrthogonalNetwork(Stiefel):
     """Train the orthogonal layer X of the network relu(AX)C on handwritten digits.
 
-    The last layer C is drawn once and not trained, so that X carries what is learned. Images are
-    centred, scaled to an entry of mean square one, and split at random 50/20/30 into training,
-    validation and test parts. ``objective_gap`` is the cross-entropy itself, of which 0 is a bound.
+    The last layer C is drawn once and not trained. Images are centred, scaled to a mean square of
+    one, and split at random 50/20/30 into training, validation and test parts.
 
     The judge also reports ``test_loss``, the primary metric, ``validation_loss``, and
-    ``test_error``, the share of images of the test part that are told wrong.
+    ``test_error``, the share of wrong classes in the test part.
 
     References
     ----------
@@ -117,13 +115,7 @@ class OrthogonalNetwork(Stiefel):
         return PIXELS[self.images]
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws the split and C.
-
-        Raises
-        ------
-        DataError
-            If a file is missing and cannot be downloaded, or is not the published one.
-        """
+        """Return the instance."""
         A, labels = _images(self.images)
         A = A - A.mean(axis=0)
         A /= np.sqrt(np.mean(A * A))
@@ -142,7 +134,7 @@ class OrthogonalNetwork(Stiefel):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What the network does on images that it was not trained on, for the judge.
+    """The network on images not used for training.
 
     Attributes
     ----------
@@ -169,7 +161,6 @@ class HeldOut:
 
 
 def _images(name: str) -> tuple[Array, NDArray[np.intp]]:
-    """Return images in rows, and the number that each of them shows."""
     if name == "digits":
         return digits.pixels().astype(np.float64), digits.labels()
     images, labels = mnist.read(TEST_IMAGES), mnist.read(TEST_LABELS)

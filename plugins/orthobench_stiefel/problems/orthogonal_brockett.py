@@ -1,4 +1,4 @@
-"""Brockett's function: the symmetric eigenvalue problem on the orthogonal group."""
+"""Brockett's function on the orthogonal group."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class BrockettOracle(OrthogonalGroupOracle):
     """The oracle of -tr(U'AUN).
 
     It carries S = U'AU. Along rotations of columns i and j the objective is, up to a constant, one
-    harmonic of twice the angle, whose cosine and sine coefficients are -(N_i - N_j)/2 times
-    S_ii - S_jj and 2 S_ij: O(1) flops for a restriction, 12n for a rotation.
+    harmonic of twice the angle, with the cosine and sine coefficients S_ii - S_jj and 2 S_ij times
+    -(N_i - N_j)/2. O(1) flops for a restriction, 12n for a rotation.
 
     Parameters
     ----------
@@ -63,10 +63,9 @@ class BrockettOracle(OrthogonalGroupOracle):
 class Brockett(OrthogonalGroup):
     """Minimize -tr(U'AUN) for a random symmetric A and N = diag(1, (n-1)/n, ..., 1/n).
 
-    A is (G + G')/2 for a Gaussian G. The columns of the optimum are eigenvectors of A, by
-    decreasing eigenvalue; their signs are free, so that both components of the group contain an
-    optimum. There are no other local minima: every other order of the eigenvectors is a saddle
-    point or a maximum.
+    A is (G + G')/2 for a Gaussian G. Columns of the optimum are eigenvectors of A, by decreasing
+    eigenvalue, with free signs: both components contain an optimum. There are no other local
+    minima.
 
     References
     ----------
@@ -79,7 +78,7 @@ class Brockett(OrthogonalGroup):
     n: int = parameter(20, help="rows and columns of U", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance; `rng` draws A."""
+        """Return the instance."""
         G = rng.standard_normal((self.n, self.n))
         oracle = BrockettOracle((G + G.T) / 2, np.arange(self.n, 0, -1) / self.n)
         optimum = Optimum(oracle.A, oracle.weights)
@@ -99,11 +98,11 @@ class Optimum:
     Attributes
     ----------
     value : float
-        The least value.
+        The minimum.
 
     Notes
     -----
-    A symmetric eigendecomposition, about 9n³ flops.
+    About 9n³ flops.
     """
 
     def __init__(self, A: Array, weights: Array) -> None:
@@ -114,11 +113,10 @@ class Optimum:
         self._loss = (both[:, None] + both) / 2 - np.multiply.outer(values, weights)
 
     def gap(self, U: Array) -> float:
-        """Return the objective minus its least value, without cancellation.
+        """Return the objective minus its minimum, without cancellation; 2n³ flops.
 
-        With the eigenvalues v, the eigenvectors V and W = V'U, the squares of W sum to one over
-        rows and over columns. So the gap is sum_ij W_ij² (v_i N_i + v_j N_j - 2 v_i N_j) / 2,
-        whose terms with i = j are zero. 2n³ flops.
+        With eigenvalues v, eigenvectors V and W = V'U it is sum_ij W_ij² (v_i N_i + v_j N_j - 2 v_i
+        N_j) / 2.
         """
         W = self._vectors.T @ U
         return float(np.sum(W * W * self._loss))

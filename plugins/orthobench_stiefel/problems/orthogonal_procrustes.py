@@ -13,11 +13,11 @@ from orthobench_stiefel.orthogonal_group import OrthogonalGroup, OrthogonalGroup
 
 
 class ProcrustesOracle(OrthogonalGroupOracle):
-    """The oracle of |AU - B|_F², which along rotations changes as -2 tr(M'U) with M = A'B.
+    """The oracle of |AU - B|_F², with M = A'B.
 
-    It carries C = M'U. Along rotations of columns i and j the trace is, up to a constant,
-    C_ii + C_jj times the cosine and C_ij - C_ji times the sine of the angle: O(1) flops for a
-    restriction, 6n for a rotation.
+    It carries C = M'U. Along rotations of columns i and j tr(C) is, up to a constant, C_ii + C_jj
+    times the cosine and C_ij - C_ji times the sine of the angle. O(1) flops for a restriction, 6n
+    for a rotation.
 
     Parameters
     ----------
@@ -56,15 +56,15 @@ class Procrustes(OrthogonalGroup):
     """Find the nearest rotation: minimize |AU - B|² over the orthogonal group, B = AQ + noise.
 
     A is Gaussian, Q a random orthogonal matrix of either determinant. With the singular value
-    decomposition A'B = P S R' the optimum is U = PR'. The best point of the other component has
-    the last column of P negated, and is worse by 4 s_n, s_n the smallest singular value. There
-    are no other local minima, so that a method that keeps det U ends at one of the two. Besides
-    ``objective_gap`` the judge reports ``component_gap``, to the best point of U's component.
+    decomposition A'B = P S R' the optimum is U = PR'. The best point of the other component has the
+    last column of P negated, and is worse by 4 s_n, s_n the smallest singular value. There are no
+    other local minima. The judge also reports ``component_gap``, to the best point of U's
+    component.
 
     References
     ----------
-    Schönemann 1966, "A generalized solution of the orthogonal Procrustes problem",
-    Psychometrika 31.
+    Schönemann 1966, "A generalized solution of the orthogonal Procrustes problem", Psychometrika
+    31.
     """
 
     name = "procrustes"
@@ -76,7 +76,7 @@ class Procrustes(OrthogonalGroup):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance; `rng` draws A, Q and the noise."""
+        """Return the instance."""
         A = rng.standard_normal((self.rows, self.n))
         Q = random_point(self.n, self.n, rng)
         B = A @ Q + self.noise * rng.standard_normal(A.shape)
@@ -110,14 +110,14 @@ class Optima:
         self.reflected: Array = (P * np.append(np.ones(len(M) - 1), -1.0)) @ Rt
 
     def gap(self, U: Array) -> float:
-        """Return |AU - B|² minus its least value, without cancellation.
+        """Return |AU - B|² minus its minimum, without cancellation; 2n³ flops.
 
-        With M = U* H, H = R S R', it is 2 tr(H) - 2 tr(M'U) = |(U - U*) R sqrt(S)|². 2n³ flops.
+        With M = U* H, H = R S R', it is |(U - U*) R sqrt(S)|².
         """
         return self._loss(U, self.best, self._values)
 
     def component_gap(self, U: Array) -> float:
-        """Return the gap to the best matrix whose determinant has the sign of that of U."""
+        """Return the gap to the best matrix of U's component."""
         if np.linalg.det(U) * np.linalg.det(self.best) > 0:
             return self.gap(U)
         return self._loss(U, self.reflected, self._signed)

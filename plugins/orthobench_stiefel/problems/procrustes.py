@@ -21,26 +21,26 @@ from orthobench_stiefel import (
 )
 
 SETTLED = 1e-9
-"""The largest |X'X - I| at which a multiplier has solved the problem."""
+"""Maximum |X'X - I| at which a multiplier has solved the problem."""
 
 ROUNDING = 1e-13
 """|X'X - I| at which Newton's method ends."""
 
 STEPS = 100
-"""Most steps of Newton's method, which takes about ten."""
+"""Maximum number of steps of Newton's method."""
 
 HALVINGS = 50
-"""Most halvings of one step."""
+"""Maximum number of halvings of one step."""
 
 INSIDE = 1e-14
-"""The least eigenvalue of L + cI, relative to the largest of A'A."""
+"""Minimum eigenvalue of L + cI, relative to the largest of A'A."""
 
 GAIN = 1e-4
-"""The share of the slope that a step must gain."""
+"""Share of the slope that a step must gain."""
 
 
 class StackedLeastSquaresOracle(ProductOracle):
-    """The oracle of the sum of |AX - B|²/N over a stack; value and gradient share AX - B.
+    """The oracle of the sum of |AX - B|²/N over a stack.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class StackedLeastSquaresOracle(ProductOracle):
         return self._from(self.A @ X - self.B)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, from one residual."""
+        """Return both, which share AX - B."""
         residual = self.A @ X - self.B
         return inner(residual, residual) / self.rows, self._from(residual)
 
@@ -101,11 +101,10 @@ class LeastSquaresOracle(StackedLeastSquaresOracle, FiniteSumOracle):
 class StiefelProcrustes(Stiefel):
     """Minimize |AX - B|²/N for B = AZ + E, with noise E that leaves the optimum at a known Z.
 
-    A has N Gaussian rows, Z is random. Unlike the square problem this one has no closed form, so
-    the optimum is planted: E = noise H + AC⁻¹ZS, with C = A'A, a Gaussian H less its part in the
-    range of A, and a random positive semidefinite S of size noise times N. Since A'E = ZS, the cost
-    less that at Z is (|A(X - Z)|² + tr((X - Z)S(X - Z)'))/N >= 0 for every feasible X: Z is the
-    only global minimum. There may be local ones.
+    A has N Gaussian rows, Z is random. The optimum is planted: E = noise H + AC⁻¹ZS, with C = A'A,
+    a Gaussian H less its part in the range of A, and a random positive semidefinite S of size noise
+    times N. Since A'E = ZS, the cost less that at Z is (|A(X - Z)|² + tr((X - Z)S(X - Z)'))/N >= 0
+    for feasible X: Z is the only global minimum. There may be local ones.
 
     References
     ----------
@@ -130,7 +129,7 @@ class StiefelProcrustes(Stiefel):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws A, Z and the noise."""
+        """Return the instance."""
         A, Z, S, E = self.planted(rng)
         oracle = LeastSquaresOracle(A, A @ Z + E)
         return instance(oracle, float(np.vdot(E, E)) / self.rows, Gap(A, Z, S))
@@ -152,7 +151,7 @@ class StiefelProcrustes(Stiefel):
 class StiefelProcrustesBatch(Stiefel):
     """Minimize the sum of |AX - B|²/N over a batch of `StiefelProcrustes`, each with its own A, B.
 
-    All matrices are one point X (matrices, n, p), so that a method has one step for all of them.
+    The batch is one point X (matrices, n, p), with one step.
     """
 
     name = "stiefel-procrustes-batch"
@@ -174,7 +173,7 @@ class StiefelProcrustesBatch(Stiefel):
         return StiefelProcrustes(self.n, self.p, self.rows, self.noise)
 
     def build(self, rng: np.random.Generator) -> Instance[ProductOracle]:
-        """Return the instance; `rng` draws one matrix after another."""
+        """Return the instance."""
         drawn = (self.single.planted(rng) for _ in range(self.matrices))
         A, Z, S, E = (np.stack(parts) for parts in zip(*drawn, strict=True))
         oracle = StackedLeastSquaresOracle(A, A @ Z + E)
@@ -183,14 +182,7 @@ class StiefelProcrustesBatch(Stiefel):
 
 @dataclass(frozen=True)
 class Gap:
-    """The cost minus the least one, without cancellation: see `StiefelProcrustes`.
-
-    Of a stack it is the sum.
-
-    Attributes
-    ----------
-    A, Z, S : ndarray
-    """
+    """The cost minus its minimum, without cancellation, summed over a stack."""
 
     A: Array
     Z: Array
@@ -205,11 +197,11 @@ class Gap:
 
 @dataclass(frozen=True)
 class Multiplier:
-    """A symmetric multiplier L of X'X = I, and the X that minimizes the Lagrangian there.
+    """A symmetric multiplier L of X'X = I, and the X that minimizes the Lagrangian.
 
-    |AX - B|² + tr(L(X'X - I)) is convex in X where L + cI is positive definite, c the least
-    eigenvalue of A'A. Its minimum is below |AX - B|² wherever X'X = I, and is taken where
-    A'AX + XL = A'B. If that X itself has X'X = I, it is the global minimum.
+    |AX - B|² + tr(L(X'X - I)) is convex in X if L + cI is positive definite, c the smallest
+    eigenvalue of A'A. Its minimum, where A'AX + XL = A'B, is a bound for all X with X'X = I, and
+    attained if that X has X'X = I.
 
     Attributes
     ----------
@@ -242,8 +234,8 @@ def multiplier(A: Array, B: Array) -> Multiplier:
 
     Notes
     -----
-    Newton's method, with the Hessian by conjugate gradients: 2Nn(n + p) + 9n³ flops at first, then
-    about 4np² for each of at most p(p + 1)/2 iterations of a step.
+    Newton's method, with conjugate gradients: 2Nn(n + p) + 9n³ flops, then about 4np² for each of
+    at most p(p + 1)/2 iterations of a step.
     """
     values, Q = np.linalg.eigh(A.T @ A)
     dual = _Dual(values, Q.T @ (A.T @ B), float(np.vdot(B, B)))
@@ -265,7 +257,7 @@ class _Dual:
     constant: float
 
     def first(self) -> Array:
-        """Return a multiplier at which the Lagrangian is convex, and |X| <= 1."""
+        """Return a multiplier with a convex Lagrangian and |X| <= 1."""
         size = float(np.linalg.norm(self.M, 2)) + abs(float(self.values[0]))
         return (size or 1.0) * np.eye(self.M.shape[1])
 
@@ -277,7 +269,7 @@ class _Dual:
         return Multiplier(L, X, bound, X.T @ X - np.eye(len(L)))
 
     def better(self, found: Multiplier) -> Multiplier | None:
-        """Return the multiplier after a step of Newton's method; None if no step gains."""
+        """Return the multiplier after a Newton step; None if no step gains."""
         E = self._direction(found)
         slope, length = float(np.vdot(E, found.excess)), 1.0
         slack = 4 * np.finfo(np.float64).eps * self.constant
@@ -291,7 +283,7 @@ class _Dual:
         return None
 
     def _direction(self, found: Multiplier) -> Array:
-        """Solve HE = X'X - I by conjugate gradients, H minus the Hessian of the bound."""
+        """Solve HE = X'X - I by conjugate gradients, with the negative Hessian H of the bound."""
         levels, V = np.linalg.eigh(found.L)
         X, R = found.X @ V, V.T @ found.excess @ V
         sums = np.add.outer(self.values, levels)

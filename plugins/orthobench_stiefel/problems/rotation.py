@@ -1,4 +1,4 @@
-"""Rotations of activations that take out their outliers before rounding to four bits."""
+"""Rotations of activations that remove outliers before rounding to four bits."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from orthobench.tools.flops import gemm
 from orthobench_stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 
 LARGER = 12.0
-"""The factor of columns of outliers."""
+"""Factor of columns with outliers."""
 
 LEVELS = 7
-"""The largest integer of a symmetric format of four bits."""
+"""Largest integer of a symmetric four-bit format."""
 
 
 class KurtosisOracle(FiniteSumOracle):
     """The oracle of the kurtosis of the entries of WX: their mean fourth power over m².
 
-    m is the mean square of the entries of W, which a rotation does not change.
+    m is the mean square of the entries of W, which rotations do not change.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class KurtosisOracle(FiniteSumOracle):
         return self._from(self.W, self.W @ X, self.terms)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, from one product WX."""
+        """Return both, which share WX."""
         V = self.W @ X
         squares = V * V
         return self.scale * inner(squares, squares), self._from(self.W, V, self.terms)
@@ -66,17 +66,16 @@ class KurtosisOracle(FiniteSumOracle):
 
 @dataclass(frozen=True)
 class WeightRotation(Stiefel):
-    """Rotate heavy-tailed activations W so that the kurtosis of their entries is least.
+    """Rotate heavy-tailed activations W so that the kurtosis of their entries is minimal.
 
-    Rounding to four bits has a step for each row, its largest entry over 7, so that outliers cost
-    accuracy; the kurtosis is a smooth proxy. The rows of W are multiples of the rows of a random
-    orthogonal Q, by factors with Student's t distribution. For rows of length d the kurtosis is at
-    least N sum d⁴/(sum d²)², which is attained if all entries of a row of WX have equal size:
-    at X = Q'H/sqrt(n), H a Hadamard matrix, so that n is a power of two. There may be local minima.
+    The kurtosis is a smooth proxy of the error of rounding to four bits. The rows of W are
+    multiples of the rows of a random orthogonal Q, by factors with Student's t distribution. For
+    rows of length d the kurtosis is at least N sum d⁴/(sum d²)², attained at X = Q'H/sqrt(n), H a
+    Hadamard matrix, so that n is a power of two.
 
-    With ``outliers`` the entries of W have that distribution, and so many columns, drawn at random,
-    are twelve times as large, as in language models. No rotation need attain the bound then:
-    ``objective_gap`` is the kurtosis above it, and ``best`` a bound.
+    With ``outliers`` the entries of W have that distribution, and that number of random columns is
+    twelve times as large. Then ``objective_gap`` is the kurtosis above a bound that no rotation
+    need attain.
 
     The judge also reports ``rounding_error``, |WX - rounded|/|W|.
 
@@ -109,21 +108,19 @@ class WeightRotation(Stiefel):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance; `rng` draws W."""
+        """Return the instance."""
         W, squares = (self._outlying if self.outliers else self._planted)(rng)
         oracle = KurtosisOracle(W)
         least = self.rows * float(squares @ squares) / float(squares.sum()) ** 2
         return instance(oracle, least, further=Rounding(oracle.W))
 
     def _planted(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return multiples of orthogonal rows, and the squares of their lengths."""
         Q = random_point(self.n, self.n, rng)
         chosen = rng.permutation(np.arange(self.rows) % self.n)
         factors = rng.standard_t(self.tail, self.rows)
         return factors[:, None] * Q[chosen], factors**2
 
     def _outlying(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return rows with columns of outliers, and the squares of their lengths."""
         W = rng.standard_t(self.tail, (self.rows, self.n))
         W[:, rng.choice(self.n, self.outliers, replace=False)] *= LARGER
         return W, np.einsum("ij,ij->i", W, W)

@@ -1,4 +1,4 @@
-"""Constraint dissolving: an exact penalty of any unconstrained solver, here L-BFGS."""
+"""Constraint dissolving: an exact penalty, here minimized by L-BFGS."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Change: TypeAlias = tuple[Array, Array, float]
 """Changes S of the point and Y of the gradient, and 1/<S, Y>."""
 
 FARTHEST = 1.0
-"""The defect |X'X - I| that iterates stay below."""
+"""Maximum defect |X'X - I| of iterates."""
 
 TRIALS = 30
-"""Most trials of a line search; after them the penalty differs by rounding only."""
+"""Maximum number of trials of a line search."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,7 +34,6 @@ class DissolvedState(Iterate):
         The gradient of the penalty function.
     reference : Reference
         Its value.
-    changes : list of Change
     """
 
     H: Array
@@ -46,22 +45,17 @@ class DissolvedState(Iterate):
 class CDOpt(Descent[StiefelOracle, DissolvedState]):
     """Minimize f(X (3I - X'X)/2) + penalty/4 |X'X - I|² over all X, by L-BFGS.
 
-    For a penalty that is large enough its minima near the manifold are those of f on it. With
-    A = X (3I - X'X)/2 and the partial derivatives G of f at A its gradient is
-    G (3I - X'X)/2 - X sym(X'G) + penalty X (X'X - I). Steps are 1, halved until the value falls by
-    1e-4 of the slope and |X'X - I| < 1: farther away the function may have no bound. The first step
-    has a length of .1.
+    For a large enough penalty its minima near the manifold are those of f on it. With A = X (3I -
+    X'X)/2 and the partial derivatives G of f at A its gradient is G (3I - X'X)/2 - X sym(X'G) +
+    penalty X (X'X - I). Steps are 1, halved until the value falls by 1e-4 of the slope and |X'X -
+    I| < 1; farther away the function may be unbounded.
 
-    On the manifold its curvature along X S is 2 penalty - 3 <X'G, S²>/|S|² for symmetric S: the
-    penalty has to be above 3/2 of the largest eigenvalue of sym(X'G).
+    The penalty has to be above 3/2 of the largest eigenvalue of sym(X'G).
 
     Parameters
     ----------
-    penalty : float
     memory : int
         Changes that L-BFGS keeps.
-    tolerance : float
-    relative : bool
 
     Notes
     -----
@@ -94,7 +88,7 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
         state = DissolvedState(**begun, H=X, reference=Reference(0.0))
         state.reference.cost, state.H = self._dissolved(oracle, state, X)
         state.unit = state.norm_of(state.H)
-        # without a factor the gradient is zero, or not finite
+        # no factor: the gradient is zero, or not finite
         state.settle(state.unit if state.factor else 0.0 * state.unit, 0.0)
         return state
 
@@ -117,7 +111,7 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
     def _dissolved(
         self, oracle: StiefelOracle, state: DissolvedState, X: Array
     ) -> tuple[float, Array]:
-        """Return value and gradient of the penalty function, infinite where X is too far away."""
+        """Return value and gradient of the penalty function, infinite if X is too far away."""
         n, p = X.shape
         D = X.T @ X - np.eye(p)
         square = float(inner(D, D))
@@ -142,7 +136,7 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
         state.settle(state.norm_of(H), self.tolerance)
 
     def _direction(self, state: DissolvedState) -> Array:
-        """Return the direction of limited-memory BFGS, at first 1/10 of a unit of the gradient."""
+        """Return the direction of L-BFGS, at first 1/10 of a unit of the gradient."""
         if not state.changes:
             return np.asarray(0.1 / state.norm_of(state.H) * state.H)
         state.work.flops += (8 * len(state.changes) + 3) * state.H.size

@@ -1,4 +1,4 @@
-"""Methods of other libraries for independent component analysis of whitened samples."""
+"""Independent component analysis by other libraries."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ class Unmixing(NamedTuple):
     Attributes
     ----------
     rows : ndarray, shape (n, n)
-        W, whose rows are applied to samples.
-    iterations : int
+        W, to be applied to samples.
     """
 
     rows: Array
@@ -35,7 +34,7 @@ def tolerance_parameter(default: float, of: str) -> Any:
 
 
 class Components(Rerun[ComponentsOracle]):
-    """Base of methods with the contrast of fourth moments, re-run with growing ``max_iter``."""
+    """Base of methods for fourth moments, re-run with growing ``max_iter``."""
 
     tolerance: float
 
@@ -65,15 +64,9 @@ class Components(Rerun[ComponentsOracle]):
 class SklearnFastICA(Components):
     """scikit-learn's FastICA: all components at once, by the fixed point of fourth moments.
 
-    Samples are whitened already. It ends where no row turns by more than the tolerance, which is
-    quadratic in the error of the components.
+    It ends if no row turns by more than the tolerance, quadratic in the error.
 
-    It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
-    the time of its own run.
-
-    Parameters
-    ----------
-    tolerance : float
+    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run.
 
     Notes
     -----
@@ -105,15 +98,10 @@ class SklearnFastICA(Components):
 class PicardO(Components):
     """Picard-O: L-BFGS on the orthogonal group, preconditioned by the Hessian for unmixed sources.
 
-    With the fourth moments as its density, and signs for light and heavy tails. It ends where the
-    largest entry of the relative gradient is below the tolerance.
+    Its density has fourth moments, with signs for light and heavy tails. It ends if the largest
+    entry of the relative gradient is below the tolerance.
 
-    It cannot be stepped: it is re-run with growing ``max_iter``, and each point of the trace has
-    the time of its own run.
-
-    Parameters
-    ----------
-    tolerance : float
+    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run.
 
     Notes
     -----
@@ -140,5 +128,5 @@ class PicardO(Components):
             max_iter=iterations, tol=self.tolerance, w_init=start, check_fun=False,
             return_n_iter=True,
         )  # fmt: skip
-        # an index, of the iteration that found the gradient small or was the last allowed
+        # the index of the last iteration
         return Unmixing(np.asarray(rows), int(count) + 1)

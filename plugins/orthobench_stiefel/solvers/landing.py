@@ -1,4 +1,4 @@
-"""The landing method: gradient steps without retraction, and a pull towards the manifold."""
+"""The landing method."""
 
 from __future__ import annotations
 
@@ -20,28 +20,23 @@ from orthobench_stiefel.landing_field import FieldDescent
 
 @dataclass(frozen=True)
 class Landing(FieldDescent[Iterate]):
-    """Steps along skew(GX')X + attraction X(X'X - I), which need no retraction.
+    """Steps along skew(GX')X + attraction X(X'X - I), without retraction.
 
     X leaves the manifold and lands on it as the gradient vanishes; it is judged at the nearest
-    feasible point. The step is at most the safe one, which keeps |X'X - I| <= eps. The cost is
-    evaluated off the manifold.
+    feasible point. The step is at most the safe one, which keeps |X'X - I| <= eps.
 
-    The form for p < n is that of Ablin, Vary, Gao and Absil (2024), in which skew(GX')X is
-    (G X'X - XG'X)/2: half of the canonical gradient on the manifold.
+    For p < n, skew(GX')X is (G X'X - XG'X)/2 as in Ablin, Vary, Gao and Absil (2024).
 
     Parameters
     ----------
     step : float
-        The step that is safe.
+        Maximum step, if it is safe.
     attraction : float
-        The weight of the pull towards the manifold.
+        Weight of the pull towards the manifold.
     eps : float
-        The largest defect that the safe step allows, of each matrix of a stack.
+        Maximum defect after a safe step, for each matrix of a stack.
     safe_step : bool
-        Without it there is no bound on the defect, and X may diverge.
-    batch : int
-    tolerance : float
-    relative : bool
+        Without it the defect has no bound, and X may diverge.
 
     Notes
     -----
@@ -51,15 +46,15 @@ class Landing(FieldDescent[Iterate]):
     ----------
     Ablin and Peyré 2022, "Fast and accurate optimization on the orthogonal manifold without
     retraction", Algorithm 1; Ablin, Vary, Gao and Absil 2024, "Infeasible deterministic,
-    stochastic, and variance-reduction algorithms for optimization under orthogonality
-    constraints". The first bounds the step without 1/(2 attraction), which is not enough.
+    stochastic, and variance-reduction algorithms for optimization under orthogonality constraints".
+    The first bounds the step without 1/(2 attraction), which is not enough.
     """
 
     name: ClassVar[str] = "landing"
     source: ClassVar[str] = "Ablin and Peyré 2022, Algorithm 1"
 
     step_size: float = parameter(
-        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0, 3.0), help="step, where it is safe"
+        0.1, name="step", above=0.0, grid=(0.03, 0.1, 0.3, 1.0, 3.0), help="step, if it is safe"
     )
     attraction: float = parameter(1.0, low=0.0, help="weight of the pull towards the manifold")
     eps: float = parameter(0.5, above=0.0, below=1.0, help="largest defect of a safe step")

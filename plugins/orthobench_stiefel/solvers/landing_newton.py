@@ -1,4 +1,4 @@
-"""Newton's method that lands on the Stiefel manifold by Newton-Schulz iterations."""
+"""Newton's method that lands on the Stiefel manifold."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from orthobench_stiefel.descent import (
 )
 
 LONGEST = 0.5
-"""The longest tangent step: its defect is at most 1/4, from which Newton-Schulz converges."""
+"""Maximum length of a tangent step: Newton-Schulz converges from its defect."""
 
 DIFFERENCE = 1e-7
-"""The length of the differences of gradients that stand for products with the Hessian."""
+"""Length of gradient differences in place of Hessian products."""
 
 FORCING = 0.1
-"""The largest residual of Newton's equation, relative to its right-hand side."""
+"""Maximum relative residual of Newton's equation."""
 
 TRIALS = 12
-"""Most trials of a line search."""
+"""Maximum number of trials of a line search."""
 
 SMALL = 1e-12
-"""The length of N below which a search without success means that the run has converged."""
+"""Length of N below which a failed search means convergence."""
 
 
 @dataclass(slots=True, kw_only=True)
 class NewtonState(Iterate):
-    """The iterate, and what is known at the nearest point that Newton-Schulz gives.
+    """The iterate, and the values at the nearest point of Newton-Schulz.
 
     Attributes
     ----------
@@ -66,28 +66,23 @@ class NewtonState(Iterate):
 class LandingNewton(Descent[StiefelOracle, NewtonState]):
     """X <- X + N + D: a Newton-Schulz step N = X (3I - X'X)/2 - X, and a tangent Newton step D.
 
-    D solves P(H[D] - D sym(Y'G)) = -P(G), with gradient G and Hessian H of the cost at Y = X + N
-    and the projection P onto the tangents of the level set there, Y'D + D'Y = 0: to a residual of
-    min(.1, |P(G)|) by conjugate gradients, that end where the curvature is not positive. N squares
-    the defect and D the distance to a stationary point, so that convergence is quadratic near one
-    if the Hessian is positive. The paper's equation is at X; its tangents differ from those at Y
-    by the order of the defect.
+    D solves P(H[D] - D sym(Y'G)) = -P(G), with gradient G and Hessian H at Y = X + N and the
+    projection P onto Y'D + D'Y = 0. Conjugate gradients reach a residual of min(.1, |P(G)|), or end
+    if the curvature is not positive. Convergence is quadratic near a point with a positive Hessian.
+    The paper's equation is at X.
 
     D is cut to a length of 1/2, and halved until the cost at the next Y falls by 1e-4 <G, D>; the
-    whole D will do also if it halves |P(G)|. Without success it is left out: N alone is a step.
+    whole D is also accepted if it halves |P(G)|. Without success N alone is the step.
 
     Parameters
     ----------
-    tolerance : float
     relative : bool
-        The residual is that of a cost whose first gradient has norm one.
+        For a cost whose first gradient has norm one.
 
     Notes
     -----
-    Flops of a step: for each iteration of conjugate gradients a product with the Hessian, or a
-    gradient if there is none, and 6np² + 8p³ + 16np; for each trial a value, a gradient,
-    10np² and 17p³.
-    Memory: 9np.
+    Flops of a step: for each conjugate gradient a product with the Hessian, or a gradient if there
+    is none, and 6np² + 8p³ + 16np; for each trial a value, a gradient, 10np² and 17p³. Memory: 9np.
 
     References
     ----------
@@ -133,7 +128,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
         state.settle(state.norm_of(state.R), self.tolerance)
 
     def _move(self, oracle: StiefelOracle, state: NewtonState, X: Array) -> None:
-        """Evaluate at the point to which X lands."""
         n, p = X.shape
         state.X, state.Y = X, newton_schulz(X)
         values, state.V = np.linalg.eigh(state.Y.T @ state.Y)
@@ -143,7 +137,7 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
         state.work.flops += 3 * flops.gemm(n, p, p) + flops.eigh(p) + 2 * n * p + 4 * p * p
 
     def _tangent(self, state: NewtonState, Z: Array) -> Array:
-        """Return P(Z), which is exact where Y'Y is not the unit matrix yet."""
+        """Return P(Z), exact even if Y'Y is not yet the unit matrix."""
         n, p = Z.shape
         Y, V = state.Y, state.V
         M = V.T @ (Y.T @ Z) @ V
@@ -151,7 +145,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
         return np.asarray(Z - Y @ (V @ ((M + M.T) / state.sums) @ V.T))
 
     def _newton(self, oracle: StiefelOracle, state: NewtonState) -> Array:
-        """Return D, by conjugate gradients."""
         r, D = -state.R, np.zeros_like(state.R)
         d, square = r, float(inner(r, r))
         small = square * min(FORCING, square**0.5) ** 2
@@ -174,7 +167,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
         return D * min(1.0, LONGEST / max(float(np.linalg.norm(D)), 1e-300))
 
     def _product(self, oracle: StiefelOracle, state: NewtonState, D: Array) -> Array:
-        """Return P(H[D] - D sym(Y'G))."""
         n, p = D.shape
         YG = state.Y.T @ state.G
         curved = self._hessian(oracle, state, D) - D @ ((YG + YG.T) / 2)

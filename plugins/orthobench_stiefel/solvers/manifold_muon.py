@@ -1,4 +1,4 @@
-"""Manifold Muon: the steepest tangent direction for a bound on singular values, by its dual."""
+"""Manifold Muon: steepest tangent directions in the spectral norm, by a dual."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orthobench_stiefel.descent import Iterate
 from orthobench_stiefel.spectral import SpectralDescent, msign
 
 TANGENT = 1e-6
-"""The root mean square of X'A + A'X at which the dual is solved."""
+"""Root mean square of X'A + A'X at which the dual is solved."""
 
 DUAL_STEPS = {
     ("ascent", True): 0.2,
@@ -22,41 +22,36 @@ DUAL_STEPS = {
     ("ascent", False): 0.01,
     ("admm", False): 4.0,
 }
-"""Dual steps by how the dual is solved, and whether they are relative; else the authors'."""
+"""Default dual steps, by the dual method and ``relative``."""
 
 
 @dataclass(frozen=True)
 class ManifoldMuon(SpectralDescent[Iterate]):
-    """X <- msign(X - t A), A the tangent matrix with |A|_2 <= 1 that has the largest <G, A>.
+    """X <- msign(X - t A), A the tangent matrix with |A|_2 <= 1 and the largest <G, A>.
 
-    Its dual is to minimize the nuclear norm of G + 2 X L over symmetric L, from L = -sym(X'G)/2,
-    at most ``dual_steps`` times:
+    Its dual minimizes the nuclear norm of G + 2 X L over symmetric L, from L = -sym(X'G)/2, at most
+    ``dual_steps`` times:
 
     - ``ascent``: A = msign(G + 2 X L), H = X'A + A'X, L <- L - r (1 - s/S) H in the step s of S.
-    - ``admm``: with Y = G + 2 X L, whose multiplier is -A: L by least squares, Y by soft
-      thresholds of singular values at 1/r, A clipped to |A|_2 <= 1.
 
-    The authors' dual step of .01 has the unit of G: large gradients leave A far from tangent, and
-    the step then loses what is across the manifold. Here r is ``dual_step`` times, for ADMM divided
-    by, the root mean square of the singular values of G; ``relative = false`` takes it as it is.
-    By default it is .2, for ADMM 1, and without ``relative`` that of the authors, .01 and 4.
+    - ``admm``: with Y = G + 2 X L, whose multiplier is -A: L by least squares, Y by soft thresholds
+      of singular values at 1/r, A clipped to |A|_2 <= 1.
+
+    With ``relative`` r is ``dual_step`` times, for ADMM divided by, the root mean square of the
+    singular values of G, in which the authors' step has its unit. The default is .2, for ADMM 1,
+    and without ``relative`` the authors' .01 and 4.
 
     Parameters
     ----------
-    step : float
     schedule : {"constant", "1/sqrt(t)", "1/t"}
     dual : {"ascent", "admm"}
-    dual_step : float
     dual_steps : int
-        Fewer if the root mean square of H, and of what ADMM changes A by, is below 1e-6.
-    relative : bool
-    batch : int
-    tolerance : float
+        Fewer if the root mean square of H, and of the change of A by ADMM, is below 1e-6.
 
     Notes
     -----
-    Flops of a step: a gradient, 20np² + 20p³, and for each dual step 12np² + 20p³, with ADMM
-    14np² + 20p³. Memory: 5np + 3p², with ADMM 7np + 3p².
+    Flops of a step: a gradient, 20np² + 20p³, and for each dual step 12np² + 20p³, with ADMM 14np²
+    + 20p³. Memory: 5np + 3p², with ADMM 7np + 3p².
 
     References
     ----------
@@ -95,7 +90,7 @@ def off_tangent(X: Array, A: Array) -> Array:
 
 
 def small(H: Array) -> bool:
-    """Return whether the root mean square of the entries is below `TANGENT`; two flops for each."""
+    """Return whether the root mean square of the entries is below `TANGENT`; two flops each."""
     return float(np.linalg.norm(H)) <= TANGENT * sqrt(H.size)
 
 
@@ -105,11 +100,10 @@ def dual_ascent(X: Array, G: Array, rate: float, most: int, unit: float) -> tupl
     Parameters
     ----------
     X, G : ndarray, shape (n, p)
-    rate : float
     most : int
-        Dual steps.
+        Maximum number of dual steps.
     unit : float
-        Of the singular values of G.
+        Unit of the singular values of G.
     """
     n, p = G.shape
     L = -off_tangent(X, G) / 4
@@ -131,7 +125,7 @@ def dual_admm(X: Array, G: Array, rate: float, most: int, unit: float) -> tuple[
 
     Parameters
     ----------
-    As of `dual_ascent`.
+    See `dual_ascent`.
     """
     n, p = G.shape
     weight = rate / unit

@@ -24,16 +24,16 @@ from orthobench_stiefel.descent import (
 from orthobench_stiefel.landing_field import FieldDescent
 
 SAFE_DEFECT = 0.5
-"""The largest |M'M - I| of the intermediate point of a safe step."""
+"""Maximum |M'M - I| of the intermediate point of a safe step."""
 
 BETAS = (0.9, 0.999)
-"""The shares of the means of Adam that each step keeps."""
+"""Shares of Adam's means that each step keeps."""
 
 EPS = 1e-8
-"""What Adam adds to the root of the mean square."""
+"""Adam's addend to the root of the mean square."""
 
 SMALL = 1e-7
-"""|M'M - I| below which the best weight of the second half is 1/2 to rounding."""
+"""|M'M - I| below which the best weight of the second half is 1/2."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,9 +43,9 @@ class PogoState(Iterate):
     Attributes
     ----------
     mean : array, of the shape of X
-        The sum of gradients with momentum, or their mean of Adam.
+        The sum of gradients with momentum, or Adam's mean.
     square : number, or array of shape (m,)
-        The mean of |G|² of Adam, for each matrix.
+        Adam's mean of |G|², for each matrix.
     """
 
     mean: Any
@@ -57,44 +57,39 @@ class POGO(FieldDescent[PogoState]):
     """M = X - t (G X'X - XG'X)/2, then X <- M + normal (M - MM'M).
 
     The gradient is half of the canonical one. With normal = 1/2 the second half is one
-    Newton-Schulz step, after which the defect is about 3/4 of the square of that of M: O(t⁴|G|⁴).
-    It is judged at the nearest feasible point.
+    Newton-Schulz step, which leaves a defect of O(t⁴|G|⁴). It is judged at the nearest feasible
+    point.
 
-    The method has no bound on t: it breaks down once M has singular values near sqrt(3), and one
-    step with t|G| = 1 may leave a defect of .3. ``safe_step`` bounds t so that |M'M - I| <= 1/2.
+    The method has no bound on t, and breaks down if M has singular values near sqrt(3).
+    ``safe_step`` bounds t so that |M'M - I| <= 1/2.
 
     - ``sgd``: G is the gradient, or with momentum b the sum B <- bB + G, first B = G.
-    - ``vector-adam``: G is the mean of gradients of Adam, divided by the root of its mean of the
-      squared norms |G|², one number for the matrix, so that t|G| is about t.
+
+    - ``vector-adam``: G is Adam's mean of gradients, divided by the root of its mean of |G|², one
+      number a matrix, so that t|G| is about t.
 
     Parameters
     ----------
     step : float
         The learning rate t.
     base : {"sgd", "vector-adam"}
-    momentum : float
     normal : float
-        The weight of the second half.
+        Weight of the second half.
     best_normal : bool
-        The weight after which the defect is least, in place of ``normal``: the minimizer of a
-        quartic polynomial. The authors' code takes the real part of a root of this polynomial,
-        which seldom has a real one. With NumPy only, since other libraries have no roots.
-    safe_step : bool
-    batch : int
+        Use the weight with the smallest defect, the minimizer of a quartic polynomial; NumPy only.
+        The authors' code takes the real part of a root.
     tolerance : float
         For the plain gradient.
-    relative : bool
 
     Notes
     -----
-    Flops of a step: a gradient and 12np² + 7np, as the authors' code does it. Memory: 4np, or 5np
-    with momentum or Adam.
+    Flops of a step: a gradient and 12np² + 7np. Memory: 4np, or 5np with momentum or Adam.
 
     References
     ----------
     Javaloy and Vergari 2026, "An embarrassingly simple way to optimize orthogonal matrices at
-    scale". The authors' code skips steps if all entries of G are below 1e-8, whatever their
-    scale, and its first B is (1 + b)G; neither is done here.
+    scale". The authors' code skips steps if all entries of G are below 1e-8, and its first B is (1
+    + b)G; neither is done here.
     """
 
     name: ClassVar[str] = "pogo"
@@ -113,13 +108,7 @@ class POGO(FieldDescent[PogoState]):
     relative: bool = relative_parameter()
 
     def __post_init__(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ParameterError
-            On a wrong value, and on the best normal if there are no roots of polynomials.
-        """
+        """Check the parameters."""
         super().__post_init__()
         if self.best_normal and self.place.library != "numpy":
             message = f"on={self.on} has no roots of polynomials; leave best_normal, or on"
@@ -146,7 +135,7 @@ class POGO(FieldDescent[PogoState]):
             state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * p * p)
 
     def followed(self, state: PogoState, G: Any) -> Any:
-        """Return what the base optimizer makes of the gradient."""
+        """Return the base optimizer's direction for a gradient."""
         if self.base == "vector-adam":
             return _adam(state, G)
         if self.momentum:
@@ -157,7 +146,7 @@ class POGO(FieldDescent[PogoState]):
 
 
 def _adam(state: PogoState, G: Any) -> Any:
-    """Update the means of Adam; return the first over the root of the second, both corrected."""
+    """Update Adam's means; return the first over the root of the second, both corrected."""
     (first, second), count = BETAS, state.work.steps
     state.mean = first * state.mean + (1 - first) * G
     state.square = second * state.square + (1 - second) * lengths(G) ** 2
@@ -167,15 +156,9 @@ def _adam(state: PogoState, G: Any) -> Any:
 
 
 def best_normal(S: Array, state: PogoState) -> float:
-    """Return the weight l for which Y = M + l (M - MM'M) has the least defect |Y'Y - I|².
+    """Return the weight l for which Y = M + l (M - MM'M) has the smallest |Y'Y - I|².
 
     With S = M'M and D = I - S it is |-D + 2l SD + l² SD²|², whose derivative is a cubic.
-
-    Parameters
-    ----------
-    S : ndarray, shape (p, p) or (m, p, p)
-    state : PogoState
-        Its flops are counted.
     """
     m, p, _ = sizes(S)
     D = np.eye(p) - S

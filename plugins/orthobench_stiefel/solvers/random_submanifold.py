@@ -1,4 +1,4 @@
-"""Riemannian descent on random submanifolds: rotations of some coordinates at a time."""
+"""Riemannian descent on random submanifolds."""
 
 from __future__ import annotations
 
@@ -33,18 +33,17 @@ from orthobench_stiefel.descent import (
 )
 
 COVER = 4
-"""Draws of r coordinates, times (n/r)², that take nearly every pair of coordinates."""
+"""Number of draws of r coordinates, times (n/r)², that cover nearly every pair."""
 
 
 @dataclass(slots=True, kw_only=True)
 class SubmanifoldState(Iterate):
-    """The iterate and what draws the coordinates.
+    """The iterate and the generator of coordinates.
 
     Attributes
     ----------
-    rng : numpy.random.Generator
     size : int
-        Coordinates that a step rotates, r.
+        Number of coordinates r that a step rotates.
     idle : number
         Steps since the gradient was last above the tolerance.
     """
@@ -59,36 +58,28 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     """RSDM: X <- X + P'(Y - I)PX with Y = qr(I - t skew(PG(PX)')), P random with r rows.
 
     P is r rows of a random permutation, in order, or of a random orthogonal matrix. A step rotates
-    r coordinates, so that no retraction of all n is needed. At r = n, where P is the identity, it
-    is Riemannian gradient descent on the orthogonal group that acts from the left. Rotated rows
-    alone need only those rows of G, if the oracle has them for less.
+    r coordinates, and needs only those rows of G if P is a permutation.
 
-    The matrices of a stack have the same P.
+    Rounding adds up: X is orthonormalized after ``orthonormalize`` steps; the authors never do
+    that.
 
-    Rounding adds up: ``orthonormalize`` says after how many steps X is orthonormalized; the authors
-    never do.
-
-    It has converged if the gradient was small in as many steps as take nearly every pair of
-    coordinates, 4(n/r)².
+    It has converged if the gradient was small in 4(n/r)² steps, which cover nearly every pair of
+    coordinates.
 
     Parameters
     ----------
     sampling : {"permutation", "rotation"}
     size : int, optional
         r; by default half of n.
-    step : float
-    orthonormalize : int
-    batch : int
     tolerance : float
-        Relative to the rows of the matrix of partial derivatives in the first step.
+        Relative to the rows of the partial derivatives in the first step.
     relative : bool
-        Those rows are what has norm one.
+        Scale these rows to norm one.
 
     Notes
     -----
-    Flops of a step: rows of a gradient and 4r²p + 8r³/3 for permutations, or a gradient and
-    6nrp + 4nr² + 4r²p + 4r³/3 for rotations. Memory: 2np + 3r², and nr for rotations. What is drawn
-    is drawn in NumPy, and moved at each step where it computes elsewhere.
+    Flops of a step: rows of a gradient and 4r²p + 8r³/3 for permutations, or a gradient and 6nrp +
+    4nr² + 4r²p + 4r³/3 for rotations. Memory: 2np + 3r², and nr for rotations.
 
     References
     ----------
@@ -112,13 +103,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> SubmanifoldState:
-        """Begin at the start.
-
-        Raises
-        ------
-        UsageError
-            If the size is more than n, or its rotations do not fit into memory.
-        """
+        """Begin at the start."""
         begun = self.begun(oracle)
         _, n, p = sizes(begun["X"])
         size = max(2, n // 2) if self.size is None else self.size
@@ -191,7 +176,7 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
 
 
 def _replaced(X: Any, rows: NDArray[np.intp], some: Any) -> Any:
-    """Return X with other rows at some places; NumPy writes into X."""
+    """Return X with some rows replaced; NumPy writes into X."""
     if isinstance(X, np.ndarray):
         X[..., rows, :] = some
         return X

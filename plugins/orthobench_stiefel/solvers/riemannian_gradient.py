@@ -27,19 +27,19 @@ from orthobench_stiefel.descent import (
 )
 
 RECENT = 5
-"""The short Barzilai-Borwein steps of which the adaptive rule takes the least."""
+"""Number of short Barzilai-Borwein steps of which the adaptive rule takes the minimum."""
 
 STEEP = 0.3
 """Ratio of the short and the long step below which the adaptive rule takes a short one."""
 
 TURNING = 8.0
-"""The weight of X skew(X'G) in the turning metric: 1 in the Euclidean, 2 in the canonical one."""
+"""Weight of X skew(X'G) in the turning metric; Euclidean 1, canonical 2."""
 
 WEIGHTS = {"euclidean": 1.0, "canonical": 2.0, "turning": TURNING}
-"""The weight of X skew(X'G) by the metric."""
+"""Weights of X skew(X'G) by metric."""
 
 TRIALS = 30
-"""Most trials of a line search; after them the cost differs by rounding only."""
+"""Maximum number of trials of a line search."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,13 +53,13 @@ class GradientState(Iterate):
     D : array, of the shape of X
         The direction of the next step: R, or with momentum more.
     slope : number
-        <G, R>, with the matrix G of partial derivatives.
+        <G, R>, with the partial derivatives G.
     length : number
         The first trial of the next step.
     reference : Reference
-        The cost that a step is compared with.
+        The cost for comparison.
     shorts : list of numbers
-        The last short steps, of the adaptive rule.
+        The last short steps, for the adaptive rule.
     pairs : list of Pair
         The last changes of X and R, for limited-memory BFGS.
     """
@@ -77,31 +77,30 @@ class GradientState(Iterate):
 class RiemannianGradient(ArrayDescent[GradientState]):
     """Gradient descent along retractions, with Barzilai-Borwein, Armijo or constant steps.
 
-    X <- Retr_X(-t R). In the Euclidean metric R = G - X sym(X'G), in the canonical one
-    R = G - XG'X. They are (I - XX')G + w X skew(X'G) with w = 1 and w = 2; in the turning metric of
-    the same family w = 8. It suits functions, such as Brockett's, for which it matters less how the
-    columns are turned within their span than what they span.
+    X <- Retr_X(-t R). In the Euclidean metric R = G - X sym(X'G), in the canonical one R = G -
+    XG'X. They are (I - XX')G + w X skew(X'G) with w = 1 and w = 2; w = 8 in the turning metric of
+    the same family.
 
-    A step t is accepted where f <= C - 1e-4 t <G, R>, up to rounding.
+    A step t is accepted if f <= C - 1e-4 t <G, R>, up to rounding.
 
     - ``bb``: t is alternately |S|²/|<S, Y>| and |<S, Y>|/|Y|², with the last changes S of X and Y
-      of R, and cut by .1 if it is rejected. C is Zhang and Hager's mean of the costs so far, so
-      that the cost may rise for some steps.
-    - ``adaptive``: the longer of these two steps, unless the shorter is less than .3 of it; then
-      the least of the last five shorter ones. It takes about half as many steps if the condition
-      is bad.
-    - ``lbfgs``: along -HR, H the limited-memory BFGS approximation of the inverse Hessian by the
-      last five S and Y in the Euclidean metric, projected to the tangent space at X
-      (`orthobench_stiefel._kernels.secants`). t is 1, halved if it is rejected; C is the cost.
-      The first H has a step for each column outside the span of X, and multiplies X skew(X'G) by
-      the w of the metric. It suits functions whose columns have weights.
-    - ``armijo``: twice the last step, halved if it is rejected; C is the cost.
-    - ``constant``: no search; with ``batch``, the gradient is that of some terms of a finite sum,
-      and with momentum b the step is along D <- R + b (D - X sym(X'D)), the last direction moved to
-      X by projection.
+      of R, cut by .1 if rejected. C is Zhang and Hager's mean of the costs so far.
 
-    It has converged if the gradient is small, or where no step lowers the cost by more than its
-    rounding. A search waits for the device once for each trial, to see whether it is accepted.
+    - ``adaptive``: the longer of these steps, unless the shorter is less than .3 of it; then the
+      minimum of the last five shorter ones.
+
+    - ``lbfgs``: along -HR, H the limited-memory BFGS approximation of the inverse Hessian by the
+      last five S and Y, projected to the tangent space at X. t is 1, halved if rejected; C is the
+      cost. The first H has a step for each column outside the span of X, and multiplies X skew(X'G)
+      by w.
+
+    - ``armijo``: twice the last step, halved if rejected; C is the cost.
+
+    - ``constant``: no search; with ``batch``, the gradient is that of some terms of a finite sum,
+      and with momentum b the step is along D <- R + b (D - X sym(X'D)).
+
+    It has converged if the gradient is small, or if no step lowers the cost beyond rounding. A
+    search waits for the device once for each trial.
 
     Parameters
     ----------
@@ -112,10 +111,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     steps : {"bb", "adaptive", "lbfgs", "armijo", "constant"}
     step : float
         The first step, or the constant one.
-    momentum : float
-    batch : int
-    tolerance : float
-    relative : bool
 
     Notes
     -----
@@ -124,11 +119,11 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     References
     ----------
-    Absil, Mahony and Sepulchre 2008, "Optimization algorithms on matrix manifolds", chapter 4;
-    Edelman, Arias and Smith 1998, for the canonical metric; Hüper, Markina and Silva Leite 2021, "A
-    Lagrangian approach to extremal curves on Stiefel manifolds", for the family; Zhang and Hager
-    2004, "A nonmonotone line search technique"; Barzilai and Borwein 1988; Frassoldati, Zanni and
-    Zanghirati 2008, "New adaptive stepsize selections in gradient methods", rule ABBmin1; Huang,
+    Absil, Mahony and Sepulchre 2008, "Optimization algorithms on matrix manifolds", chapter 4.
+    Edelman, Arias and Smith 1998, for the canonical metric. Hüper, Markina and Silva Leite 2021, "A
+    Lagrangian approach to extremal curves on Stiefel manifolds", for the family. Zhang and Hager
+    2004, "A nonmonotone line search technique". Barzilai and Borwein 1988. Frassoldati, Zanni and
+    Zanghirati 2008, "New adaptive stepsize selections in gradient methods", rule ABBmin1. Huang,
     Gallivan and Absil 2015, "A Broyden class of quasi-Newton methods for Riemannian optimization",
     and Gilbert and Lemaréchal 1989, "Some numerical experiments with variable-storage quasi-Newton
     algorithms", for diagonal scalings of the first H.
@@ -162,12 +157,12 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     @property
     def converges(self) -> bool:  # type: ignore[override]
-        """Whether a run ends by itself: if the step is searched for."""
+        """Whether a run ends by itself: with a line search."""
         return self.steps != "constant"
 
     @property
     def readings(self) -> float:  # type: ignore[override]
-        """One for each trial, and one for each retraction by Newton-Schulz iterations."""
+        """One for each trial, and one for each Newton-Schulz retraction."""
         trials = 1 if self.steps == "constant" else TRIALS
         return trials * ((self.steps != "constant") + (self.retraction == "newton-schulz"))
 
@@ -238,7 +233,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         state.X, state.R, state.D = unless_ended(state, X, state.X), R, D
 
     def _next_length(self, state: GradientState, S: Any, Y: Any) -> Any:
-        """Return the first trial of the next step, by the changes of X and R."""
+        """Return the first trial of the next step, from the changes of X and R."""
         state.work.flops += 4 * size_of(S)
         if self.steps == "bb":
             return barzilai_borwein(S, Y, long=state.work.steps % 2 == 0)
@@ -248,7 +243,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return where(short < STEEP * long, reduce(minimum, state.shorts), long)
 
     def _direction(self, state: GradientState, X: Any, R: Any) -> Any:
-        """Return the direction of limited-memory BFGS, by the changes of X and R too."""
         before = state.pairs[-1].step if state.pairs else self.step_size
         last = pair(X, X - state.X, R - state.R, before)
         state.pairs = [*state.pairs[1 - PAIRS :], last]
@@ -258,7 +252,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return direction(X, R, state.pairs, WEIGHTS[self.metric])
 
     def _gradient(self, state: GradientState, X: Any, G: Any) -> tuple[Any, Any]:
-        """Return the Riemannian gradient in the metric, and <G, R>."""
         m, n, p = sizes(X)
         R = G - X @ self._inner(transposed(X) @ G)
         state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * n * p)
@@ -266,7 +259,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return R, inner(G, R)
 
     def _inner(self, XG: Any) -> Any:
-        """Return X'G - w skew(X'G), the coordinates in X of what R lacks of G."""
+        """Return X'G - w skew(X'G), the difference of G and R in coordinates of X."""
         metric = "euclidean" if self.steps == "lbfgs" else self.metric
         if metric == "canonical":
             return transposed(XG)
@@ -274,7 +267,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return turned if metric == "turning" else (XG + transposed(XG)) / 2
 
     def _carried(self, state: GradientState) -> Any:
-        """Return the last direction, projected to the tangent space at X, times the momentum."""
         m, n, p = sizes(state.X)
         state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * n * p + 2 * p * p)
         return self.momentum * projected(state.X, state.D)

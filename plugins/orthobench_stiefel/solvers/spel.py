@@ -1,4 +1,4 @@
-"""SPEL: spectral steepest descent on the Stiefel manifold by two polar factors a step."""
+"""SPEL: spectral steepest descent by two polar factors a step."""
 
 from __future__ import annotations
 
@@ -32,21 +32,16 @@ class SpelState(Iterate):
 class SPEL(SpectralDescent[SpelState]):
     """X <- msign(X - t msign(P(G))), with the projection P(G) = G - X sym(X'G) and polar factors.
 
-    Steps have a spectral norm of t, whatever the gradient is: with ``schedule = constant`` the run
-    ends in a circle of that size around an optimum. msign(P(G)) is tangent where X is square, and
-    elsewhere only nearly so; the outer polar factor returns to the manifold in either case.
+    Steps have spectral norm t: with ``schedule = constant`` the run ends in a circle of that size
+    around an optimum.
 
     Parameters
     ----------
-    step : float
     schedule : {"constant", "1/sqrt(t)", "1/t"}
     momentum : float
-        G is the sum B <- bB + G, and is projected as such.
+        G is the sum B <- bB + G, which is projected.
     projection : bool
-        Without it the direction is msign(G), as in a public implementation until September 2026:
-        Muon, then a return to the manifold. Its component across the manifold is lost.
-    batch : int
-    tolerance : float
+        Without it the direction is msign(G), as in a public implementation until September 2026.
 
     Notes
     -----
@@ -54,8 +49,7 @@ class SPEL(SpectralDescent[SpelState]):
 
     References
     ----------
-    "Manifold constrained steepest descent" 2026, arXiv:2601.21487. The implementation without P is
-    that of NVIDIA-NeMo/Emerging-Optimizers before pull request 301.
+    "Manifold constrained steepest descent" 2026, arXiv:2601.21487.
     """
 
     name: ClassVar[str] = "spel"

@@ -1,4 +1,4 @@
-"""Optimizers of torch for orthonormal columns: geoopt's, POGO's own, and parametrizations."""
+"""Optimizers of torch for orthonormal columns: geoopt, POGO and parametrizations."""
 
 from __future__ import annotations
 
@@ -15,19 +15,12 @@ from orthobench_stiefel import StiefelOracle
 from orthobench_stiefel.descent import Iterate, batch_parameter, check_batch, momentum_parameter
 
 MAPS = {"matrix-exp": 45, "cayley": 6, "householder": 4}
-"""Parametrizations of torch, and the products, about, of (n, n) matrices in their value and its
-derivative; of the last one of (n, n) and (n, p)."""
+"""Parametrizations of torch, and about how many (n, n) products each takes, the last (n, n, p)."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TorchState(Iterate):
-    """The iterate and the memory of the optimizer.
-
-    Attributes
-    ----------
-    memory : dict
-        As `_memory` returns it; empty at the start.
-    """
+    """The iterate and the memory of the optimizer."""
 
     memory: dict[str, Any]
 
@@ -46,7 +39,7 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
 
     batch: int
     products: ClassVar[int]
-    """Products of an (n, p) and a (p, p) matrix in a step, a QR decomposition counted as two."""
+    """Products of an (n, p) and a (p, p) matrix in a step; a QR decomposition counts as two."""
 
     def begin(self, oracle: StiefelOracle, rng: np.random.Generator) -> TorchState:
         """Give the start to an optimizer."""
@@ -81,17 +74,15 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
 
 
 def _memory(optimizer: Any, point: Any) -> dict[str, Any]:
-    """Return what an optimizer remembers of its one point: its counters, and its means.
+    """Return the state of an optimizer of one point: counters and means.
 
-    Torch's own ``load_state_dict`` turns counters into 32-bit floats, and geoopt's tensors pickle
-    as such, so that means are tensors of torch.
+    Torch's ``load_state_dict`` turns counters into 32-bit floats, and geoopt has its own tensors.
     """
     counters = {name: v for name, v in optimizer.param_groups[0].items() if name != "params"}
     return {"counters": counters, "means": _copied(optimizer.state[point])}
 
 
 def _copied(means: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy whose tensors are those of torch."""
     import torch
 
     return {
@@ -104,18 +95,14 @@ def _copied(means: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class TorchOrthogonal(TorchPeer):
-    """SGD of torch on what its own parametrization makes orthonormal columns of.
+    """SGD of torch on its own parametrization of orthonormal columns.
 
-    X = X0 f(W), where X0 is the start completed to n columns and W, (n, p), is free: ``matrix-exp``
-    and ``cayley`` take that of a skew-symmetric (n, n) matrix, ``householder`` a product of p
-    reflections. Gradients go to W by backpropagation.
+    X = X0 f(W), with the start X0 completed to n columns and a free W (n, p): ``matrix-exp`` and
+    ``cayley`` of a skew-symmetric (n, n) matrix, ``householder`` a product of p reflections.
 
     Parameters
     ----------
     map : {"matrix-exp", "cayley", "householder"}
-    step : float
-    momentum : float
-    batch : int
 
     Notes
     -----
@@ -191,13 +178,7 @@ class Geoopt(TorchPeer):
 
 @dataclass(frozen=True)
 class GeooptSGD(Geoopt):
-    """geoopt's RiemannianSGD: constant steps along the Q factor, with momentum if asked for.
-
-    Parameters
-    ----------
-    step : float
-    momentum : float
-    batch : int
+    """geoopt's RiemannianSGD: constant steps along the Q factor, with or without momentum.
 
     Notes
     -----
@@ -228,11 +209,6 @@ class GeooptSGD(Geoopt):
 class GeooptAdam(Geoopt):
     """geoopt's RiemannianAdam: the means of Adam in the tangent space, along the Q factor.
 
-    Parameters
-    ----------
-    step : float
-    batch : int
-
     Notes
     -----
     Flops of a step: a gradient and 12np²: two projections and a QR. Memory: 4np.
@@ -260,15 +236,13 @@ class GeooptAdam(Geoopt):
 
 @dataclass(frozen=True)
 class PogoTorch(TorchPeer):
-    """The authors' POGO, with their SGD or VectorAdam; it is judged at the nearest feasible point.
+    """The authors' POGO, with their SGD or VectorAdam, judged at the nearest feasible point.
 
     Parameters
     ----------
-    step : float
     base : {"sgd", "vector-adam"}
     momentum : float
-        Of sgd. The first buffer is (1 + momentum) G.
-    batch : int
+        For sgd; the first buffer is (1 + momentum) G.
 
     Notes
     -----
@@ -301,5 +275,5 @@ class PogoTorch(TorchPeer):
 
 
 def _same(stack: Any) -> Any:
-    """Return matrices as they are: POGO's own function for that does not pickle."""
+    """Return matrices as they are; POGO's own function does not pickle."""
     return stack

@@ -1,4 +1,4 @@
-"""The feasible method of Wen and Yin: a Cayley curve with Barzilai-Borwein steps."""
+"""Wen and Yin's method: a Cayley curve with Barzilai-Borwein steps."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from orthobench_stiefel._kernels.retractions import CayleyCurve
 from orthobench_stiefel.descent import Descent, Iterate, relative_parameter
 
 WINDOW = 5
-"""The steps over which the changes of X and of the cost are averaged."""
+"""Number of steps over which changes of X and of the cost are averaged."""
 
 TRIALS = 5
-"""The trial of a line search that the authors accept whatever the cost is."""
+"""Trial of a line search that the authors accept in any case."""
 
 SAFE_TRIALS = 30
-"""Most trials of the safe search; after them the cost differs by rounding only."""
+"""Maximum number of trials of the safe search."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,13 +30,13 @@ class WenYinState(Iterate):
     Attributes
     ----------
     curve : CayleyCurve
-        From X, by the matrix G of partial derivatives there.
+        From X, with the gradient G there.
     value : float
         The cost at X.
     length : float
         The first trial of the next step.
     reference : Reference
-        The cost that a step is compared with.
+        The cost for comparison.
     changes : list of (float, float)
         The changes of X and of the cost in the last steps.
     """
@@ -52,40 +52,36 @@ class WenYinState(Iterate):
 class WenYin(Descent[StiefelOracle, WenYinState]):
     """Descent along the Cayley curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X, A = GX' - XG'.
 
-    The curve keeps X'X = I; where 2p < n a point of it takes a system of size 2p
+    The curve keeps X'X = I; if 2p < n a point of it takes a system of size 2p
     (`orthobench_stiefel._kernels.retractions.CayleyCurve`). Steps are alternately |<S, Y>|/|Y|² and
-    |S|²/|<S, Y>|, with the last changes S of X and Y of G - XG'X, under the nonmonotone rule
-    f <= C - 1e-4 t |G - XG'X|², cut by .1. A point that has drifted by more than 1e-13 is
-    orthonormalized.
+    |S|²/|<S, Y>|, with the last changes S of X and Y of G - XG'X, cut by .1. The nonmonotone rule
+    is f <= C less 1e-4 t |G - XG'X|².
 
-    As in the authors' code, the fifth trial is accepted whatever the cost is, so that the cost may
-    rise without bound; ``safe_search`` goes on until the rule holds. Their slope is not that of the
-    curve, -|A|²/2, but between one and two times that.
+    As in the authors' code, the fifth trial is accepted in any case; ``safe_search`` goes on until
+    the rule is met. Their slope is between one and two times that of the curve, -|A|²/2.
 
-    It ends where |G - XG'X| < gtol; or where |S|/sqrt(n) < xtol and the relative change of the
-    cost < ftol; or where their means over the last five steps are below ten times that.
+    It ends if |G - XG'X| < gtol, if |S|/sqrt(n) < xtol and the relative change of the cost < ftol,
+    or if the means of these over five steps are below ten times that.
 
     Parameters
     ----------
     step : float
         The first step.
-    gtol, xtol, ftol : float
     relative : bool
-        Step and tolerances are for a cost whose first gradient has norm one; without it they are
-        absolute, as the authors have them, and a small cost seems to have converged at once.
-    safe_search : bool
+        Whether step and tolerances are for a cost whose first gradient has norm one; the authors'
+        are absolute.
 
     Notes
     -----
-    Flops of a step: 6np² for the curve, 12np, and for each trial a value, a gradient and
-    6np² + 40p³/3. Where 2p >= n a curve takes 6n²p and a trial 2n³/3 + 2n²p. Memory: 7np + 4p², or
-    2n² + 6np.
+    Flops of a step: 6np² for the curve, 12np, and for each trial a value, a gradient and 6np² +
+    40p³/3. If 2p >= n, a curve takes 6n²p and a trial 2n³/3 + 2n²p. Memory: 7np + 4p², or 2n² +
+    6np.
 
     References
     ----------
     Wen and Yin 2013, "A feasible method for optimization with orthogonality constraints",
     Mathematical Programming 142, Algorithm 2, with the settings of the authors' code
-    ``OptStiefelGBB``. In its later releases the Cayley curve is an option, and a QR the default.
+    ``OptStiefelGBB``. In its later releases a QR is the default.
     """
 
     name: ClassVar[str] = "wen-yin"
@@ -133,10 +129,7 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
         return None
 
     def _point(self, state: WenYinState, length: float) -> Any:
-        """Return a point of the curve; None if its system is singular to rounding.
-
-        Near a stationary point a Barzilai-Borwein step may be as long as its bound.
-        """
+        """Return a point of the curve; None if its system is singular to rounding."""
         state.work.flops += state.curve.point_flops
         try:
             return state.cleaned(state.curve(length))
@@ -160,12 +153,10 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
             state.status = Status.CONVERGED
 
     def _turn(self, state: WenYinState, G: Array) -> None:
-        """Lay the curve from the point by its gradient."""
         state.curve = CayleyCurve(state.X, G)
         state.work.flops += state.curve.flops
 
     def _still(self, changes: list[tuple[float, float]]) -> bool:
-        """Return whether X and the cost change too little to go on."""
         moved, changed = changes[-1]
         means = np.mean(changes, axis=0)
         below = bool(means[0] < 10 * self.xtol and means[1] < 10 * self.ftol)

@@ -1,4 +1,4 @@
-"""Networks that tell digits apart, and one that guesses the next character of a text."""
+"""Networks for digits, and one for the next character of a text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from orthobench_training.oracle import Training, TrainingOracle, training
 
 CLASSES = 10
 CONTEXT, EMBEDDING = 6, 12
-"""Characters that the next one is guessed from, and numbers for each."""
+"""Number of characters before the predicted one, and of numbers for each."""
 
 SYMBOLS = 48
-"""Different characters: the rarest are one."""
+"""Number of different characters; the rarest are one."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class DigitsTraining(Training):
     passes: int = parameter(10, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance; `rng` draws the parts and the first weights."""
+        """Return the instance."""
         network = Network((64, self.width, self.width, CLASSES))
         images = normalized(digits.pixels().astype(np.float64))
         return training(network, rng, images, digits.labels(), self.passes)
@@ -53,13 +53,7 @@ class MnistTraining(Training):
     passes: int = parameter(4, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance; `rng` draws the parts and the first weights.
-
-        Raises
-        ------
-        DataError
-            If a file is missing and cannot be downloaded, or is not the published one.
-        """
+        """Return the instance."""
         images = mnist.read(TEST_IMAGES).reshape(-1, 784).astype(np.float64)
         network = Network((784, self.width, self.width, CLASSES))
         labels = mnist.read(TEST_LABELS).astype(np.intp)
@@ -74,8 +68,8 @@ class MnistTraining(Training):
 class TextTraining(Training):
     """The next character of the help that comes with Python, from the six before it.
 
-    The 47 most frequent characters are themselves, all others one more. The text differs from
-    version to version of Python, and so do losses.
+    The 47 most frequent characters are themselves, all others one more. The text, and so the
+    losses, depend on the version of Python.
     """
 
     name = "train-text"
@@ -86,7 +80,7 @@ class TextTraining(Training):
     passes: int = parameter(2, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance; `rng` draws the parts and the first weights."""
+        """Return the instance."""
         text = np.array(encoded(self.characters))
         contexts = np.lib.stride_tricks.sliding_window_view(text[:-1], CONTEXT)
         network = Network(
@@ -106,7 +100,7 @@ def normalized(images: Array) -> Array:
 
 
 def encoded(count: int) -> list[int]:
-    """Return the first characters of Python's help as numbers, the rarest as the last of them."""
+    """Return the first characters of Python's help as numbers."""
     from pydoc_data.topics import topics
 
     text = "".join(topics[name] for name in sorted(topics))[:count]

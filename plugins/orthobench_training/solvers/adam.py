@@ -11,7 +11,7 @@ from orthobench.contract import Array, parameter
 from orthobench_training.solver import TrainingSolver, TrainingState
 
 EPS = 1e-8
-"""What is added to the root of the mean square."""
+"""Addend to the root of the mean square."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,6 @@ class TrainAdam(TrainingSolver):
 
     Parameters
     ----------
-    batch : int
-    step : float
     first, second : float
         Decays of the means.
 

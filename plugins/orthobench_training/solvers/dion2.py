@@ -16,17 +16,15 @@ from orthobench_training.solver import TrainingSolver, TrainingState, orthogonal
 class TrainDion2(TrainingSolver):
     """M <- M + G; the longest slices K: W_K <- W_K - t max(1, out/in)^½ msign(M_K), M_K <- b M_K.
 
-    Slices are along the shorter side. Those that are not chosen keep their sum of gradients until
-    they are.
+    Slices are along the shorter side. Other slices keep their sum of gradients until they are
+    chosen.
 
     Parameters
     ----------
-    batch : int
-    step : float
     momentum : float
-        b, by which the chosen slices decay.
+        b, the decay of the chosen slices.
     fraction : float
-        The share of slices that are chosen.
+        Share of slices that are chosen.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Manifold Muon: hidden layers keep their singular values, the others move as Muon moves them."""
+"""Manifold Muon: hidden layers keep their singular values."""
 
 from __future__ import annotations
 
@@ -10,23 +10,16 @@ from orthobench_stiefel.solvers.manifold_muon import dual_ascent
 
 from orthobench.contract import Array, flops, parameter
 from orthobench_training.oracle import TrainingOracle
-from orthobench_training.solver import TrainingSolver, TrainingState, orthogonalized, scale
+from orthobench_training.solver import SummedGradients, TrainingState, orthogonalized, scale
 
 
 @dataclass(frozen=True)
-class TrainManifoldMuon(TrainingSolver):
+class TrainManifoldMuon(SummedGradients):
     """W = c Q, Q on the Stiefel manifold: Q <- msign(Q - t A), A the steepest tangent direction.
 
     A has |A|_2 <= 1 and comes from dual ascent on the mean of gradients. c is the mean singular
-    value of the first weights, which become its polar factor times c. Embeddings and the last
-    layer, whose sizes have to grow, move as with `train-muon`.
-
-    Parameters
-    ----------
-    batch : int
-    step : float
-    momentum : float
-    dual_steps : int
+    value of the first weights, which become their polar factor times c. Embeddings and the last
+    layer move as with `train-muon`.
 
     Notes
     -----
@@ -41,7 +34,6 @@ class TrainManifoldMuon(TrainingSolver):
     step_size: float = parameter(
         0.03, name="step", above=0.0, help="first step", grid=(0.003, 0.01, 0.03, 0.1, 0.3)
     )
-    momentum: float = parameter(0.95, low=0.0, below=1.0, help="decay of the sum of gradients")
     dual_steps: int = parameter(5, low=1, help="largest number of dual steps")
 
     name: ClassVar[str] = "train-manifold-muon"
@@ -61,7 +53,7 @@ class TrainManifoldMuon(TrainingSolver):
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
         """Return the tangent direction, in the unit of the matrix."""
-        state.momenta[i] = M = self.momentum * state.momenta[i] + G
+        M = self.summed(state, i, G)
         if not hidden(state, i):
             factor, done = orthogonalized(G + self.momentum * M)
             return scale(G) * factor, done + 5 * G.size
@@ -74,7 +66,7 @@ class TrainManifoldMuon(TrainingSolver):
         return c * (A.T if wide else A), done + 6 * G.size
 
     def returned(self, state: TrainingState, i: int, W: Array) -> Array:
-        """Return a hidden matrix with the singular values that it had."""
+        """Return a hidden matrix with its former singular values."""
         if not hidden(state, i):
             return W
         U, _, Vt = np.linalg.svd(W, full_matrices=False)

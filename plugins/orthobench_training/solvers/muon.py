@@ -6,20 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from orthobench.contract import Array, parameter
-from orthobench_training.solver import TrainingSolver, TrainingState, orthogonalized, scale
+from orthobench_training.solver import SummedGradients, TrainingState, orthogonalized, scale
 
 
 @dataclass(frozen=True)
-class TrainMuon(TrainingSolver):
+class TrainMuon(SummedGradients):
     """M <- momentum M + G, W <- W - t max(1, out/in)^½ msign(G + momentum M).
 
     msign is five steps of Jordan's polynomial, which leaves singular values between .47 and 1.2.
-
-    Parameters
-    ----------
-    batch : int
-    step : float
-    momentum : float
 
     Notes
     -----
@@ -34,13 +28,11 @@ class TrainMuon(TrainingSolver):
     step_size: float = parameter(
         0.03, name="step", above=0.0, help="first step", grid=(0.003, 0.01, 0.03, 0.1, 0.3)
     )
-    momentum: float = parameter(0.95, low=0.0, below=1.0, help="decay of the sum of gradients")
 
     name: ClassVar[str] = "train-muon"
     source: ClassVar[str] = "Jordan et al. 2024"
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
         """Return the polar factor of the sum ahead."""
-        state.momenta[i] = self.momentum * state.momenta[i] + G
-        factor, done = orthogonalized(G + self.momentum * state.momenta[i])
+        factor, done = orthogonalized(G + self.momentum * self.summed(state, i, G))
         return scale(G) * factor, done + 5 * G.size

@@ -1,4 +1,4 @@
-"""NorMuon: Muon whose rows of neurons are normalized by their mean squares."""
+"""NorMuon: Muon with rows of neurons normalized by their mean squares."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ from orthobench.contract import Array, parameter
 from orthobench_training.solver import TrainingSolver, TrainingState, orthogonalized
 
 EPS = 1e-8
-"""What is added to mean squares."""
+"""Addend to mean squares."""
 
 
 @dataclass(frozen=True)
 class TrainNorMuon(TrainingSolver):
     """O = msign(M), v the mean of its squares for each neuron, W <- W - t .2 (mn)^½ Q / |Q|.
 
-    Q = O / v^½ has neurons of one length; its norm is then that of an update of Adam with entries
-    of .2. M is the mean of gradients. A neuron is a column here, since matrices are (in, out).
+    Q = O / v^½ has neurons of one length; the norm of a step is that of an Adam update with entries
+    of .2. M is the mean of gradients.
 
     Parameters
     ----------
-    batch : int
-    step : float
     first, second : float
         Decays of M and of v.
 

@@ -1,4 +1,4 @@
-"""Scion: steps of one length in a norm that is chosen for each layer."""
+"""Scion: steps of one length in a norm for each layer."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ from orthobench_training.solver import TrainingSolver, TrainingState, orthogonal
 class TrainScion(TrainingSolver):
     """M <- M + a (G - M), W <- W - t lmo(M), unconstrained.
 
-    The steps are (out/in)^½ msign(M) for hidden layers, the first at least msign(M); for the last
-    `last` sign(M) / in; for embeddings each row in use at a root mean square of one.
+    The steps are (out/in)^½ msign(M) for hidden layers, the first at least msign(M). For the last
+    layer they are `last` sign(M) / in, and for embeddings rows in use of root mean square one.
 
     Parameters
     ----------
-    batch : int
-    step : float
     share : float
         a.
     last : float
-        The radius of the last layer over that of the others: 16 in the authors' smallest example.
+        Radius of the last layer over that of the others.
 
     Notes
     -----

@@ -6,18 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from orthobench.contract import Array, parameter
-from orthobench_training.solver import TrainingSolver, TrainingState
+from orthobench_training.solver import SummedGradients, TrainingState
 
 
 @dataclass(frozen=True)
-class TrainSGD(TrainingSolver):
+class TrainSGD(SummedGradients):
     """M <- momentum M + G, W <- W - t M.
-
-    Parameters
-    ----------
-    batch : int
-    step : float
-    momentum : float
 
     Notes
     -----
@@ -38,5 +32,4 @@ class TrainSGD(TrainingSolver):
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
         """Return the sum of gradients."""
-        state.momenta[i] = self.momentum * state.momenta[i] + G
-        return state.momenta[i], 2 * G.size
+        return self.summed(state, i, G), 2 * G.size

@@ -1,4 +1,4 @@
-"""Landing for X'BX = I: its direction, its safe step, and where it lands."""
+"""Landing for X'BX = I: its direction, its safe step, and its limit."""
 
 import numpy as np
 import pytest

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from orthobench_cca.solvers.app_grad import AppGrad, _size
+from orthobench_cca.solvers.app_grad import AppGrad
 from orthobench_cca.solvers.generalized_landing import PairsLanding
 from orthobench_cca.solvers.stochastic import CCAEY, SGHA, GammaEigengame
 
@@ -61,26 +61,6 @@ def test_the_first_batch_sets_the_units_of_all(solver, ridge):
         step.step(oracle, state)
         assert state.units == pytest.approx((a, b))
         np.testing.assert_allclose(state.Z, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("relative", [True, False])
-def test_a_step_of_appgrad_in_its_units_with_a_ridge(relative):
-    solver, ridge = AppGrad(step_size=0.5, batch=10, relative=relative), 0.3
-    oracle = oracle_of(PAIRS, ridge=ridge)
-    state = solver.init(oracle, None)
-    solver.step(oracle, state)
-    units = (_size(PAIRS[:, :P]), _size(PAIRS[:, P:])) if relative else (1.0, 1.0)
-    X, Y = PAIRS[:, :P] / units[0], PAIRS[:, P:] / units[1]
-    A, B = oracle.start[:P], oracle.start[P:]
-    expected = []
-    for M, own, target, unit in ((X, A, Y @ B, units[0]), (Y, B, X @ A, units[1])):
-        r = ridge / unit**2
-        scale = 0.5 / (np.mean(np.sum(M * M, axis=1)) + r)
-        expected.append((own - scale * (M.T @ (M @ own - target) / 10 + r * own)) / unit)
-    np.testing.assert_allclose(solver.solution(state).point, np.vstack(expected))
-    for M, weights, unit in ((X, state.A, units[0]), (Y, state.B, units[1])):
-        S = M.T @ M / 10 + ridge / unit**2 * np.eye(M.shape[1])
-        np.testing.assert_allclose(weights.T @ S @ weights, np.eye(K), atol=1e-10)
 
 
 def test_a_batch_has_as_many_pairs_as_variables():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_gpower._kernels.ascent import dense_ascent, dense_start
+from orthobench_gpower._kernels.ascent import dense_ascent
 
 from orthobench.tools.geometry import random_point
 
@@ -28,12 +28,3 @@ def test_objective_and_gradient_are_those_of_the_definition(hard, bound):
     V = np.random.default_rng(2).standard_normal(X.shape)
     slope = (value(X + 1e-6 * V) - value(X - 1e-6 * V)) / 2e-6
     assert 2 * np.vdot(found.gradient, V) == pytest.approx(slope, rel=1e-6)
-
-
-def test_the_first_point_is_the_first_of_the_longest_rows_and_what_is_drawn():
-    others = np.arange(10.0).reshape(5, 2)
-    norms = np.linalg.norm(A, axis=1)
-    norms[[2, 4]] = 10.0
-    for least, row in ((10.0, 2), (0.0, 0)):
-        found = dense_start(A, least, norms, others)
-        np.testing.assert_array_equal(found, np.column_stack([A[row], others]))

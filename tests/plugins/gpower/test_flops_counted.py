@@ -8,7 +8,6 @@ import pytest
 from features import of_features
 from orthobench_gpower.solvers.gpower import GPower
 from orthobench_sparse_pca import SparsePCAOracle
-from orthobench_sparse_pca.solvers.tpower import TPower
 
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Solver, State, Status
@@ -97,58 +96,3 @@ def test_flops_are_those_of_the_plain_method(name, flops_agree):
     instance = of_features(A - A.mean(axis=1, keepdims=True), m=M)
     points = (lambda run: run.state.ascent.X.T, lambda run: run.state.X)
     flops_agree(*VARIANTS[name], instance, seen=points)
-
-
-@dataclass(frozen=True)
-class PlainTPower(Solver[SparsePCAOracle, PlainState]):
-    """Algorithm 1 of Yuan and Zhang (2013) from the feature of largest variance, and deflation."""
-
-    name: ClassVar[str] = "plain-tpower"
-    cardinality: int = 5
-    tolerance: float = 0.3
-
-    def init(self, oracle, rng):
-        state = PlainState()
-        state.A, state.left = oracle.A.copy(), M
-        self.start(state)
-        return state
-
-    def start(self, state):
-        variances = np.sum(state.A * state.A, axis=1)
-        self.move(state, np.array([np.argmax(variances)]), variances)
-        state.variance = -np.inf
-
-    def move(self, state, kept, values):
-        chosen = values[kept] / np.linalg.norm(values[kept])
-        state.kept, state.chosen, state.scores = kept, chosen, chosen @ state.A[kept]
-
-    def step(self, oracle, state):
-        before, product = state.variance, state.A @ state.scores
-        self.move(state, np.argsort(-np.abs(product))[: self.cardinality], product)
-        state.variance = float(state.scores @ state.scores)
-        state.work.steps += 1
-        if state.variance - before <= self.tolerance * state.variance:
-            self.finish(state)
-
-    def finish(self, state):
-        state.left -= 1
-        if state.left == 0:
-            state.status = Status.CONVERGED
-            return
-        rows, z = state.A[state.kept], state.chosen
-        state.A[state.kept] = rows - np.outer(z, z @ rows)
-        self.start(state)
-
-    def solution(self, state):
-        return Solution(state.scores[:, None].copy())
-
-
-def test_flops_of_tpower_are_those_of_the_plain_method(flops_agree):
-    A = np.random.default_rng(0).standard_normal((FEATURES, SAMPLES)) * np.linspace(1, 3, SAMPLES)
-    instance = of_features(A - A.mean(axis=1, keepdims=True), m=M)
-    solver = TPower(cardinality=5, start="largest", tolerance=0.3)
-
-    def direction(run):
-        return run.state.scores / np.linalg.norm(run.state.scores)
-
-    flops_agree(solver, PlainTPower(), instance, seen=(direction, direction))

@@ -42,11 +42,6 @@ def test_both_forms_agree_with_the_matrix(n, d, seed):
         assert np.allclose(C @ vectors, vectors * values, rtol=0, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize(("n", "form"), [(19, RowMoment), (20, DenseMoment), (700, DenseMoment)])
-def test_the_cheaper_form_is_taken(n, form):
-    assert type(second_moment(ArraySource(rows(n, 20)))) is form
-
-
 def test_rows_keep_the_accuracy_that_their_gram_matrix_has_not():
     # singular values down to 1e-7: their squares drown in the Gram matrix's rounding
     U, V = random_point(30, 8, rng(1)), random_point(60, 8, rng(2))
@@ -56,7 +51,7 @@ def test_rows_keep_the_accuracy_that_their_gram_matrix_has_not():
     assert subspace_error(V[:, :6], vectors[:, :6]) < 1e-8
 
 
-def test_beyond_the_rank_the_values_are_zero_and_the_vectors_orthonormal():
+def test_pairs_beyond_the_rank_are_zero_and_orthonormal():
     moment = RowMoment(rows(3, 10))
     values, vectors = moment.leading(6)
     assert np.all(values[:3] > 0)
@@ -75,7 +70,7 @@ def test_beyond_the_rank_the_values_are_zero_and_the_vectors_orthonormal():
         (np.eye(2) * 1j, "real numbers"),
     ],
 )
-def test_what_is_no_covariance_is_refused(C, message):
+def test_other_matrices_than_covariances_are_refused(C, message):
     with pytest.raises(DataError, match=message):
         DenseMoment(C)
 

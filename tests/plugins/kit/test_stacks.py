@@ -78,15 +78,6 @@ def test_the_nearest_feasible_point_is_that_of_each_matrix():
     assert violation(given, (M,)) < 1e-13
 
 
-def test_one_matrix_off_the_manifold_shows_in_the_defect_of_all():
-    X = np.stack([random_point(N, P, np.random.default_rng(seed)) for seed in range(M)])
-    assert defect(Solution(stacked(X)), (M,)) < 1e-14
-    X[2] *= 1.1
-    assert defect(Solution(stacked(X)), (M,)) == pytest.approx(drift(X[2]), rel=1e-12)
-    X[1, 0, 0] = np.nan
-    assert np.isnan(defect(Solution(stacked(X)), (M,)))
-
-
 def test_the_start_has_a_feasible_matrix_for_each_of_the_stack():
     oracle = Distance(stack())
     drawn = random_point(oracle.n, oracle.k, np.random.default_rng(0))

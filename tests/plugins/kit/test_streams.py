@@ -8,7 +8,7 @@ from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import IteratorSource, SamplerSource, source_of
 from scipy import sparse
 
-from orthobench.contract.samples import BLOCK, SampleSource, block_rows
+from orthobench.contract.samples import BLOCK
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.rows import SparseRows
 
@@ -150,15 +150,3 @@ class TestSourceOf:
             source_of(min)
         with pytest.raises(DataError, match="must be an array, not of type int"):
             source_of(3)
-
-
-def test_blocks_of_long_samples_have_fewer_rows():
-    assert [block_rows(d) for d in (1, 2**14, 2**15, 2**22, 2**23)] == [256, 256, 128, 1, 1]
-
-
-def test_samples_have_the_numbers_of_a_source_that_has_no_others():
-    class Plain(SampleSource):
-        def blocks(self, rng):
-            return iter(())
-
-    assert Plain().row_number(7) == 7

@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import (
-    ROWS,
     checked_tensor,
     composed,
     contracted,
-    fill,
-    mirror,
     norm,
     partly_contracted,
     residual_norm,
@@ -51,32 +48,6 @@ def test_contractions_norms_and_residuals_are_those_of_all_entries(order):
     assert residual_norm(T, V, W) == pytest.approx(np.linalg.norm(T - outer(V, W, order)))
 
 
-@pytest.mark.parametrize("n", [1, ROWS, ROWS + 1, 2 * ROWS + 3])
-def test_a_matrix_is_mirrored_from_above_its_diagonal_blocks(n):
-    G = RNG.standard_normal((n, n))
-    expected = G.copy()
-    mirror(G)
-    np.testing.assert_array_equal(G, G.T)
-    for row in range(0, n, ROWS):
-        end = row + ROWS
-        np.testing.assert_array_equal(G[row:end, end:], expected[row:end, end:])
-        block = expected[row:end, row:end]
-        np.testing.assert_allclose(G[row:end, row:end], (block + block.T) / 2)
-
-
-@pytest.mark.parametrize("order", [2, 3, 4])
-def test_a_tensor_is_filled_from_the_entries_whose_first_index_is_the_least(order):
-    T, filled, asked = symmetric(order), np.full((N,) * order, np.nan), []
-
-    def corner(a, rest):
-        asked.append((a, rest.shape))
-        rest[...] = T[a][(slice(a, None),) * (order - 1)]
-
-    fill(filled, corner)
-    np.testing.assert_allclose(filled, T, atol=1e-12)
-    assert asked == [(a, (N - a,) * (order - 1)) for a in range(N)]
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -86,7 +57,7 @@ def test_a_tensor_is_filled_from_the_entries_whose_first_index_is_the_least(orde
         (np.where(np.arange(8).reshape(2, 2, 2) == 3, np.nan, 1.0), r"entry \(0, 1, 1\) .* is nan"),
     ],
 )  # fmt: skip
-def test_what_is_no_tensor_of_these_orders_is_refused(given, message):
+def test_tensors_of_other_orders_are_refused(given, message):
     with pytest.raises(DataError, match=message):
         checked_tensor(given, 3, 4, "a cube")
 

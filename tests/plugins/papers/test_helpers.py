@@ -1,15 +1,12 @@
 """Runs that checks drive, numbers of records, and series of pictures."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from constructed import Constructed, trace_of
-from orthobench_papers import drawing, runs
-from orthobench_papers.public_pca import CHECKED, TraceOracle, pca, until
+from orthobench_papers import runs
+from orthobench_papers.public_pca import CHECKED, pca, until
 from records import record
 
-from orthobench.contract.panel import Axis, Panel
 from orthobench.contract.solver import Status
 from orthobench.registry.claims import Measurement, Verdict
 from orthobench.registry.plugins import catalogue
@@ -103,59 +100,3 @@ class TestNumbers:
         found = runs.for_each_k("gaps", (1, 4), rows)
         assert (found.value, found.verdict) == (2, Verdict.FAILS)
         assert found.text == "gaps for k = 1, 4: a 1, 2; 3, 4"
-
-
-class TestSeries:
-    def test_medians_over_seeds_have_bands(self):
-        one = drawing.over_seeds("a", [1, 2], [[1, 5, 3], [2, 2, 8]])
-        assert [list(part) for part in (one.x, one.y, one.low, one.high)] == [
-            [1, 2], [3, 2], [1, 2], [5, 8]
-        ]  # fmt: skip
-        assert one.solver == "a"
-        assert drawing.over_seeds("a", [1], [[1]], solver="").solver == ""
-
-    def test_a_factor_scales_the_line_and_its_band(self):
-        records = [
-            record("", trace=trace_of({"samples": (0, 1, 2), "gap": (9.0, value, value)}))
-            for value in (1.0, 2.0, 4.0)
-        ]
-        one = drawing.along("a", records, "samples", "gap", 10)
-        assert one.x.tolist() == [1, 2]
-        assert [list(part) for part in (one.y, one.low, one.high)] == [
-            pytest.approx([value, value]) for value in (20, 10, 40)
-        ]
-
-    def test_panels_are_side_by_side_and_say_what_bands_are(self):
-        panels = {
-            name: Panel(Axis("x", "x"), Axis("y", "y"), (), band=band)
-            for name, band in (("a", "min to max"), ("b", ""), ("c", "min to max"))
-        }
-        plot = drawing.side_by_side("name", panels, ("first",))
-        assert plot.sheet == [("a",), ("b",), ("c",)]
-        assert plot.draw(("b",)) is panels["b"]
-        assert plot.about == ("first", "medians over the seeds; bands: min to max")
-
-    def test_a_single_seed_has_no_band(self):
-        assert drawing.band(1) == ""
-        assert drawing.band(2) == "min to max"
-        assert drawing.band(50) == "25 to 75 %"
-
-
-def test_flops_of_the_trace_are_those_of_its_products():
-    oracle = TraceOracle(np.eye(7), 3)
-    assert oracle.gradient_flops == 2 * 7 * 7 * 3
-    assert oracle.cost_flops == oracle.both_flops == oracle.gradient_flops + 2 * 7 * 3
-    assert oracle.gradient_rows_flops(2) == 2 * 2 * 7 * 3
-
-
-def test_the_relative_gap_is_over_the_least_cost():
-    run = SimpleNamespace(
-        metrics={"objective_gap": 3.0}, instance=SimpleNamespace(best={"objective": -12.0})
-    )
-    assert until(run_with(run), 0.25, 0) == 5
-    assert until(run_with(run), 0.249, 0) == np.inf
-
-
-def run_with(run):
-    run.state = SimpleNamespace(work=SimpleNamespace(steps=0, flops=5))
-    return run

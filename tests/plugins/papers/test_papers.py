@@ -1,4 +1,4 @@
-"""What every paper keeps to: its suites, its sentences, and its published page."""
+"""Every paper: its suites, its sentences, and its published page."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def test_no_two_claims_have_one_sentence():
         assert len(sentences) == len(set(sentences)), name
 
 
-def test_smaller_sizes_of_a_suite_are_smaller_and_have_as_many_problems_and_solvers(paper):
+def test_smaller_sizes_have_all_problems_and_solvers(paper):
     for path in sorted(paper.suites.glob("*.toml")):
         with case(path.stem):
             full, quick, smoke = (load(path, catalogue(), size=size) for size in SIZES)
@@ -44,7 +44,7 @@ def test_smaller_sizes_of_a_suite_are_smaller_and_have_as_many_problems_and_solv
             assert (quick.seeds, quick.problems) != (full.seeds, full.problems)
 
 
-def test_the_page_tells_of_each_claim_with_its_known_verdict(paper, page):
+def test_page_has_each_claim_with_its_known_verdict(paper, page):
     first = page.partition("\n## ")[0]
     rows = [line for line in first.splitlines() if line.startswith("| ")][1:]
     assert len(rows) == len(paper.claims)
@@ -55,7 +55,7 @@ def test_the_page_tells_of_each_claim_with_its_known_verdict(paper, page):
         assert told.endswith(claim.reason)
 
 
-def test_the_page_has_its_notes_and_every_picture_small_enough_to_load(paper, page):
+def test_page_has_its_notes_and_small_pictures(paper, page):
     assert paper.notes.strip() in page
     for picture in paper.pictures:
         assert f"*{picture.caption}*" in page

@@ -134,7 +134,7 @@ def like_block(x, at):
 
 
 def to_95_percent(x, at):
-    """Explain 95 % of what is explained at the end after 50 flops, and after x where streamed."""
+    """Explain 95 % of the final variance after 50 flops, and after x if streamed."""
     first = x if at.solver.name == STREAMED else 50
     return {"flops": (0, first, 200), EXPLAINED: (0.0, 0.95, 1.0), NONZEROS: 9}
 

@@ -1,29 +1,19 @@
 """The claims of Jin, Kileel, Kolda and Ward (2022): formulae, and red if a solver breaks."""
 
-import tracemalloc
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from orthobench_papers.runs import final_ratios
 from orthobench_papers.tucker_2022 import (
     dense,
-    figure_2,
     grassmann,
     section_5_1,
     section_5_2,
     section_6,
-    table_1,
     table_2,
 )
-from orthobench_papers.tucker_2022.section_5_1 import Scene
-from orthobench_papers.tucker_2022.section_5_2 import Outcome
 
 import orthobench as ob
-from orthobench.contract.exhibits import Curve
 from orthobench.registry.claims import Verdict
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import load
 from orthobench.reproduce.check import check, select
 from orthobench.reproduce.runs import Runs
 from orthobench.tools.geometry import random_point
@@ -104,101 +94,6 @@ class TestFormulae:
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 
 
-def test_overhead_is_what_the_first_gradient_does_not_explain():
-    """Of order 3, for each sample and each of n³/6 entries a product and a sum, at least."""
-    assert table_1.overhead(10, 40, "implicit") == table_1.streaming_overhead(50) == 0
-    formed = table_1.overhead(10, 40, "explicit")
-    assert 10**3 / 6 * 40 * 2 < formed < 10**3 * 40 * 3
-
-
-def test_memory_is_that_of_a_run_without_its_data():
-    """Ten batches of 50 samples, of which ten steps keep an iterate and the one before."""
-    peaks = []
-    for n in (400, 800):
-        samples = np.random.default_rng(0).exponential(size=(n, 1000)) - 1
-        made = ob.symmetric_tucker(samples.T, order=3, rank=5)
-        peaks.append(table_1.peak_memory(made, "spgd", batch=50, hoevd_steps=0))
-    assert np.diff(peaks) == pytest.approx(2 * 400 * 5, rel=0.05)
-    assert not tracemalloc.is_tracing()
-
-
-SCENE = Scene(
-    sparse=np.array([[0.1, -5.0, 0.2], [4.0, 1.0, -3.0]]),
-    anomalies=np.array([[0, 1, 0], [1, 1, 0]], dtype=bool),
-    false=np.array([0.0, 0.5, 1.0]),
-    true=np.array([0.0, 0.8, 1.0]),
-)
-
-
-def test_the_area_is_that_of_trapezia():
-    assert section_5_1.area_under(SCENE) == pytest.approx(0.2 + 0.45)
-
-
-def test_hits_are_anomalies_among_as_many_of_the_brightest():
-    assert section_5_1.hits(SCENE) == pytest.approx(2 / 3)
-
-
-def test_contrast_is_a_ratio_of_means():
-    assert section_5_1.contrast(SCENE) == pytest.approx((10 / 3) / 1.1)
-
-
-def outcome(low=(1, 1, 1, 1), sample=(0, 2, 2, 2), equal=(0, 3, 3, 3), **more):
-    """Return the outcome of a window with the rows of its three strategies."""
-    rows = {
-        name: dict(zip(section_5_2.ROWS, row, strict=True))
-        for name, row in (("low rank", low), ("sample", sample), ("equal", equal))
-    }
-    return Outcome(rows, **{"curves": {}, "errors": (0.0,) * 3, "moved": 0.5} | more)
-
-
-def test_no_year_is_out_of_sample_twice():
-    assert section_5_2.SPLITS[0] == 1968
-    assert set(np.diff(section_5_2.SPLITS)) == {3}
-    assert section_5_2.SPLITS[-1] + 2 == 2015
-
-
-def test_the_preferred_score_is_the_largest_return_or_the_least_moment():
-    found = outcome(low=(1, -5, 0.1, 5), sample=(2, 4, -0.2, 1), equal=(1.5, 6, 3, -0.5))
-    assert [section_5_2.preferred(found, row) for row in section_5_2.ROWS] == [
-        "sample", "sample", "low rank", "equal"
-    ]  # fmt: skip
-    assert section_5_2.preferred(outcome(low=(-1, 0, 0, 0)), "annual_return") == "sample"
-
-
-@pytest.mark.parametrize(("wins", "verdict"), [(16, HOLDS), (0, FAILS)])
-def test_low_rank_is_to_be_best_in_every_row_of_most_windows(wins, verdict, monkeypatch):
-    made = [outcome()] * wins + [outcome(low=(1, 1, 1, 5))] * (16 - wins)
-    monkeypatch.setattr(section_5_2, "windows", lambda evidence: made)
-    found = section_5_2.every_row(None)
-    assert (found.value, found.verdict) == (wins / 16, verdict)
-    assert f"{wins / 16:.2f} (m4)" in found.text
-
-
-@pytest.mark.parametrize("rival", ["low", "sample"])
-@pytest.mark.parametrize(("m2", "verdict"), [(2.9, HOLDS), (3, FAILS)])
-def test_equal_weights_vary_more_than_either(rival, m2, verdict, monkeypatch):
-    made = [outcome(**{rival: (0, m2, 0, 0)})] * 16
-    monkeypatch.setattr(section_5_2, "windows", lambda evidence: made)
-    assert section_5_2.stable(None).verdict is verdict
-
-
-def test_portfolios_are_of_the_low_rank_all_moments_and_equal_weights():
-    def made(value, size):
-        def measure(solution):
-            assert solution.point.shape == size
-            return {"m2": value}
-
-        curve = Curve([1, 2, 3], [0.0, 0.0, 33.1], "", "")
-        shown = {"equal weights": curve, "low rank": curve}
-        return SimpleNamespace(measure=measure, exhibits=lambda solution: shown)
-
-    Q = np.eye(30, 15)
-    rows, curves = section_5_2.portfolios(made(1, (30, 15)), Q, made(2, (30, 30)))
-    assert (rows["low rank"]["m2"], rows["sample"]["m2"]) == (1, 2)
-    assert rows["equal"]["annual_return"] == pytest.approx(10, rel=1e-5)
-    assert curves["low rank"] == pytest.approx([0, 0, 33.1])
-
-
 @pytest.mark.parametrize(("sign", "value"), [(1, 0.8893), (-1, -1.0954)])
 def test_the_tensor_has_the_eigenvalues_that_others_found(sign, value):
     """Kolda and Mayo 2011, "Shifted power method", Table 1: the largest and the least."""
@@ -267,66 +162,3 @@ class TestBreaks:
         core = DataTensor.core
         monkeypatch.setattr(DataTensor, "core", lambda own, Q: 1.01 * core(own, Q))
         assert self.red("core-of-samples", tmp_path)
-
-
-def at_the_papers_size(folder, suite, seeds):
-    """Run a suite of the paper's size with few seeds."""
-    moved = load(
-        paper_of("tucker-2022").suites / f"{suite}.toml", catalogue(), {"seeds": list(range(seeds))}
-    )
-    return ob.run(moved, folder / f"{suite}.sqlite", executor="inline", quiet=True)
-
-
-def medians(results, metric):
-    """Return the median final value of each solver on each problem."""
-    return {
-        (e.problem, e.solver): np.median([r.trace[-1].metrics[metric] for r in e.records])
-        for e in results.entries
-    }
-
-
-@pytest.mark.slow
-class TestWhatThePaperDoesNotSay:
-    """Numbers measured here that are no claims of the paper."""
-
-    def test_iterations_fall_as_n_grows(self):
-        steps = {}
-        for n in (50, 200):
-            problem = catalogue().problem("nig-factor", {"n": n, "samples": 5 * n, "test": 0})
-            options = {"rule": "adagrad", "step": 1000.0, "form": "implicit"}
-            runs = [ob.solve("pgd", problem, seed=seed, **options) for seed in range(5)]
-            steps[n] = np.median([run.work.steps for run in runs])
-        assert steps[50] > 1.3 * steps[200]
-        assert steps[200] <= 6
-
-    def test_the_errors_of_figure_3(self, tmp_path):
-        streamed = medians(at_the_papers_size(tmp_path, "figure-3a", 3), "subspace_error")
-        assert 0.07 < np.sqrt(2) * streamed["pool", "shoevd b=100"] < 0.11
-        assert np.sqrt(2) * streamed["pool", "shoevd b=100 c=0.05"] > 2.3
-        both = medians(at_the_papers_size(tmp_path, "figure-3b", 3), "subspace_error")
-        assert 0.07 < np.sqrt(2) * both["pool", "spgd b=100"] < 0.11
-        full = medians(at_the_papers_size(tmp_path, "figure-3-full", 2), "subspace_error")
-        assert all(0.04 < np.sqrt(2) * error < 0.05 for error in full.values())
-        pca = medians(at_the_papers_size(tmp_path, "figure-3-pca", 2), "subspace_error")
-        assert 0.02 < np.sqrt(2) * pca["pool", "pca"] < 0.025
-
-    def test_the_toolboxs_stopping_rule_ends_above_table_2(self):
-        """One failed epoch and no least improvement: the rate falls to 0.005 only."""
-        settings = {"n": 500, "samples": 10_000, "rank": 3, "true_rank": 3, "test": 0}
-        problem = catalogue().problem("gaussian-factor", {**settings, "passes": 100})
-        options = {"components": 27, "fails": 1, "improvement": 0.0}
-        for seed in range(2):
-            run = ob.solve("cp-adam", problem, seed=seed, **options)
-            assert 0.05 < 100 * run.trace[-1].metrics["relative_error"] < 1
-
-    def test_the_advantage_of_implicit_methods_is_larger_for_order_4(self, tmp_path):
-        runs = Runs(paper_of("tucker-2022"), tmp_path, "quick", quiet=True)
-        pair = figure_2.PGD, figure_2.IMPLICIT
-        (third, *_), (*_, fourth) = (
-            [
-                np.median(final_ratios(runs, "figure-2", problem, pair, "flops"))
-                for problem in runs.problems("figure-2", f"nig-factor order={order}")
-            ]
-            for order in (3, 4)
-        )
-        assert fourth > third > 1

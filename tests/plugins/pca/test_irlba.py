@@ -95,13 +95,3 @@ def test_restart_space_is_that_of_exact_shifts():
     powers = [np.linalg.matrix_power(G, i) @ v for i in range(kept + 1)]
     expected = np.linalg.qr(np.column_stack(powers))[0]
     assert np.linalg.norm(state.P - expected @ (expected.T @ state.P), 2) < 1e-6
-
-
-def test_residual_estimate_is_the_residual():
-    """Section 2: |X'u - sv| is the last residual times the last entry of B's vector."""
-    X, k = with_values(1 / np.arange(1.0, 41), (60, 40)), 3
-    state, _ = after_cycles(X, k, 2, 5)
-    U, V = state.Q[:, :k], state.P[:, :k]
-    coupling = state.P[:, -1] @ X.T @ U
-    true = np.linalg.norm(X.T @ U - V * np.diag(state.B)[:k], axis=0)
-    np.testing.assert_allclose(np.abs(coupling), true, rtol=1e-6, atol=1e-12)

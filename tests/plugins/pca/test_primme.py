@@ -1,4 +1,4 @@
-"""PRIMME against LAPACK, where it is installed."""
+"""PRIMME against LAPACK, if it is installed."""
 
 import numpy as np
 import pytest

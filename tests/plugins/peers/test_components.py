@@ -8,7 +8,7 @@ from scipy.linalg import polar
 from orthobench.tools.geometry import random_point
 
 
-def test_the_polar_factor_of_weighted_components_and_its_weights_in_the_tensor():
+def test_nearest_factors_are_the_polar_factor_and_its_weights():
     rng = np.random.default_rng(0)
     U = random_point(4, 4, rng) + 0.1 * rng.standard_normal((4, 4))
     w = np.array([4.0, -3.0, 2.0, 1.0])

@@ -9,8 +9,6 @@ from orthobench_pymanopt.objectives import (
 )
 
 import orthobench as ob
-from orthobench.harness.cell import instance_of
-from orthobench.registry.plugins import catalogue
 from orthobench.tools.geometry import random_point
 
 N, R, COUNT = 6, 2, 30
@@ -47,22 +45,6 @@ def test_gradients_and_hessians_are_the_differences_of_values(target):
     assert np.vdot(target.hessian(U, V), V) == pytest.approx(curvature, rel=1e-4)
 
 
-def test_each_value_and_gradient_is_an_evaluation_of_all_terms():
-    problem = catalogue().problem("stiefel-procrustes", {"n": N, "p": R, "rows": 10})
-    oracle = instance_of(problem, 0).oracle
-    target = StiefelObjective(oracle)
-    target.value(U)
-    target.value(U)
-    assert (target.counted, target.calls) == (oracle.cost_flops, 10)
-    target.value(U.copy())
-    assert (target.counted, target.calls) == (2 * oracle.cost_flops, 20)
-    target.gradient(U)
-    assert target.counted == 2 * oracle.cost_flops + oracle.gradient_flops
-    assert target.calls == 30
-    target.hessian(U, V)
-    assert target.calls == (40 if oracle.hessian else 50)
-
-
 def test_a_hessian_of_ones_own_is_called_in_place_of_differences():
     oracle = given(lambda U, V: 2 * np.arange(1.0, N + 1)[:, None] * V)
     target = StiefelObjective(oracle)
@@ -94,16 +76,6 @@ def test_a_tucker_objective_is_the_core_relative_to_that_of_the_start():
     target = of_tucker()
     assert target.value(start) == pytest.approx(-1.0)
     assert target.value(U) == pytest.approx(-core(U) / core(start))
-
-
-def test_a_partial_core_is_kept_for_value_and_gradient():
-    target = of_tucker()
-    _, work = target.oracle.partial_core(U)
-    before, width = target.counted, R * (R + 1) // 2
-    target.value(U)
-    assert target.counted - before == work.flops + 2 * R * width * N
-    target.gradient(U)
-    assert target.counted - before == work.flops + 4 * R * width * N
 
 
 def test_a_moment_has_trace_one_and_counts_its_products():

@@ -60,15 +60,6 @@ def test_it_converges_where_it_does_fewer_iterations_than_are_allowed(allowed, s
     solver.advance(None, state, 1)
 
 
-def test_a_shorter_run_takes_no_steps_or_samples_back():
-    solver = Counted()
-    state = begun(solver)
-    solver.advance(None, state, 5)
-    solver.ends = 3
-    solver.advance(None, state, 1)
-    assert (state.work.steps, state.work.samples, state.work.flops) == (5, 15, 1030)
-
-
 class Fitted(Batch):
     """The first k unit vectors, or fewer."""
 
@@ -88,7 +79,7 @@ def stream(*rows):
     return SimpleNamespace(start=start, n=4, k=2, take=lambda count: np.array(next(taken)))
 
 
-def test_all_samples_so_far_are_fitted_with_as_many_vectors_as_there_may_be():
+def test_all_samples_so_far_are_fitted():
     assert Fitted.reruns  # so that of the time of all fits that of the last counts
     oracle, solver = stream(np.ones((1, 4)), np.ones((2, 4)), np.ones((1, 4))), Fitted()
     state = begun_with(solver, oracle)
@@ -107,14 +98,6 @@ def test_all_samples_so_far_are_fitted_with_as_many_vectors_as_there_may_be():
 
 def begun_with(solver, oracle):
     return solver.init(oracle, np.random.default_rng(0))
-
-
-def test_a_basis_with_fewer_columns_is_completed_from_the_start():
-    solver, oracle = Fitted(), stream(np.ones((3, 4)))
-    solver.fewer = 1
-    state = begun_with(solver, oracle)
-    solver.advance(oracle, state, 3)
-    np.testing.assert_allclose(np.abs(state.basis), np.eye(4)[:, [0, 3]])
 
 
 def test_zeros_are_not_fitted_until_there_is_an_entry():

@@ -19,28 +19,10 @@ from orthobench.tools.geometry import drift, random_point
 PACKAGES = ("torch", "geoopt", "pogo-torch")
 
 N, P, ROWS = 8, 3, 20
-GRADIENT = 4 * ROWS * N * P + ROWS * P + N * P
-COUNTS = [
-    (GeooptSGD, {}, 8 * N * P**2),
-    (GeooptAdam, {}, 12 * N * P**2),
-    (PogoTorch, {}, 12 * N * P**2),
-    (TorchOrthogonal, {"map": "matrix-exp"}, 90 * N**3),
-    (TorchOrthogonal, {"map": "cayley"}, 12 * N**3),
-    (TorchOrthogonal, {"map": "householder"}, 8 * N**2 * P),
-]
 
 
 def problem():
     return catalogue().problem("stiefel-procrustes", {"n": N, "p": P, "rows": ROWS})
-
-
-@pytest.mark.parametrize(("cls", "settings", "own"), COUNTS)
-def test_gradients_and_steps_are_counted_of_all_terms_or_of_a_batch(cls, settings, own):
-    work = ob.solve(cls(**settings), problem(), Budget(steps=3)).work
-    assert (work.steps, work.samples, work.flops) == (3, 60, 3 * (GRADIENT + own))
-    work = ob.solve(cls(batch=5, **settings), problem(), Budget(steps=3)).work
-    assert (work.steps, work.samples) == (3, 15)
-    assert work.flops == 3 * (5 * (GRADIENT // ROWS) + own)
 
 
 def test_a_batch_needs_a_finite_sum_and_no_batch_does_not():
@@ -81,18 +63,8 @@ def test_means_go_from_one_call_to_the_next(solver):
     assert np.abs(whole.X - first).max() > 1e-3
 
 
-def test_momentum_moves_further():
-    moved = []
-    for momentum in (0.0, 0.9):
-        solver = GeooptSGD(step_size=0.001, momentum=momentum)
-        oracle, state = begun(solver)
-        solver.advance(oracle, state, 4)
-        moved.append(np.linalg.norm(state.X - oracle.start))
-    assert moved[1] > 1.5 * moved[0]
-
-
 @pytest.mark.parametrize("name", MAPS)
-def test_the_first_step_of_a_parametrization_falls_as_the_gradient_says(name):
+def test_first_step_of_a_parametrization_descends(name):
     """At W = 0 the derivative of f is known: cost falls by at least a share of step times slope."""
     solver = TorchOrthogonal(map=name, step_size=1e-4)
     oracle, state = begun(solver)

@@ -45,7 +45,7 @@ def test_adjusted_variance_is_the_sum_of_residuals(d, n, seed, m):
 
 
 @given(**shapes, m=st.integers(1, 5))
-def test_adjusted_variance_exceeds_neither_the_plain_one_nor_that_of_pca(d, n, seed, m):
+def test_adjusted_variance_is_at_most_plain_and_pca_variance(d, n, seed, m):
     A, Z = rng(seed).standard_normal((d, n)), sparse(d, m, seed)
     adjusted = adjusted_variance(A, Z)
     pca = np.sum(np.linalg.svd(A, compute_uv=False)[:m] ** 2)
@@ -75,7 +75,7 @@ def test_uncorrelated_scores_need_no_adjustment_and_others_do():
 
 
 @given(**shapes, m=st.integers(2, 4))
-def test_adjusted_variance_does_not_depend_on_the_order_or_the_signs_of_columns(d, n, seed, m):
+def test_adjusted_variance_ignores_order_and_signs_of_columns(d, n, seed, m):
     A, Z = rng(seed).standard_normal((d, n)), sparse(d, m, seed)
     first = adjusted_variance(A, Z)
     for order in permutations(range(m)):
@@ -92,11 +92,6 @@ def test_the_order_is_by_variance_and_matters():
     assert np.sum(np.diagonal(R) ** 2) != pytest.approx(4.36)
 
 
-def test_ties_of_the_order_are_broken_by_index():
-    scores = np.array([[1.0, 0.6, 0.6], [0.0, 0.8, 0.0], [0.0, 0.0, 0.8]])
-    assert adjusted_variance(np.eye(3), scores) == pytest.approx(by_projections(scores))
-
-
 @given(**shapes, m=st.integers(1, 4))
 def test_duplicates_and_empty_columns_add_nothing(d, n, seed, m):
     A, Z = rng(seed).standard_normal((d, n)), sparse(d, m, seed)
@@ -108,17 +103,3 @@ def test_duplicates_and_empty_columns_add_nothing(d, n, seed, m):
     assert adjusted_variance(A, with_empty) == pytest.approx(alone, rel=1e-12)
     assert explained_variance(A, with_empty) == pytest.approx(explained_variance(A, Z))
     assert adjusted_variance(A, np.zeros((d, m))) == 0
-
-
-def test_more_components_than_samples_explain_no_more_than_all():
-    A = rng().standard_normal((8, 3))
-    assert adjusted_variance(A, sparse(8, 6)) <= np.sum(A**2) * (1 + 1e-12)
-    assert adjusted_variance(A, np.eye(8)) == pytest.approx(by_projections(A.T))
-
-
-@pytest.mark.parametrize(("sine", "total"), [(1e-4, 1.0), (1e-8, 1.0 + 1e-6)])
-def test_a_component_is_independent_beyond_a_share_of_1e_10(sine, total):
-    """Its direction, where it is, takes the variance of the component after it."""
-    A = np.diag([1.0, 1e-3])
-    Z = np.array([[1.0, np.sqrt(1 - sine**2), 0.0], [0.0, sine, 1.0]])
-    assert adjusted_variance(A, Z) == pytest.approx(total, abs=1e-9)

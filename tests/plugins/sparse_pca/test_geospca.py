@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from features import of_features
-from orthobench_sparse_pca.solvers.geospca import GeoSPCA
 
 import orthobench as ob
 from orthobench.errors import UsageError
@@ -29,20 +28,6 @@ def test_it_ends_at_the_best_of_all_shared_supports(m, count):
         assert np.sum((A.T @ Z) ** 2) == pytest.approx(best, rel=1e-10)
         np.testing.assert_allclose(Z.T @ Z, np.eye(m), atol=1e-12)
         assert np.count_nonzero(Z.any(axis=1)) == count
-
-
-def test_supports_come_in_the_order_of_their_totals_each_once():
-    A = data(0, d=7)
-    solver = GeoSPCA(cardinality=3, cuts=100)
-    oracle = of_features(A, 2).oracle
-    state = solver.init(oracle, np.random.default_rng(0))
-    found = []
-    while state.heap:
-        found.append(state.heap[0])
-        solver.step(oracle, state)
-    totals = [-total for total, _ in found]
-    assert totals == sorted(totals, reverse=True)
-    assert len(totals) == len({places for _, places in found}) == 35
 
 
 def test_it_ends_where_little_enough_is_left():

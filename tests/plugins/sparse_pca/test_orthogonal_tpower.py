@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 from features import of_features
 from orthobench_sparse_pca.solvers.orthogonal_tpower import (
-    FAST,
-    SLOW,
     OrthogonalTPower,
-    _penalized,
 )
 
 from orthobench.contract.solver import Status
@@ -40,54 +37,6 @@ def violation(Z, constraint):
 
 
 @BOTH
-def test_a_penalty_takes_the_variance_of_others_from_the_covariance(constraint):
-    rng = np.random.default_rng(0)
-    A, others, weights = (
-        rng.standard_normal((5, 9)),
-        rng.standard_normal((5, 2)),
-        np.array([2.0, 3]),
-    )
-    found = _penalized(A, others, weights, constraint)
-    if constraint == "orthogonal":
-        less = (others * weights) @ others.T
-        less -= np.linalg.norm(others * np.sqrt(weights), 2) ** 2 * np.eye(5)
-    else:
-        squares = others**2 @ weights
-        less = np.diag(squares - squares.max())
-    C = A @ A.T - less
-    assert np.linalg.eigvalsh(C - A @ A.T + 1e-12 * np.eye(5))[0] > 0  # it is definite beside AA'
-    support, z = np.array([0, 2, 3]), np.array([1.0, -2.0, 0.5])
-    np.testing.assert_allclose(found.times(support, z), C[:, support] @ z)
-    values, vectors = np.linalg.eigh(C[np.ix_(support, support)])
-    assert values[-1] > values[-2]
-    np.testing.assert_allclose(abs(found.leading(support) @ vectors[:, -1]), 1)
-    diagonal = found.diagonal(np.sum(A * A, axis=1)) - np.diag(C)
-    np.testing.assert_allclose(diagonal, diagonal[0], atol=1e-12)
-
-
-@BOTH
-def test_the_penalty_grows_by_the_violation_and_then_by_variance_over_it(constraint):
-    solver, oracle, state = begun(constraint=constraint, rounds=20, tolerance=1e-12)
-    assert (SLOW * 20, FAST * 20) == (3, 15)
-    unit = np.sum(state.A**2) / D
-    for done in range(1, 21):
-        penalty, growth = state.penalty, state.growth
-        solver.step(oracle, state)
-        assert state.penalty == penalty + growth
-        assert state.work.steps == done
-        found = max(violation(state.Z, constraint), 1e-7)
-        variance = np.sum((state.A.T @ state.Z) ** 2)
-        assert state.variance == pytest.approx(variance)
-        rate = 0.01 if done < 15 else 0.05
-        expected = rate * (found if done < 3 else variance / unit / found)
-        if violation(state.Z, constraint) > 1e-6:
-            assert state.growth == pytest.approx(expected, rel=1e-6)
-        if state.status is not Status.RUNNING:
-            break
-    assert done > 3
-
-
-@BOTH
 def test_components_end_as_the_constraint_says(constraint):
     solver, oracle, state = begun(constraint=constraint)
     ends, best = [], (-np.inf, None)
@@ -107,21 +56,6 @@ def test_components_end_as_the_constraint_says(constraint):
     assert violation(Z, constraint) < 1e-4
     np.testing.assert_allclose(np.linalg.norm(Z, axis=0), 1)
     assert (Z != 0).all(axis=1).any() == (constraint == "orthogonal")
-
-
-@BOTH
-def test_a_violation_is_of_products_or_of_their_absolute_values(constraint):
-    """Two orthogonal components that share their features violate disjointness alone."""
-
-    class Fixed(OrthogonalTPower):
-        def _component(self, oracle, state, Z, t):
-            return np.eye(D, 2) @ np.array([[0.6, 0.8], [0.8, -0.6]])[t]
-
-    _, oracle, state = begun()
-    Fixed(constraint=constraint, tolerance=0.5).step(oracle, state)
-    expected = 1e-7 if constraint == "orthogonal" else 2 * 2 * 0.48
-    assert state.growth == pytest.approx(0.01 * expected)
-    assert state.score[0] == pytest.approx(-max(expected - 0.5, 0.0))
 
 
 def test_a_run_is_over_after_its_rounds():

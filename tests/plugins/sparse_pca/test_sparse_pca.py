@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 import pytest
 from features import of_features
@@ -12,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
 from orthobench_sparse_pca.bounds import VarianceBounds
-from orthobench_sparse_pca.delivery import bisected
 from orthobench_sparse_pca.maker import (
     adjusted_variance,
     explained_variance,
@@ -22,11 +18,7 @@ from orthobench_sparse_pca.maker import (
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.contract.solver import Solver, State, Status
 from orthobench.errors import DataError, UsageError
-from orthobench.harness.identity import Streams
-from orthobench.harness.run import run
-from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.tools.geometry import polar, random_point, unit_columns
 
 
@@ -106,7 +98,7 @@ def test_pca_leaves_the_least_unexplained_and_a_full_basis_nothing():
     assert judge(Solution(left[:, :6]))["unexplained_variance"] == pytest.approx(0, abs=1e-12)
 
 
-def test_what_is_not_delivered_are_loadings_beyond_and_empty_components():
+def test_undelivered_counts_extra_loadings_and_empty_components():
     Z = np.zeros((9, 3))
     Z[:5, 0], Z[5:7, 1] = 5**-0.5, 2**-0.5
     measures = {
@@ -122,53 +114,12 @@ def test_what_is_not_delivered_are_loadings_beyond_and_empty_components():
             of_features(data(), 3, cardinality=wrong, each=each)
 
 
-def test_bisection_ends_at_what_was_asked_for_or_at_the_most_below():
-    d, m = 9, 3
-    A = np.linalg.qr(rng().standard_normal((d, d)))[0] @ np.diag(np.arange(d, 0, -1.0))
-    oracle = of_features(A - A.mean(axis=1, keepdims=True), m, cardinality=4).oracle
-
-    def dense(count):
-        return np.eye(d, 1) if count == 1 else unit_columns((np.arange(d) < count)[:, None] * 1.0)
-
-    Z = bisected(lambda gamma, own: dense(round(9 * (1 - gamma))), oracle)
-    assert np.count_nonzero(Z, axis=0).tolist() == [4, 4, 4]
-    Z = bisected(lambda gamma, own: dense(3 if gamma > 0.3 else 5), oracle)
-    assert np.count_nonzero(Z, axis=0).tolist() == [3, 3, 3]
-    seen = []
-    bisected(lambda gamma, own: (seen.append(own.A), dense(4))[1], oracle)
-    z = dense(4)
-    np.testing.assert_allclose(seen[1], seen[0] - z @ (z.T @ seen[0]))
-    oracle.cardinality, oracle.each = 8, False
-    Z = bisected(lambda gamma, own: np.tile(dense(4), own.k) * (gamma < 0.2) + dense(2), oracle)
-    assert np.count_nonzero(Z) == 6
-
-
-def test_empty_components_are_counted():
-    Z = loadings(9, 4)
-    Z[:, [1, 3]] = 0
-    metrics = of_features(data(), 4).measure(Solution(Z))
-    assert metrics["empty"] == 2
-    assert metrics["fewest_nonzeros"] == 0
-    assert metrics["most_nonzeros"] == np.count_nonzero(Z, axis=0).max()
-    nothing = of_features(data(), 4).measure(SparseSolution(np.zeros((9, 4)), gamma=0.5))
-    assert nothing["unexplained_variance"] == 1
-    assert nothing["penalized_objective"] == nothing["squared_objective"] == 0
-
-
 def test_objectives_are_reported_of_methods_with_a_penalty_only():
     judge, Z = of_features(data(), 3).measure, loadings(9, 3)
     plain = set(judge(SparseSolution(Z)))
     assert set(judge(Solution(Z))) == plain
     both = {"penalized_objective", "squared_objective"}
     assert set(judge(SparseSolution(Z, gamma=0.0))) == plain | both
-
-
-def test_objectives_are_those_of_the_training_part():
-    A, solution = data(), SparseSolution(loadings(9, 3), gamma=0.5)
-    here = of_features(A, 3).measure(solution)
-    there = of_features(A, 3, test=data(seed=3)).measure(solution)
-    for name in ("penalized_objective", "squared_objective"):
-        assert here[name] == there[name]
 
 
 # --- the two formulations ---
@@ -210,20 +161,6 @@ def test_the_penalized_objective_is_the_maximum_over_u(d, n, m, seed, gamma):
     assert found["squared_objective"] == pytest.approx(squared(A, best, gamma), abs=1e-9)
 
 
-def test_without_a_penalty_the_squared_form_of_a_full_basis_is_the_total():
-    A = data(9, 4)
-    Z = random_point(9, 4, rng(1))
-    assert objectives(A, Z, 0.0)["squared_objective"] == pytest.approx(np.sum(A**2))
-
-
-def test_empty_components_count_for_nothing_in_any_basis_of_the_samples():
-    A, Z = data(), loadings(9, 3)
-    Z[:, 1] = 0
-    found = objectives(A, Z, 0.5)
-    assert found == pytest.approx(objectives(A, Z[:, [0, 2]], 0.5))
-    assert found == pytest.approx(objectives(A @ random_point(7, 7, rng(1)), Z, 0.5))
-
-
 def test_for_one_component_eliminating_z_gives_the_squared_form():
     A, gamma = data(), 1.5
     for seed in range(20):
@@ -233,27 +170,6 @@ def test_for_one_component_eliminating_z_gives_the_squared_form():
         for other in range(5):
             w = unit_columns(rng(other).standard_normal((9, 1)))
             assert penalized(A, u, w, gamma) <= penalized(A, u, z, gamma)
-
-
-@pytest.mark.wide
-def test_for_more_components_it_does_not():
-    """Equations 5 and 6 of Shalit and Chechik (2014) have their maxima at different U."""
-    A, gamma = np.array([[3.0, 0.0], [0.0, 1.0]]), 0.25
-    angles = np.linspace(0, np.pi / 2, 20001)
-    first, second = [], []
-    for angle in angles:
-        U = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        Z = unit_columns(soft(A @ U, gamma))
-        value = penalized(A, U, Z, gamma)
-        assert value == pytest.approx(np.linalg.norm(soft(A @ U, gamma), axis=0).sum())
-        first.append(value)
-        second.append(squared(A, U, gamma))
-    # the squares prefer one large score and one small one, the norms two alike
-    at_5, at_6 = angles[np.argmax(first)], angles[np.argmax(second)]
-    assert at_5 == pytest.approx(np.pi / 4, abs=1e-3)
-    assert at_6 in (0, np.pi / 2)
-    assert max(first) > first[np.argmax(second)] * 1.1
-    assert max(second) > second[np.argmax(first)] * 1.05
 
 
 # --- the constraint ---
@@ -271,57 +187,7 @@ def test_columns_must_have_unit_length_or_be_zero():
     assert of_features(data(), 3).violation(Solution(Z)) == pytest.approx(0.25)
 
 
-@dataclass(kw_only=True)
-class Shape(State):
-    shape: tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Constant(Solver[SparsePCAOracle, Shape]):
-    """Returns e_1, e_1, ..., of a length."""
-
-    name: ClassVar[str] = "constant"
-    length: float = 1.0
-
-    def init(self, oracle, rng):
-        return Shape(shape=(oracle.n, oracle.k))
-
-    def step(self, oracle, state):
-        state.work.steps += 1
-        state.status = Status.CONVERGED
-
-    def solution(self, state):
-        Z = np.zeros(state.shape)
-        Z[0] = self.length
-        return SparseSolution(Z, gamma=0.1)
-
-
-@pytest.mark.parametrize(("length", "ending"), [(1.0, RunStatus.DONE), (1.1, RunStatus.INFEASIBLE)])
-def test_the_harness_runs_it_and_holds_it_to_its_constraint(length, ending):
-    instance = of_features(data(), 2)
-    outcome = run(instance, Constant(length), Budget(steps=5), Streams.of("p", "s", 0))
-    assert outcome.stop.status is ending
-    assert outcome.solution.shape == (9, 2)
-
-
 # --- the oracle ---
-
-
-def drained(oracle):
-    oracle.prepare(10**6)
-    return oracle.take(int(oracle.remaining()))
-
-
-def test_the_oracle_shows_the_data_read_only_with_contiguous_samples():
-    A = data()
-    oracle = of_features(A, 3).oracle
-    assert (oracle.n, oracle.k, oracle.samples) == (9, 3, 7)
-    assert np.array_equal(oracle.A, A)
-    assert oracle.A.flags.f_contiguous
-    assert not oracle.A.flags.writeable
-    with pytest.raises(ValueError, match="read-only"):
-        oracle.A[0, 0] = 1
-    assert oracle.norms == pytest.approx([np.sqrt(row @ row) for row in A])
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -333,29 +199,6 @@ def test_later_changes_of_the_callers_array_change_no_instance(order):
     X[:] = 1
     np.testing.assert_allclose(instance.oracle.A, data(), atol=1e-15)
     assert instance.measure(Solution(loadings(9, 2))) == before
-
-
-def test_samples_come_as_columns_in_the_order_asked_for():
-    A, order = data(), rng(5).permutation(7)
-    assert np.array_equal(drained(of_features(A, 2).oracle), A.T)
-    assert np.array_equal(drained(of_features(A, 2, order=order).oracle), A[:, order].T)
-    assert np.array_equal(drained(of_features(A, 2, order=list(order)).oracle), A[:, order].T)
-    twice = drained(of_features(A, 2, order=order, passes=2).oracle)
-    assert np.array_equal(twice, np.tile(A[:, order].T, (2, 1)))
-
-
-@pytest.mark.wide
-def test_a_wide_matrix_of_many_features_has_a_window_of_bounded_memory():
-    d = 2**19
-    A = np.zeros((d, 20))
-    A[:, 0] = 1
-    oracle = of_features(A, 1).oracle
-    assert oracle.window * d * 8 <= 32 * 2**20
-    rows = []
-    while oracle.remaining():
-        oracle.prepare(min(oracle.window, int(oracle.remaining())))
-        rows.append(oracle.take(1)[0, :2].copy())
-    assert np.array_equal(rows, A[:2].T)
 
 
 # --- what the instance maker takes and refuses ---
@@ -401,7 +244,7 @@ def test_numbers_that_are_none_are_named(part, bad, message):
         (np.ones((9, 7)) * 1j, "must be real numbers, not of dtype complex128"),
     ],
 )
-def test_what_is_no_real_matrix_is_refused(part, bad, message):
+def test_other_data_than_real_matrices_are_refused(part, bad, message):
     with pytest.raises(DataError, match=f"{part} .*{message}"):
         ob.sparse_pca(*((bad, 1) if part == "the data" else (data().T, 1, bad)))
 

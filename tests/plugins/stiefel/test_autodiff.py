@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import pytest
 from gpu_places import marked
-from orthobench_stiefel.autodiff import differentiated
 
 import orthobench as ob
 from orthobench.tools.geometry import random_point
@@ -15,7 +14,6 @@ N, P = 7, 3
 A = np.diag(np.arange(1.0, N + 1))
 WEIGHTS = np.arange(P, 0, -1.0)
 TURN = random_point(P, P, np.random.default_rng(3))
-LEAST = float(np.arange(1, P + 1) @ WEIGHTS)
 
 
 def plain(X):
@@ -52,15 +50,6 @@ def test_the_gradient_is_that_of_the_library(written):
     assert G.dtype == np.float64
 
 
-@WRITTEN
-def test_a_solver_in_single_precision_of_numpy_has_it_in_double(written):
-    oracle = ob.stiefel(written(), n=N, p=P).oracle.to(place_of("numpy/float32"))
-    X = random_point(N, P, np.random.default_rng(1)).astype(np.float32)
-    value, G = oracle.value_and_gradient(X)
-    assert value == pytest.approx(plain(X.astype(float)), rel=1e-14)
-    assert G.dtype == np.float32
-
-
 @pytest.mark.parametrize(
     ("spoiled", "message"),
     [
@@ -76,14 +65,6 @@ def test_bad_costs_are_refused_in_one_sentence(spoiled, message):
     torch = pytest.importorskip("torch")
     with pytest.raises(ob.UsageError, match=message):
         ob.stiefel(lambda X: spoiled(torch, X * torch.ones(())), n=N, p=P)
-
-
-def test_costs_of_numpy_stay_as_they_are():
-    X = random_point(N, P, np.random.default_rng(0))
-    assert differentiated(plain, X) is None
-    assert differentiated(lambda X: 1 / 0, X) is None
-    with pytest.raises(ob.UsageError, match="needs the gradient of the cost"):
-        ob.solve("wen-yin", ob.stiefel(plain, n=N, p=P))
 
 
 def test_no_library_is_loaded_that_was_not(monkeypatch):

@@ -121,11 +121,6 @@ def test_solvers_of_one_matrix_refuse_a_batch_in_a_sentence(solver):
     )
 
 
-def test_a_batch_of_matrices_has_no_terms_to_draw():
-    with pytest.raises(ob.UsageError, match="needs a cost that is a finite sum"):
-        ob.solve(Landing(batch=5), built(), ob.Budget(steps=5))
-
-
 @pytest.mark.parametrize(
     "on",
     [

@@ -90,11 +90,6 @@ def test_costs_with_kinks_or_of_single_precision_are_taken():
     ob.stiefel(lambda X: quadratic(np.float32(X)), slope, n=N, p=P)
 
 
-def test_a_start_at_an_optimum_is_taken():
-    best = np.linalg.eigh(A)[1][:, ::-1][:, :P]
-    ob.stiefel(quadratic, slope, n=N, p=P, start=best, hessian=product)
-
-
 @pytest.mark.parametrize(
     ("hessian", "message"),
     [

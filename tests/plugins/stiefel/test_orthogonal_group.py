@@ -1,18 +1,16 @@
 """Functions of an orthogonal matrix: what is judged, and what is refused."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from orthobench_kit.angles import minimize
 from orthobench_stiefel import projected
-from orthobench_stiefel.orthogonal_group import Judge, orthogonal
+from orthobench_stiefel.orthogonal_group import Judge
 from scipy.linalg import expm
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
-from orthobench.tools.geometry import drift, random_point
+from orthobench.tools.geometry import random_point
 
 N = 5
 T = np.random.default_rng(0).standard_normal((N, N, N))
@@ -72,16 +70,6 @@ def test_the_riemannian_gradient_is_the_projection_of_the_gradient():
     assert judge.stationarity(U, G)["gradient_norm"] == pytest.approx(np.linalg.norm(R), rel=1e-14)
 
 
-def test_definition_1_of_the_paper_is_twice_the_gradient():
-    U = point()
-    Omega = np.zeros((N, N))
-    for i, j, H in basis():
-        Omega[i, j] = -derivative(cubic, U, H)
-        Omega[j, i] = -Omega[i, j]
-    printed = U @ Omega
-    assert np.allclose(-printed, 2 * projected(U, cubic_gradient(U)), rtol=1e-6)
-
-
 def test_a_restriction_is_the_cost_along_the_rotations_of_a_plane():
     oracle = ob.orthogonal_group(cubic, n=N).oracle
     U = point()
@@ -108,14 +96,6 @@ def test_the_rotation_that_minimizes_is_that_of_the_oracle():
     assert rose > 0
 
 
-def test_a_restriction_costs_what_is_evaluated_for_its_minimum():
-    calls = []
-    counted = SimpleNamespace(value=lambda U: calls.append(U) or cubic(U), n=N, cost_flops=7)
-    oracle = orthogonal(counted)
-    minimize(oracle.restricted(oracle.carry(point()), 0, 3))
-    assert oracle.restriction_flops == 7 * len(calls)
-
-
 def test_the_other_component_is_two_away():
     U = point()
     sign = np.sign(np.linalg.det(U))
@@ -125,13 +105,6 @@ def test_the_other_component_is_two_away():
     assert ob.orthogonal_group(cubic, n=N).violation(Solution(U)) < 1e-12
     with pytest.raises(UsageError, match="unknown component of the orthogonal group '2'"):
         ob.orthogonal_group(cubic, n=N, component="2")
-
-
-def test_further_metrics_and_gaps_of_ones_own():
-    judge = Judge(cubic, gap=lambda U: 7.0, further=lambda U: {"more": float(U[0, 0])})
-    U = point()
-    own = {"objective_gap": 7.0, "objective": cubic(U), "more": U[0, 0]}
-    assert judge(Solution(U)) == own | {"orthogonality_defect": drift(U)}
 
 
 @pytest.mark.parametrize("n", [0, 2.5, "3"])

@@ -9,7 +9,6 @@ from orthobench_stiefel._kernels.retractions import (
     RETRACTIONS,
     cayley,
     cholesky_qr,
-    iterations,
     newton_schulz,
     polar,
     qr,
@@ -75,7 +74,7 @@ def ratios(one, other, shape):
     return [far / half, half / quarter]
 
 
-def test_polar_and_cayley_are_geodesics_of_their_metrics_to_second_order():
+def test_polar_and_cayley_are_second_order_retractions():
     for shape in SHAPES[:3]:
         assert ratios(polar, euclidean_geodesic, shape) == pytest.approx([8, 8], rel=0.05), shape
         assert ratios(cayley, canonical_geodesic, shape) == pytest.approx([8, 8], rel=0.05), shape
@@ -87,16 +86,6 @@ def test_q_factors_are_geodesics_to_first_order_only():
         assert ratios(qr, polar, shape) == pytest.approx([4, 4], rel=0.05), shape
 
 
-def test_a_short_step_is_the_tangent_one_to_first_order():
-    for name in RETRACTIONS:
-        X = point(20, 5)
-        errors = [
-            np.linalg.norm(RETRACTIONS[name](X, tangent(X, t))[0] - X - tangent(X, t))
-            for t in (0.02, 0.01)
-        ]
-        assert errors[0] / errors[1] == pytest.approx(4, rel=0.05), name
-
-
 def test_newton_schulz_is_the_polar_factor_and_cholesky_the_q_factor():
     for norm in [1e-6, 1.0, 1.5, 100.0]:
         X = point(20, 5)
@@ -104,16 +93,3 @@ def test_newton_schulz_is_the_polar_factor_and_cholesky_the_q_factor():
         assert np.abs(newton_schulz(X, D)[0] - polar_factor(X + D)).max() < 1e-13, norm
         assert np.abs(polar(X, D)[0] - polar_factor(X + D)).max() < 1e-11, norm
         assert np.abs(cholesky_qr(X, D)[0] - qr(X, D)[0]).max() < 1e-11, norm
-
-
-def test_newton_schulz_iterations_that_nobody_looks_at_are_enough_and_hardly_more():
-    """The least singular value is 1 over the bound, or up to sqrt(2) where nothing is divided."""
-    for bound in (2**0.5, 1.5, 3.0, 10.0, 1e3, 1e6):
-        value, needed = (bound if bound <= 2**0.5 else 1 / bound), 0
-        while abs(1 - value) > 1.2e-16:
-            value, needed = value * (3 - value**2) / 2, needed + 1
-        found = iterations(bound, object())
-        assert needed <= found <= needed + (2 if bound > 2**0.5 else 0), bound
-    assert iterations(1.0, object()) == iterations(2**0.5, object())
-    # where it ends by itself, and where there is no bound
-    assert iterations(1.0, np.eye(2)) == iterations(np.inf, object()) > iterations(1e6, object())

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from orthobench_training.network import Network
 from orthobench_training.oracle import training
-from orthobench_training.problems.networks import encoded
 from orthobench_training.solver import orthogonalized
 from orthobench_training.solvers.adam import TrainAdam
 from orthobench_training.solvers.dion2 import TrainDion2
@@ -134,10 +133,3 @@ def test_manifold_muon_keeps_the_singular_values_of_hidden_layers():
     for a, b in list(zip(first, last, strict=True))[:-1]:
         np.testing.assert_allclose(b, a.mean(), rtol=1e-10)
     assert np.abs(first[-1] - last[-1]).max() > 1e-3
-
-
-def test_the_rarest_characters_are_one():
-    numbers = encoded(2000)
-    assert len(numbers) == 2000
-    assert max(numbers) <= 47
-    assert numbers.count(0) >= numbers.count(1) >= numbers.count(2)

@@ -1,0 +1,23 @@
+"""Runs of the claims on two packages for canonical correlations."""
+
+import numpy as np
+import pytest
+from orthobench_papers import (
+    cca_packages,
+)
+
+
+def test_small_batches_diverge_where_large_ones_do_not():
+    assert cca_packages.diverges(0, 10, 0.08)
+    assert not cca_packages.diverges(0, 10, 0.01)
+
+
+def test_pairs_are_standardized_and_share_five_variables():
+    X, Y = cca_packages.pairs(0)
+    for side in (X, Y):
+        assert side.mean(axis=0) == pytest.approx(np.zeros(50), abs=1e-12)
+        assert side.std(axis=0) == pytest.approx(np.ones(50))
+    bases = [np.linalg.qr(side)[0] for side in (X, Y)]
+    correlations = np.linalg.svd(bases[0].T @ bases[1])[1]
+    assert correlations[4] > 0.85
+    assert correlations[5] < 0.4
