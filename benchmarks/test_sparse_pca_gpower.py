@@ -16,8 +16,8 @@ from expression import many_factors, prostate, standardised
 from orthobench_gpower.reference import ascended, greedy
 from orthobench_gpower.solvers.gpower import GPower
 from orthobench_sparse_pca import SparsePCAOracle
+from orthobench_sparse_pca.judge import adjusted_variance
 from orthobench_sparse_pca.loadings import solve_for_z
-from orthobench_sparse_pca.maker import adjusted_variance
 from smoke import usually
 
 from orthobench.contract.solver import Status

@@ -16,7 +16,7 @@ from clock import spent
 from orthobench_givens.solvers.tensor import GivensTensor
 from orthobench_kit.symmetric_tensors import composed
 from orthobench_orthogonal_tensor import orthogonal_tensor
-from orthobench_orthogonal_tensor.maker import recovery_error
+from orthobench_orthogonal_tensor.judge import recovery_error
 from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
     RandomizedJointDiagonalization,
 )

@@ -127,8 +127,8 @@ def fitted(runs: Sequence[MeasuredPass], known: Costs) -> Costs:
         At least one in which workers share no core; of several numbers of workers, to tell apart
         what depends on tasks.
     known : Costs
-        Costs that are measured apart: `merge`, which the seconds of workers do not tell from `summarize`;
-        the size of a summary, latency and bandwidth. The other numbers are replaced.
+        Costs that are measured apart: `merge`, which the seconds of workers do not tell from
+        `summarize`; the size of a summary, latency and bandwidth. The other numbers are replaced.
 
     Raises
     ------

@@ -7,7 +7,8 @@ maxima too, which their Theorem 3 overlooks: weights (1, 3) with U = [e2, -e1] g
 """
 
 from orthobench.contract import discovered
-from orthobench_orthogonal_tensor.maker import Judge, orthogonal_tensor
+from orthobench_orthogonal_tensor.judge import Judge
+from orthobench_orthogonal_tensor.maker import orthogonal_tensor
 from orthobench_orthogonal_tensor.oracle import (
     STARTS,
     AnyOrderOracle,

@@ -1,14 +1,14 @@
-"""Training: oracle, judge, maker, and base class of problems."""
+"""Training: oracle, maker, and base class of problems."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from orthobench.contract import Array, Instance, Oracle, Problem, Solution
+from orthobench.contract import Array, Instance, Oracle, Problem
 from orthobench.contract.problem import unchanged
+from orthobench_training.judge import Held, TrainingJudge
 from orthobench_training.network import Network, Weights
 
 
@@ -66,33 +66,6 @@ class TrainingOracle(Oracle):
         self._taken += len(chosen)
         found = self.network.gradient(weights, self.inputs[chosen], self.classes[chosen])
         return found, len(chosen)
-
-
-@dataclass(frozen=True)
-class Held:
-    """Samples that no solver sees."""
-
-    inputs: Any
-    classes: Any
-
-
-@dataclass(frozen=True)
-class TrainingJudge:
-    """Measures the loss on samples not used for training."""
-
-    network: Network
-    validation: Held
-    test: Held
-
-    def __call__(self, solution: Solution) -> dict[str, float]:
-        """Return ``test_loss``, the primary metric, ``validation_loss`` and ``test_error``.
-
-        Losses are mean cross-entropies in nats, ``test_error`` the share of wrong classes.
-        """
-        weights = self.network.split(solution.point)
-        loss, wrong = self.network.loss(weights, self.test.inputs, self.test.classes)
-        validation = self.network.loss(weights, self.validation.inputs, self.validation.classes)
-        return {"test_loss": loss, "validation_loss": validation[0], "test_error": wrong}
 
 
 def training(

@@ -14,7 +14,7 @@ from orthobench_givens.solvers.tensor import (
 )
 from orthobench_kit.symmetric_tensors import contracted, symmetrized
 from orthobench_orthogonal_tensor import TensorOracle
-from orthobench_orthogonal_tensor.maker import recovery_error
+from orthobench_orthogonal_tensor.judge import recovery_error
 
 from orthobench.contract.solver import Status
 from orthobench.tools.geometry import drift, random_point

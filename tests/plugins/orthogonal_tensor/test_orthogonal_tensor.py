@@ -22,7 +22,7 @@ from orthobench_orthogonal_tensor import (
     decomposition,
     maker,
 )
-from orthobench_orthogonal_tensor.maker import recovery_error
+from orthobench_orthogonal_tensor.judge import recovery_error
 
 import orthobench as ob
 from orthobench.contract.problem import Solution

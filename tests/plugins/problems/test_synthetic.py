@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from orthobench_kit.second_moments import DenseMoment
-from orthobench_stochastic_pca.maker import Optimum
+from orthobench_stochastic_pca.judge import Optimum
 from orthobench_stochastic_pca.problems.populations import DiagonalMoment, SpikedMoment
 from orthobench_stochastic_pca.problems.synthetic import (
     IncrementalTrap,

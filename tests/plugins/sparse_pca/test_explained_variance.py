@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_sparse_pca.maker import adjusted_variance, explained_variance
+from orthobench_sparse_pca.judge import adjusted_variance, explained_variance
 
 from orthobench.tools.geometry import unit_columns
 

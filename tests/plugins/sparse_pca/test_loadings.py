@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_sparse_pca.judge import explained_variance
 from orthobench_sparse_pca.loadings import solve_for_z
-from orthobench_sparse_pca.maker import explained_variance
 
 from orthobench.tools.geometry import polar, random_point, subspace_error, unit_columns
 

@@ -9,12 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_sparse_pca import SparsePCA, SparsePCAOracle, SparseSolution
 from orthobench_sparse_pca.bounds import VarianceBounds
-from orthobench_sparse_pca.maker import (
-    adjusted_variance,
-    explained_variance,
-    objectives,
-    violation,
-)
+from orthobench_sparse_pca.judge import adjusted_variance, explained_variance, objectives
+from orthobench_sparse_pca.maker import violation
 
 import orthobench as ob
 from orthobench.contract.problem import Solution

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.second_moments import DenseMoment, RowMoment
-from orthobench_stochastic_pca.maker import Optimum
+from orthobench_stochastic_pca.judge import Optimum
 
 from orthobench.tools.geometry import random_point
 

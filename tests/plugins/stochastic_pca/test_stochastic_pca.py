@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.sources import ArraySource
 from orthobench_stochastic_pca import maker as family
+from orthobench_stochastic_pca.judge import VARIANCES
 from orthobench_stochastic_pca.oracle import RelaxedSolution
 
 import orthobench as ob
@@ -200,7 +201,7 @@ def test_metrics_have_the_unit_of_the_data(scale):
         }
         found = ob.stochastic_pca(X * scale, 2, **scaled).measure(Solution(U))
         for name, value in plain.items():
-            factor = scale**2 if name in family.VARIANCES else 1.0
+            factor = scale**2 if name in VARIANCES else 1.0
             assert found[name] == pytest.approx(value * factor, rel=1e-9)
 
 

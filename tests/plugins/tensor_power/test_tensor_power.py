@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_orthogonal_tensor import orthogonal_tensor
-from orthobench_orthogonal_tensor.maker import recovery_error
+from orthobench_orthogonal_tensor.judge import recovery_error
 from orthobench_tensor_power.reference import robust_power
 from orthobench_tensor_power.solvers.polar_power import PolarPower
 from orthobench_tensor_power.solvers.tensor_power import TensorPower
