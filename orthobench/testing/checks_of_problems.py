@@ -28,15 +28,15 @@ from orthobench.tools.object_graph import arrays, walk
 SEED = 0
 
 NOTHING = np.empty((0, 0, 0, 0))
-"""In place of an array that one instance lacks."""
+"""Stands for an array that one instance lacks."""
 
 PIECES = (1, 6, 13)
-"""Numbers of samples that are taken at once, to see whether the samples depend on them."""
+"""Numbers of samples that are taken at once."""
 
 
 @check("build returns an instance of the type announced")
 def builds(problem: AnyProblem) -> None:
-    """Raise where `build` does not return an instance with an oracle of the type announced."""
+    """Raise unless `build` returns an instance with an oracle of the type announced."""
     oracle = _built(problem).oracle
     actual, announced = type(oracle).__name__, problem.offers.__name__
     observed = f"the oracle is a {actual}, and `offers` is {announced}"
@@ -49,7 +49,7 @@ def builds(problem: AnyProblem) -> None:
 
 @check("a random point is feasible, with finite metrics", builds)
 def judge(problem: AnyProblem) -> None:
-    """Raise where a random point is infeasible, or its metrics are not those announced."""
+    """Raise if a random point is infeasible, or its metrics are not those announced."""
     instance = _built(problem)
     solution = _random(instance, 0)
     before = solution.point.copy()
@@ -76,13 +76,13 @@ def judge(problem: AnyProblem) -> None:
     require(
         dict(instance.measure(solution)) == metrics,
         "the judge reports other metrics when it measures the same solution again",
-        "Draw whatever is random in `build`, from the generator given there",
+        "Draw all that is random in `build`, from the generator given there",
     )
 
 
 @check("no random point is better than the best", builds)
 def optimum(problem: AnyProblem) -> None:
-    """Raise where a random point is better than the best value of the primary metric."""
+    """Raise if a random point is better than the best value of the primary metric."""
     instance = _built(problem)
     best = instance.best.get(problem.primary)
     if best is None:
@@ -98,7 +98,7 @@ def optimum(problem: AnyProblem) -> None:
 
 @check("the same seed gives the same data", builds)
 def repeats(problem: AnyProblem) -> None:
-    """Raise where two instances from the same seed differ in the data of oracle or judge."""
+    """Raise if two instances from the same seed differ in the data of oracle or judge."""
     one, other = _built(problem), _built(problem)
     remedy = "Draw everything random from the generator given to `build`, and keep nothing between"
     ours, theirs = arrays(one.oracle), arrays(other.oracle)
@@ -113,7 +113,7 @@ def repeats(problem: AnyProblem) -> None:
 
 @check("samples do not depend on how they are taken", builds)
 def stream(problem: AnyProblem) -> None:
-    """Raise where samples depend on how many are taken at once, or are others after `rewind`."""
+    """Raise if samples depend on how many are taken at once, or on `rewind`."""
     instance = _built(problem)
     if not hasattr(instance.oracle, "take"):
         return
@@ -129,7 +129,7 @@ def stream(problem: AnyProblem) -> None:
 
 @check("solvers cannot reach the judge", builds)
 def hidden(problem: AnyProblem) -> None:
-    """Raise where the oracle, which solvers see, refers to the judge."""
+    """Raise if the oracle, which solvers see, refers to the judge."""
     instance = _built(problem)
     judge = [instance, instance.measure, instance.exhibits]
     judge += [getattr(part, "__self__", None) for part in (instance.measure, instance.exhibits)]
@@ -142,7 +142,7 @@ def hidden(problem: AnyProblem) -> None:
 
 @check("the oracle can be sent to the process of a solver", builds)
 def sent(problem: AnyProblem) -> None:
-    """Raise where the oracle cannot be sent to the process of a solver."""
+    """Raise if the oracle cannot be sent to the process of a solver."""
     try:
         packed(_built(problem).oracle, problem.name)
     except UsageError as error:
@@ -182,13 +182,13 @@ def _samples(instance: AnyInstance, counts: list[int]) -> Array:
 
 @check("global random states are left as they are", builds)
 def random(problem: AnyProblem) -> None:
-    """Raise where building or judging draws from a global random generator, or seeds one."""
+    """Raise if building or judging draws from a global random generator, or seeds one."""
     check_global_random(partial(_judged, problem))
 
 
 @check("nothing is printed or warned of", builds)
 def silent(problem: AnyProblem) -> None:
-    """Raise where building or judging prints or warns."""
+    """Raise if building or judging prints or warns."""
     check_silent(partial(_judged, problem))
 
 

@@ -1,19 +1,16 @@
-"""The check that the flops which a solver counts are those that it does, on arrays that count.
+"""The check that a solver counts the flops that it does, on arrays that count.
 
-NumPy's operations on such arrays are counted as `orthobench.tools.flops` does, and give such
-arrays. Operations that NumPy does not see cannot be counted: kernels of numba, functions of
-scipy.linalg and scipy.sparse.linalg (LAPACK, ARPACK) given such an array, and whatever asks such an
-array for its memory, raise `UncountableError`, whichever library calls them.
+NumPy's operations on such arrays are counted as `orthobench.tools.flops` does, and return such
+arrays. Other code raises `UncountableError`: kernels of numba, functions of scipy.linalg and
+scipy.sparse.linalg on such an array, and code that asks such an array for its memory.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import ModuleType
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
@@ -39,21 +36,17 @@ MAKERS = (
     "zeros", "empty", "ones", "full", "eye", "identity", "array", "asarray",
     "ascontiguousarray", "asfortranarray", "linspace", "arange",
 )  # fmt: skip
-"""Functions of NumPy that make arrays; while counting, they make arrays that count."""
+"""Functions of NumPy that make arrays; while counting, the arrays count."""
 
 DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
-"""Methods of random generators; while counting, they return arrays that count."""
-
+"""Methods of random generators; while counting, their arrays count."""
 
 MEMORY = ("ctypes", "data", "__array_interface__", "__dlpack__", "__buffer__")
 """Attributes of an array that give its memory to other code; the last from Python 3.12 on."""
 
 
 class UncountableError(BaseException):
-    """Operations that cannot be counted; the message says where they are done.
-
-    Not an `Exception`, so that no library on the way handles it.
-    """
+    """Operations that cannot be counted; no `Exception`, so that no library handles it."""
 
 
 class Tally:
@@ -64,9 +57,9 @@ class Tally:
     flops : int
         May be reset to zero.
     paused : bool
-        Whether nothing is counted at present.
+        Whether counting is paused.
     refusal : str
-        What was refused, kept since ctypes makes an error of its own of any in a conversion.
+        The last refusal, since ctypes replaces the error of a conversion by its own.
     """
 
     flops: int = 0
@@ -75,7 +68,7 @@ class Tally:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Count nothing meanwhile."""
+        """Count nothing in the body."""
         before, self.paused = self.flops, True
         try:
             yield
@@ -145,7 +138,7 @@ def counted(item: Any) -> Any:
 
 @contextmanager
 def counting() -> Iterator[Tally]:
-    """Give a tally of the operations done meanwhile with arrays that are `counted` or new.
+    """Yield a tally of the operations with arrays that are `counted` or new.
 
     Examples
     --------
@@ -165,8 +158,7 @@ def counting() -> Iterator[Tally]:
             "default_rng",
             lambda seed=None: _CountingGenerator(_default_rng(seed).bit_generator),
         ),
-        _numba_refused(),
-        _scipy_refused(),
+        _libraries_refused(),
     ):
         yield _tally
 
@@ -223,9 +215,11 @@ for _name in DRAWS:
 
 
 @contextmanager
-def _numba_refused() -> Iterator[None]:
-    """Make kernels compiled by numba raise meanwhile."""
+def _libraries_refused() -> Iterator[None]:
+    """Make kernels of numba raise, and SciPy's linear algebra on arrays that count."""
     from numba.core.dispatcher import Dispatcher
+    from scipy import linalg
+    from scipy.sparse import linalg as sparse
 
     run = Dispatcher.__call__
 
@@ -234,47 +228,24 @@ def _numba_refused() -> Iterator[None]:
             raise UncountableError("its arithmetic is done in kernels compiled by numba")
         return run(kernel, *args, **kwargs)
 
-    with mock.patch.object(Dispatcher, "__call__", guarded):
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(Dispatcher, "__call__", guarded))
+        for module in (linalg.blas, linalg.lapack, linalg, sparse):
+            guards = {
+                name: _guard(function, module.__name__)
+                for name, function in vars(module).items()
+                if name[0] != "_" and callable(function) and not isinstance(function, type)
+            }
+            stack.enter_context(mock.patch.dict(vars(module), guards))
         yield
 
 
-@contextmanager
-def _scipy_refused() -> Iterator[None]:
-    """Make SciPy's linear algebra raise on arrays that count, in every module that imported it."""
-    from scipy import linalg
-    from scipy.sparse import linalg as sparse
-
-    # where functions have two names, that of the last module counts
-    guards = _guards(sparse, linalg.lapack, linalg.blas, linalg)
-    found = [getattr(module, "__dict__", {}) for module in list(sys.modules.values())]
-    holders = [held for held in found if not guards.keys().isdisjoint(map(id, held.values()))]
-    bound = [{name: f for name, f in held.items() if id(f) in guards} for held in holders]
-    for held, names in zip(holders, bound, strict=True):
-        held.update({name: guards[id(f)] for name, f in names.items()})
-    try:
-        yield
-    finally:
-        for held, names in zip(holders, bound, strict=True):
-            held.update(names)
-
-
-@functools.cache  # by module: one that is imported again has other functions
-def _guards(*modules: ModuleType) -> dict[int, Callable[..., Any]]:
-    """Return the guard that takes the place of each function, by the id of the function."""
-    return {
-        id(function): _guard(function, module.__name__)
-        for module in modules
-        for name, function in vars(module).items()
-        if name[0] != "_" and callable(function) and not isinstance(function, type)
-    }
-
-
-def _guard(function: Callable[..., Any], where: str) -> Callable[..., Any]:
+def _guard(function: Callable[..., Any], module: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
         if not _tally.paused and any(isinstance(arg, CountingArray) for arg in given):
-            raise UncountableError(f"its arithmetic is done in {where}")
+            raise UncountableError(f"its arithmetic is done in {module}")
         return function(*args, **kwargs)
 
     return guarded
@@ -308,7 +279,7 @@ def _stacked(formula: Callable[[int, int], int]) -> Callable[..., int]:
     return count
 
 
-def _outer(result: Any, *_: Any) -> int:
+def _size(result: Any, *_: Any) -> int:
     return int(np.size(result))
 
 
@@ -316,23 +287,27 @@ def _squares(_: Any, A: Any, *__: Any) -> int:
     return 2 * int(np.size(A))
 
 
+def _trace(result: Any, A: Any, *_: Any) -> int:
+    return min(np.shape(A)[-2:]) * int(np.size(result))
+
+
 _FORMULAE: dict[Any, Callable[..., int]] = {
     np.dot: lambda result, a, b, *_: (
         _product(result, a, b) if np.ndim(a) and np.ndim(b) else int(np.size(result))
     ),
-    np.vdot: lambda _, a, *__: 2 * int(np.size(a)),
+    np.vdot: _squares,
     np.inner: _product,
     np.tensordot: _product,
-    np.outer: _outer,
-    np.kron: _outer,
+    np.outer: _size,
+    np.kron: _size,
     np.einsum: _einsum,
-    np.trace: lambda result, A, *_: min(np.shape(A)[-2:]) * int(np.size(result)),
+    np.trace: _trace,
     np.linalg.norm: _squares,
     np.linalg.vector_norm: _squares,
     np.linalg.matrix_norm: _squares,
     np.linalg.diagonal: lambda *_: 0,
     np.linalg.matrix_transpose: lambda *_: 0,
-    np.linalg.trace: lambda result, A, *_: min(np.shape(A)[-2:]) * int(np.size(result)),
+    np.linalg.trace: _trace,
     np.linalg.qr: _stacked(lambda m, n: flops.qr(max(m, n), min(m, n))),
     np.linalg.svd: _stacked(flops.svd),
     np.linalg.eigh: _stacked(lambda n, _: flops.eigh(n)),
@@ -349,29 +324,27 @@ TOLERANCE = 0.05
 
 
 def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | None = None) -> None:
-    """Raise where `Work.flops` is not within 5 % of the operations that a solver does.
+    """Raise unless `Work.flops` is within 5 % of the number of operations that a solver does.
 
-    The operations are counted while a short run works on NumPy arrays that count them. Reading the
-    solution once may be included or not: a method that collects data, and solves when it is read,
-    counts that. The work of the oracle is not the solver's: taking samples counts nothing, and
-    forming a tensor counts what the oracle says, its ``forming_flops``.
+    The operations of a short run on NumPy arrays are counted. To read the solution once may be
+    included or not. The work of the oracle is not the solver's: samples cost nothing, and a tensor
+    that it forms costs its ``forming_flops``.
 
     Parameters
     ----------
     solver : Solver
     instance : Instance
-        Large enough that lower-order terms do not matter, where the solver's formulae omit them.
+        Large enough that lower-order terms do not matter, if the solver's formulae omit them.
     plain : Solver, optional
-        The same method in plain NumPy, one step for one step, whose operations are counted in
-        place of those of `solver`. For methods whose kernels are compiled, or which do less than
-        the method as its paper states it.
+        The same method in plain NumPy, step for step, whose operations are counted in place of
+        those of `solver`: for methods with compiled kernels.
 
     Raises
     ------
     NotConforming
     NotCheckable
-        Where NumPy does not see the operations: in compiled kernels, in SciPy, or in functions of
-        the oracle.
+        If NumPy does not see the operations: in compiled kernels, in SciPy, or in functions of the
+        oracle.
     """
     runner = Runner(plain or solver, instance, streams_of=solver)
     _refuse_functions(runner.oracle)
@@ -390,7 +363,8 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
             f"{_tally.refusal or error}; pass plain=, the same method in plain NumPy"
         ) from error
     work, total = run.state.work, tally.flops
-    if not total and (others := (plain or solver).packages):
+    others = (plain or solver).packages
+    if others and total < work.flops:
         raise NotCheckable(f"its arithmetic is done in {', '.join(others)}; pass plain=, the same "
                            "method in plain NumPy")  # fmt: skip
     if not work.flops:
@@ -399,19 +373,17 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
         work = Runner(solver, instance).run(work.steps).state.work
     require(
         any(abs(work.flops - count) <= TOLERANCE * count for count in (done, total)),
-        f"work.flops is {work.flops} after {work.steps} steps where {done} operations were done, "
+        f"work.flops is {work.flops} after {work.steps} steps, {done} operations were counted, "
         f"and {total - done} in reading the solution "
         f"(n = {runner.oracle.n}, k = {runner.oracle.k})",
         "Count each addition, multiplication, division and square root "
-        "(orthobench.contract.flops); where the formulae give leading terms only, check on a "
-        "larger instance"
-        + "; where some are done in other code than NumPy's, pass plain=, the same method in NumPy"
-        * (plain is None and total < work.flops),
+        "(orthobench.contract.flops); if the formulae give leading terms only, check on a larger "
+        "instance; if other code than NumPy's does some, pass plain=, the same method in NumPy",
     )
 
 
 def _refuse_plain_arrays(run: Run) -> None:
-    """Refuse a state with arrays that do not count: whatever made them was not counted."""
+    """Refuse a state with arrays that do not count: other code than NumPy's made them."""
     for path, array in arrays(run.state).items():
         if array.dtype.kind == "f" and array.size and not isinstance(array, CountingArray):
             raise UncountableError(f"state{path} comes from code that NumPy does not see")
@@ -420,14 +392,12 @@ def _refuse_plain_arrays(run: Run) -> None:
 def _refuse_functions(oracle: Oracle) -> None:
     for name, value in vars(oracle).items():
         if callable(value) and not isinstance(value, type):
-            raise NotCheckable(
-                f"oracle.{name} is a function, whose operations are the problem's, not the solver's"
-            )
+            raise NotCheckable(f"oracle.{name} is a function, whose operations are the problem's")
 
 
 @contextmanager
 def _counting_oracle(oracle: Oracle, tally: Tally) -> Iterator[Callable[[], None]]:
-    """Give a function from whose call on the arrays of an oracle count; restore it at the end."""
+    """Yield a function after which the arrays of an oracle count; restore it at the end."""
     attributes, cls = dict(vars(oracle)), type(oracle)
 
     def begin_counting() -> None:
@@ -473,10 +443,9 @@ def _with_counted_properties(cls: type[Oracle], tally: Tally) -> type[Oracle]:
 
         return property(get)
 
-    members = ((name, getattr(cls, name)) for name in dir(cls))
     properties = {
         name: counted_property(name, member.fget)
-        for name, member in members
-        if isinstance(member, property) and member.fget
+        for name in dir(cls)
+        if isinstance(member := getattr(cls, name), property) and member.fget
     }
     return type(cls.__name__, (cls,), properties)

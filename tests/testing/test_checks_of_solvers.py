@@ -18,7 +18,7 @@ import orthobench as ob
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Instance, Oracle, Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solver import Solver, State, Status
+from orthobench.contract.solver import Solver, State
 from orthobench.errors import UsageError
 from orthobench.testing import (
     CheckStatus,
@@ -96,7 +96,7 @@ class Shares(PlainOja):
 
 
 class SharesUntilNextStep(PlainOja):
-    """What it returns stays, but who writes into it writes into the state."""
+    """A solution stays, but shares memory with the state until the next step."""
 
     def step(self, oracle, state):
         state.U = state.U.copy()
@@ -260,22 +260,8 @@ class PassesOverNaN(PlainOja):
         return x if np.isfinite(x).all() else np.zeros(len(x))
 
 
-class WaitsForANumber(PlainOja):
-    def seen(self, x):
-        while np.isnan(x).any():
-            pass
-        return x
-
-
 class RunsOn(PlainOja):
     converges: ClassVar[bool] = True
-
-
-class EndsOnce(RunsOn):
-    def step(self, oracle, state):
-        super().step(oracle, state)
-        if state.work.steps == 50:
-            state.status = Status.CONVERGED
 
 
 class TakesAnything(PlainOja):
@@ -317,7 +303,7 @@ class Leaks(PlainOja):
 
 
 class Ascends(PlainOja):
-    """It adds the negative of what it should."""
+    """It subtracts the update."""
 
     def step(self, oracle, state):
         x = oracle.take(1)[0]
@@ -349,7 +335,7 @@ COUNTEREXAMPLES = {
     ),
     "progress": (Ascends,),
     "flops": (CountsSixPercentMore,),
-    "nan": (PassesOverNaN, WaitsForANumber),
+    "nan": (PassesOverNaN,),
     "ending": (RunsOn,),
     "parameters": (TakesAnything, SaysNothing, NamesNothing),
     "recipe": (EqualsNothing,),
@@ -365,7 +351,6 @@ def instance():
 @pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr(short_runs, "STEPS", 16)
-    monkeypatch.setattr(checks_of_solvers, "NAN_SECONDS", 0.5)
     monkeypatch.setattr(checks_of_solvers, "ENDING_STEPS", 60)
 
 
@@ -395,14 +380,9 @@ def test_a_counterexample_fails_its_check_and_no_other(check, instance, impatien
         assert failed == [check], (cls, results)
         others = {r.status for name, r in results.items() if name != check}
         needed = {p.name for c in checks_of_solvers.CHECKS for p in c.prerequisites}
-        assert check in {*needed, "memory"} or others == {CheckStatus.PASSED}, (
+        assert check in needed or others == {CheckStatus.PASSED}, (
             cls, results,
         )  # fmt: skip
-
-
-def test_a_solver_that_ends_late_does_what_it_promises(instance, impatient):
-    assert checks_of_solvers.ending.result(EndsOnce(), instance).status is CheckStatus.PASSED
-    assert "runs on" in checks_of_solvers.ending.result(RunsOn(), instance).message
 
 
 class CountsBackwardsInReruns(CountsBackwards):
@@ -422,7 +402,7 @@ class StepsBackInReruns(PlainOja):
         state.work.steps -= 2 * count
 
 
-def test_flops_of_solvers_with_reruns_may_fall_but_not_their_steps(instance, impatient):
+def test_flops_but_not_steps_of_reruns_may_fall(instance, impatient):
     assert (
         checks_of_solvers.work.result(CountsBackwardsInReruns(), instance).status
         is CheckStatus.PASSED
@@ -466,7 +446,7 @@ class LooksTwice(Solver[FormedOracle, PlainState]):
 
 
 @pytest.mark.parametrize(("forming", "right"), [(1000, True), (50 * 128, False), (0, False)])
-def test_what_an_oracle_forms_counts_once_and_as_it_says(forming, right):
+def test_flops_of_a_formed_matrix_count_once(forming, right):
     oracle = FormedOracle()
     instance = Instance(oracle, lambda solution: {}, {})
     if right:
@@ -475,25 +455,6 @@ def test_what_an_oracle_forms_counts_once_and_as_it_says(forming, right):
         with pytest.raises(NotConforming, match=r"work\.flops is"):
             check_flops(LooksTwice(forming=forming), instance)
     assert type(oracle) is FormedOracle
-
-
-class CountsFewer(PlainOja):
-    def count(self, oracle, state):
-        super().count(oracle, state)
-        state.work.flops -= 20
-
-
-@pytest.mark.parametrize(
-    ("solver", "plain", "hinted"),
-    [
-        (CountsSixPercentMore(), None, True), (CountsFewer(), None, False),
-        (CountsSixPercentMore(), PlainOja(), False),
-    ],
-)  # fmt: skip
-def test_other_code_is_suspected_where_more_is_counted_than_seen(solver, plain, hinted, instance):
-    with pytest.raises(NotConforming, match=r"work\.flops is") as found:
-        check_flops(solver, instance, plain)
-    assert ("pass plain=, the same method in NumPy" in str(found.value)) == hinted
 
 
 def test_a_solver_may_count_no_flops(instance, impatient):
@@ -523,31 +484,11 @@ def test_all_failures_are_reported_at_once_with_what_to_do(instance):
     assert "silent: it prints 'step 7'" in text
 
 
-def test_a_read_only_start_is_named(instance):
-    with pytest.raises(NotConforming, match="read-only: copy them before you write into them"):
-        checks_of_solvers.runs(WritesIntoStart(), instance)
-
-
 def test_an_instance_that_does_not_fit_is_not_checkable():
     instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=3)
     results = {check.name: check.result(PlainOja(), instance) for check in checks_of_solvers.CHECKS}
     assert results["runs"].status is CheckStatus.NOT_CHECKABLE
     assert "needs a SampleOracle, the instance offers OrthogonalGroupOracle" in str(results["runs"])
-
-
-def test_too_few_samples_are_not_checkable():
-    instance = ob.stochastic_pca(np.eye(3), k=1)
-    assert "samples for 3 steps" in checks_of_solvers.runs.result(PlainOja(), instance).message
-
-
-def test_the_instance_is_left_as_it_was():
-    X = np.random.default_rng(0).standard_normal((200, 6))
-    before = X.copy()
-    instance = ob.stochastic_pca(X, k=2)
-    (inputs,) = (check for check in checks_of_solvers.CHECKS if check.name == "inputs")
-    replace(inputs, prerequisites=()).result(ScalesData(), instance)
-    checks_of_solvers.runs(PlainOja(), instance)
-    np.testing.assert_array_equal(X[:-1], before[:-1])
 
 
 def test_a_family_of_ones_own_needs_an_instance():

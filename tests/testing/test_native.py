@@ -1,4 +1,4 @@
-"""Solvers whose arithmetic is done in a C library: what the conformance checks say of them."""
+"""Conformance checks of solvers whose arithmetic is in a C library."""
 
 import ctypes
 import shutil
@@ -93,7 +93,7 @@ def flops_checked(solver, instance, plain=None):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_c_computes_is_not_counted_but_compared_with_the_same_in_numpy(way, library, instance):
+def test_flops_of_c_are_checked_by_the_same_in_numpy(way, library, instance):
     kind, address = WAYS[way]
 
     class COja(PlainOja):

@@ -1,4 +1,4 @@
-"""Short runs that checks compare: their steps, their pieces, what differs, and the examples."""
+"""Short runs that checks compare, and the examples that they run on."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -30,7 +30,7 @@ class Calls(State):
 
 @dataclass(frozen=True)
 class Recorder(Solver[SampleOracle, Calls]):
-    """Writes down how many steps each call asks for, and ends when it is told to."""
+    """Records the number of steps of each call, and ends at a step."""
 
     name: ClassVar[str] = "recorder"
     batch: ClassVar[int] = 3
@@ -81,13 +81,7 @@ class TestRunner:
         whole.oracle.prepare(5)
         np.testing.assert_array_equal(whole.oracle.start, start)
         np.testing.assert_array_equal(whole.oracle.take(5), before)
-        np.testing.assert_array_equal(whole.start_point(), start)
         assert not whole.oracle.start.flags.writeable
-
-    def test_interrupts_a_run_after_half_of_it(self):
-        seen = []
-        run = runner().interrupted(lambda run: seen.append(run.state.work.steps))
-        assert (seen, run.state.work.steps) == ([STEPS // 2], STEPS)
 
 
 class TestRun:
@@ -111,11 +105,6 @@ class TestRun:
         run.advance(8)
         assert run.state.calls == [3, 3, 2]
 
-    def test_gives_copies(self):
-        run = runner().start()
-        run.read().point[:] = 7
-        assert not (run.state.U == 7).any()
-
 
 class TestDifferenceOfSolutions:
     def test_is_none_of_equal_bits_nan_included(self):
@@ -133,9 +122,6 @@ class TestRequireEqual:
         state = Calls(U=np.full((2, 1), at), calls=[])
         state.status, state.work = status, Work(1, 1, flops)
         return Run(Recorder(), None, state)
-
-    def test_passes_equal_runs(self):
-        require_equal(self.run(), self.run(), "", "")
 
     @pytest.mark.parametrize(
         ("other", "said"),
@@ -169,14 +155,6 @@ def test_an_example_is_the_first_that_a_solver_does_not_refuse(toys):
     assert module.example(Recorder()).oracle.n == 10
     with pytest.raises(ob.UsageError, match="no example for recorder: wide data, please; pass"):
         module.example(Wide())
-
-
-def test_an_error_that_is_not_a_refusal_is_left_to_the_checks():
-    class Broken(Recorder):
-        def init(self, oracle, rng):
-            raise ZeroDivisionError
-
-    assert module.example(Broken()).oracle.n == 10
 
 
 def test_random_streams_may_be_those_of_another_solver():
