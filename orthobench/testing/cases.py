@@ -101,24 +101,7 @@ def cases_of(
     problems: Problems = (),
     maker: Callable[[], AnyInstance] | None = None,
 ) -> list[Case]:
-    """Return the cases of a solver, on an example of its family, or of a problem.
-
-    Parameters
-    ----------
-    item : Solver or Problem
-    plain : mapping
-        Solvers in plain NumPy, by the names of the solvers in whose place they are counted
-        (`orthobench.testing.check_flops`).
-    problems : collection of types of Problem
-        As of `orthobench.testing.example`.
-    maker : callable, optional
-        Returns the instance to check a solver on, or raises a `UsageError`.
-
-    Raises
-    ------
-    UsageError
-        If `item` is neither a solver nor a problem.
-    """
+    """Return the cases of a solver, on an example of its family, or of a problem."""
     if not isinstance(item, (Solver, Problem)):
         raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver()")
     name = label(item, changed_values(item))
@@ -145,13 +128,7 @@ def cases_of(
 
 
 def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Case]:
-    """Yield the cases of all solvers and problems of a package, or of one in a file.
-
-    Raises
-    ------
-    UsageError
-        If a name is unknown; suggests the nearest.
-    """
+    """Yield the cases of all solvers and problems of a package, or of one in a file."""
     if ".py:" in asked.item:
         yield from _of_file(asked, registry.extended(), plain)
         return
@@ -209,13 +186,7 @@ def _has_example(solver: AnySolver, problems: Problems) -> bool:
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
-    """Return the plugins with a name, or those of the module or distribution with that name.
-
-    Raises
-    ------
-    UsageError
-        If the name is unknown, or the plugin cannot be loaded.
-    """
+    """Return the plugins with a name, or those of the module or distribution with that name."""
     names = {
         plugin: [plugin.name, plugin.module.partition(":")[0], plugin.distribution]
         for plugin in registry.plugins

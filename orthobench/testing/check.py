@@ -79,15 +79,7 @@ class Check:
     prerequisites: tuple[Check, ...] = ()
 
     def __call__(self, *subject: Any) -> None:
-        """Check a solver and an instance, or a problem.
-
-        Raises
-        ------
-        NotConforming
-            If the requirement is not met.
-        NotCheckable
-            If the check is impossible.
-        """
+        """Check a solver and an instance, or a problem."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the check "silent" looks for warnings itself

@@ -41,16 +41,6 @@ def check_libraries(
 
     With the reference implementation, raise too if a step brings more values back to the host than
     `ArraySolver.readings` allows.
-
-    Parameters
-    ----------
-    solver : ArraySolver
-    instance : Instance
-    on : str
-        By default the reference implementation of the array API standard.
-    tolerance : float
-        Maximum difference, relative to the largest value of the metric in the run. Above the
-        default, as in single precision, one run may end before the other.
     """
     if why := place_of(on).missing():
         raise NotCheckable(why)

@@ -17,17 +17,6 @@ def checked(asked: Asked, limit: float) -> Iterator[dict[str, str]]:
     """Yield the `facts` of all checks, in their order.
 
     If a check ends its process, the other checks of that solver or problem are skipped.
-
-    Parameters
-    ----------
-    asked : Asked
-    limit : float
-        Maximum time of a check, in seconds.
-
-    Raises
-    ------
-    UsageError
-        As of `cases`.
     """
     died: dict[str, str] = {}
     made = 0

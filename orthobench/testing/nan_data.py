@@ -16,15 +16,7 @@ from orthobench.tools.object_graph import Snapshot, arrays, writable
 
 @contextmanager
 def nan_data(oracle: Oracle, *, streaming: bool) -> Iterator[Callable[[], object]]:
-    """Yield a function that turns an oracle's data into NaN; they are restored at the end.
-
-    Parameters
-    ----------
-    oracle : Oracle
-    streaming : bool
-        If the solver takes samples, they become NaN as they are taken, since `prepare` would
-        refuse them. Otherwise all arrays of floats do, except ``start``.
-    """
+    """Yield a function that turns an oracle's data into NaN; they are restored at the end."""
     before, original = Snapshot(oracle), getattr(oracle, "take", None)
 
     def take(count: int) -> Array:

@@ -64,13 +64,6 @@ class Run:
 class Runner:
     """A solver and an instance, which is restored before each run.
 
-    Parameters
-    ----------
-    solver : Solver
-    instance : Instance
-    streams_of : Solver, optional
-        The solver with whose random streams samples and start are drawn; by default `solver`.
-
     Attributes
     ----------
     steps : int

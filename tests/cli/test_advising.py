@@ -71,7 +71,7 @@ def test_advice_about_data_with_a_command(call):
 def test_errors_are_one_line(call):
     for words, said in (
         (["digit"], "did you mean 'digits'"),
-        (["digits", "-p", "digits"], "or -p with your data"),
+        (["digits", "-p", "digits"], "your data with -p"),
         (["--cost", "money"], "'money' is not one of"),
         (["digits", "--tolerance", "3"], "between 0 and 1"),
         (["-p", "npy-stochastic-pca path=none.npy k=2"], "there is no file none.npy"),

@@ -1,4 +1,4 @@
-"""What `orthobench doctor` says of the installation."""
+"""`orthobench doctor`: facts about the installation, and problems."""
 
 import os
 
@@ -33,7 +33,7 @@ def test_gpus_are_shown_and_why_nothing_is_computed_on_a_device(registry, monkey
     assert "cupy (cupy is not installed: pip install cupy-cuda12x)" in absent
     assert "torch:cuda (torch is not installed: pip install torch)" in absent
     monkeypatch.setattr(environment, "gpus", list)
-    assert "GPUs none that nvidia-smi tells of" in shown(doctor.examine())
+    assert "GPUs none that nvidia-smi lists" in shown(doctor.examine())
 
 
 @pytest.fixture

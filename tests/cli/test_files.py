@@ -78,7 +78,7 @@ def keys(suite):
 
 
 @pytest.mark.wide
-def test_a_file_is_named_from_the_folder_of_the_suite_and_a_changed_one_runs_again(folder):
+def test_cells_of_a_changed_file_run_again(folder):
     assert call("mine/s.toml").exit_code == 0
     first = keys("s")
     assert set(first) == {"my-oja rate=2", "oja"}

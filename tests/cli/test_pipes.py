@@ -59,7 +59,7 @@ def irregular(request, tmp_path, monkeypatch):
     return "pipe"
 
 
-def test_what_is_no_file_is_refused_at_once(irregular, in_time, tmp_path):
+def test_pipes_and_devices_are_refused_at_once(irregular, in_time, tmp_path):
     (tmp_path / "mine.toml").write_text(SUITE.replace("PATH", irregular))
     before = sorted(tmp_path.iterdir())
     for what, words in CALLS.items():

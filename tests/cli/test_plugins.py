@@ -37,7 +37,7 @@ def test_it_says_what_to_type_next(call, tmp_path):
 
 
 def test_a_gate_is_added_to_the_project_in_the_folder(call, tmp_path):
-    assert "name of the new plugin" in call(code=2).stderr
+    assert "orthobench plugin new NAME" in call(code=2).stderr
     assert "no pyproject.toml" in call("--ci", "github", code=2).stderr
     assert not list(tmp_path.iterdir())
     (tmp_path / "pyproject.toml").touch()

@@ -90,7 +90,7 @@ class Solver(BaseSolver):
 
 
 class Base:
-    """What the classes of benchopt 1.10 bring, as far as a port calls it."""
+    """The base classes of benchopt 1.10, as far as a port calls them."""
 
     @classmethod
     def get_instance(cls, **values):

@@ -113,15 +113,6 @@ def test_solvers_of_one_name_are_told_together(registry, toys):
     assert len(listing.facts(registry)["solvers"]) == 3
 
 
-def test_a_family_has_its_problems_and_the_solvers_that_take_them(registry):
-    found = listing.of_family(listing.facts(registry), "other family")
-    assert {kind: [row["name"] for row in rows] for kind, rows in found.items()} == {
-        "solvers": ["power", "wordy"], "problems": ["elsewhere"],
-    }  # fmt: skip
-    with pytest.raises(UsageError, match="unknown family 'othr family'; did you mean"):
-        listing.of_family(listing.facts(registry), "othr family")
-
-
 def test_tables_have_a_title_for_each_kind_and_family(registry):
     facts = listing.facts(registry)
     lines = plain(listing.tables(facts))
