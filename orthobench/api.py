@@ -84,14 +84,13 @@ def solve(
     budget : Budget, optional
         By default the run ends when the solver converges or the data are used up.
     seed : int
-        Of all random streams; equal calls give equal bits.
+        The origin of all random streams; equal calls give equal bits.
     until : Rule, optional
         Stop when this is met, such as ``ob.Target("suboptimality", 1e-3)``.
     threads : int
         BLAS threads.
     curve : bool
-        Record checkpoints between the start and the end too, which takes time; implied by `until`
-        and `on_point`.
+        Record checkpoints between the start and the end too; implied by `until` and `on_point`.
     on_point : callable, optional
         ``on_point(run, point)`` is called with each checkpoint after the run.
     **parameters
@@ -100,10 +99,9 @@ def solve(
     Returns
     -------
     Outcome
-        ``.result``, in the words of the family; ``.solution`` (n, k), ``.weights``, ``.core``,
-        ``.trace``, ``.work``, ``.stop``, ``.exhibits``; ``.plot(ax)`` draws its curve. Metrics and
-        the result are computed when they are read; points are checked to be finite and feasible
-        before this returns.
+        ``.result``, in the words of the family; ``.solution`` (n, k), ``.trace``, ``.work``,
+        ``.stop``, ``.exhibits``; ``.plot(ax)`` draws its curve. Metrics and the result are computed
+        when they are read.
 
     Raises
     ------
@@ -156,7 +154,7 @@ def instance(problem: str | AnyProblem, seed: int = 0) -> AnyInstance:
     problem : str or Problem
         ``"NAME key=value ..."`` with a name from the `catalogue`, or a problem.
     seed : int
-        Of the data, if they are drawn.
+        The seed of the data, if they are drawn.
 
     Returns
     -------
@@ -205,9 +203,8 @@ def run(
 ) -> Results:
     """Run the cells of a suite that are not in its store yet, and return its results.
 
-    A class or an object of a script or a notebook is identified by its code and all that this
-    refers to, an instance by its data: unchanged cells do not run again. Both are sent to worker
-    processes with all that they refer to, global variables included.
+    Classes and objects are identified by their code, instances by their data: unchanged cells do
+    not run again. Worker processes get them with all that they refer to.
 
     Parameters
     ----------
@@ -220,8 +217,7 @@ def run(
         problems, their classes, or ``"FILE.py:CLASS"``, in place of a suite.
     solvers : sequence, optional
         Classes, objects, functions ``run(problem, steps, rng)``, specifications such as ``"oja
-        step=0.5"``, or ``"FILE.py:CLASS"``; by default those of the suite, or all that take the
-        problems.
+        step=0.5"``, or ``"FILE.py:CLASS"``; by default those of the suite, or all that can.
     seeds : int or sequence of int, optional
         Their number, from 0, or a list; 10 by default.
     budget : Budget, optional
@@ -231,15 +227,13 @@ def run(
     retry : bool
         Run cells again that failed before.
     decide : int, optional
-        Maximum number of seeds of a solver that is undecided on a problem. Its seeds are doubled at
-        each look, as 12, 24 and 48, and those of the solvers that it is tested against; 0: no more
-        seeds than the suite has. By default 48 for a suite of at least 12 seeds, else 0.
+        Maximum number of seeds of an undecided solver, and of those that it is tested against;
+        doubled at each look, as 12, 24 and 48. By default 48 for a suite of 12 seeds, else 0.
     quiet : bool
         No progress display on standard error.
     executor : str
-        ``"local"``: worker processes, apart from the judge, with a checked clock; if one dies or
-        hangs, only its cell fails. ``"dask"``: the same on a Dask cluster. ``"inline"``: this
-        process, unguarded.
+        ``"local"``: guarded worker processes; ``"dask"``: the same on a Dask cluster;
+        ``"inline"``: this process, unguarded.
     workers : int or "auto"
         Number of processes of ``"local"``; ``"auto"``: one for each physical core.
     limits : Limits, optional
@@ -247,11 +241,9 @@ def run(
     scheduler : str, optional
         Address of the scheduler of ``"dask"``.
     observer : Observer, optional
-        Receives cells as they begin and end, and the results of each finished problem; by default
-        a progress display.
+        Receives cells as they begin and end, and results of each problem; by default a display.
     on_point : callable, optional
-        ``on_point(run, point)`` is called in this process with each checkpoint of each cell once
-        the cell is stored: ``run.label``, ``point.metrics``, ``point.seconds``, ``point.work``.
+        ``on_point(run, point)`` is called with each checkpoint of each stored cell.
     command : str
         The command that the store records.
 

@@ -65,7 +65,6 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float, 
 
 
 def _print(lines: Iterable[str]) -> None:
-    """Print lines as wide as the terminal; commands stay whole."""
     for line in lines:
         indent = len(line) - len(line.lstrip()) + 4
         say(line if "orthobench race" in line else wrapped(line, indent))

@@ -28,6 +28,7 @@ def list_(words: tuple[str, ...], as_json: bool) -> None:
     """  # noqa: D301 - click reads the backspace
     from orthobench.registry.plugins import catalogue
     from orthobench.report.terminal import listing
+    from orthobench.tools.formatting import plural
 
     sought = [word.lower().replace("-", " ") for word in words if word not in KINDS]
     found = {}
@@ -35,7 +36,8 @@ def list_(words: tuple[str, ...], as_json: bool) -> None:
         if kind in words or not {*KINDS} & {*words}:
             found[kind] = [row for row in rows if all(word in _text(row) for word in sought)]
     if not as_json:
-        say(", ".join(f"{len(rows)} {kind}" for kind, rows in found.items()) + "\n")
+        counts = (plural(len(rows), kind.removesuffix("s")) for kind, rows in found.items())
+        say(f"{', '.join(counts)}\n")
     print_facts(found, as_json, listing.tables)
 
 

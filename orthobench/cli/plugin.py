@@ -69,7 +69,6 @@ def new(name: str | None, folder: Path | None, ci: str | None, author: str | Non
 
 
 def _port(benchmark: Path, name: str | None, folder: Path | None, author: str | None) -> None:
-    """Write a plugin from a benchmark of benchopt."""
     from orthobench.registry import benchopt
     from orthobench.registry.scaffold import names_of, write
 

@@ -1,7 +1,4 @@
-"""Printing: JSON or text, tables of results, the status line, and the end of a command.
-
-A command that fails ends with one line on standard error and an exit code.
-"""
+"""Printing: JSON or text, tables of results, the status line, and the end of a command."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ if TYPE_CHECKING:
 
 
 def say(text: object = "", *, err: bool = False) -> None:
-    """Print text to standard output or error, without control characters but styles of commands.
-
-    Those in the names of strangers could control the terminal.
-    """
+    """Print text without control characters, which could control the terminal, but with styles."""
     parts = _STYLES.split(str(text))
     for i, part in enumerate(parts):
         if i % 2 == 0 and not part.isprintable():
@@ -77,10 +71,7 @@ def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str
 def print_results(
     results: Results, folder: Path | None, as_json: bool, *, tables: bool = False
 ) -> None:
-    """Print the answer, and cost and seeds of each solver; draw figures if there is a folder.
-
-    With `tables`, print the full table of each problem first.
-    """
+    """Print the answer, with all tables first if asked; draw figures if there is a folder."""
     from orthobench.decide.comparisons import answer_of
 
     if as_json:

@@ -86,7 +86,6 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
 
 def _changes(store: Path, other: Path, suite: str | None, quiet: bool,
              as_json: bool) -> None:  # fmt: skip
-    """Print the changes from one store to another."""
     from orthobench.report.changes import compare_stores, show
     from orthobench.results.results import Results
 

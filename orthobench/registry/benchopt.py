@@ -1,7 +1,4 @@
-"""Plugins from benchmarks of benchopt: for each data set and solver a class that calls it.
-
-The benchmark is read and copied, but not executed.
-"""
+"""Plugins from benchmarks of benchopt, which are read and copied, but not executed."""
 
 from __future__ import annotations
 
@@ -44,17 +41,8 @@ ENDINGS = (".py", ".jl", ".R")
 class Original:
     """A class of a benchmark, as read from its file.
 
-    Attributes
-    ----------
-    file : str
-        ``"solvers/cd.py"``.
-    name : str
-    parameters : mapping
-        As benchopt has them: names, several of which may be separated by commas, with values.
-    requirements : tuple of str
-        Distributions.
-    strategy : str
-        The sampling strategy; empty if it is that of the objective.
+    `parameters` has values by names, several of which may be separated by commas. `strategy` is
+    empty if it is that of the objective.
     """
 
     file: str
@@ -142,7 +130,6 @@ def _strategy(assigned: Mapping[str, ast.expr]) -> str:
 
 
 def _distribution(requirement: str) -> str:
-    """Return the name of a distribution: ``picard`` of ``conda-forge::picard>=0.6``."""
     name = re.sub(r"^[\w-]+::?(?!//)", "", requirement.strip())
     if of_url := re.search(r"://[^/]+/[^/]+/([^/@#]+)", name):
         name = of_url[1].removesuffix(".git")
@@ -182,14 +169,12 @@ def files_of(
     return found
 
 
-def _template(name: str, **values: object) -> str:
-    """Return a template with its placeholders ``@key@`` replaced."""
+def _template(name: str, /, **values: object) -> str:
     text = (files("orthobench.registry") / f"templates/benchopt/{name}.py.in").read_text("utf-8")
     return re.sub("@([a-z]+)@", lambda match: str(values[match[1]]), text)
 
 
 def _called(one: Original, plugin: str) -> str:
-    """Return the name in the catalogue."""
     return f"{plugin}-{re.sub(r'[^a-z0-9]+', '-', one.name.lower()).strip('-')}"
 
 

@@ -48,18 +48,7 @@ _COUNTED = {
 
 @dataclass(frozen=True)
 class Measurement:
-    """The measurement of a check.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    value : float
-        NaN if there is none.
-    interval : (float, float)
-        An interval for the value over seeds, of 95 % unless `text` says otherwise.
-    text : str
-        The meaning of the value: ``"MSG / incremental, median of 5 splits"``.
-    """
+    """The measurement of a check: a value, and its interval over seeds, of 95 %."""
 
     verdict: Verdict
     value: float = math.nan
@@ -117,21 +106,18 @@ class Claim:
     ----------
     name : str
         Lower case with hyphens, unique in its paper: ``"msg-costs-more"``.
-    sentence : str
-    source : str
-        Its place in the paper: ``"Figure 3"``, ``"section 5.2"``, ``"Table 2"``.
+    sentence, source : str
+        The claim, and its place in the paper: ``"Figure 3"``, ``"section 5.2"``.
     check : callable, optional
         ``check(evidence)`` returns a `Measurement`. A claim without one cannot be tested.
     printed : str
         The number that the paper prints, if any: ``"about 15"``.
     known : Verdict
-        The published verdict; any other is a regression, of a solver or of the check.
+        The published verdict; any other is a regression.
     reason : str
         The reason for any verdict but ``HOLDS``.
-    suites : tuple of str
-        The suites that the check runs.
-    data : tuple of str
-        Names of the files that the check needs in the data folder.
+    suites, data : tuple of str
+        The suites that the check runs, and the files that it needs.
     """
 
     name: str
@@ -155,18 +141,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a paper, drawn from runs made here.
-
-    Attributes
-    ----------
-    name : str
-        The stem of its file: ``"figure-3"``.
-    source, caption : str
-    plot : callable
-        ``plot(evidence)`` returns a `Plot`.
-    data : tuple of str
-        Names of the files that it needs in the data folder.
-    """
+    """A figure of a paper, drawn from runs made here: ``plot(evidence)`` returns a `Plot`."""
 
     name: str
     source: str
@@ -177,23 +152,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper with its claims.
+    """A paper with its claims, in its order; at least one for each figure and table.
 
-    Attributes
-    ----------
-    name : str
-        A short name: ``"givens-2014"``.
-    reference : str
-        Authors, title, venue, year.
-    claims : tuple of Claim
-        In the order of the paper; at least one for each figure and table.
-    suites : Path
-        The folder of its suites, ``NAME.toml``.
-    pictures : tuple of Picture
-    notes : str
-        Notes in Markdown: deviations, corrected misprints.
-    summary : str
-        The claims that do not hold, or could not be tested, in one or two lines.
+    `suites` is the folder of its suites, `notes` are in Markdown, and `summary` names the claims
+    that do not hold, in one or two lines.
     """
 
     name: str

@@ -1,7 +1,4 @@
-"""The registry of installed plugins: their solvers, problems, suites and papers, by name.
-
-Built-in methods are plugins like any other, found through the same entry points.
-"""
+"""The registry of installed plugins: their solvers, problems, suites and papers, by name."""
 
 from __future__ import annotations
 
@@ -89,16 +86,7 @@ class Provided(Generic[T]):
 
 @dataclass
 class Registry:
-    """All items of plugins, by name.
-
-    Attributes
-    ----------
-    solvers, problems, suites, papers : dict
-    plugins : list of Plugin
-        The plugins that work.
-    broken : dict
-        The reasons why other plugins, and modules of plugins, cannot be used, by name.
-    """
+    """All items of plugins, by name; `broken` has the reasons of plugins that do not work."""
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
     problems: dict[str, Provided[type[AnyProblem]]] = field(default_factory=dict)
@@ -109,7 +97,7 @@ class Registry:
 
     @classmethod
     def installed(cls) -> Registry:
-        """Load all installed plugins; those that cannot be used are listed as broken."""
+        """Load all installed plugins."""
         registry = cls()
         points = {_plugin(point): point for point in entry_points(group=GROUP)}
         own_first = sorted(points, key=lambda plugin: (plugin.distribution != GROUP, plugin.name))
@@ -131,10 +119,9 @@ class Registry:
             self.broken[name] = reason(error, plugin.module, where)
 
     def add(self, module: object, plugin: Plugin) -> None:
-        """Register all items of a plugin, or nothing if one of them is wrong.
+        """Register all items of a plugin, or raise `PluginError` if one of them is wrong.
 
-        A module that `discovered` cannot import is listed as broken. So is a name that two plugins
-        bring: neither has it, unless one of them is built in.
+        A name that two plugins bring is broken: neither has it, unless one of them is built in.
         """
         for other in self.plugins:
             if other.name == plugin.name:
@@ -169,15 +156,7 @@ class Registry:
         return label in self.broken
 
     def register(self, cls: type) -> str:
-        """Add a class of a file, a script or a notebook; return its name.
-
-        Raises
-        ------
-        PluginError
-            If it could not run.
-        UsageError
-            If an installed item has its name.
-        """
+        """Add a class of a file, a script or a notebook; return its name."""
         kind = "problem" if issubclass(cls, Problem) else "solver"
         name, known = KINDS[kind][1](cls), self._of_kind(kind)
         there = known.get(name)
@@ -200,7 +179,7 @@ class Registry:
         for provided in self.problems.values():
             cls: Any = provided.item
             if isinstance(cls, type):  # not a given instance
-                base = next(b for b in cls.__mro__ if "family" in vars(b))
+                base: Any = next(b for b in cls.__mro__ if "family" in vars(b))
                 offered[base.offers] = offered[cls.offers] = base
         for kind in type(oracle).__mro__:
             if kind in offered:
@@ -275,12 +254,7 @@ OWN = Plugin("own")
 
 
 def register(cls: type[T]) -> type[T]:
-    """Put a class of solvers or problems into the catalogue of this process, by its name.
-
-    Parameters
-    ----------
-    cls : type of Solver or Problem
-        Returned as it is, so that this can stand above a class as a decorator.
+    """Put a class of solvers or problems into the catalogue of this process, also as a decorator.
 
     Raises
     ------
@@ -309,9 +283,9 @@ def noted() -> Iterator[set[str]]:
 
 @cache
 def catalogue() -> Registry:
-    """Return all that is installed: ``solvers``, ``problems``, ``suites`` and ``papers`` by name.
+    """Return all installed ``solvers``, ``problems``, ``suites`` and ``papers``, by name.
 
-    Plugins are loaded once a process. Those that cannot be used are in ``broken``, with the reason.
+    Plugins are loaded once a process; ``broken`` has the reasons of those that do not work.
     """
     return Registry.installed()
 
@@ -327,10 +301,7 @@ def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -
 
 @cache
 def _near(offers: type[Oracle]) -> Registry:
-    """Load only the plugins that bring an oracle, or have the name of its family.
-
-    No other plugin may bring a solver of the same name for this oracle.
-    """
+    """Load only the plugins that bring an oracle, or have the name of its family."""
     registry, words = Registry(), offers.__module__.split(".")
     modules = {words[0], *(f"{GROUP}_{word}" for word in words)}
     for point in entry_points(group=GROUP):

@@ -34,7 +34,7 @@ _PLACEHOLDER = re.compile(r"@([a-z]+)@")
 
 
 def names_of(name: str) -> dict[str, str]:
-    """Derive the names of a plugin and its parts from the name of the distribution."""
+    """Derive the names of the package, the entry point and the class from a distribution's name."""
     if not _NAME.fullmatch(name) or len(name) > LONGEST:
         raise UsageError(
             f"{name!r} cannot be the name of a plugin: write letters, digits and single "
@@ -150,7 +150,6 @@ def _gate(comparison: str, plugin: str) -> str:
 
 
 def _of_ci(ci: str) -> Iterator[tuple[str, Traversable]]:
-    """Yield the files of a CI system."""
     for name in ("common", ci):
         yield from _templates(files("orthobench.registry") / "templates" / "ci" / name, "")
 

@@ -154,17 +154,9 @@ def _of_size(part: Any, size: str) -> Any:
 
 @dataclass(frozen=True)
 class _Reader:
-    """A table that becomes a suite.
+    """A table that becomes a suite; `changed` are the keys that the command line has set.
 
-    Attributes
-    ----------
-    table : mapping
-    registry : Registry
-        The solvers and problems that it may name; it gets those that are not installed.
-    changed : collection of str
-        Keys whose values are those of the command line.
-    folder : Path, optional
-        The folder of the file that all other values are from.
+    `folder` is that of the file with all other values.
     """
 
     table: Mapping[str, Any]
@@ -303,7 +295,7 @@ class _Reader:
         return suitable
 
     def refuse_clusters(self, solvers: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse a file that names a Dask cluster, whose owner can run code where it is used."""
+        """Refuse a file that names a Dask cluster, whose owner can run code on its users."""
         if self.folder is None or "on" in self.changed:
             return
         named: dict[KeyPath, Any] = {("on",): self.table.get("on")}

@@ -33,7 +33,8 @@ from orthobench.testing.check import (
     Result,
     require,
 )
-from orthobench.testing.flop_counting import check_flops, counted, counting
+from orthobench.testing.counting_arrays import counted, counting
+from orthobench.testing.flop_counting import check_flops
 from orthobench.testing.reference import given
 from orthobench.testing.short_runs import example
 

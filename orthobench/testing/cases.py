@@ -34,19 +34,17 @@ _NONE: Plain = MappingProxyType({})
 
 
 class Asked(NamedTuple):
-    """A request for checks.
+    """A request for checks: a plugin's name, or ``FILE.py:CLASS key=value``.
 
     Attributes
     ----------
     item : str
-        The name of a plugin, of its module, or of its distribution; or ``FILE.py:CLASS key=value``,
-        or ``FILE.py:FUNCTION`` for a black box.
     all_parameters : bool
-        Also check each value of each grid, and each choice, beside the other defaults.
+        Also check each value of each grid, and each choice.
     problem : str
-        The problem to check a solver of a file on; by default an example of its family.
+        The problem for a solver of a file; by default an example of its family.
     against : str
-        The file of a reference that a solver of a file is compared with, in place of all checks.
+        The file of a reference, whose comparison takes the place of all checks.
     """
 
     item: str
@@ -57,18 +55,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A check of one solver or problem, or of a module of the plugin.
-
-    Attributes
-    ----------
-    kind : {"solver", "problem", "module"}
-    name : str
-        The name of the solver or problem, with the parameters that are not the default ones; or
-        that of a module that cannot be imported.
-    check : Check
-    subject : callable
-        Returns the arguments of the check: a solver and an instance, or a problem.
-    """
+    """A check of one solver or problem, or of a module; `subject` returns its arguments."""
 
     kind: str
     name: str
@@ -101,7 +88,7 @@ def cases_of(
     problems: Problems = (),
     maker: Callable[[], AnyInstance] | None = None,
 ) -> list[Case]:
-    """Return the cases of a solver, on an example of its family, or of a problem."""
+    """Return the cases of a solver, on an example or the instance of `maker`, or of a problem."""
     if not isinstance(item, (Solver, Problem)):
         raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver()")
     name = label(item, changed_values(item))

@@ -58,17 +58,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Check:
-    """A check of a solver or a problem.
+    """A check of a solver and an instance, or of a problem.
 
     Attributes
     ----------
-    name : str
-        One word.
-    requirement : str
-        The requirement, in a line.
+    name, requirement : str
     function : callable
-        ``function(solver, instance)`` or ``function(problem)``; raises `NotConforming` or
-        `NotCheckable`.
+        Raises `NotConforming` or `NotCheckable`.
     prerequisites : tuple of Check
         If this check fails, and one of these fails too, its status is not checkable.
     """
@@ -105,15 +101,21 @@ class Check:
 
 
 def check(
-    requirement: str, *prerequisites: Check, subject: Callable[..., Any] | None = None
+    *prerequisites: Check, subject: Callable[..., Any] | None = None
 ) -> Callable[[Callable[..., None]], Check]:
-    """Make a function the `Check` of its name; `subject` makes its argument, such as `Runner`."""
+    """Make a function the `Check` of its name; its docstring says "Require that ...".
+
+    `subject` makes its argument, such as `Runner`.
+    """
 
     def made(function: Callable[..., None]) -> Check:
         def call(*given: Any) -> None:
             function(*given) if subject is None else function(subject(*given))
 
-        return Check(function.__name__.removeprefix("check_"), requirement, call, prerequisites)
+        name = function.__name__.removeprefix("check_")
+        first = (function.__doc__ or "").partition("\n")[0]
+        requirement = first.removeprefix("Require that ").rstrip(".")
+        return Check(name, requirement, call, prerequisites)
 
     return made
 

@@ -109,7 +109,6 @@ def _read() -> Iterator[list[str]]:
 
 
 def _on(solver: AnySolver, place: str) -> AnySolver:
-    """Return the solver, but computing at a place."""
     try:
         moved: AnySolver = replace(solver, on=place)  # type: ignore[type-var]
     except ParameterError as error:

@@ -22,7 +22,7 @@ LONG = 1000
 
 
 def check_memory(runner: Runner) -> None:
-    """Raise if memory grows with each run."""
+    """Require that memory does not grow with each run."""
     sizes = []
     for _ in range(3):  # the first loads libraries and fills caches
         runner.run().read()
@@ -37,7 +37,7 @@ def check_memory(runner: Runner) -> None:
 
 
 def check_threads(runner: Runner) -> None:
-    """Raise if each run leaves new threads running; a pool of threads may stay."""
+    """Require that no thread is left running; a pool may stay."""
     runner.run().read()
     before = set(threading.enumerate())
     runner.run().read()
@@ -50,7 +50,7 @@ def check_threads(runner: Runner) -> None:
 
 
 def check_progress(runner: Runner) -> None:
-    """Raise if a run is worse in its second half than at its start, by the primary metric."""
+    """Require that runs are not worse than their start, by the primary metric."""
     try:
         family = plugins.catalogue().base_of(runner.oracle)
     except UsageError as error:

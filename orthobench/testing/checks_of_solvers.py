@@ -42,9 +42,9 @@ ENDING_STEPS = 100_000
 _of_runs = partial(check, subject=Runner)
 
 
-@_of_runs("a few steps run, and give a solution of the right shape")
+@_of_runs()
 def runs(runner: Runner) -> None:
-    """Raise unless a few steps give a solution of the right kind and shape."""
+    """Require that a few steps run, and give a solution of the right shape."""
     run = runner.start()
     kind = type(run.state).__name__
     require(isinstance(run.state, State), f"init returns a {kind}", "Return a State, or a subclass")
@@ -60,9 +60,9 @@ def runs(runner: Runner) -> None:
     )
 
 
-@_of_runs("every solution satisfies the constraint", runs)
+@_of_runs(runs)
 def orthonormal(runner: Runner) -> None:
-    """Raise if the solution violates the constraint, at the start or after any chunk."""
+    """Require that every solution satisfies the constraint."""
     run = runner.start()
     for count in (0, *runner.pieces()):
         run.advance(count)
@@ -76,9 +76,9 @@ def orthonormal(runner: Runner) -> None:
         )
 
 
-@_of_runs("the same seed gives the same bits", runs)
+@_of_runs(runs)
 def repeats(runner: Runner) -> None:
-    """Raise if two runs with the same random streams differ in any bit."""
+    """Require that the same seed gives the same bits."""
     require_equal(
         runner.run(),
         runner.run(),
@@ -88,9 +88,9 @@ def repeats(runner: Runner) -> None:
     )
 
 
-@_of_runs("solutions are copies", runs, repeats)
+@_of_runs(runs, repeats)
 def fresh(runner: Runner) -> None:
-    """Raise if a solution changes after it was returned, or shares memory with the state."""
+    """Require that solutions are copies."""
     remedy = "Return copies: Solution(state.U.copy())"
     returned: list[Solution] = []
 
@@ -111,9 +111,9 @@ def fresh(runner: Runner) -> None:
     require_equal(run, runner.interrupted(overwrite), observed, remedy)
 
 
-@_of_runs("advance(a), advance(b) equals advance(a + b)", runs, repeats)
+@_of_runs(runs, repeats)
 def chunking(runner: Runner) -> None:
-    """Raise if advance(a) then advance(b) leaves other bits than advance(a + b)."""
+    """Require that advance(a), advance(b) equals advance(a + b)."""
     calls = " then ".join(f"advance({count})" for count in runner.pieces())
     require_equal(
         runner.run(),
@@ -124,9 +124,9 @@ def chunking(runner: Runner) -> None:
     )
 
 
-@_of_runs("reading a solution changes nothing", runs, repeats)
+@_of_runs(runs, repeats)
 def reading(runner: Runner) -> None:
-    """Raise if reading the solution changes the rest of the run."""
+    """Require that reading a solution changes nothing."""
     require_equal(
         runner.interrupted(lambda run: (run.read(), run.read())),
         runner.run(*runner.halves()),
@@ -136,9 +136,9 @@ def reading(runner: Runner) -> None:
     )
 
 
-@_of_runs("a budget of steps repeats a checkpoint", runs, repeats, chunking, reading)
+@_of_runs(runs, repeats, chunking, reading)
 def budgets(runner: Runner) -> None:
-    """Raise if a run with a budget of steps differs from a checkpoint of a longer run."""
+    """Require that a budget of steps repeats a checkpoint."""
     marks = runner.recorded(runner.steps, curve=True)
     work, solution = marks[len(marks) // 2]
     done, end = runner.recorded(work.steps, curve=False)[-1]
@@ -156,9 +156,9 @@ def budgets(runner: Runner) -> None:
     )
 
 
-@_of_runs("a pickled run goes on the same", runs, repeats)
+@_of_runs(runs, repeats)
 def resumes(runner: Runner) -> None:
-    """Raise if a run goes on differently after its state was pickled."""
+    """Require that a pickled run goes on the same."""
 
     def pickle_state(run: Run) -> None:
         try:
@@ -176,9 +176,9 @@ def resumes(runner: Runner) -> None:
     )
 
 
-@_of_runs("the data of the oracle are left as they are", runs)
+@_of_runs(runs)
 def inputs(runner: Runner) -> None:
-    """Raise if a run writes into the oracle's arrays, or into the samples that it took."""
+    """Require that the data of the oracle are left as they are."""
     run = runner.start()
     before = Snapshot(runner.oracle)
     with _recorded_samples(runner.oracle) as samples:
@@ -190,27 +190,27 @@ def inputs(runner: Runner) -> None:
     require(where is None, observed, "Copy what you change: the data are shared")
 
 
-@_of_runs("global random states are left as they are", runs)
+@_of_runs(runs)
 def random(runner: Runner) -> None:
-    """Raise if a run draws from a global random generator, or seeds one."""
+    """Require that global random states are left as they are."""
     check_global_random(lambda: runner.run().read())
 
 
-@_of_runs("nothing is printed or warned of", runs)
+@_of_runs(runs)
 def silent(runner: Runner) -> None:
-    """Raise if a run prints, from Python or from compiled code, or warns."""
+    """Require that nothing is printed or warned of."""
     check_silent(lambda: runner.run().read())
 
 
-@_of_runs("the smallest numbers do not become zero", runs)
+@_of_runs(runs)
 def subnormal(runner: Runner) -> None:
-    """Raise if numbers below 2.2e-308 are zero after a run: a mode of the processor."""
+    """Require that the smallest numbers do not become zero."""
     check_subnormal(lambda: runner.run().read())
 
 
-@_of_runs("steps and samples are counted", runs)
+@_of_runs(runs)
 def work(runner: Runner) -> None:
-    """Raise if work.steps or work.samples is wrong, or if a count falls.
+    """Require that steps and samples are counted.
 
     The flops of solvers with `reruns` may fall: they are those of the last run, which may have
     converged sooner than the one before.
@@ -240,9 +240,9 @@ def _check_counts(run: Run, before: dict[str, int], count: int, taken: int) -> N
     require(right, observed, "Add the number of samples that each step takes")
 
 
-@_of_runs("data that are NaN end the run as failed", runs)
+@_of_runs(runs)
 def nan(runner: Runner) -> None:
-    """Raise unless a run on data that are NaN ends as failed.
+    """Require that data that are NaN end the run as failed.
 
     That is the status FAILED, a solution that is not finite, or a `ValueError`. Samples are NaN
     from half of the steps on, other data from the start.
@@ -270,9 +270,9 @@ def nan(runner: Runner) -> None:
     )
 
 
-@_of_runs("a solver that converges ends", runs)
+@_of_runs(runs)
 def ending(runner: Runner) -> None:
-    """Raise if a solver that `converges` does not end on a small instance."""
+    """Require that a solver that converges ends."""
     if not runner.solver.converges:
         return
     remedy = (
@@ -308,12 +308,12 @@ def _recorded_samples(oracle: Oracle) -> Iterator[list[tuple[Array, Array]]]:
 
 
 CHECKS = (
-    _of_runs("no thread is left running", runs)(check_threads),
+    _of_runs(runs)(check_threads),
     runs,
-    _of_runs("memory does not grow with each run", runs)(check_memory),
+    _of_runs(runs)(check_memory),
     orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs, random, silent,
     subnormal, work,
-    _of_runs("runs are not worse than their start", runs, orthonormal, reading)(check_progress),
+    _of_runs(runs, orthonormal, reading)(check_progress),
     Check("flops", "the flops counted are within 5 % of those done", check_flops, (runs, work)),
     nan, ending,
     Check("parameters", PARAMETERS, lambda solver, _: check_parameters(solver)),

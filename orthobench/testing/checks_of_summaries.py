@@ -86,9 +86,9 @@ def from_right(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
 _of_blocks = partial(check, subject=BlockRunner)
 
 
-@_of_blocks("a pass over blocks gives a solution, and counts")
+@_of_blocks()
 def summaries(runner: BlockRunner) -> None:
-    """Raise if a pass over blocks gives no feasible solution, or counts wrongly."""
+    """Require that a pass over blocks gives a solution, and counts."""
     solver = runner.solver
     for oracle, whole in runner.passes(along_the_tree):
         kind = type(whole).__name__
@@ -107,9 +107,9 @@ def summaries(runner: BlockRunner) -> None:
         require(violation <= FEASIBLE, observed, remedy)
 
 
-@_of_blocks("summarize, merge and finish change nothing", summaries)
+@_of_blocks(summaries)
 def pure(runner: BlockRunner) -> None:
-    """Raise if a method changes its arguments, or the solver itself."""
+    """Require that summarize, merge and finish change nothing."""
     solver = runner.solver
     parts = [solver.summarize(runner.first, block) for block in runner.blocks[:2]]
     whole = solver.merge(*parts)
@@ -126,9 +126,9 @@ def pure(runner: BlockRunner) -> None:
         require(before.changed() is None, observed, "Copy what you change")
 
 
-@_of_blocks("groupings differ by merge_error at most", summaries)
+@_of_blocks(summaries)
 def merging(runner: BlockRunner) -> None:
-    """Raise if other groupings of the blocks change the solution by more than `merge_error`."""
+    """Require that groupings differ by merge_error at most."""
     for grouping in (from_left, from_right):
         pairs = zip(runner.solutions(along_the_tree), runner.solutions(grouping), strict=False)
         for ours, theirs in pairs:
@@ -143,9 +143,9 @@ def merging(runner: BlockRunner) -> None:
             )
 
 
-@_of_blocks("the order of blocks in time changes no bit", summaries)
+@_of_blocks(summaries)
 def arrival(runner: BlockRunner) -> None:
-    """Raise if blocks in another order, or summaries that were sent, give other bits."""
+    """Require that the order of blocks in time changes no bit."""
 
     def sent(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
         return reduced(map(_sent, parts), lambda a, b: _sent(solver.merge(a, b)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -17,7 +18,8 @@ from orthobench.tools.object_graph import Snapshot, arrays, writable
 @contextmanager
 def nan_data(oracle: Oracle, *, streaming: bool) -> Iterator[Callable[[], object]]:
     """Yield a function that turns an oracle's data into NaN; they are restored at the end."""
-    before, original = Snapshot(oracle), getattr(oracle, "take", None)
+    before = Snapshot(oracle)
+    original: Any = getattr(oracle, "take", None)
 
     def take(count: int) -> Array:
         return np.full_like(original(count), np.nan)

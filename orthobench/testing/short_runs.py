@@ -64,10 +64,7 @@ class Run:
 class Runner:
     """A solver and an instance, which is restored before each run.
 
-    Attributes
-    ----------
-    steps : int
-        Number of steps of a whole run.
+    Samples and start are drawn with the random streams of `streams_of`, by default `solver`.
     """
 
     def __init__(
@@ -98,10 +95,7 @@ class Runner:
         return run
 
     def recorded(self, steps: int, curve: bool) -> list[tuple[Work, Solution]]:
-        """Return work and solution at each checkpoint of a run that has a budget of steps.
-
-        `curve` adds checkpoints between the start and the end, as a suite has.
-        """
+        """Return work and solution at each checkpoint of a run with a budget of steps."""
         found: list[tuple[Work, Solution]] = []
 
         def keep(mark: Checkpoint, solution: Solution) -> None:
@@ -189,10 +183,10 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
     Parameters
     ----------
     solver : Solver
-        Its `init` is tried on the instances of the installed families, ``EXAMPLES`` in the module
-        ``examples`` of each; the first that it does not refuse by a `UsageError` is returned.
+        Its `init` is tried on the ``EXAMPLES`` of installed families until it does not raise a
+        `UsageError`.
     problems : iterable of types of Problem
-        Problems that are tried after those, with default parameters.
+        Problems that are tried after those.
 
     Raises
     ------

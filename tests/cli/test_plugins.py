@@ -47,11 +47,6 @@ def test_a_gate_is_added_to_the_project_in_the_folder(call, tmp_path):
     assert "gate.toml" in said
 
 
-def test_a_wrong_name_writes_nothing(call, tmp_path):
-    assert "cannot be the name" in call("2toys", code=2).stderr
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_second_call_changes_nothing(call, tmp_path):
     call("orthobench-toy")
     file = tmp_path / "orthobench-toy" / "README.md"

@@ -1,13 +1,9 @@
 """The output of commands."""
 
 import io
-import json
-import math
 import re
-from dataclasses import dataclass
 
 import click
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -15,20 +11,6 @@ from orthobench import api
 from orthobench.cli.main import main
 from orthobench.cli.printing import say
 from orthobench.registry.suite_file import from_table
-from orthobench.tools.collections import plain
-
-
-@dataclass(frozen=True)
-class Point:
-    name: str
-    places: tuple[float, ...]
-
-
-def test_plain_values_are_strict_json():
-    facts = {"a": Point("p", (1.5, math.inf, math.nan)), 3: [np.float64(2.0), None, True]}
-    found = plain(facts)
-    assert found == {"a": {"name": "p", "places": [1.5, None, None]}, "3": [2.0, None, True]}
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
 def test_a_letter_outside_a_code_page_is_a_question_mark(monkeypatch):

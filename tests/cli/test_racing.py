@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
-from orthobench.cli.options import duration, size
+from orthobench.cli.options import duration
 from orthobench.racing import grid
 from orthobench.racing import race as racing
 from orthobench.racing.race import Drop, Race
@@ -78,15 +78,6 @@ def test_table_sentence_code_and_place_are_printed(race):
     ]  # fmt: skip
 
 
-def test_several_races_are_named(race):
-    races = [found(), found(problem="digits k=2", missing={})]
-    said = race("-p", "digits", "-p", "digits k=2", "-q", races=races).stdout
-    assert "digits: Use oja." in said
-    assert "digits k=2: Use oja." in said
-    assert "not raced" in said.partition("digits k=2")[0]
-    assert "not raced" not in said.partition("digits k=2")[2]
-
-
 def test_exit_codes_of_races(race):
     none, broken = found(winner=None), found(interrupted=True)
     for races, code in (
@@ -105,14 +96,6 @@ def test_json_is_one_race_or_a_list(race):
     assert [each["winner"] for each in two["races"]] == ["oja", "oja"]
 
 
-def test_outside_a_terminal_the_last_line_of_a_standing_is_told(race):
-    told = [("a table\nb leads; 5 s left", True), ("c: late", False)]
-    done = race("-p", "digits", told=told)
-    assert done.stderr.splitlines() == ["b leads; 5 s left", "c: late"]
-    for option in ("--quiet", "--json"):
-        assert race("-p", "digits", option, told=told).stderr == ""
-
-
 def test_times_are_read_with_their_unit():
     times = {
         "90": 90, "30s": 30, "2m": 120, "1.5 min": 90, "1h": 3600, " .5H ": 1800, "2.": 2,
@@ -122,17 +105,6 @@ def test_times_are_read_with_their_unit():
     for text in ("", "0", "0.0h", "-1", "1d", "m", "1 2", "1.2.3", "inf"):
         with pytest.raises(click.BadParameter, match=f"{text!r} is no time"):
             duration(text)
-
-
-def test_sizes_are_read_in_powers_of_1024():
-    sizes = {
-        "100000": 10**5, "1k": 2**10, "500 MB": 500 * 2**20, "4GiB": 2**32, "1.5kib": 1536,
-        "2t": 2**41, " 7b ": 7, "1": 1,
-    }  # fmt: skip
-    assert {text: size(text) for text in sizes} == sizes
-    for text in ("", "0", "0.1", "-1k", "4 EB", "k", "1.k"):
-        with pytest.raises(click.BadParameter, match=f"{text!r} is not a size"):
-            size(text)
 
 
 @pytest.mark.parametrize(

@@ -71,11 +71,6 @@ def test_the_page_is_written_beside_the_store(store, called, place):
     assert str(folder / "index.html") in shown.splitlines()
 
 
-def test_a_suite_and_a_folder_can_be_named(store, called, tmp_path):
-    call(store, "--suite", "first", "--out", tmp_path / "a" / "b")
-    assert called["page"] == ("first", tmp_path / "a" / "b")
-
-
 def test_a_style_writes_the_figures_too(store, called):
     shown = call(store, "--style", "one-column", "--format", "svg", "--format", "pdf").stdout
     folder = store.parent / "report" / "figures"

@@ -87,18 +87,6 @@ def test_a_verdict_that_is_not_the_published_one_fails(reproduce, verdict, code,
     assert any("here 1 [0.500, 3]: ratio" in line for line in lines)
 
 
-def test_only_the_claims_asked_for_are_checked_at_the_size_asked_for(reproduce):
-    found = json.loads(reproduce("toys-2020", "--claim", "second", "--quick", "--json").stdout)
-    assert [(one["claim"], one["value"], one["red"]) for one in found] == [("second", 2.0, False)]
-    assert reproduce("toys-2020", "--json", verdict=Verdict.FAILS).exit_code == 1
-    done = reproduce("toys-2020", "--smoke", "--json", verdict=Verdict.FAILS)
-    assert (done.exit_code, [one["value"] for one in json.loads(done.stdout)]) == (0, [4.0, 4.0])
-    done = reproduce("toys-2020", "--smoke", "-q", verdict=Verdict.FAILS)
-    assert done.stdout.splitlines()[-2:] == [
-        "2 claims: 2 can be checked, 0 cannot", "next: --quick checks whether they hold",
-    ]  # fmt: skip
-
-
 def test_a_page_is_published_where_it_is_asked_for(reproduce, tmp_path):
     done = reproduce("toys-2020", "--publish", "--first-seed", "7", "-w", "2", "-q")
     ((checked, runs, page),) = reproduce.published

@@ -90,21 +90,6 @@ def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run):
     )
 
 
-def test_too_few_seeds_to_decide_are_said_before(run):
-    for seeds, solvers, words, said in (
-        (4, "ab", [], True), (5, "ab", [], False), (4, "a", [], False), (4, "aa", [], False),
-        (4, "abc", [], True), (4, "ab", ["-q"], False), (4, "ab", ["--json"], False),
-        (4, "ab", ["--decide", "9"], False), (4, "ab", ["--decide", "0"], True),
-    ):  # fmt: skip
-        done = run("mine", *words, seeds=seeds, solvers=solvers)
-        assert ("--seeds 5 can" in done.stderr) is said, (seeds, solvers, words)
-
-
 def test_it_fails_where_a_run_did_that_reports_show(run):
     codes = {(): 0, ("1",): 1, ("3",): 0, ("3", "2"): 1}
     assert {failing: run("mine", failing=failing).exit_code for failing in codes} == codes
-
-
-def test_an_interruption_says_where_to_go_on(run):
-    done = run("mine", "--store", "s.sqlite", error=KeyboardInterrupt())
-    assert "interrupted; finished cells are in s.sqlite, run again to go on" in done.output

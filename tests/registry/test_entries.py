@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from orthobench.contract import Oracle
 from orthobench.errors import UsageError
-from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.registry.entries import SuiteError, class_in, entries, line_numbers, specification
 from orthobench.registry.plugins import Registry
 
@@ -37,20 +35,6 @@ def test_each_table_and_key_has_the_number_of_its_line():
         ("problem", 1): 8, ("problem", 1, "name"): 9, ("problem", 1, "range"): 10,
         ("solver",): 11, ("solver", 0): 11, ("solver", 0, "name"): 13,
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        (("problem", 1, "name"), "x.toml, line 9: problem.name: bad"),
-        (("problem", 1, "k"), "x.toml, line 8: problem.k: bad"),
-        (("solver", 4, "step"), "x.toml, line 11: solver.step: bad"),
-        (("tune", "by"), "x.toml: tune.by: bad"),
-        ((), "x.toml: bad"),
-    ],
-)
-def test_an_error_names_the_nearest_line_above_its_key(path, said):
-    assert str(SuiteError(path, "bad").as_usage_error("x.toml", DOCUMENT)) == said
 
 
 def test_values_of_a_specification_are_toml_or_else_strings():
@@ -105,16 +89,6 @@ def test_instances_of_one_shape_are_numbered_from_the_second(toys, known):
     assert [known.problem(label).instance for label in labels] == instances
 
 
-def test_an_instance_that_no_family_offers_is_refused(toys):
-    class Strange(Oracle):
-        n, k = 3, 1
-
-    with pytest.raises(UsageError, match="offer a Strange"):
-        toys.registry.base_of(Strange())
-    derived = type("Derived", (toys.Oracle,), {})(np.eye(3), 1)
-    assert toys.registry.base_of(derived) is toys.Problem
-
-
 OWN_FILE = "class One:\n    size = {}\n\n\nclass Two:\n    pass\n"
 
 
@@ -154,15 +128,6 @@ def test_missing_files_and_classes_are_named(file):
         class_in("../a.py:One", file.parent)
 
 
-@pytest.mark.parametrize("name", ["not-a-name.py", "json.py"])
-def test_a_file_that_cannot_be_imported_by_its_name_is_refused(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    (tmp_path / name).write_text("class One: ...\n")
-    other = ", which is that of .*json" if name == "json.py" else ": give"
-    with pytest.raises(UsageError, match=f"cannot be imported by its name{other}"):
-        class_in(f"{tmp_path / name}:One")
-
-
 def test_a_file_does_not_stand_for_another_of_its_name(tmp_path, monkeypatch):
     folders = [tmp_path / name for name in "az"]
     for folder in folders:
@@ -198,34 +163,3 @@ def test_a_class_of_ones_own_replaces_itself_only(toys):
     taken = dataclass(frozen=True)(type("C", (toys.Problem,), {}))
     with pytest.raises(UsageError, match="C has the name of problem 'leading-subspace' of plugin"):
         known.register(taken)
-
-
-def check(evidence):
-    return Measurement(Verdict.HOLDS)
-
-
-def claim(**values):
-    return Claim(**{"name": "a-1", "sentence": "It holds.", "source": "Figure 1",
-                    "check": check, **values})  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"name": "A"}, "words-with-hyphens"),
-        ({"name": "a-"}, "words-with-hyphens"),
-        ({"name": "a--b"}, "words-with-hyphens"),
-        ({"check": None}, "without a check"),
-        ({"known": Verdict.FAILS}, "say why it is does not hold"),
-        ({"check": None, "known": Verdict.UNTESTABLE}, "say why it is not testable here"),
-    ],
-)
-def test_a_claim_that_makes_no_sense_is_refused(values, said):
-    with pytest.raises(ValueError, match=said):
-        claim(**values)
-
-
-def test_names_of_claims_are_unique_in_a_paper(tmp_path):
-    assert Paper("p", "r", (claim(), claim(name="b")), tmp_path).claims[1].name == "b"
-    with pytest.raises(ValueError, match=r"two claims called a-1$"):
-        Paper("p", "r", (claim(), claim(), claim(name="b")), tmp_path)

@@ -1,18 +1,16 @@
 """Faults of a suite are refused before anything runs or is written."""
 
 from dataclasses import replace
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import orthobench as ob
 from orthobench.contract import Oracle
-from orthobench.harness.cell import Cell, instance_of
+from orthobench.harness.cell import Cell
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.registry.preflight import check_cells, check_instance
-from orthobench.tools.places import place_of
 
 
 def suite(*solvers, problem=None, **tables):
@@ -64,20 +62,6 @@ def test_a_metric_of_some_solutions_only_can_be_asked_for(tmp_path, metric):
         assert metric in record.trace[-1].metrics
 
 
-@pytest.mark.parametrize("library", ["torch", "jax", "cupy"])
-def test_an_array_library_that_is_missing_is_refused_with_its_remedy(
-    tmp_path, monkeypatch, library
-):
-    monkeypatch.setattr(
-        "orthobench.tools.array_libraries.find_spec",
-        lambda name: None if name == library else find_spec(name),
-    )
-    said = f"on {place_of(library)}: {library} is not installed: pip install {library}"
-    with pytest.raises(ob.UsageError, match=said):
-        ob.run(suite(on=["numpy", library]), tmp_path / "s.sqlite", quiet=True)
-    assert not list(tmp_path.iterdir())
-
-
 def test_tuning_without_validation_data_is_refused(tmp_path):
     np.save(tmp_path / "X.npy", np.random.default_rng(0).standard_normal((200, 5)))
     problem = {
@@ -95,39 +79,6 @@ def test_tuning_without_validation_data_is_refused(tmp_path):
     # one trial is stored already: the other one alone could run
     with pytest.raises(ob.UsageError, match="cannot be tuned"):
         ob.run(two, tmp_path / "one.sqlite", executor="inline", quiet=True)
-
-
-def test_a_judge_that_fails_on_a_plain_point_fails_in_its_cells_only(tmp_path, toys):
-    class Demanding(toys.Problem):
-        name = "demanding"
-
-        def build(self, rng):
-            instance = super().build(rng)
-            return replace(instance, measure=lambda solution: {"gap": solution.weights.sum()})
-
-    problem = SuiteProblem(Demanding(), "demanding", ob.Budget(steps=3), ("toys", "1"))
-    solver = SuiteSolver(toys.Solver(), "power", {}, ("toys", "1"))
-    results = ob.run(
-        Suite("toys", (problem,), (solver,), (0,)),
-        tmp_path / "s.sqlite",
-        executor="inline",
-        quiet=True,
-    )
-    (failed,) = results.failures
-    assert "AttributeError" in failed.stop.reason
-
-
-def test_every_conditional_metric_is_one_that_a_judge_reports():
-    relaxed = ob.solve("msg", "digits", ob.Budget(samples=50))
-    assert set(made("digits").conditional) <= set(relaxed.trace[-1].metrics)
-    sparse = ob.solve(
-        "givens-streaming-sparse-pca", "planted-sparse", ob.Budget(steps=5), gamma=0.1
-    )
-    assert set(made("planted-sparse").conditional) <= set(sparse.trace[-1].metrics)
-
-
-def made(name):
-    return instance_of(ob.catalogue().problem(name), seed=0)
 
 
 def test_a_solver_that_no_budget_ends_gets_seconds(tmp_path, toys, monkeypatch):

@@ -8,7 +8,6 @@ import sys
 import tomllib
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -89,13 +88,6 @@ def test_a_name_that_no_plugin_can_have_is_refused():
             names_of(name)
 
 
-@pytest.mark.parametrize("name", ["orthobench-solver", "orthobench-polar-oracle"])
-def test_a_class_has_no_name_that_its_template_has(name):
-    names = names_of(name)
-    text = render(names, template("polar-factor"), "Ada")[f"src/{names['package']}/solver.py"]
-    assert f"class {names['solver']}Method(" in text
-
-
 @pytest.mark.parametrize("name", ["orthobench-toy-method", LONG, "ab"])
 def test_every_file_is_valid_and_nothing_is_left_to_fill_in(name):
     names = names_of(name)
@@ -134,18 +126,6 @@ def test_any_author_is_written_as_toml(author):
     assert project["project"]["authors"] == [{"name": seen}]
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["empty folder", "no folder"])
-def test_all_files_are_written(tmp_path, monkeypatch, there):
-    monkeypatch.chdir(tmp_path)
-    folder = Path("new") if there else Path("some/where/new")
-    if there:
-        folder.mkdir()
-    paths = write(NAMES, folder, template(), "Ada")
-    assert tree(folder) == sorted(render(NAMES, template(), "Ada"))
-    assert [str(path.relative_to(folder)) for path in paths] == tree(folder)
-    assert {path.name for path in folder.parent.iterdir()} == {"new"}
-
-
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
 def test_an_existing_place_stays_as_it_is(tmp_path, kind):
     place = tmp_path / "place"
@@ -177,17 +157,6 @@ def test_a_gate_comes_with_a_plugin_and_into_any_project(tmp_path, ci):
         write_ci(tmp_path / "library", ci)
     with pytest.raises(UsageError, match=r"has no pyproject\.toml"):
         write_ci(tmp_path, ci)
-
-
-def test_a_gate_compares_the_solver_alone_and_untuned():
-    for family, folder in families(catalogue()).items():
-        files = render(NAMES, folder, "Ada", "github")
-        suite = tomllib.loads(files["gate.toml"])
-        comparison = tomllib.loads(files["src/orthobench_toy_method/toy-method-comparison.toml"])
-        assert suite["solver"] == [{"name": "toy-method"}], family
-        assert (suite["problem"], suite["budget"]) == (comparison["problem"], comparison["budget"])
-        assert "tuning" not in suite
-        assert suite["seeds"] == 3
 
 
 def test_every_family_of_the_catalogue_has_a_scaffold():

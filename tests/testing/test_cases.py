@@ -102,27 +102,6 @@ def _hooked(cls):
     return cls
 
 
-def test_an_example_is_made_once_or_its_lack_is_reported(toys, monkeypatch):
-    made = []
-    monkeypatch.setattr(cases, "example", lambda *args: made.append(args) or made)
-    every = cases.cases_of(toys.Solver())
-    assert all(case.subject()[1] is made for case in every)
-    assert len(made) == 1
-
-    def refuse(*args):
-        raise UsageError("no example")
-
-    monkeypatch.setattr(cases, "example", refuse)
-    for case in cases.cases_of(toys.Solver())[:2]:
-        result = case.result()
-        assert (result.status, result.message) == (CheckStatus.NOT_CHECKABLE, "no example")
-
-
-def test_required_parameters_are_named():
-    by_name = {case.name: case for case in cases.cases(cases.Asked("sparse-pca"), catalogue())}
-    assert "it needs path" in by_name["npy-sparse"].result().message
-
-
 def test_all_parameters_adds_each_choice_and_grid_value(toys, command):
     every = list(cases.cases(cases.Asked("toys", all_parameters=True), toys.registry))
     assert {case.name for case in every if case.kind == "solver"} == {
@@ -164,19 +143,3 @@ def test_pytest_has_a_test_for_each_check(pytester):
     result.stdout.fnmatch_lines(
         ["*::test_conformance?polar-power start=identity-chunking? PASSED*"]
     )
-
-
-@pytest.mark.wide
-@pytest.mark.usefixtures("kernels")
-def test_pytest_without_the_mark_is_an_error(pytester):
-    pytester.makepyfile("def test_conformance(conformance): conformance()")
-    result = pytester.runpytest_inprocess("-p", "orthobench.testing.pytest_plugin")
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*name what to check: @pytest.mark.conformance*"])
-
-
-def test_a_class_is_not_a_solver():
-    from orthobench_tensor_power.solvers.polar_power import PolarPower
-
-    with pytest.raises(UsageError, match="pass MySolver"):
-        cases.cases_of(PolarPower)

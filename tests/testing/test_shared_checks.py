@@ -4,7 +4,6 @@ import math
 import os
 import random
 import sys
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,6 @@ from orthobench.testing.shared_checks import (
     check_parameters,
     check_recipe,
     check_silent,
-    check_subnormal,
     unfit,
 )
 
@@ -132,22 +130,6 @@ def test_output_of_python_and_of_c_is_captured(capfd):
         assert written == ["by Python,", " below it \ufffd"]
         os.write(descriptor, b"after")
     assert capfd.readouterr() == ("after", "after")
-
-
-def test_the_first_warning_is_shown_with_its_category():
-    def warn():
-        warnings.warn("one", RuntimeWarning, stacklevel=1)
-        warnings.warn("two", UserWarning, stacklevel=1)
-
-    with pytest.raises(NotConforming, match=r"it warns: 'RuntimeWarning: one'\."):
-        check_silent(warn)
-    check_silent(lambda: print("  \n"))  # noqa: T201
-
-
-def test_numbers_below_the_smallest_normal_one_are_there():
-    called = []
-    check_subnormal(lambda: called.append(1))
-    assert called == [1]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from orthobench.testing.short_runs import (
     STEPS,
     Run,
     Runner,
-    difference_of_solutions,
     require_equal,
 )
 
@@ -99,23 +98,6 @@ class TestRun:
         assert run.state.work.steps == -(-left // 3)
         assert run.state.work.samples == left
 
-    def test_goes_on_after_a_window_until_all_steps_are_done(self):
-        run = runner().start()
-        run.oracle.window = 9
-        run.advance(8)
-        assert run.state.calls == [3, 3, 2]
-
-
-class TestDifferenceOfSolutions:
-    def test_is_none_of_equal_bits_nan_included(self):
-        X = np.array([[np.nan, 1.0]])
-        assert difference_of_solutions(Solution(X), Solution(X.copy())) is None
-
-    def test_sees_one_bit_a_shape_and_a_type(self):
-        X = np.zeros((2, 2))
-        for other in (-X, X[:1], X.astype(np.float32), X.astype(np.int64)):
-            assert difference_of_solutions(Solution(X), Solution(other)).startswith("their point")
-
 
 class TestRequireEqual:
     def run(self, status=Status.RUNNING, flops=1, at=1.0):
@@ -155,17 +137,3 @@ def test_an_example_is_the_first_that_a_solver_does_not_refuse(toys):
     assert module.example(Recorder()).oracle.n == 10
     with pytest.raises(ob.UsageError, match="no example for recorder: wide data, please; pass"):
         module.example(Wide())
-
-
-def test_random_streams_may_be_those_of_another_solver():
-    class Other(Recorder):
-        name: ClassVar[str] = "other"
-
-    instance = samples(200)
-    mine, others = Runner(Recorder(), instance), Runner(Other(), instance)
-    borrowed = Runner(Other(), instance, streams_of=Recorder())
-    first, second, third = (
-        one.streams.solver.generate_state(2) for one in (mine, borrowed, others)
-    )
-    np.testing.assert_array_equal(first, second)
-    assert (first != third).all()
