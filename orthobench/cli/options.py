@@ -124,5 +124,5 @@ PROBLEMS = click.option(
 SOLVERS = click.option(
     "-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
     help='Take this solver: "NAME key=value ...", FILE.py:CLASS or FILE.py:run. Repeatable.  '
-    "[default: the suite's, or all that can]",
+    "[default: all that can, or the suite's]",
 )  # fmt: skip

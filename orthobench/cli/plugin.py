@@ -93,19 +93,16 @@ def _say_next(target: Path, steps: Sequence[str]) -> None:
 
 @plugin.command()
 @click.argument("item")
-@click.option("--all-parameters", is_flag=True,
-              help="Also check each choice and each value of a grid, with the other defaults.",
+@click.option("-p", "--problem", default="", show_default=False,
+              help="Check FILE.py:CLASS on this problem.  [default: small data of its family]"
               )  # fmt: skip
-@click.option("-p", "--problem", default="", help="Check FILE.py:CLASS on this problem.  "
-              "[default: small data of its family]")  # fmt: skip
-@click.option("--against", default="", metavar="FILE.npz", help="Compare the steps of "
-              "FILE.py:CLASS with those of a reference, and make no other check.")  # fmt: skip
+@click.option("--against", default="", show_default=False, metavar="FILE.npz",
+              help="Compare the steps of FILE.py:CLASS with those of a reference, and make no "
+              "other check.")  # fmt: skip
 @click.option("--limit", type=click.FloatRange(0, min_open=True), default=120.0,
               show_default=True, help="Stop a check after this number of seconds.")  # fmt: skip
 @AS_JSON
-def check(
-    item: str, all_parameters: bool, problem: str, against: str, limit: float, as_json: bool
-) -> None:
+def check(item: str, problem: str, against: str, limit: float, as_json: bool) -> None:
     """Check the solvers and problems of ITEM against their contract.
 
     ITEM is FILE.py:CLASS, FILE.py:FUNCTION of a black box, or the name of a plugin, of its module
@@ -121,7 +118,7 @@ def check(
     from orthobench.testing.in_child import checked
 
     results: list[dict[str, str]] = []
-    found = checked(Asked(item, all_parameters, problem, against), limit)
+    found = checked(Asked(item, problem, against), limit)
     for _, group in itertools.groupby(found, lambda row: (row["kind"], row["name"])):
         of_item = [*group]
         results += of_item

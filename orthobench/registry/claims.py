@@ -48,7 +48,10 @@ _COUNTED = {
 
 @dataclass(frozen=True)
 class Measurement:
-    """The measurement of a check: a value, and its interval over seeds, of 95 %."""
+    """The measurement of a check: a value, NaN if there is none, and its interval over seeds.
+
+    The interval has 95 % unless `text`, the meaning of the value, says otherwise.
+    """
 
     verdict: Verdict
     value: float = math.nan

@@ -177,8 +177,8 @@ class Registry:
         """Return the base class of the family whose problems offer an oracle."""
         offered: dict[Any, type[AnyProblem]] = {}
         for provided in self.problems.values():
-            cls: Any = provided.item
-            if isinstance(cls, type):  # not a given instance
+            if isinstance(provided.item, type):  # not a given instance
+                cls: Any = provided.item
                 base: Any = next(b for b in cls.__mro__ if "family" in vars(b))
                 offered[base.offers] = offered[cls.offers] = base
         for kind in type(oracle).__mro__:

@@ -75,7 +75,7 @@ def sized(values: Mapping[str, T], size: str) -> T:
 def load(
     path: Path, registry: Registry, changes: Mapping[str, Any] | None = None, size: str = FULL
 ) -> Suite:
-    """Read a suite from a TOML file."""
+    """Read a suite from a TOML file; `changes` are values of its keys from the command line."""
     changes = changes or {}
     if not is_text(path.stem):
         raise UsageError(f"the name of the suite {path} is {NOT_TEXT}")
@@ -119,7 +119,7 @@ def requested_suite(
     name: str = COMMAND_LINE,
     **limits: float | None,
 ) -> Suite:
-    """Return the suite of a caller's options."""
+    """Return the suite of a caller's options; problems make a suite of their own."""
     if suite is not None and problems:
         raise UsageError(
             f"problems make a comparison of their own, without the suite {suite!r}: leave one out"

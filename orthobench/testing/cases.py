@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from orthobench.contract.parameters import changed_values, make, parameters_of
+from orthobench.contract.parameters import changed_values, make
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError, unknown
@@ -39,8 +39,6 @@ class Asked(NamedTuple):
     Attributes
     ----------
     item : str
-    all_parameters : bool
-        Also check each value of each grid, and each choice.
     problem : str
         The problem for a solver of a file; by default an example of its family.
     against : str
@@ -48,7 +46,6 @@ class Asked(NamedTuple):
     """
 
     item: str
-    all_parameters: bool = False
     problem: str = ""
     against: str = ""
 
@@ -93,8 +90,8 @@ def cases_of(
         raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver()")
     name = label(item, changed_values(item))
     if isinstance(item, Problem):
-        checks = checks_of_problems.CHECKS
-        return [Case("problem", name, check, lambda: (item,)) for check in checks]
+        every = checks_of_problems.CHECKS
+        return [Case("problem", name, check, lambda: (item,)) for check in every]
 
     @cache
     def found() -> AnyInstance | str:
@@ -134,8 +131,7 @@ def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
         for name, first in items.items():
             for provided in first.all:
                 if provided.plugin in plugins:
-                    for values in _variants(provided.item) if asked.all_parameters else ({},):
-                        yield from _of_class(name, values, provided.item, plain, problems)
+                    yield from _of_class(name, provided.item, plain, problems)
 
 
 def _of_file(asked: Asked, registry: Registry, plain: Plain) -> Iterator[Case]:
@@ -196,23 +192,11 @@ def _normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _variants(item: type) -> Iterator[dict[str, Any]]:
-    """Yield no values, and then each single one that is a choice or in a grid."""
-    yield {}
-    for p in parameters_of(item):
-        for value in dict.fromkeys((*p.choices, *p.grid)):
-            if value != p.default:
-                yield {p.name: value}
-
-
-def _of_class(
-    name: str, values: Mapping[str, Any], item: type[Any], plain: Plain, problems: Problems
-) -> list[Case]:
-    """Return the cases of a class with some values; one not checkable if it refuses them."""
+def _of_class(name: str, item: type[Any], plain: Plain, problems: Problems) -> list[Case]:
+    """Return the cases of a class with its defaults; one not checkable if it refuses them."""
     try:
-        return cases_of(make(item, values, "it"), plain, problems)
+        return cases_of(make(item, {}, "it"), plain, problems)
     except OrthobenchError as error:
-        name = " ".join([name, *(f"{key}={value}" for key, value in values.items())])
         why = NotCheckable(f"{error}: check one of yours, with orthobench.testing")
     kind = "problem" if issubclass(item, Problem) else "solver"
     return [Case(kind, name, Check("example", "it has an example", partial(_raise, why)), tuple)]

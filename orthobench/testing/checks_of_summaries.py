@@ -31,7 +31,7 @@ PASSES = 2
 
 AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
 
-Reduce: TypeAlias = "Callable[[AnySummarySolver, list[Summary]], Summary]"
+Reduce: TypeAlias = "Callable[[list[Summary]], Summary]"
 
 
 class BlockRunner(Runner):
@@ -56,31 +56,20 @@ class BlockRunner(Runner):
         """Yield the oracle of each pass, and the summary of all its blocks."""
         oracle = self.first
         for number in range(int(min(PASSES, self.solver.passes))):
-            whole = merged(self.solver, [self.solver.summarize(oracle, b) for b in self.blocks])
+            whole = merged([self.solver.summarize(oracle, b) for b in self.blocks])
             yield oracle, whole
             shared = self.solver.proceed(oracle, whole)
             if shared is None:
                 return
             oracle = replace(oracle, number=number + 1, shared=shared)
 
+    def tree(self, parts: list[Summary]) -> Summary:
+        """Merge as a run does."""
+        return reduced(parts, self.solver.merge)
+
     def solutions(self, merged: Reduce) -> list[Solution]:
         """Return the solution after each pass."""
         return [self.solver.finish(oracle, whole) for oracle, whole in self.passes(merged)]
-
-
-def along_the_tree(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
-    """Merge as a run does."""
-    return reduced(parts, solver.merge)
-
-
-def from_left(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
-    """Merge one part after another into the first."""
-    return reduce(solver.merge, parts)
-
-
-def from_right(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
-    """Merge all parts into the last."""
-    return reduce(lambda whole, part: solver.merge(part, whole), reversed(parts))
 
 
 _of_blocks = partial(check, subject=BlockRunner)
@@ -90,7 +79,7 @@ _of_blocks = partial(check, subject=BlockRunner)
 def summaries(runner: BlockRunner) -> None:
     """Require that a pass over blocks gives a solution, and counts."""
     solver = runner.solver
-    for oracle, whole in runner.passes(along_the_tree):
+    for oracle, whole in runner.passes(runner.tree):
         kind = type(whole).__name__
         require(isinstance(whole, Summary), f"merge returns a {kind}", "Return a Summary")
         require(
@@ -129,8 +118,13 @@ def pure(runner: BlockRunner) -> None:
 @_of_blocks(summaries)
 def merging(runner: BlockRunner) -> None:
     """Require that groupings differ by merge_error at most."""
-    for grouping in (from_left, from_right):
-        pairs = zip(runner.solutions(along_the_tree), runner.solutions(grouping), strict=False)
+    merge = runner.solver.merge
+    groupings: list[Reduce] = [
+        lambda parts: reduce(merge, parts),
+        lambda parts: reduce(lambda whole, part: merge(part, whole), reversed(parts)),
+    ]
+    for grouping in groupings:
+        pairs = zip(runner.solutions(runner.tree), runner.solutions(grouping), strict=False)
         for ours, theirs in pairs:
             different = difference_of_solutions(ours, theirs)
             U, V = ours.point, theirs.point
@@ -146,16 +140,16 @@ def merging(runner: BlockRunner) -> None:
 @_of_blocks(summaries)
 def arrival(runner: BlockRunner) -> None:
     """Require that the order of blocks in time changes no bit."""
+    merge, tree = runner.solver.merge, runner.tree
 
-    def sent(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
-        return reduced(map(_sent, parts), lambda a, b: _sent(solver.merge(a, b)))
+    def sent(parts: list[Summary]) -> Summary:
+        return reduced(map(_sent, parts), lambda a, b: _sent(merge(a, b)))
 
-    def made_backwards(solver: AnySummarySolver, parts: list[Summary]) -> Summary:
-        return along_the_tree(solver, parts[::-1])
-
-    in_order = runner.solutions(along_the_tree), runner.solutions(sent)
+    in_order = runner.solutions(tree), runner.solutions(sent)
     runner.blocks.reverse()
-    for ours, *theirs in zip(*in_order, runner.solutions(made_backwards), strict=False):
+    for ours, *theirs in zip(
+        *in_order, runner.solutions(lambda parts: tree(parts[::-1])), strict=False
+    ):
         for other, what in zip(theirs, ("sent by pickle", "made in another order"), strict=True):
             difference = difference_of_solutions(ours, other)
             require(
