@@ -69,7 +69,11 @@ def line_numbers(text: str) -> dict[KeyPath, int]:
 def entries(
     items: Any, kind: str, registry: Registry, folder: Path | None = None
 ) -> list[dict[str, Any]]:
-    """Return the tables of the problems or solvers of a suite, each with the name of its class."""
+    """Return the tables of the problems or solvers of a suite, each with the name of its class.
+
+    Items are tables, specifications, classes, objects, functions that are black boxes, or instances
+    as problems. The registry gets the classes that are not installed.
+    """
     items = [items] if isinstance(items, str) else items
     if not isinstance(items, list):
         raise SuiteError((kind,), f"must be written as [[{kind}]]")

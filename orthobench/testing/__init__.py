@@ -1,23 +1,13 @@
 """The conformance suite: checks that solvers and problems keep to the contract.
 
-In the tests of a plugin::
-
-    # conftest.py
-    pytest_plugins = ["orthobench.testing.pytest_plugin"]
-
-    # test_conformance.py
-    @pytest.mark.conformance("my-plugin")
-    def test_conformance(conformance):
-        conformance()
-
-or, for a single solver::
+In the tests of a plugin use `orthobench.testing.pytest_plugin`, or for a single solver::
 
     from orthobench.testing import check_solver
 
     def test_conformance():
         check_solver(MySolver(rate=0.1), my_instance())
 
-or, on the command line: ``orthobench plugin check my-plugin``.
+On the command line: ``orthobench plugin check my-plugin``.
 """
 
 from __future__ import annotations

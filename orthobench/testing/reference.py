@@ -1,19 +1,7 @@
 """A port compared with its reference: the iterates of both, step by step.
 
-A plain script that has the reference writes a file of NumPy::
-
-    from orthobench.testing import given
-
-    problem = given("digits k=4", samples=10)  # as a black box sees it: X, k, start
-    U, steps = problem.start.copy(), {}
-    for i in range(1, 11):
-        U = reference_step(U, problem.X[i - 1])
-        steps[f"step_{i}"] = U
-    np.savez("reference.npz", problem="digits k=4", **steps)
-
-A script without orthobench writes the name of a maker with its arguments, and the start, in place
-of the problem: ``maker="pca", X=X, k=4, start=U``. A solver that draws random numbers draws them
-from ``np.random.default_rng(seed)``, the `seed` of the file, by default 0.
+The file has ``problem`` (``"digits k=4"``) or ``maker`` with its arguments and ``start``; the
+points ``step_1``, ``step_2``, ...; and optionally ``seed``, for the random numbers of both.
 """
 
 from __future__ import annotations
@@ -36,9 +24,8 @@ from orthobench.harness.source_digests import MAKERS
 from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import require
-from orthobench.testing.short_runs import Run
+from orthobench.testing.short_runs import Run, begin
 from orthobench.tools.arrays import Array
-from orthobench.tools.geometry import random_point
 
 TOLERANCE = 1e-8
 """Maximum difference of an entry, relative to the largest entry of the reference's iterate."""
@@ -120,10 +107,9 @@ def _instance(content: Mapping[str, Any], seed: int) -> AnyInstance:
 
 def _begun(instance: AnyInstance, seed: int, start: Array | None = None) -> Any:
     """Return the oracle of an instance at the beginning of its data, as runs get it."""
-    oracle, streams = instance.oracle, Streams.of(instance.streams, "", seed)
-    drawn = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
-    oracle.start = drawn if start is None else start
-    oracle.rewind(np.random.default_rng(streams.samples))
+    oracle: Any = instance.oracle
+    begin(oracle, Streams.of(instance.streams, "", seed))
+    oracle.start = oracle.start.copy() if start is None else start
     return oracle
 
 

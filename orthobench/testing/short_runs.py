@@ -125,12 +125,9 @@ class Runner:
         return 1, middle, self.steps - 1 - middle
 
     def rewind(self) -> None:
-        """Put the oracle back to the beginning of its data, with the start of all runs."""
+        """Restore the oracle, and put it back to the beginning of its data."""
         self._before.restore()
-        rng = np.random.default_rng(self.streams.start)
-        self.oracle.start = random_point(self.oracle.n, self.oracle.k, rng)
-        self.oracle.start.flags.writeable = False
-        self.oracle.rewind(np.random.default_rng(self.streams.samples))
+        begin(self.oracle, self.streams)
 
     def _count_steps(self) -> int:
         """Return the number of steps of a whole run, limited by the samples."""
@@ -147,6 +144,13 @@ class Runner:
                 "sampler: an iterator can be read only once"
             )
         return steps
+
+
+def begin(oracle: Oracle, streams: Streams) -> None:
+    """Put an oracle to the beginning of its data, with the start of all runs."""
+    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
+    oracle.start.flags.writeable = False
+    oracle.rewind(np.random.default_rng(streams.samples))
 
 
 def difference_of_solutions(a: Solution, b: Solution) -> str | None:
