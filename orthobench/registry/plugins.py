@@ -102,11 +102,10 @@ class Registry:
         points = {_plugin(point): point for point in entry_points(group=GROUP)}
         own_first = sorted(points, key=lambda plugin: (plugin.distribution != GROUP, plugin.name))
         for plugin in own_first:
-            registry.load(points[plugin], plugin)
+            registry._load(points[plugin], plugin)
         return registry
 
-    def load(self, point: EntryPoint, plugin: Plugin) -> None:
-        """Register a plugin, or list it as broken."""
+    def _load(self, point: EntryPoint, plugin: Plugin) -> None:
         name = plugin.name
         if name in self.broken:  # another plugin has this name
             name = f"{name} of {plugin.distribution}"
@@ -306,7 +305,7 @@ def _near(offers: type[Oracle]) -> Registry:
     modules = {words[0], *(f"{GROUP}_{word}" for word in words)}
     for point in entry_points(group=GROUP):
         if point.module.partition(".")[0] in modules:
-            registry.load(point, _plugin(point))
+            registry._load(point, _plugin(point))
     return registry
 
 
