@@ -102,10 +102,11 @@ class Registry:
         points = {_plugin(point): point for point in entry_points(group=GROUP)}
         own_first = sorted(points, key=lambda plugin: (plugin.distribution != GROUP, plugin.name))
         for plugin in own_first:
-            registry._load(points[plugin], plugin)
+            registry.load(points[plugin], plugin)
         return registry
 
-    def _load(self, point: EntryPoint, plugin: Plugin) -> None:
+    def load(self, point: EntryPoint, plugin: Plugin) -> None:
+        """Register a plugin, or list it as broken."""
         name = plugin.name
         if name in self.broken:  # another plugin has this name
             name = f"{name} of {plugin.distribution}"
@@ -305,7 +306,7 @@ def _near(offers: type[Oracle]) -> Registry:
     modules = {words[0], *(f"{GROUP}_{word}" for word in words)}
     for point in entry_points(group=GROUP):
         if point.module.partition(".")[0] in modules:
-            registry._load(point, _plugin(point))
+            registry.load(point, _plugin(point))
     return registry
 
 
