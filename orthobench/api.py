@@ -1,4 +1,4 @@
-"""The library's front door: `solve` one, `run` many, see the `catalogue`."""
+"""The main functions of the library: `solve`, `run` and `instance`."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ from orthobench.tools.environment import limited
 from orthobench.tools.files import safe_join
 
 RESULTS = "orthobench-results"
-"""The folder where runs put their stores and figures, one folder a suite."""
+"""The folder of stores and figures, with a folder for each suite."""
 
 
 class SolverError(OrthobenchError, RuntimeError):
-    """A single solve that failed; carries the outcome so far."""
+    """A solve that failed, with its outcome so far."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.stop.reason)
@@ -80,43 +80,38 @@ def solve(
         a black box: ``run(problem, steps, rng)``, also as ``FILE.py:run``.
     problem : str, Problem or Instance
         Such a specification, a problem, or an instance: of your own data such as
-        ``ob.stochastic_pca(X, k=8)``, or of a problem, `instance`, which is not built again for
-        each run.
+        ``ob.stochastic_pca(X, k=8)``, or of a problem, by `instance`.
     budget : Budget, optional
-        Without one the run ends when the solver converges or the data are used up.
+        By default the run ends when the solver converges or the data are used up.
     seed : int
-        Of all random streams; equal calls give equal bits.
+        The origin of all random streams; equal calls give equal bits.
     until : Rule, optional
         Stop when this is met, such as ``ob.Target("suboptimality", 1e-3)``.
     threads : int
         BLAS threads.
     curve : bool
-        Whether to record points between the start and the end too, as `run` does and every solve
-        with `until`. Reading them takes time.
+        Record checkpoints between the start and the end too; implied by `until` and `on_point`.
     on_point : callable, optional
-        ``on_point(run, point)`` is called with each checkpoint when the run is over, so that it
-        takes none of the run's time. It records the curve, and the points are judged.
+        ``on_point(run, point)`` is called with each checkpoint after the run.
     **parameters
-        Of the solver, where it is named: ``step=0.1``; and for those that compute with any array
-        library ``on="torch:cuda/float32"``, for those that summarize blocks ``on="dask:4"``.
+        Of the named solver: ``step=0.1``; its place to compute: ``on="torch:cuda/float32"``.
 
     Returns
     -------
     Outcome
-        ``.result``, in the words of the family; ``.solution`` (n, k), ``.weights``, ``.core``,
-        ``.trace``, ``.work``, ``.stop``, ``.exhibits``; a notebook shows it, and ``.plot(ax)``
-        draws its curve, of two points without `curve`. Metrics and the result are computed when
-        they are read; that the points are finite and feasible is checked before this returns.
+        ``.result``, in the words of the family; ``.solution`` (n, k), ``.trace``, ``.work``,
+        ``.stop``, ``.exhibits``; ``.plot(ax)`` draws its curve. Metrics and the result are computed
+        when they are read.
 
     Raises
     ------
     UsageError
-        On unknown names, wrong parameters, or a problem that the solver cannot take.
+        If a name is unknown, a parameter is wrong, or the solver cannot take the problem.
     DataError
-        On data that no solver should see.
+        If the data are unfit.
     SolverError
-        Where the run failed; its ``outcome`` holds what was recorded so far. An error of the judge
-        is raised where metrics are read.
+        If the run failed; its ``outcome`` has the checkpoints so far. An error of the judge is
+        raised when metrics are read.
     """
     recipe = _problem(problem) if isinstance(problem, str) else problem
     preflight.check_settings(budget, seed, until, threads, recipe)
@@ -159,12 +154,12 @@ def instance(problem: str | AnyProblem, seed: int = 0) -> AnyInstance:
     problem : str or Problem
         ``"NAME key=value ..."`` with a name from the `catalogue`, or a problem.
     seed : int
-        Of the data, if they are drawn.
+        The seed of the data, if they are drawn.
 
     Returns
     -------
     Instance
-        `solve` gives on it, with the same seed, the bits that it gives on the problem.
+        With the same seed, `solve` gives the same bits on it as on the problem.
 
     Raises
     ------
@@ -206,28 +201,25 @@ def run(
     on_point: OnPoint | None = None,
     command: str = "ob.run",
 ) -> Results:
-    """Run a suite, or what of it is not in its store yet, and return its results.
+    """Run the cells of a suite that are not in its store yet, and return its results.
 
-    A class or an object of a script or a notebook is identified by what its code does and refers
-    to, an instance by its data: what did not change is not run again. Both are sent to the worker
-    processes with all that they refer to, so that nothing keeps a solver from the test data which
-    a global variable holds that it names.
+    Classes and objects are identified by their code, instances by their data: unchanged cells do
+    not run again. Worker processes get them with all that they refer to.
 
     Parameters
     ----------
     suite : str, Path, mapping or Suite, optional
         The name of a suite in the `catalogue`, a TOML file, its tables, or a suite.
     store : Path, optional
-        The SQLite file; ``orthobench-results/SUITE/results.sqlite`` where none is named.
+        The SQLite file; by default ``orthobench-results/SUITE/results.sqlite``.
     problems : sequence, optional
         Instances such as ``ob.stochastic_pca(X, k=8)``, specifications such as ``"digits k=4"``,
         problems, their classes, or ``"FILE.py:CLASS"``, in place of a suite.
     solvers : sequence, optional
         Classes, objects, functions ``run(problem, steps, rng)``, specifications such as ``"oja
-        step=0.5"``, or ``"FILE.py:CLASS"``; by default those of the suite, or all that take the
-        problems.
+        step=0.5"``, or ``"FILE.py:CLASS"``; by default those of the suite, or all that can.
     seeds : int or sequence of int, optional
-        Their number, from 0, or they themselves; 10 by default.
+        Their number, from 0, or a list; 10 by default.
     budget : Budget, optional
         In place of the suite's; of problems by default 10,000 samples.
     only : str, optional
@@ -235,29 +227,25 @@ def run(
     retry : bool
         Run cells again that failed before.
     decide : int, optional
-        Maximum number of seeds of a solver that is undecided on a problem. It is run on twice as
-        many seeds at each look, as 12, 24 and 48, and so are the solvers that it is tested against;
-        0: no more than the suite has. By default 48 for a suite of at least 12 seeds, else 0.
+        Maximum number of seeds of an undecided solver, and of those that it is tested against;
+        doubled at each look, as 12, 24 and 48. By default 48 for a suite of 12 seeds, else 0.
     quiet : bool
-        Without an observer: no progress display on standard error.
+        No progress display on standard error.
     executor : str
-        ``"local"``: in processes of this machine. Each solver is in one of its own, apart from
-        the judge, the clock is checked, and a process that dies or hangs costs no more than its
-        cell. ``"dask"``: the same on a Dask cluster. ``"inline"``: in this process, unguarded.
+        ``"local"``: guarded worker processes; ``"dask"``: the same on a Dask cluster;
+        ``"inline"``: this process, unguarded.
     workers : int or "auto"
-        Processes of ``"local"``; ``"auto"``: as many as keep all physical cores busy.
+        Number of processes of ``"local"``; ``"auto"``: one for each physical core.
     limits : Limits, optional
-        What one cell may take; not ``"inline"``.
+        Time and memory of a cell; not for ``"inline"``.
     scheduler : str, optional
         Address of the scheduler of ``"dask"``.
     observer : Observer, optional
-        Is told of cells as they begin and end, and gets the results of each problem as soon as
-        all of its cells are there; by default a progress display.
+        Receives cells as they begin and end, and results of each problem; by default a display.
     on_point : callable, optional
-        ``on_point(run, point)`` is called in this process with each checkpoint of each cell once
-        the cell is stored: ``run.label``, ``point.metrics``, ``point.seconds``, ``point.work``.
+        ``on_point(run, point)`` is called with each checkpoint of each stored cell.
     command : str
-        What the store says started the run.
+        The command that the store records.
 
     Returns
     -------
@@ -267,10 +255,9 @@ def run(
     Raises
     ------
     UsageError, DataError
-        Where the suite or its data cannot be run as they stand; nothing has been run or written
-        then.
+        If the suite or its data cannot be run; nothing has been run or written then.
     StoreError
-        Where the store cannot be used.
+        If the store cannot be used.
     """
     known = find_suite(suite, problems, solvers, seeds, budget)
     most = default_limit(len(known.seeds)) if decide is None else decide
@@ -280,25 +267,21 @@ def run(
     limits = limits or Limits()
     runner = Executor(executor, workers, known.threads, limits, scheduler)
     preflight.check_cells(asked)
-
-    def results(records: Sequence[Run]) -> Results:
-        return Results(known.name, path, records, score=known.score, tolerance=known.tolerance)
-
+    results = partial(Results, known.name, path, score=known.score, tolerance=known.tolerance)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
         again = repeated(known, opened, asked, limits.timeout, retry) if opened else {}
         done = opened.known(p.key for p in planned) - again.keys() if opened else set()
         observer = stack.enter_context(observer or Progress(quiet))
-        if opened and not (again or decide) and (there := complete(opened, known, planned)):
-            observer.expect(0, len(there))
-            for of_problem in grouped(there, lambda r: r.problem.label).values():
+        if opened and not (again or decide) and (found := complete(opened, known, planned)):
+            observer.expect(0, len(found))
+            for of_problem in grouped(found, lambda r: r.problem.label).values():
                 observer.table(results(of_problem))
-            return results(there)
+            return results(found)
         preflight.check_problems(asked, done)
-        # nothing is written before all that can be refused is checked
-        opened = opened or stack.enter_context(Store(path, write=True))
-        opened.discard(again)
-        written = opened
+        # nothing is written before all checks pass
+        written = opened or stack.enter_context(Store(path, write=True))
+        written.discard(again)
 
         def more(cells: Sequence[Cell]) -> list[Cell]:
             return more_cells(results(written.records(known.name)), cells, most) if most else []
@@ -307,17 +290,21 @@ def run(
             observer.table(results(written.records(known.name, problem)))
 
         cells = SuiteCells(known, planned, asked, again, more)
-        execute(cells, runner, opened, observer, command, show, on_point)
-        return results(opened.records(known.name))
+        execute(cells, runner, written, observer, command, show, on_point)
+        return results(written.records(known.name))
 
 
 def explained(
     suite: Suite, store: Path, *, only: str | None = None, retry: bool = False
 ) -> list[dict[str, str]]:
-    """Return for each cell of a suite whether it would run or is in the store, and why.
+    """Return for each cell of a suite whether it would run, and why; run and write nothing.
 
-    Nothing is run or written; what `run` refuses before anything runs is refused. Each entry has
-    ``cell``, ``action`` and ``reason``.
+    Each entry has ``cell``, ``action`` and ``reason``.
+
+    Raises
+    ------
+    UsageError, DataError
+        As of `run`.
     """
     planned, waiting = matching(suite.cells(), only), []
     preflight.check_cells(planned)
@@ -328,19 +315,14 @@ def explained(
         if opened:
             contents = opened.contents()
             if retry:
-                records = opened.records(suite.name)
-                failed = {
-                    r.key: r.stop.status.value for r in records if not r.ok and r.key in contents
-                }
+                runs = (r for r in opened.records(suite.name) if not r.ok and r.key in contents)
+                failed = {r.key: r.stop.status.value for r in runs}
         for trials in undecided(suite, planned).values():
             rest = rest_of(suite, opened, trials) if opened else None
             if rest is None:
                 waiting += _explain_rest(suite, trials[0])
             planned += rest or []
-    return [
-        *explain(sorted(planned, key=lambda p: p.position), contents, failed),
-        *waiting,
-    ]
+    return [*explain(sorted(planned, key=lambda p: p.position), contents, failed), *waiting]
 
 
 def _explain_rest(suite: Suite, trial: Cell) -> list[dict[str, str]]:
@@ -359,23 +341,19 @@ def find_suite(
     seeds: int | Sequence[int] | None = None,
     budget: Budget | None = None,
 ) -> Suite:
-    """Return the suite that is meant, by name, by file, by tables, by what is in it, or itself.
-
-    Raises
-    ------
-    UsageError
-        Where it cannot be run.
-    """
+    """Return a suite by its name, file, tables or parts; raise `UsageError` if it cannot be run."""
     if not isinstance(suite, (Mapping, Suite)):
         limits: Mapping[str, Any] = budget.limits if budget else {}
         return requested_suite(suite, problems, solvers, seeds, name=PYTHON, **limits)
     if problems or solvers or seeds or budget:
-        raise UsageError("a suite that is given as such has its own problems, solvers and seeds")
+        raise UsageError(
+            "a Suite and its tables have their own problems, solvers and seeds: leave these out"
+        )
     return suite if isinstance(suite, Suite) else from_table(suite, "suite", catalogue())
 
 
 def default_store(suite: Suite) -> Path:
-    """Return where a suite's store is, where nobody names one; refuse links on the way there."""
+    """Return the default path of a suite's store; refuse links on the way there."""
     return safe_join(Path(), RESULTS, suite.name, FILE)
 
 
@@ -403,7 +381,7 @@ def _solver(
 def _run_of(
     recipe: AnyProblem | AnyInstance, solver: AnySolver, seed: int, outcome: Outcome
 ) -> Run:
-    """Return what is known of a run that is in no store."""
+    """Return a run that is in no store, as a record."""
     about = ProblemInfo(INSTANCE, INSTANCE, {}, "", "", "")
     if isinstance(recipe, Problem):
         about = ProblemInfo(
@@ -415,7 +393,7 @@ def _run_of(
 
 
 def _known(name: Any) -> tuple[Registry | None, str]:
-    """Return the name of what is named, and of ``FILE.py:CLASS`` and a function what has it."""
+    """Return a name; with it a registry of its class for ``FILE.py:CLASS`` and a function."""
     if not callable(name) and ".py:" not in name:
         return None, name
     known = Registry()

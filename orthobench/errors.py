@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 
 LONGEST = 200
-"""The most characters of a value in a message."""
+"""Maximum length of a value in a message."""
 
 
 NOT_TEXT = "not UTF-8 here: rename the file, or call orthobench with LC_ALL=C.UTF-8"
-"""What is wrong with the name of a file that `is_text` is false of."""
+"""The fault of a file name that is not `is_text`."""
 
 
 class OrthobenchError(Exception):
@@ -53,7 +53,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     Parameters
     ----------
     kind : str
-        What it should be the name of: ``"solver"``, ``"parameter of msg"``.
+        The kind of thing: ``"solver"``, ``"parameter of msg"``.
     name : str
         The name that the user wrote.
     known : iterable of str

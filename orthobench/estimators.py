@@ -1,8 +1,7 @@
 """Estimators with the interface of scikit-learn, which the families bring.
 
-They are the answer of the advice, followed: `fit` chooses a solver by the shape of the data, and
-``solver_`` says which. A family names its estimators as entry points of the group
-``orthobench.estimators``; each is loaded when it is asked for.
+`fit` chooses a solver by the shape of the data; ``solver_`` is its name. A family names its
+estimators as entry points of the group ``orthobench.estimators``.
 
 Examples
 --------

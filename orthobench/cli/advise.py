@@ -11,31 +11,32 @@ from orthobench.cli.options import AS_JSON, FILE, Installed
 from orthobench.cli.printing import print_json, say, wrapped
 
 NEXT = """
-orthobench advise FAMILY tells more of one, and
+orthobench advise FAMILY has more about one, and
 orthobench advise -p "npy-stochastic-pca path=X.npy k=8" is about your data"""
 
 
 @click.command()
 @click.argument("about", required=False, type=Installed("families", "problems"))
 @click.option("-p", "--problem", type=Installed("problems"), metavar="SPEC",
-              help='Your data, as a problem: "NAME key=value ...".')  # fmt: skip
+              help='Advise on these data: "NAME key=value ...".')  # fmt: skip
 @click.option("--cost", type=click.Choice(("seconds", "samples", "flops")), default="seconds",
-              help="What is to be least.")  # fmt: skip
+              help="Minimise this cost.")  # fmt: skip
 @click.option("--tolerance", type=float, default=0.01,
-              help="Part of the gap that counts as good: 0.01 or 1e-6.")  # fmt: skip
+              help="Accept solvers that leave this part of the gap: 0.01 or 1e-6.")  # fmt: skip
 @click.option("--atlas", "file", type=FILE,
-              help="File of `orthobench atlas`.  [default: the one in the package]")  # fmt: skip
+              help="Read this atlas.  [default: that of the package]")  # fmt: skip
 @AS_JSON
 def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
            file: Path | None, as_json: bool) -> None:  # fmt: skip
-    """Recommend a method from stored measurements, without running anything.
+    """Recommend a method from stored results, without a run.
 
-    ABOUT is a family or a problem of the atlas. With -p the data of a problem are measured (rows,
-    dimension, decay of the spectrum, noise), and the problems of the atlas answer, those that are
-    like them with more weight. Without either, there is a line for each family.
+    ABOUT is a family or a problem of the atlas  [default: a line for each family]. With -p, similar
+    problems of the atlas answer: by rows, dimension, decay of the spectrum, noise.
     """
     if about and problem:
-        raise click.UsageError("name a family or problem of the atlas, or -p with your data")
+        raise click.UsageError(
+            "name a family or problem of the atlas, or your data with -p, not both"
+        )
     from orthobench.atlas import advice, answers
 
     table = answers.opened(file)
@@ -58,7 +59,6 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
 
 
 def _print(lines: Iterable[str]) -> None:
-    """Print lines as wide as the terminal; those that are commands stay whole."""
     for line in lines:
         indent = len(line) - len(line.lstrip()) + 4
         say(line if "orthobench race" in line else wrapped(line, indent))

@@ -13,14 +13,14 @@ from orthobench.cli.printing import say, status_line
 @click.command()
 @click.argument("stores", nargs=-1, required=True, type=PATH)
 @click.option("-o", "--out", required=True, type=FOLDER,
-              help="Folder of the site, new or empty, or a site to replace.")  # fmt: skip
+              help="Write the site to this folder: new, empty, or a site.")  # fmt: skip
 @QUIET
 def atlas(stores: tuple[Path, ...], out: Path, quiet: bool) -> None:
     """Write the site "Which method should I use?" from STORES.
 
-    It says for each family what to use, with the evidence, in static files that need no network.
-    Results of one suite may be in several stores: solvers are compared with each other there.
-    OUT/atlas.parquet has a row for each run, and is what `orthobench advise` reads.
+    The site names solvers for each family, with the evidence, in files that need no network.
+    Results of one suite may be in several stores. `orthobench advise` reads OUT/atlas.parquet,
+    which has a row for each run.
     """
     from orthobench.atlas.site import build
 

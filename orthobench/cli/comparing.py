@@ -34,7 +34,7 @@ def tolerance(text: str) -> dict[str, float]:
     name, equals, value = text.rpartition("=")
     asked = name.partition("@")[0].strip()
     if equals and asked not in QUESTIONS:
-        raise click.BadParameter(f"{asked!r} is none of {', '.join(QUESTIONS)}")
+        raise click.BadParameter(f"{asked!r} is no question; write {', '.join(QUESTIONS)}")
     return dict.fromkeys([name.strip()] if equals else QUESTIONS, part(value))
 
 
@@ -43,14 +43,16 @@ def suite_named(text: str) -> str | Path:
     return Path(text) if text.endswith(".toml") else text
 
 
-SUITE_NAME = click.option("--suite", type=suite_named, metavar="SUITE", help="Name or file of the "
-                          "suite.  [default: regression]")  # fmt: skip
-SEEDS = click.option("--seeds", type=shared.COUNT, help="Number of seeds, instead of the suite's.")
+SUITE_NAME = click.option("--suite", type=suite_named, metavar="SUITE", help="Compare on this "
+                          "suite: its name or file.  [default: regression]")  # fmt: skip
+SEEDS = click.option(
+    "--seeds", type=shared.COUNT, help="Run this number of seeds.  [default: the suite's]"
+)
 CLOCK = click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu",
-                     show_default=True, help="Time by the processor's clock, or by wall time."
+                     show_default=True, help="Time by this clock: of the processor, or wall time."
                      )  # fmt: skip
 WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metavar="DIR",
-                    help="Build this project of the repository too, on each side. Repeatable."
+                    help="Build this project of the repository too, on both sides. Repeatable."
                     )  # fmt: skip
 
 
@@ -59,47 +61,51 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
 @click.argument("head")
 @SUITE_NAME
 @click.option("--tolerance", "tolerances", type=tolerance, multiple=True, metavar="PART",
-              help="The part of BASE by which a cell may be worse, 0.05 or 5%, or for one question "
+              help="Accept cells that are worse by this part of BASE: 5%, or for one question "
               "time=5%, or for some cells time@digits*=5%. Repeatable.  [default: result=0 work=0 "
               "time=3% memory=10% import=25% first=25%]")  # fmt: skip
 @click.option("--undecided", type=part, default="25%", show_default=True, metavar="PART",
-              help="The slow-down that a time has to exclude if it is undecided.")  # fmt: skip
+              help="Fail if an undecided time does not exclude this slow-down.")  # fmt: skip
 @click.option("--budget", type=shared.POSITIVE, default=90.0, show_default=True, metavar="SECONDS",
-              help="How long the timing may take; it is doubled once if times are undecided."
+              help="Limit the timing; the limit is doubled once if times are undecided."
               )  # fmt: skip
 @click.option("--run-limit", type=shared.POSITIVE, metavar="SECONDS",
-              help="How long one run may take.  [default: twice the budget, 60 at least]"
+              help="Limit one run.  [default: twice the budget, minimum 60]"
               )  # fmt: skip
 @shared.PROBLEMS
 @shared.SOLVERS
 @SEEDS
 @CLOCK
 @WITH
-@click.option("--name-base", metavar="NAME", help="What reports call BASE.")
-@click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
-@click.option("--markdown", type=shared.FILE, help="Also write Markdown, for a comment.")
-@click.option("--junit", type=shared.FILE, help="Also write JUnit XML.")
-@click.option("--dashboard", type=shared.FILE, help="Also write JSON for github-action-benchmark.")
+@click.option("--name-base", metavar="NAME", help="Call BASE this in reports.")
+@click.option("--name-head", metavar="NAME", help="Call HEAD this in reports.")
+@click.option(
+    "--markdown", type=shared.FILE, help="Also write Markdown, for a comment, to this file."
+)
+@click.option("--junit", type=shared.FILE, help="Also write JUnit XML to this file.")
+@click.option(
+    "--dashboard",
+    type=shared.FILE,
+    help="Also write JSON for github-action-benchmark to this file.",
+)
 @click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
-              show_default=True, help="Whether probably slower is a regression too.")  # fmt: skip
+              show_default=True, help="Fail on this: worse, or probably slower too.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
-              help="Compare and list every cell, also where nothing of it differs.")  # fmt: skip
+              help="Compare and list every cell, also if it does not differ.")  # fmt: skip
 @shared.QUIET
 @shared.AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
             extras: tuple[Path, ...], name_base: str | None, name_head: str | None,
             markdown: Path | None, junit: Path | None, dashboard: Path | None, every: bool,
             fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
-    """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
+    """Compare HEAD with BASE: worse results, more work, longer times.
 
-    Each of BASE and HEAD is a git revision, a project's folder as it is (with uncommitted changes),
-    a wheel, or a Python environment. Revisions, folders and wheels are installed in environments of
-    their own. Results and work are compared exactly; times side by side in interleaved processes,
-    until each comparison is decided or the budget is spent. `orthobench report` holds two stores
-    against each other.
+    BASE and HEAD are git revisions, folders of projects with uncommitted changes, wheels, or Python
+    environments; each is installed in an environment of its own. Results and work are compared
+    exactly, times in interleaved processes, until all are decided or the budget is spent.
 
-    The exit code is 0 if all cells were compared and none is worse, 1 if one is worse than
-    tolerated or HEAD does not repeat its bits, 2 if a cell could not be compared.
+    The exit code is 0 if all cells were compared and none is worse, 1 if one is worse or HEAD does
+    not repeat its bits, 2 if a cell could not be compared.
 
     \b
     orthobench compare main HEAD
@@ -134,7 +140,7 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
         ):
             old, new = (replace(side, name=name) for side, name in zip(pair, names, strict=True))
             found = run.compare(old, new, options, progress)
-    except OrthobenchError as error:  # what was written about another comparison must not stay
+    except OrthobenchError as error:  # replaces the reports of another comparison
         failure = error
         old, new = (Side(name, "unknown", name) for name in names)
         suite = str(options.suite or SUITE)

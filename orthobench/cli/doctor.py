@@ -1,4 +1,4 @@
-"""The command ``orthobench doctor``: what `pip check` cannot say of an installation."""
+"""The command ``orthobench doctor``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orthobench.cli.printing import FAILED, print_facts, wrapped
 def doctor(as_json: bool) -> None:
     """Check the installation.
 
-    Prints versions, BLAS, threads, the data cache, the plugins and their errors. The exit code is 1
+    Print versions, BLAS, threads, the data cache, the plugins and their errors. The exit code is 1
     if there are problems.
     """
     facts = examine()
@@ -59,7 +59,7 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
         text = wrapped(f"{name:<11} {value}", 12).removeprefix(name)
         yield click.style(name, bold=True, fg="red" if name == "problem" else None) + text
     if report["problems"]:
-        yield "next: do what each problem says, and ask again"
+        yield "next: correct each problem, and call orthobench doctor again"
     else:
         yield "no problems found\nnext: orthobench run makes a first comparison"
 
@@ -75,7 +75,7 @@ def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "computes on", "; ".join(places).replace(" ()", "")
     yield "not on", "; ".join(f"{name} ({why})" for name, why in report["not_on"].items()) or "none"
     gpus = [f"{g['name']}, {g['memory']}, driver {g['driver']}" for g in environment["gpus"]]
-    yield "GPUs", "; ".join(gpus) or "none that nvidia-smi tells of"
+    yield "GPUs", "; ".join(gpus) or "none that nvidia-smi lists"
     blas = "{internal_api} {version} ({architecture}, {num_threads} threads)"
     yield "BLAS", "; ".join(blas.format(**pool) for pool in environment["blas"])
     yield "plugins", ", ".join(report["plugins"]) or "none"

@@ -12,15 +12,15 @@ from orthobench.cli.options import PATH, STORE, SUITE_OF_STORE
 
 @click.command()
 @STORE
-@click.option("-o", "--out", type=PATH, help="File, .csv, .jsonl or .parquet; of ioh a folder.  "
-              "[default: CSV to standard output]")  # fmt: skip
+@click.option("-o", "--out", type=PATH, help="Write this .csv, .jsonl or .parquet file; of ioh "
+              "a folder.  [default: CSV to standard output]")  # fmt: skip
 @click.option("--format", "other", type=click.Choice(("ioh", "benchopt")),
-              help="For IOHanalyzer and iohinspector, or for benchopt.")  # fmt: skip
+              help="Write for IOHanalyzer and iohinspector, or for benchopt.")  # fmt: skip
 @SUITE_OF_STORE
 def export(store: Path, out: Path | None, other: str | None, suite: str | None) -> None:
     """Write a table of all checkpoints of all runs in STORE.
 
-    With --format, only the runs that reports show: those with the parameters that tuning chose.
+    With --format, write only the runs with the hyperparameters that tuning chose.
     """
     from orthobench.results.export import FORMATS, to_csv, write
     from orthobench.results.results import Results

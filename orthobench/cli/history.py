@@ -23,25 +23,23 @@ from orthobench.cli.printing import print_facts, say, status_line
 @WITH
 @click.option("--every", type=COUNT, default=1, show_default=True, metavar="N",
               help="Take each N-th commit only.")  # fmt: skip
-@click.option("--time", "timed", is_flag=True, help="Time neighbours side by side, too.")
+@click.option("--time", "timed", is_flag=True, help="Time neighbours side by side too.")
 @click.option("--budget", type=POSITIVE, default=60.0, show_default=True, metavar="SECONDS",
-              help="How long the timing of two neighbours may take.")  # fmt: skip
+              help="Limit the timing of two neighbours.")  # fmt: skip
 @CLOCK
-@click.option("-o", "--out", type=FOLDER, help="Folder of the page and of what is known so far.  "
+@click.option("-o", "--out", type=FOLDER, help="Write the page and the results to this folder.  "
               "[default: orthobench-results/SUITE-history]")  # fmt: skip
-@click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
+@click.option("--open/--no-open", "opened", help="Open the page in a browser.")
 @QUIET
 @AS_JSON
 def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
             timed: bool, out: Path | None, opened: bool, quiet: bool, as_json: bool,
             **chosen: Any) -> None:  # fmt: skip
-    """Run a suite at each commit of RANGE, and show when results, work and times changed.
+    """Find the commits of RANGE that changed results, work or times.
 
-    RANGE is one as git writes it, of the project in the current folder, with both ends; or single
-    revisions. Cells that did not change are not run again, and a call that was interrupted goes on
-    at the next one. Results and work are exact, so that any change is a step and no quiet machine
-    is necessary. With --time, neighbours are timed by turns, and a step is what chance would not
-    find once in a hundred histories.
+    RANGE is one of git, in the current folder, with both ends; or single revisions. Unchanged cells
+    do not run again, and the same command goes on after an interruption. Results and work are
+    exact; with --time, neighbours are timed by turns, at 1 % false steps in a history.
 
     \b
     orthobench history v1.0..HEAD --suite gate.toml

@@ -14,14 +14,16 @@ from orthobench.cli.printing import say
 
 @click.command("import")
 @click.argument("tables", nargs=-1, required=True, type=PATH)
-@click.option("--store", type=PATH, required=True, help="The store, created if it does not exist.")
-@click.option("--suite", default="imported", help="The name of these results in the store.")
+@click.option(
+    "--store", type=PATH, required=True, help="Add to this store; create it if necessary."
+)
+@click.option("--suite", default="imported", help="Call the results this in the store.")
 def import_(tables: tuple[Path, ...], store: Path, suite: str) -> None:
     """Read results of other harnesses into a store.
 
     TABLES are long tables (.csv, .tsv, .parquet) with the columns problem, solver, seed, cost,
-    value and, if you have them, start and unit; Parquet files of benchopt; folders or archives of
-    COCO or IOHprofiler. Smaller values are better. Times are those of whoever measured them.
+    value and optionally start and unit; Parquet files of benchopt; folders or archives of COCO or
+    IOHprofiler. Smaller values are better.
     """
     from orthobench.results.imports.read import import_results
     from orthobench.tools.formatting import plural

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from orthobench.cli.options import AS_JSON, Installed
-from orthobench.cli.printing import print_facts
+from orthobench.cli.printing import print_facts, say
 
 KINDS = ("solvers", "problems", "suites", "plugins")
 
 
 @click.command("list")
-@click.argument("kind", required=False, type=click.Choice(KINDS))
-@click.option("--family", type=Installed("families"), help="Only those of a family.")
+@click.argument("words", nargs=-1, type=Installed("families"), metavar="[KIND] [WORD]...")
 @AS_JSON
-def list_(kind: str | None, family: str | None, as_json: bool) -> None:
-    """List the installed solvers, problems, suites and plugins."""
+def list_(words: tuple[str, ...], as_json: bool) -> None:
+    """List and count solvers, problems, suites and plugins.
+
+    KIND is solvers, problems, suites or plugins  [default: all]. With words, list only what has
+    them in its name, its family or its summary.
+
+    \b
+    orthobench list
+    orthobench list solvers sparse-PCA
+    orthobench list oja
+    """  # noqa: D301 - click reads the backspace
     from orthobench.registry.plugins import catalogue
     from orthobench.report.terminal import listing
+    from orthobench.tools.formatting import plural
 
-    facts = listing.facts(catalogue())
-    wanted = facts if kind is None else {kind: facts[kind]}
-    wanted = wanted if family is None else listing.of_family(wanted, family.replace("-", " "))
-    print_facts(wanted, as_json, listing.tables)
+    sought = [word.lower().replace("-", " ") for word in words if word not in KINDS]
+    found = {}
+    for kind, rows in listing.facts(catalogue()).items():
+        if kind in words or not {*KINDS} & {*words}:
+            found[kind] = [row for row in rows if all(word in _text(row) for word in sought)]
+    if not as_json:
+        counts = (plural(len(rows), kind.removesuffix("s")) for kind, rows in found.items())
+        say(f"{', '.join(counts)}\n")
+    print_facts(found, as_json, listing.tables)
+
+
+def _text(row: dict[str, Any]) -> str:
+    families = [row.get("family", ""), *row.get("families", ())]
+    return " ".join([row["name"], *families, row["summary"]]).lower().replace("-", " ")

@@ -1,8 +1,7 @@
 """The command ``orthobench``: each of its commands is in the module of its name.
 
-Exit codes: 0 on success, 1 where a run that is shown failed, 2 where the call is wrong or names
-something unknown, 74 where the output cannot be written, 130 on an interruption, 141 where nobody
-reads the output any more, 143 on SIGTERM.
+Exit codes: 0 success, 1 a run failed or is worse, 2 a wrong call, 74 no output, 130 interrupted,
+141 the reader of the output ended, 143 SIGTERM.
 """
 
 from __future__ import annotations
@@ -38,18 +37,11 @@ def main() -> None:
     """Compare solvers for problems with orthogonality constraints.
 
     \b
-    orthobench run                 the default comparison
-    orthobench run SUITE           a suite, by its name or its TOML file
+    orthobench run                 run the default comparison
     orthobench race -p "npy-pca path=X.npy k=4"
-                                   the answer for your own data, in the time you give it
-    orthobench advise              which method to use, from an atlas of runs
-    orthobench map FAMILY          measure which method where, over sizes
-    orthobench report STORE        the page about the results
-    orthobench compare BASE HEAD   what a change made worse or slower
-    orthobench history RANGE       which commits of a range changed it
-    orthobench import TABLE --store STORE
-                                   results of another harness, to be compared here
-    orthobench verify STORE        whether its results come out again here
+                                   find the call for your data
+    orthobench advise              choose a method from stored results
+    orthobench plugin new NAME     write a solver of your own
     """  # noqa: D301 - click reads the backspace
 
 

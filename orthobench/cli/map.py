@@ -14,15 +14,15 @@ from orthobench.cli.printing import say
 @click.command("map")
 @click.argument("parts", nargs=-1)
 @click.option("--within", type=duration, default="4h", metavar="TIME",
-              help="No race begins after it.")  # fmt: skip
+              help="Begin no race after this time.")  # fmt: skip
 @click.option("--store", type=FOLDER, default=Path("orthobench-results/map"),
-              help="Folder of the runs.")  # fmt: skip
+              help="Keep the runs in this folder.")  # fmt: skip
 @QUIET
 def measure_map(parts: tuple[str, ...], within: float, store: Path, quiet: bool) -> None:
-    """Measure the map: a race on each problem of a grid of sizes, from milliseconds to seconds.
+    """Measure the map: a race on each problem of a grid.
 
-    PARTS are families, all if none is named. Each race is stored, and only what is not there yet
-    is run, or what changed since in its code: a map can be made in pieces, and brought up to date.
+    PARTS are families  [default: all]. Each race is stored. The same command goes on after an
+    interruption, and runs races again whose code has changed.
     """
     from orthobench.racing import grid
     from orthobench.tools.formatting import plural

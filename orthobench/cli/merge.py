@@ -15,13 +15,13 @@ from orthobench.cli.printing import say
 @STORE
 @click.argument("others", nargs=-1, required=True, type=PATH)
 @click.option(
-    "--drop-unreadable", is_flag=True, help="Leave out rows that cannot be read, and say which."
+    "--drop-unreadable", is_flag=True, help="Skip rows that cannot be read, and print them."
 )
 def merge(store: Path, others: tuple[Path, ...], drop_unreadable: bool) -> None:
     """Add the cells of other stores to STORE.
 
-    Cells that STORE has already stay as they are. STORE is created if it does not exist. With
-    --drop-unreadable, `orthobench merge NEW OLD` saves what can be read of a damaged store.
+    Cells that STORE has already stay. STORE is created if it does not exist. With
+    --drop-unreadable, `orthobench merge NEW OLD` saves the readable rows of a damaged store.
     """
     from orthobench.results import schema
     from orthobench.results.store import Store
@@ -35,4 +35,4 @@ def merge(store: Path, others: tuple[Path, ...], drop_unreadable: bool) -> None:
             say(f"{opened.merge(other, dropped)} cells of {other} added to {store}")
             for row in dropped or ():
                 say(f"left out: {clean(row)}")
-    say(f"next: orthobench report {shlex.quote(str(store))} writes the page about all")
+    say(f"next: orthobench report {shlex.quote(str(store))} writes the page")

@@ -16,15 +16,19 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 PATH = click.Path(path_type=Path)
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
-QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress display.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 STORE = click.argument("store", type=PATH)
-SUITE_OF_STORE = click.option("--suite", help="A suite in the store.  [default: the latest]")
+SUITE_OF_STORE = click.option(
+    "--suite", help="Take this suite of the store.  [default: the latest]"
+)
 TOLERANCE = click.option(
     "--tolerance", type=PART,
-    help="The part of the gap that a good enough solver may leave, instead of the suite's.",
+    help="Accept solvers that leave this part of the gap.  [default: the suite's]",
 )  # fmt: skip
-WORKERS = click.option("-w", "--workers", type=COUNT, default=1, help="Number of processes.")
+WORKERS = click.option(
+    "-w", "--workers", type=COUNT, default=1, help="Use this number of processes."
+)
 
 
 class _Workers(click.IntRange):
@@ -38,7 +42,7 @@ class _Workers(click.IntRange):
 
 AUTO_WORKERS = click.option(
     "-w", "--workers", type=_Workers(1), default="auto",
-    help="Number of worker processes; auto takes one for each physical core.",
+    help="Use this number of worker processes; auto is one for each physical core.",
 )  # fmt: skip
 
 
@@ -64,24 +68,17 @@ def duration(text: str) -> float:
 
 TIMEOUT = click.option(
     "--timeout", type=POSITIVE, metavar="SECONDS",
-    help="Cut a cell that takes longer; it runs again under a longer limit."
-    "  [default: ten times --seconds, at least 25, or the slowest cell, at least 60]",
+    help="Stop a cell that takes longer.  [default: ten times --seconds, minimum 25; or the "
+    "slowest cell, minimum 60]",
 )  # fmt: skip
 MEMORY_LIMIT = click.option(
     "--memory-limit", type=size, metavar="SIZE",
-    help="The most memory of a process: 4GiB. Linux only.",
+    help="Limit the memory of a process, as 4GiB; Linux only.  [default: none]",
 )  # fmt: skip
 
 
 class Installed(click.types.StringParamType):
-    """A text that begins with the name of something installed; completed, not checked.
-
-    Parameters
-    ----------
-    kinds : str
-        What is completed: ``"suites"``, ``"solvers"``, ``"problems"``, ``"families"`` of problems,
-        with hyphens for spaces. After a name, its parameters are.
-    """
+    """The name of something installed, which shells complete; it is not checked."""
 
     name = "text"
 
@@ -91,35 +88,41 @@ class Installed(click.types.StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the names, or the parameters of a name, that begin with what is typed."""
+        """Return the names that begin with the typed text; hyphens stand for spaces."""
         del ctx, param
-        words = self._words(incomplete.rpartition(" ")[0])
-        return [CompletionItem(word) for word in words if word.startswith(incomplete)]
-
-    def _words(self, typed: str) -> list[str]:
-        from orthobench.contract.parameters import parameters_of
         from orthobench.registry.plugins import catalogue
 
         registry = catalogue()
-        items = {
-            name: provided.item
-            for kind in self.kinds
-            for name, provided in getattr(registry, kind, {}).items()
-        }
-        if not typed:
-            families = {p.item.family.replace(" ", "-") for p in registry.problems.values()}
-            return sorted({*items, *(families if "families" in self.kinds else ())})
-        item = items.get(typed.split()[0])
-        declared = parameters_of(item) if isinstance(item, type) else ()
-        return [f"{typed} {parameter.name}=" for parameter in declared]
+        names = {name for kind in self.kinds for name in getattr(registry, kind, {})}
+        if "families" in self.kinds:
+            names |= {p.item.family.replace(" ", "-") for p in registry.problems.values()}
+        return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
+
+
+def grouped(**groups: str) -> type[click.Command]:
+    """Return a class of commands whose help lists options in groups: names of parameters."""
+
+    class Grouped(click.Command):
+        def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
+            params = {str(option.name): option for option in options}
+            named = {title: words.split() for title, words in groups.items()}
+            rest = params.keys() - {name for names in named.values() for name in names}
+            named["Other"] = [name for name in params if name in rest]
+            for title, names in named.items():
+                records = [params[name].get_help_record(ctx) for name in names]
+                with formatter.section(title.replace("_", " ")):
+                    formatter.write_dl([record for record in records if record])
+
+    return Grouped
 
 
 PROBLEMS = click.option(
     "-p", "--problem", "problems", multiple=True, type=Installed("problems"), metavar="SPEC",
-    help='A problem: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
+    help='Take this problem: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )  # fmt: skip
 SOLVERS = click.option(
     "-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
-    help='A solver, instead of all that can or the suite\'s: "NAME key=value ...", or '
-    "FILE.py:CLASS. Repeatable.",
+    help='Take this solver: "NAME key=value ...", FILE.py:CLASS or FILE.py:run. Repeatable.  '
+    "[default: all that can, or the suite's]",
 )  # fmt: skip

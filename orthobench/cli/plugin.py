@@ -23,19 +23,23 @@ def plugin() -> None:
 @plugin.command()
 @click.argument("name", required=False)
 @click.option("-o", "--folder", type=PATH,
-              help="Folder to write.  [default: NAME in the current folder]")  # fmt: skip
+              help="Write to this folder.  [default: NAME]")  # fmt: skip
 @click.option("--ci", type=click.Choice(("github", "gitlab")), help="Also write a gate: a small "
-              "suite, and what compares each change with where it goes.")  # fmt: skip
-@click.option("--author", help="Author of the plugin.  [default: the user of git]")
-@click.option("--family", default="stochastic-pca", help="Family, or `own` for a new one.")
+              "suite, and files that compare each change with its target.")  # fmt: skip
+@click.option("--author", help="Name this author.  [default: the user of git]")
+@click.option(
+    "--family",
+    default="stochastic-pca",
+    help="Write a solver of this family, or of a new one: own.",
+)
 @click.option("--from-benchopt", "benchmark", type=FOLDER, help="Port the benchmark of benchopt in "
-              "this folder; by default NAME is made of that of the folder.")  # fmt: skip
+              "this folder, after which NAME is called by default.")  # fmt: skip
 def new(name: str | None, folder: Path | None, ci: str | None, author: str | None,
         family: str, benchmark: Path | None) -> None:  # fmt: skip
     """Write a plugin with a solver, a suite and tests.
 
     NAME is the name of its distribution. The tests pass as written; then replace the method of the
-    solver by your own. With --ci and without NAME, the gate is added to the project in the current
+    solver by your own. With --ci and without NAME, add the gate to the project in the current
     folder, which may be any library.
     """
     from orthobench.registry.plugins import catalogue
@@ -46,10 +50,10 @@ def new(name: str | None, folder: Path | None, ci: str | None, author: str | Non
         return
     if name is None:
         if not ci:
-            raise click.UsageError("Missing argument 'NAME', the name of the new plugin.")
+            raise click.UsageError("name the new plugin: orthobench plugin new NAME")
         for path in write_ci(folder or Path(), ci):
             say(path)
-        say(f"next: write {GATE}, the suite that each change is compared on, and commit all")
+        say(f"next: write the suite {GATE}, and commit all")
         return
     names = names_of(name)
     target = folder or Path(name)
@@ -65,7 +69,6 @@ def new(name: str | None, folder: Path | None, ci: str | None, author: str | Non
 
 
 def _port(benchmark: Path, name: str | None, folder: Path | None, author: str | None) -> None:
-    """Write a plugin from a benchmark of benchopt, and say what is in it."""
     from orthobench.registry import benchopt
     from orthobench.registry.scaffold import names_of, write
 
@@ -90,32 +93,32 @@ def _say_next(target: Path, steps: Sequence[str]) -> None:
 
 @plugin.command()
 @click.argument("item")
-@click.option("--all-parameters", is_flag=True,
-              help="Check each choice and each value of a grid too, one beside the other defaults.",
+@click.option("-p", "--problem", default="", show_default=False,
+              help="Check FILE.py:CLASS on this problem.  [default: small data of its family]"
               )  # fmt: skip
-@click.option("-p", "--problem", default="", help="The problem to check FILE.py:CLASS on.  "
-              "[default: small data of its family]")  # fmt: skip
-@click.option("--against", default="", metavar="FILE.npz", help="Hold the steps of FILE.py:CLASS "
-              "against those of a reference, and make no other check.")  # fmt: skip
+@click.option("--against", default="", show_default=False, metavar="FILE.npz",
+              help="Compare the steps of FILE.py:CLASS with those of a reference, and make no "
+              "other check.")  # fmt: skip
 @click.option("--limit", type=click.FloatRange(0, min_open=True), default=120.0,
-              show_default=True, help="Seconds after which a check is cut.")  # fmt: skip
+              show_default=True, help="Stop a check after this number of seconds.")  # fmt: skip
 @AS_JSON
-def check(
-    item: str, all_parameters: bool, problem: str, against: str, limit: float, as_json: bool
-) -> None:
+def check(item: str, problem: str, against: str, limit: float, as_json: bool) -> None:
     """Check the solvers and problems of ITEM against their contract.
 
     ITEM is FILE.py:CLASS, FILE.py:FUNCTION of a black box, or the name of a plugin, of its module
-    or of its distribution; see `orthobench list plugins`. Solvers run for a few steps on small data
-    of their family, and problems are built with their default parameters, in a process of their
-    own. Each failed check is printed with what to do about it. The exit code is 1 if any check
-    failed.
-    """
+    or of its distribution. Solvers run for a few steps on small data of their family, in a process
+    of their own. The exit code is 1 if any check failed.
+
+    \b
+    orthobench plugin check my_oja.py:MyOja
+    orthobench plugin check my_power.py:run -p "tall-pca n=2000 d=40 k=4"
+    orthobench plugin check my_power.py:run --against reference.npz
+    """  # noqa: D301 - click reads the backspace
     from orthobench.testing.cases import Asked
     from orthobench.testing.in_child import checked
 
     results: list[dict[str, str]] = []
-    found = checked(Asked(item, all_parameters, problem, against), limit)
+    found = checked(Asked(item, problem, against), limit)
     for _, group in itertools.groupby(found, lambda row: (row["kind"], row["name"])):
         of_item = [*group]
         results += of_item

@@ -1,13 +1,8 @@
-"""Printing: JSON or text, tables of results, the status line, and how a command ends.
-
-It ends with at most one line on standard error and an exit code, whatever happened.
-"""
+"""Printing: JSON or text, tables of results, the status line, and the end of a command."""
 
 from __future__ import annotations
 
-import errno
 import io
-import itertools
 import json
 import os
 import re
@@ -15,7 +10,7 @@ import shutil
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -30,13 +25,7 @@ NO_OUTPUT = 74
 INTERRUPTED = 128 + signal.SIGINT
 CLOSED = 141
 TERMINATED = 128 + signal.SIGTERM
-"""The exit codes; those above 128 are what a shell says of a program that the signal ends."""
-
-ADVICE = {
-    errno.ENAMETOOLONG: "; take a shorter name",
-    errno.EMFILE: "; allow this shell more of them with `ulimit -n 256`",
-}
-"""What to do about some errors of the system."""
+"""The exit codes; those above 128 are 128 plus the number of a signal."""
 
 FEW = 8
 """Maximum number of reasons that are printed without the tables."""
@@ -49,15 +38,7 @@ if TYPE_CHECKING:
 
 
 def say(text: object = "", *, err: bool = False) -> None:
-    """Print text, without control characters: those of strangers' names could run a terminal.
-
-    Parameters
-    ----------
-    text : object
-        Only the styles that commands use stay in it, and its lines.
-    err : bool
-        Whether to print to standard error.
-    """
+    """Print text without control characters, which could control the terminal, but with styles."""
     parts = _STYLES.split(str(text))
     for i, part in enumerate(parts):
         if i % 2 == 0 and not part.isprintable():
@@ -90,16 +71,7 @@ def print_facts(facts: Any, as_json: bool, as_text: Callable[[Any], Iterable[str
 def print_results(
     results: Results, folder: Path | None, as_json: bool, *, tables: bool = False
 ) -> None:
-    """Print what to use, and cost and seeds of each solver; with a folder, draw figures in it.
-
-    Parameters
-    ----------
-    results : Results
-    folder : Path, optional
-    as_json : bool
-    tables : bool
-        Whether to print the full table of each problem first.
-    """
+    """Print the answer, with all tables first if asked; draw figures if there is a folder."""
     from orthobench.decide.comparisons import answer_of
 
     if as_json:
@@ -116,13 +88,13 @@ def print_results(
     match results.session()["environment"]:
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
-    for line in figure_lines([] if folder is None else _figures(results, folder)):
-        say(line)
+    for path in [] if folder is None else _figures(results, folder):
+        say(path)
     say(f"runs     {results.path}")
 
 
 def facts(results: Results, files: Iterable[Path]) -> dict[str, Any]:
-    """Return some results as plain values: what to use, the rows of the tables, and files."""
+    """Return results as plain values: the answer, the rows of the tables, and files."""
     from orthobench.decide.answer import plain_answer
     from orthobench.decide.comparisons import answer_of
     from orthobench.report.terminal import table
@@ -142,7 +114,7 @@ def print_tables(results: Results) -> None:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print what to use, cost and seeds of each solver on each problem, and what was tested."""
+    """Print the answer, cost and seeds of each solver on each problem, and the evidence."""
     from rich.console import Console
 
     from orthobench.report.terminal import overview
@@ -156,7 +128,7 @@ def print_answer(answer: Answer) -> None:
 
 
 def print_troubles(results: Results, answer: Answer) -> None:
-    """Print why runs failed or solvers take no part, a line for each reason, but few of many."""
+    """Print a line for each reason why runs failed or solvers were left out, up to `FEW`."""
     from orthobench.report.terminal import table
 
     lines = [*table.troubles(results.entries, answer.comparisons)]
@@ -166,17 +138,9 @@ def print_troubles(results: Results, answer: Answer) -> None:
         say(f"{len(lines) - FEW} more reasons: orthobench show prints all")
 
 
-def figure_lines(paths: Sequence[Path]) -> Iterator[str]:
-    """Yield a line for each figure: its path, and its other formats."""
-    for stem, group in itertools.groupby(paths, key=lambda path: path.with_suffix("")):
-        first, *others = [path.suffix for path in group]
-        also = f" (also {', '.join(others)})" if others else ""
-        yield f"{stem}{first}{also}"
-
-
 @contextmanager
 def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Give a function that shows what is being done, if standard error is a terminal."""
+    """Yield a function that shows the current work, if standard error is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -208,7 +172,6 @@ class Group(click.Group):
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the command line; ``--help`` and ``--version`` print and exit here."""
-        _open_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
                 stream.reconfigure(errors="replace")  # Windows' code pages lack what names have
@@ -220,18 +183,6 @@ class Group(click.Group):
         signal.signal(signal.SIGTERM, _terminate)
         with ended():
             return super().invoke(ctx)
-
-
-def _open_streams() -> None:
-    """Open standard streams that were closed, so that no file that is opened takes their place."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            try:
-                os.fstat(number)
-            except OSError:
-                os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
-            nothing = os.open(os.devnull, os.O_RDWR)
-            setattr(sys, name, os.fdopen(nothing, "w" if number else "r", encoding="utf-8"))
 
 
 @contextmanager
@@ -251,9 +202,7 @@ def ended() -> Iterator[None]:
         _end(CLOSED)
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
-        advice = ADVICE.get(error.errno or 0, "")
-        said = f"orthobench: cannot read or write{where}: {error.strerror or error}{advice}"
-        _end(WRONG if error.errno == errno.ENAMETOOLONG else NO_OUTPUT, said)
+        _end(NO_OUTPUT, f"orthobench: cannot read or write{where}: {error.strerror or error}")
     except Exception as error:
         from orthobench.errors import OrthobenchError
 

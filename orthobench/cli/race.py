@@ -22,29 +22,28 @@ if TYPE_CHECKING:
 @click.command()
 @options.PROBLEMS
 @click.option("--within", type=options.duration, default="2m", metavar="TIME",
-              help="The time that it may take in all, as 30s, 2m or 1h.")  # fmt: skip
+              help="Stop after this time: 30s, 2m or 1h.")  # fmt: skip
 @click.option("--tolerance", type=options.PART, default=0.01,
-              help="Part of the gap from the start to the best value that is good enough.",
+              help="Accept solvers that leave this part of the gap.",
               )  # fmt: skip
 @click.option("--cost", type=click.Choice(("seconds", "samples", "flops", "memory", "products")),
-              default="seconds", help="What is to be least.")  # fmt: skip
+              default="seconds", help="Minimise this cost.")  # fmt: skip
 @click.option("--memory", type=options.size, metavar="SIZE",
-              help="The most memory of a process, as 2GB; a solver that needs more fails.",
+              help="Limit the memory of a process, as 2GB.  [default: none]",
               )  # fmt: skip
 @options.SOLVERS
 @click.option("--store", type=options.FILE,
-              help="File of the runs.  [default: a folder in orthobench-results]")  # fmt: skip
+              help="Keep the runs in this file.  [default: in orthobench-results]")  # fmt: skip
 @options.QUIET
 @options.AS_JSON
 def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
          memory: int | None, solvers: tuple[str, ...], store: Path | None, quiet: bool,
          as_json: bool) -> None:  # fmt: skip
-    """Find the call to make on your problem, in the time that you give it.
+    """Find the call to make on your problem, within a time.
 
-    All solvers that can take it race, and those that take several times as long as the leader are
-    dropped. The best run on fresh seeds until it is shown which are as good, and their calls are
-    timed one after another. An exact call is named first, unless another one saves a lot. The same
-    command goes on if a race was interrupted.
+    All solvers that can take it race; those much slower than the leader are dropped. The best run
+    on fresh seeds, and the calls that are as good are timed one after another. An exact call is
+    preferred unless another one saves a lot. The same command goes on after an interruption.
     """
     if not problems:
         raise click.UsageError('name your problem: -p "npy-pca path=X.npy k=4"')
@@ -66,7 +65,7 @@ def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
 
 @contextmanager
 def _telling(quiet: bool) -> Iterator[Progress | None]:
-    """Give what shows lines, and the standing: redrawn in a terminal, elsewhere its last line."""
+    """Yield a function that shows lines and the standing, which a terminal redraws."""
     if quiet or not sys.stderr.isatty():
         yield None if quiet else lambda text, _: say(text.rpartition("\n")[2], err=True)
         return

@@ -14,20 +14,22 @@ from orthobench.cli.printing import FAILED, print_json, say
 @click.command()
 @click.argument("paper", required=False)
 @click.option("--claim", "names", multiple=True, metavar="NAME",
-              help="Only this claim. Repeatable.")  # fmt: skip
+              help="Check this claim only. Repeatable.")  # fmt: skip
 @click.option("--quick", "size", flag_value="quick",
-              help="Small sizes: minutes, and wider intervals.")  # fmt: skip
-@click.option("--smoke", "size", flag_value="smoke", help="Tiny sizes: seconds, and no verdict but "
-              "whether each claim can be checked.")  # fmt: skip
+              help="Run small sizes: minutes, and wider intervals.")  # fmt: skip
+@click.option("--smoke", "size", flag_value="smoke", help="Run tiny sizes: seconds, and only "
+              "see whether each claim can be checked.")  # fmt: skip
 @click.option("--first-seed", type=click.IntRange(0), default=0,
-              help="Another one gives independent runs.")  # fmt: skip
+              help="Begin at this seed; another one gives independent runs.")  # fmt: skip
 @click.option("--store", type=FOLDER,
-              help="Folder for the results.  [default: orthobench-results/PAPER]")  # fmt: skip
+              help="Keep results in this folder.  [default: orthobench-results/PAPER]")  # fmt: skip
 @WORKERS
 @click.option("--publish", is_flag=True, help="Write the paper's page: README.md and pictures.")
-@click.option("-o", "--out", type=FOLDER, help="Folder of the page.  [default: reports/PAPER]")
+@click.option(
+    "-o", "--out", type=FOLDER, help="Write the page to this folder.  [default: reports/PAPER]"
+)
 @click.option("--stale", is_flag=True,
-              help="Only list the pages in reports/ whose code has changed since.")  # fmt: skip
+              help="List the pages in reports/ whose code has changed since.")  # fmt: skip
 @QUIET
 @AS_JSON
 def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first_seed: int,
@@ -35,10 +37,9 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
               quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Check the claims of PAPER against runs of its methods.
 
-    Without PAPER, lists the papers. Prints for each claim whether it holds, with the measured value
-    and its interval over the seeds. The exit code is 1 if a verdict is not the published one, since
-    a solver or a check has changed. Finished runs are kept, and another call continues after the
-    last one.
+    Without PAPER, list the papers. For each claim, print whether it holds, the measured value and
+    its interval over the seeds. The exit code is 1 if a verdict is not the published one. The same
+    command goes on after an interruption.
     """
     from orthobench.harness.suite import FULL, SMOKE
     from orthobench.registry.plugins import catalogue
@@ -71,10 +72,13 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
             say(path, err=as_json)
     red = any(one.red for one in checked)
     if not as_json:
-        mend = "find which change moved what is not as published, or --publish it"
+        mend = "find the change that moved the verdicts, or --publish them"
         more = "--first-seed 1000 checks them on independent runs"
         if size == SMOKE:
-            mend, more = "mend what cannot be checked", "--quick says whether they hold"
+            mend, more = (
+                "mend the claims that cannot be checked",
+                "--quick checks whether they hold",
+            )
         say(f"next: {mend if red else more}")
     sys.exit(FAILED if red else 0)
 
@@ -85,8 +89,9 @@ def _refuse_meaningless(
     from orthobench.errors import UsageError
 
     rules = {
-        "--stale lists all pages: leave the rest out": stale and (paper or some or size or publish),
-        "which paper? `orthobench reproduce` without options lists them":
+        "--stale lists all pages: leave other options out":
+            stale and (paper or some or size or publish),
+        "name a paper; `orthobench reproduce` lists them":
             paper is None and (publish or size or some),
         "--out is the folder of the page; add --publish to write it": out and not publish,
         "a page has all claims of its paper; publish without --claim": publish and some,
@@ -108,8 +113,8 @@ def _list_pages(as_json: bool) -> None:
         print_json([{"name": name, "changed": changed} for name, changed in found.items()])
         return
     for name, changed in found.items():
-        told = "names no code" if changed is None else f"other code now: {', '.join(changed)}"
-        say(f"{click.style(name, bold=True)}  {'current' if changed == [] else told}")
+        state = "names no code" if changed is None else f"other code now: {', '.join(changed)}"
+        say(f"{click.style(name, bold=True)}  {'current' if changed == [] else state}")
     say("orthobench reproduce NAME --publish makes the page of one current")
 
 

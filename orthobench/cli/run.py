@@ -14,40 +14,55 @@ from orthobench.cli import options
 from orthobench.cli.printing import FAILED, print_facts, print_results, print_tables, say
 
 
-@click.command()
+@click.command(
+    cls=options.grouped(
+        Suite="problems solvers seeds samples steps seconds flops on measure tolerance",
+        Selection="only retry decide explain dry_run",
+        Execution="workers executor scheduler isolate timeout memory_limit",
+        Output="store figures verbose quiet as_json",
+    )
+)
 @click.argument("suite", required=False, type=options.Installed("suites"))
 @options.PROBLEMS
 @options.SOLVERS
-@click.option("--seeds", type=options.COUNT, help="Number of seeds, instead of the suite's.")
-@click.option("--samples", type=options.COUNT, help="Budget in samples, instead of the suite's.")
-@click.option("--seconds", type=options.POSITIVE, help="Budget in seconds, instead of the suite's.")
-@click.option("--steps", type=options.COUNT, help="Budget in steps, instead of the suite's.")
-@click.option("--flops", type=options.POSITIVE, help="Budget in flops, instead of the suite's.")
+@click.option("--seeds", type=options.COUNT,
+              help="Run this number of seeds.  [default: the suite's, or 10]")  # fmt: skip
+@click.option("--samples", type=options.COUNT,
+              help="Limit a run to this number of samples.  [default: the suite's, or 10,000]"
+              )  # fmt: skip
+@click.option("--steps", type=options.COUNT,
+              help="Limit a run to this number of steps.  [default: the suite's]")  # fmt: skip
+@click.option("--seconds", type=options.POSITIVE,
+              help="Limit a run to this time.  [default: the suite's]")  # fmt: skip
+@click.option("--flops", type=options.POSITIVE,
+              help="Limit a run to this number of flops.  [default: the suite's]")  # fmt: skip
 @click.option("--on", multiple=True, metavar="PLACE",
-              help="Array library, device and precision: numpy, torch:cpu, torch:cuda/float32, "
-              "jax:cpu, cupy; or where blocks of samples are summarized: blocks, dask:4, "
-              "dask:tcp://HOST:8786. Repeatable.")  # fmt: skip
+              help="Compute with this array library, device and precision: torch:cuda/float32, "
+              "jax:cpu, cupy; or on blocks of samples: blocks, dask:4, dask:tcp://HOST:8786. "
+              "Repeatable.  [default: numpy]")  # fmt: skip
 @click.option("--measure", type=click.Choice(("memory",)),
-              help="Measure peak memory, not time, as the suite SUITE-memory.")  # fmt: skip
+              help="Measure peak memory instead of time, as the suite SUITE-memory.")  # fmt: skip
 @options.TOLERANCE
-@click.option("--store", type=options.FILE, help="File of results.  "
-              "[default: orthobench-results/SUITE/results.sqlite]")  # fmt: skip
-@click.option("--explain", is_flag=True, help="Only say of each cell whether it would run.")
-@click.option("--dry-run", is_flag=True, help="Only check everything, and count the cells.")
 @click.option("--only", metavar="PATTERN",
-              help='Only cells whose "PROBLEM SOLVER" matches, such as "* oja*".')  # fmt: skip
+              help='Run only cells whose "PROBLEM SOLVER" matches, such as "* oja*".')  # fmt: skip
 @click.option("--retry", is_flag=True, help="Run cells again that failed before.")
-@click.option("--decide", type=click.IntRange(0), metavar="SEEDS", help="Maximum number of seeds "
-              "of what is undecided.  [default: 48 from 12 seeds on, else none]")  # fmt: skip
-@click.option("-v", "--verbose", is_flag=True, help="Also print a table for each problem.")
-@click.option("--executor", default="local", metavar="EXECUTOR", help="In worker processes "
-              "(local), in this process (inline), or on a Dask cluster (dask).")  # fmt: skip
+@click.option("--decide", type=click.IntRange(0), metavar="SEEDS",
+              help="Add seeds to undecided solvers, up to this number.  [default: 48 if the suite "
+              "has 12, else 0]")  # fmt: skip
+@click.option("--explain", is_flag=True, help="Print for each cell whether it would run; stop.")
+@click.option("--dry-run", is_flag=True, help="Check everything, and count the cells; stop.")
 @options.AUTO_WORKERS
+@click.option("--executor", default="local", metavar="EXECUTOR",
+              help="Run in worker processes (local), in this process (inline), or on a Dask "
+              "cluster (dask).")  # fmt: skip
+@click.option("--scheduler", metavar="ADDRESS", help="Use this scheduler of a Dask cluster.")
 @click.option("--isolate", is_flag=True, help="Run each cell in a fresh process.")
 @options.TIMEOUT
 @options.MEMORY_LIMIT
-@click.option("--scheduler", metavar="ADDRESS", help="The scheduler of the Dask cluster.")
-@click.option("--figures/--no-figures", default=True, help="Whether to draw figures.")
+@click.option("--store", type=options.FILE, help="Keep results in this file.  "
+              "[default: orthobench-results/SUITE/results.sqlite]")  # fmt: skip
+@click.option("--figures/--no-figures", default=True, help="Draw figures.")
+@click.option("-v", "--verbose", is_flag=True, help="Print a table for each problem.")
 @options.QUIET
 @options.AS_JSON
 def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, retry: bool,
@@ -56,12 +71,13 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
         explain: bool, dry_run: bool, **changes: Any) -> None:  # fmt: skip
     """Run the cells of SUITE that are not in its store yet.
 
-    SUITE is the name of a suite or a TOML file; quickstart by default. Prints which call to make,
-    cost and seeds of each solver on each problem, and the paths of figures and store. -v prints a
-    table for each problem as it is finished, `orthobench show` all tables of a store, and
-    `orthobench report` writes a page about it. `orthobench race` finds the call to make on one
-    problem in less time.
-    """
+    SUITE is the name of a suite or a TOML file  [default: quickstart]. With -p, run problems of
+    your own instead. Prints the call to make, and cost and seeds of each solver on each problem.
+
+    \b
+    orthobench run
+    orthobench run -p "digits k=4" -s oja -s my_oja.py:MyOja --seeds 5
+    """  # noqa: D301 - click reads the backspace
     from orthobench import api
     from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits

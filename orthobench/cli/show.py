@@ -19,16 +19,15 @@ from orthobench.cli.printing import print_facts, print_results
 def show(name: str, suite: str | None, tolerance: float | None, as_json: bool) -> None:
     """Show a solver, problem or suite, or the results in a store.
 
-    NAME is the name of a solver, problem or suite, or the path of a store or of the folder that
-    holds results.sqlite. Failed runs are shown; the exit code is 0 nevertheless.
+    NAME is a solver, problem or suite, or the path of a store or of the folder with its
+    results.sqlite. The exit code is 0 also if runs failed.
     """
     from orthobench.results.results import Results, store_at
 
     if store_at(Path(name)).is_file():
         print_results(Results.read(name, suite, tolerance), None, as_json, tables=True)
     elif suite or tolerance:
-        option = "--suite names a suite in" if suite else "--tolerance is of the solvers in"
-        raise click.UsageError(f"{option} a store, but {name!r} is not a store")
+        raise click.UsageError(f"--suite and --tolerance are for a store, which {name!r} is not")
     else:
         from orthobench.registry.plugins import catalogue
         from orthobench.report.terminal import listing
@@ -38,6 +37,6 @@ def show(name: str, suite: str | None, tolerance: float | None, as_json: bool) -
             from orthobench.atlas.answers import opened
             from orthobench.errors import UsageError
 
-            with suppress(UsageError):  # there is no atlas, or nothing that reads it
+            with suppress(UsageError):  # no atlas
                 facts["record"] = opened(None, rows=False).about.get("records", {}).get(name, "")
         print_facts(facts, as_json, listing.page)

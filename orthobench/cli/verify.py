@@ -15,10 +15,10 @@ from orthobench.cli.printing import FAILED, WRONG, print_facts
 @click.command()
 @options.STORE
 @click.option("--share", type=click.FloatRange(0, 1, min_open=True), default=0.1,
-              help="Share of the cells to compute again.")  # fmt: skip
-@click.option("--seed", type=int, default=0, help="Of the draw of these cells.")
-@click.option("--data", "folders", multiple=True, type=options.FOLDER, help="Where files may be "
-              "read that STORE names. Repeatable.  [default: nowhere]")  # fmt: skip
+              help="Compute this share of the cells.")  # fmt: skip
+@click.option("--seed", type=int, default=0, help="Draw the cells with this seed.")
+@click.option("--data", "folders", multiple=True, type=options.FOLDER, help="Read files that STORE "
+              "names from this folder. Repeatable.  [default: none]")  # fmt: skip
 @options.AUTO_WORKERS
 @options.TIMEOUT
 @options.MEMORY_LIMIT
@@ -27,20 +27,19 @@ from orthobench.cli.printing import FAILED, WRONG, print_facts
 def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
            workers: Any, timeout: float | None, memory_limit: int | None,
            quiet: bool, as_json: bool) -> None:  # fmt: skip
-    """Compute a random share of the cells in STORE again, and compare.
+    """Compute a share of the cells in STORE again, and compare.
 
-    STORE is a store, or the folder that holds results.sqlite; it is only read.
-    Endings, steps, samples, flops and metrics of all checkpoints are compared: bit for bit on the
-    same platform with the same code, within a tolerance otherwise, which is named. Seconds are not.
-    What is not installed here is named and counts as not checked.
+    STORE is a store, or the folder with its results.sqlite; it is only read. Endings, steps,
+    samples, flops and metrics are compared: bit for bit on the same platform with the same code,
+    otherwise within a tolerance, which is printed. Cells whose code is not installed are skipped.
 
     \b
     orthobench verify STORE --share 1       all cells
     orthobench verify STORE --seed 1        another share
     orthobench verify STORE --timeout 60 --memory-limit 4GiB
-                                            a store of somebody else
+                                            a store of a stranger
 
-    The exit code is 1 where a value did not come out again, and 2 where nothing could be checked.
+    The exit code is 1 if a value differs, and 2 if nothing could be checked.
     """  # noqa: D301 - click reads the backspace
     from orthobench.harness.executors import Limits
     from orthobench.registry.plugins import catalogue

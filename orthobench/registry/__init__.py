@@ -1,1 +1,1 @@
-"""What plugins are installed, and whether a suite can be run."""
+"""The installed plugins, and the checks of a suite before it runs."""

@@ -1,7 +1,4 @@
-"""Plugins from benchmarks of benchopt: a class for each data set and solver, which calls its own.
-
-The benchmark is read and copied, and nothing of it is executed.
-"""
+"""Plugins from benchmarks of benchopt, which are read and copied, but not executed."""
 
 from __future__ import annotations
 
@@ -11,7 +8,8 @@ import json
 import keyword
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -35,56 +33,16 @@ RESERVED = {
 COPIED = ("objective.py", "datasets", "solvers", "benchmark_utils", "benchmark_utils.py", "utils")
 """The files and folders of a benchmark that its classes need."""
 
-INIT = '''"""A benchmark of benchopt: the data sets and solvers in the folders of these names."""
-
-from orthobench.contract import discovered
-
-orthobench_solvers, orthobench_problems, orthobench_suites = discovered(__name__)
-'''
-
-TEST = '''"""Each solver of the port runs on the first problem, and its result is judged."""
-
-import math
-
-import orthobench as ob
-import pytest
-from orthobench.registry.suite_file import load
-
-INSTALLED = ob.catalogue()
-SUITE = load(INSTALLED.suite("@plugin@-comparison"), INSTALLED)
-
-
-@pytest.mark.parametrize("solver", SUITE.solvers, ids=lambda one: one.label)
-def test_solver_runs_and_is_judged(solver):
-    problem = SUITE.problems[0].problem
-    if refusal := solver.solver.refuses(problem):
-        pytest.skip(refusal)
-    outcome = ob.solve(solver.solver, problem, ob.Budget(steps=4))
-    assert math.isfinite(outcome.trace[-1].metrics["value"])
-'''
-
 ENDINGS = (".py", ".jl", ".R")
 """The endings of files that are copied."""
-
-MOST_BYTES = 2**20
-"""Maximum number of bytes of a file that is copied."""
 
 
 @dataclass(frozen=True)
 class Original:
-    """A class of a benchmark, as its file says.
+    """A class of a benchmark, as read from its file.
 
-    Attributes
-    ----------
-    file : str
-        ``"solvers/cd.py"``.
-    name : str
-    parameters : mapping
-        As benchopt has them: names, several of which may be separated by commas, with values.
-    requirements : tuple of str
-        Distributions.
-    strategy : str
-        The sampling strategy; empty if it is that of the objective.
+    `parameters` has values by names, several of which may be separated by commas. `strategy` is
+    empty if it is that of the objective.
     """
 
     file: str
@@ -109,13 +67,7 @@ class Original:
 
 
 def originals(folder: Path) -> tuple[Original, list[Original], list[Original]]:
-    """Return the objective of a benchmark, its data sets and its solvers.
-
-    Raises
-    ------
-    UsageError
-        If the folder is no benchmark of benchopt, or a file of it cannot be read; says which.
-    """
+    """Return the objective of a benchmark, its data sets and its solvers."""
     if not (folder / "objective.py").is_file():
         raise UsageError(f"{folder} is no benchmark of benchopt: it has no objective.py")
     objective = _original(folder, folder / "objective.py", "Objective")
@@ -138,23 +90,23 @@ def _original(folder: Path, file: Path, kind: str) -> Original | None:
         raise UsageError(f"{file} cannot be read as Python: {error}") from None
     classes = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == kind)
     for found in classes:
-        said = {
+        assigned = {
             target.id: statement.value
             for statement in found.body if isinstance(statement, ast.Assign)
             for target in statement.targets if isinstance(target, ast.Name)
         }  # fmt: skip
-        parameters = _literal(said.get("parameters"), {})
-        requirements = _literal(said.get("requirements"), [])
+        parameters = _literal(assigned.get("parameters"), {})
+        requirements = _literal(assigned.get("requirements"), [])
         return Original(
-            file.relative_to(folder).as_posix(), str(_literal(said.get("name"), file.stem)),
+            file.relative_to(folder).as_posix(), str(_literal(assigned.get("name"), file.stem)),
             parameters if _is_grid(parameters) else {},
-            tuple(_distribution(str(one)) for one in requirements), _strategy(said),
+            tuple(_distribution(str(one)) for one in requirements), _strategy(assigned),
         )  # fmt: skip
     return None
 
 
 def _literal(node: ast.expr | None, default: Any) -> Any:
-    """Return the value of an expression; the default if there is none, or it has to be executed."""
+    """Return the value of an expression; the default if there is none, or it needs code."""
     try:
         return default if node is None else ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -168,17 +120,16 @@ def _is_grid(value: Any) -> bool:
     )
 
 
-def _strategy(said: Mapping[str, ast.expr]) -> str:
+def _strategy(assigned: Mapping[str, ast.expr]) -> str:
     """Return the sampling strategy that a class names, or its stopping criterion does."""
-    named = said.get("sampling_strategy", said.get("stopping_strategy"))
-    criterion = said.get("stopping_criterion")
+    named = assigned.get("sampling_strategy", assigned.get("stopping_strategy"))
+    criterion = assigned.get("stopping_criterion")
     if named is None and isinstance(criterion, ast.Call):
         named = next((k.value for k in criterion.keywords if k.arg == "strategy"), None)
     return str(_literal(named, "")).lower()
 
 
 def _distribution(requirement: str) -> str:
-    """Return the name of a distribution: ``picard`` of ``conda-forge::picard>=0.6``."""
     name = re.sub(r"^[\w-]+::?(?!//)", "", requirement.strip())
     if of_url := re.search(r"://[^/]+/[^/]+/([^/@#]+)", name):
         name = of_url[1].removesuffix(".git")
@@ -198,135 +149,70 @@ def _columns(names: str, values: Iterable[Any]) -> Iterator[tuple[str, list[Any]
 def files_of(
     folder: Path, names: Mapping[str, str], chosen: tuple[Original, list[Original], list[Original]]
 ) -> dict[str, str]:
-    """Return the text of each file that is the benchmark's, by its path in the plugin's folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The benchmark.
-    names : mapping
-        As of `orthobench.registry.scaffold.names_of`.
-    chosen : tuple
-        As `originals` returns them.
-    """
+    """Return the text of each file of the benchmark, by its path in the plugin's folder."""
     objective, data, solvers = chosen
-    package = f"src/{names['package']}"
+    package, plugin = f"src/{names['package']}", names["plugin"]
     found = {
         f"{package}/benchmark/{file.relative_to(folder).as_posix()}": file.read_text("utf-8")
         for part in COPIED
         for file in sorted([folder / part, *(folder / part).rglob("*")])
-        if file.suffix in ENDINGS and file.is_file() and file.stat().st_size < MOST_BYTES
+        if file.suffix in ENDINGS and file.is_file()
     }
-    for part in ("problems", "solvers"):
+    for part, classes in (("problems", data), ("solvers", solvers)):
         found[f"{package}/{part}/__init__.py"] = f'"""The {part}: a module for each."""\n'
-    for one in data:
-        found[f"{package}/problems/{_identifier(one)}.py"] = _problem(one, objective, names)
-    for one in solvers:
-        strategy = one.strategy or objective.strategy or "iteration"
-        found[f"{package}/solvers/{_identifier(one)}.py"] = _solver(one, strategy, names)
-    suite = f"{package}/suites/{names['plugin']}-comparison.toml"
-    found[suite] = _suite(objective, data, solvers, names["plugin"])
-    found[f"{package}/__init__.py"] = INIT
-    found["tests/test_plugin.py"] = TEST.replace("@plugin@", names["plugin"])
+        for one in classes:
+            module = re.sub(r"\W+", "_", Path(one.file).stem).lower()
+            found[f"{package}/{part}/{module}.py"] = _module(part, one, objective, names)
+    found[f"{package}/suites/{plugin}-comparison.toml"] = _suite(objective, data, solvers, plugin)
+    found[f"{package}/__init__.py"] = _template("init")
+    found["tests/test_plugin.py"] = _template("test_plugin", plugin=plugin)
     return found
 
 
-def _identifier(one: Original) -> str:
-    return re.sub(r"\W+", "_", Path(one.file).stem).lower()
+def _template(name: str, /, **values: object) -> str:
+    text = (files("orthobench.registry") / f"templates/benchopt/{name}.py.in").read_text("utf-8")
+    return re.sub("@([a-z]+)@", lambda match: str(values[match[1]]), text)
 
 
 def _called(one: Original, plugin: str) -> str:
-    """Return the name in the catalogue."""
     return f"{plugin}-{re.sub(r'[^a-z0-9]+', '-', one.name.lower()).strip('-')}"
 
 
-def _class(one: Original) -> str:
-    words = "".join(word.capitalize() for word in _identifier(one).split("_"))
-    return words if words.isidentifier() else f"The{words}"
-
-
 def _kind(values: Iterable[Any]) -> str:
-    """Return the type of a parameter; empty if its values have none, and are literals in texts."""
+    """Return the type of a parameter; empty if its values are literals in texts."""
     kinds = {type(value) for value in values}
     if kinds == {int, float}:
         return "float"
     return kinds.pop().__name__ if len(kinds) == 1 and kinds <= {bool, int, float, str} else ""
 
 
-def _declared(one: Original, of: str = "") -> tuple[str, list[str]]:
-    """Return the fields of a class as Python, and those that are literals."""
+def _module(part: str, one: Original, objective: Original, names: Mapping[str, str]) -> str:
+    """Return the module of a data set with its objective, or of a solver."""
+    shared = {n: own for n, own in objective.values.items() if n not in one.values}
+    more = replace(objective, parameters=shared if part == "problems" else {})
     lines, literals = [], []
-    for field, name in one.fields.items():
-        values = one.values[name]
-        kind = _kind(values)
-        literals += [] if kind else [field]
-        default = values[0] if kind else repr(values[0])
-        renamed = f', name="{name}"' if field != name else ""
-        lines.append(
-            f"    {field}: {kind or 'str'} = parameter("
-            f'{default!r}, help="as of the original{of}"{renamed})'
-        )
-    return "\n".join(lines), literals
-
-
-def _problem(one: Original, objective: Original, names: Mapping[str, str]) -> str:
-    of_objective = Original(
-        objective.file, objective.name,
-        {n: own for n, own in objective.values.items() if n not in one.values}, (), "",
+    for owner in (one, more):
+        for field, name in owner.fields.items():
+            values = owner.values[name]
+            kind = _kind(values)
+            literals += [] if kind else [field]
+            default = values[0] if kind else repr(values[0])
+            renamed = f', name="{name}"' if field != name else ""
+            lines.append(
+                f'    {field}: {kind or "str"} = parameter({default!r}, help="as in {owner.file}"'
+                f"{renamed})"
+            )
+    strategy = one.strategy or objective.strategy
+    return _template(
+        part.removesuffix("s"), title=one.name, path=one.file, name=_called(one, names["plugin"]),
+        data=one.fields, objective=more.fields, literals=tuple(literals), fields="\n".join(lines),
+        base=BASES.get(strategy, BASES["iteration"]), packages=("benchopt", *one.requirements),
+        **names,
     )  # fmt: skip
-    fields, literals = _declared(one)
-    more, others = _declared(of_objective, "'s objective")
-    return f'''"""The data set {one.name} with the objective {objective.name}."""
-
-from dataclasses import dataclass
-
-from orthobench.contract import parameter
-from orthobench_kit.benchopt import BenchoptProblem
-
-
-@dataclass(frozen=True)
-class {_class(one)}(BenchoptProblem):
-    """The data set {one.name}: `benchmark/{one.file}`."""
-
-    name = {_called(one, names["plugin"])!r}
-    family = {names["plugin"]!r}
-    package = {names["package"]!r}
-    file = {one.file!r}
-    of_data = {one.fields!r}
-    of_objective = {of_objective.fields!r}
-    literals = {(*literals, *others)!r}
-{fields}
-{more}
-'''
-
-
-def _solver(one: Original, strategy: str, names: Mapping[str, str]) -> str:
-    base = BASES.get(strategy, BASES["iteration"])
-    fields, literals = _declared(one)
-    return f'''"""The solver {one.name}."""
-
-from dataclasses import dataclass
-
-from orthobench.contract import parameter
-from orthobench_kit.benchopt import {base}
-
-
-@dataclass(frozen=True)
-class {_class(one)}({base}):
-    """The solver {one.name}: `benchmark/{one.file}`."""
-
-    name = {_called(one, names["plugin"])!r}
-    package = {names["package"]!r}
-    file = {one.file!r}
-    packages = {("benchopt", *one.requirements)!r}
-    original = {one.fields!r}
-    literals = {tuple(literals)!r}
-{fields}
-'''
 
 
 def _suite(objective: Original, data: list[Original], solvers: list[Original], plugin: str) -> str:
-    """Return a suite of all solvers on simulated data, or else on all: the others are fetched."""
+    """Return a suite of all solvers on simulated data; on all data if none are simulated."""
     simulated = [one for one in data if one.name.lower() == "simulated"] or data
     tables = []
     for one in simulated:

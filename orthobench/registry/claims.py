@@ -1,9 +1,6 @@
-"""Claims of papers that can be checked.
+"""Claims of papers: sentences with a source, and a check that measures a value and its interval.
 
-A `Claim` is a sentence of a paper with its source, and a check that runs the experiment over
-several seeds and returns a `Measurement`: a value, an interval and a verdict. Plugins return a
-`Paper` with its claims from the hook ``orthobench_claims``; ``orthobench reproduce PAPER`` checks
-them.
+Plugins return a `Paper` with its claims from the hook ``orthobench_claims``.
 """
 
 from __future__ import annotations
@@ -51,17 +48,9 @@ _COUNTED = {
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a check measured.
+    """The measurement of a check: a value, NaN if there is none, and its interval over seeds.
 
-    Attributes
-    ----------
-    verdict : Verdict
-    value : float
-        The value measured; NaN where there is none.
-    interval : (float, float)
-        An interval for the value over seeds, of 95 % unless `text` says otherwise.
-    text : str
-        The meaning of the value, and remarks: ``"MSG / incremental, median of 5 splits"``.
+    The interval has 95 % unless `text`, the meaning of the value, says otherwise.
     """
 
     verdict: Verdict
@@ -71,46 +60,17 @@ class Measurement:
 
 
 class Evidence(Protocol):
-    """The runs of a paper's suites, for checks of its claims; suites run when they are needed.
-
-    Attributes
-    ----------
-    seeds : sequence of int
-        Seeds for checks that run no suite; take as many as you need, in order. At the smoke size
-        there are two.
-    """
+    """The runs of a paper's suites, for checks of its claims; suites run when they are needed."""
 
     @property
     def seeds(self) -> Sequence[int]:
-        """Seeds for checks that run no suite."""
+        """Seeds for checks that run no suite; two at the smoke size."""
 
     def sized(self, full: T, quick: T, smoke: T | None = None) -> T:
-        """Return one of the values, for the size at which claims are checked.
-
-        Parameters
-        ----------
-        full
-            The value at the size of the paper.
-        quick
-            The value with which all claims of a paper take minutes.
-        smoke : optional
-            The value with which they take seconds; `quick` if there is none.
-        """
+        """Return the value of the current size; `smoke` defaults to `quick`."""
 
     def problems(self, suite: str, problem: str) -> Sequence[str]:
-        """Return the problems of a suite that a specification applies to.
-
-        Parameters
-        ----------
-        suite : str
-        problem : str
-            As `records` takes it.
-
-        Returns
-        -------
-        sequence of str
-            A specification of each alone, in the order of the suite.
-        """
+        """Return a specification of each problem of a suite that a specification applies to."""
 
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
         """Return the runs of a solver on a problem, by seed, with the parameters that tuning chose.
@@ -121,16 +81,14 @@ class Evidence(Protocol):
             The stem of its file.
         problem, solver : str
             Specifications ``NAME key=value ...`` that apply to one problem and one solver of the
-            suite: the name in the catalogue, and as many parameters as tell it from the others
-            there. Of a problem that is compared at levels the metric of the level counts as a
-            parameter. Labels do not count: they are for people.
+            suite. If a problem is compared at levels, the metric of the level is a parameter.
 
         Raises
         ------
         UsageError
             If a specification applies to none or to several.
         ClaimError
-            Where a run failed or is missing, so that the claim cannot be checked.
+            If a run failed or is missing.
         """
 
     def finals(self, suite: str, problem: str, solver: str, value: str) -> Array:
@@ -151,23 +109,18 @@ class Claim:
     ----------
     name : str
         Lower case with hyphens, unique in its paper: ``"msg-costs-more"``.
-    sentence : str
-        The claim, in plain words.
-    source : str
-        Its place in the paper: ``"Figure 3"``, ``"section 5.2"``, ``"Table 2"``.
+    sentence, source : str
+        The claim, and its place in the paper: ``"Figure 3"``, ``"section 5.2"``.
     check : callable, optional
         ``check(evidence)`` returns a `Measurement`. A claim without one cannot be tested.
     printed : str
         The number that the paper prints, if any: ``"about 15"``.
     known : Verdict
-        The verdict published so far; any other is a regression, of a solver or of the check.
+        The published verdict; any other is a regression.
     reason : str
-        The reason for any verdict but ``HOLDS``: which parameters were tried, what is missing, or
-        what takes its place.
-    suites : tuple of str
-        The suites that the check runs, whose figures illustrate the claim.
-    data : tuple of str
-        Names of the files that the check needs in the data folder.
+        The reason for any verdict but ``HOLDS``.
+    suites, data : tuple of str
+        The suites that the check runs, and the files that it needs.
     """
 
     name: str
@@ -191,21 +144,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a paper, drawn from runs made here.
-
-    Attributes
-    ----------
-    name : str
-        The stem of its file: ``"figure-3"``.
-    source : str
-        Its place in the paper: ``"Figure 3"``.
-    caption : str
-        What it shows, and what to look at.
-    plot : callable
-        ``plot(evidence)`` returns a `Plot`.
-    data : tuple of str
-        Names of the files that it needs in the data folder.
-    """
+    """A figure of a paper, drawn from runs made here: ``plot(evidence)`` returns a `Plot`."""
 
     name: str
     source: str
@@ -216,24 +155,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper with its claims.
+    """A paper with its claims, in its order; at least one for each figure and table.
 
-    Attributes
-    ----------
-    name : str
-        A short name: ``"givens-2014"``.
-    reference : str
-        Authors, title, venue, year.
-    claims : tuple of Claim
-        In the order of the paper; at least one for each figure and table.
-    suites : Path
-        The folder of its suites, ``NAME.toml``, with tables of values by size for what is smaller
-        in quick and smoke runs.
-    pictures : tuple of Picture
-    notes : str
-        Notes on the whole reproduction, in Markdown: deviations, corrected misprints.
-    summary : str
-        What does not hold, or could not be tested, in one or two lines; for a list of papers.
+    `suites` is the folder of its suites, `notes` are in Markdown, and `summary` names the claims
+    that do not hold, in one or two lines.
     """
 
     name: str
@@ -272,10 +197,9 @@ def papers_of(package: str) -> list[Paper]:
         caption = "Suboptimality against samples."
         plot = "figure_3.draw"
 
-    The file ``msg_2013.toml`` names functions of the module or package ``msg_2013`` beside it.
-    ``with`` has the keyword arguments of a check or plot after the evidence; a text that begins
-    with ``@`` is the name of an object there. Suites are in the folder ``msg_2013/suites``. The
-    other keys are the attributes of `Claim` and `Picture`.
+    The file ``msg_2013.toml`` names functions of the module ``msg_2013`` beside it, with suites in
+    the folder ``msg_2013/suites``. ``with`` has keyword arguments of a check or plot; a text that
+    begins with ``@`` names an object there. Other keys are attributes of `Claim` and `Picture`.
 
     Parameters
     ----------

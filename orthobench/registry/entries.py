@@ -34,21 +34,14 @@ _KEY = re.compile(r"""^\s*["']?([\w\-]+)["']?\s*(?:\.[\w\-.\s]+)?=""")
 
 
 class SuiteError(Exception):
-    """An error at a key of a suite.
-
-    Parameters
-    ----------
-    path : tuple
-        The path of the key.
-    message : str
-    """
+    """An error at a key of a suite, with the path of the key."""
 
     def __init__(self, path: KeyPath, message: str) -> None:
         super().__init__(message)
         self.path, self.message = path, message
 
     def as_usage_error(self, source: str, text: str = "") -> UsageError:
-        """Return the error for users, with the source, the line where its text has it, and key."""
+        """Return the error for users, with the source, the line of its text, and the key."""
         lines = line_numbers(text)
         around = (self.path[:length] for length in range(len(self.path), 0, -1))
         line = next((f", line {lines[path]}" for path in around if path in lines), "")
@@ -57,7 +50,7 @@ class SuiteError(Exception):
 
 
 def line_numbers(text: str) -> dict[KeyPath, int]:
-    """Return the number of the line, from 1, of each table and key of a TOML document, by path."""
+    """Return the line, from 1, of each table and key of a TOML document, by path."""
     numbers: dict[KeyPath, int] = {}
     counts: Counter[str] = Counter()
     table: KeyPath = ()
@@ -78,22 +71,8 @@ def entries(
 ) -> list[dict[str, Any]]:
     """Return the tables of the problems or solvers of a suite, each with the name of its class.
 
-    Parameters
-    ----------
-    items : list
-        Tables, specifications ``NAME key=value ...``, classes, objects, functions that are black
-        boxes, and of problems instances. A name may be ``FILE.py:CLASS`` or ``FILE.py:FUNCTION``.
-        A specification alone stands for a list of it.
-    kind : {"problem", "solver"}
-    registry : Registry
-        Gets the classes that are not installed.
-    folder : Path, optional
-        The folder of the suite, which files are in; without one they may be anywhere.
-
-    Raises
-    ------
-    SuiteError
-        Where there are none, or a class cannot be found or could not run.
+    Items are tables, specifications, classes, objects, functions that are black boxes, or instances
+    as problems. The registry gets the classes that are not installed.
     """
     items = [items] if isinstance(items, str) else items
     if not isinstance(items, list):
@@ -115,7 +94,7 @@ def entries(
 
 
 def _entry(item: Any, registry: Registry, folder: Path | None) -> tuple[Any, type | None]:
-    """Return the table of a problem or a solver, and its class where that is not installed."""
+    """Return the table of a problem or a solver, and its class if that is not installed."""
     entry: Any = item
     match item:
         case Instance():
@@ -156,17 +135,6 @@ def class_in(text: str, folder: Path | None = None) -> type:
     """Return the class that ``FILE.py:CLASS`` names; a file that has changed is loaded again.
 
     The class of a function is its `black_box`.
-
-    Parameters
-    ----------
-    text : str
-    folder : Path, optional
-        The folder of the suite that names it, which the file must be in.
-
-    Raises
-    ------
-    UsageError
-        Where there is no such file or class, or the file cannot be imported; names its line.
     """
     file, _, name = text.rpartition(":")
     path = ((folder or Path()) / Path(file).expanduser()).resolve()
@@ -185,7 +153,7 @@ def class_in(text: str, folder: Path | None = None) -> type:
 
 
 def _module(path: Path) -> ModuleType:
-    """Import a file by its name, as the worker processes do that get the same search path."""
+    """Import a file by its name, as worker processes do with the same search path."""
     folder, name = str(path.parent), path.stem
     if folder not in sys.path:
         sys.path.append(folder)  # last, so that it hides nothing
@@ -209,24 +177,18 @@ def _module(path: Path) -> ModuleType:
 
 
 def _state(modules: Iterable[str]) -> dict[str, int]:
-    """Return when the files of modules have last changed, but for those of the core."""
+    """Return the times of the last changes of files of modules, except those of the core."""
     files = {name: file_of(name) for name in modules if name.partition(".")[0] != CORE}
     return {name: file.stat().st_mtime_ns if file and file.exists() else 0
             for name, file in files.items()}  # fmt: skip
 
 
 _states: dict[Path, dict[str, int]] = {}
-"""When the files that were loaded, and those that they import, had last changed."""
+"""The times of the last changes of loaded files, and of those that they import."""
 
 
 def specification(text: str) -> dict[str, Any]:
-    """Parse ``NAME key=value ...``; a value that is not TOML is taken as a string.
-
-    Raises
-    ------
-    UsageError
-        If a word has no ``=``.
-    """
+    """Parse ``NAME key=value ...``; a value that is not TOML is taken as a string."""
     if not isinstance(text, str):
         raise UsageError(f"a specification is a string NAME key=value ..., not {quoted(text)}")
     try:

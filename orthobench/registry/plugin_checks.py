@@ -1,4 +1,4 @@
-"""Checks of a plugin, made as it is loaded: its hooks, and what each of them returns."""
+"""Checks of a plugin as it is loaded: its hooks, and the items that they return."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +16,6 @@ from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError
 from orthobench.registry.claims import Paper
-from orthobench.tools.environment import version
 
 HOOKS = ("orthobench_solvers", "orthobench_problems", "orthobench_suites", "orthobench_claims")
 """The names of all hooks."""
@@ -33,44 +31,8 @@ class PluginError(OrthobenchError):
     """A plugin that cannot be used; the registry lists it as broken, and the rest works."""
 
 
-def check_requirements(distribution: Distribution, plugin: str) -> None:
-    """Refuse a plugin that needs another version of what is installed.
-
-    Raises
-    ------
-    PluginError
-    """
-    from packaging.requirements import Requirement
-    from packaging.version import Version
-
-    for text in distribution.requires or ():
-        needed = Requirement(text)
-        applies = needed.marker is None or needed.marker.evaluate({"extra": ""})
-        here = version(needed.name) if applies else None
-        # the next release is developed under its number
-        fits = (needed.specifier.contains(v, prereleases=True)
-                for v in (here, Version(here).base_version)) if here else [True]  # fmt: skip
-        if not any(fits):
-            raise PluginError(
-                f"{plugin} needs {needed.name}{needed.specifier}, and {here} is installed: "
-                f"pip install -U '{needed.name}{needed.specifier}' {distribution.name}"
-            )
-
-
 def implementations(module: object) -> dict[str, Callable[[], object]]:
-    """Return the hooks that a plugin implements, by name.
-
-    Parameters
-    ----------
-    module : object
-        The plugin: a module, or any object with the hooks as attributes.
-
-    Raises
-    ------
-    PluginError
-        Where there is no hook, or one is misspelt, takes arguments or is not marked with
-        ``@hookimpl``.
-    """
+    """Return the hooks that a plugin implements, by name."""
     hooks: dict[str, Callable[[], object]] = {}
     for name in dir(module):
         near = get_close_matches(name, HOOKS, n=1, cutoff=0.8)
@@ -92,19 +54,7 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
 
 
 def items_of(hook: str, function: Callable[[], object]) -> list[object]:
-    """Call a hook, and return a list of what it returns.
-
-    Parameters
-    ----------
-    hook : str
-        Its name.
-    function : callable
-
-    Raises
-    ------
-    PluginError
-        Where the hook raises, or does not return an iterable.
-    """
+    """Call a hook, and return a list of its items."""
     try:
         returned = function()
         if isinstance(returned, Iterable) and not isinstance(returned, (str, bytes)):
@@ -119,13 +69,7 @@ def items_of(hook: str, function: Callable[[], object]) -> list[object]:
 def reason(error: BaseException, package: str, otherwise: str) -> str:
     """Return an error as text, with file and line of the innermost frame in a package.
 
-    Parameters
-    ----------
-    error : BaseException
-    package : str
-        The package, or a module of it.
-    otherwise : str
-        The place to name where no frame is in the package.
+    `otherwise` is the place to name if no frame is in the package.
     """
     top, where = package.partition(".")[0], otherwise
     if isinstance(error, SyntaxError):
@@ -138,13 +82,7 @@ def reason(error: BaseException, package: str, otherwise: str) -> str:
 
 
 def solver_name(item: object) -> str:
-    """Return the name of a solver class.
-
-    Raises
-    ------
-    PluginError
-        Where it is not a solver, or could not run.
-    """
+    """Return the name of a solver class; raise `PluginError` if it could not run."""
     cls = _checked_class(item, Solver, SOLVER_METHODS, "needs")
     steps = cls.step is not Solver.step or cls.advance is not Solver.advance
     _require(steps, f"{cls.__name__} has neither the method step nor advance")
@@ -152,13 +90,7 @@ def solver_name(item: object) -> str:
 
 
 def problem_name(item: object) -> str:
-    """Return the name of a problem class.
-
-    Raises
-    ------
-    PluginError
-        Where it is not a problem, or could not be built.
-    """
+    """Return the name of a problem class; raise `PluginError` if it could not be built."""
     cls = _checked_class(item, Problem, PROBLEM_METHODS, "offers")
     for attribute in ("family", "primary", "tuned_by"):
         _check_text(cls, attribute)
@@ -166,26 +98,14 @@ def problem_name(item: object) -> str:
 
 
 def suite_name(item: object) -> str:
-    """Return the name of a suite: the stem of its file.
-
-    Raises
-    ------
-    PluginError
-        Where it is not the path of a TOML file that exists.
-    """
+    """Return the stem of a suite's file; raise `PluginError` if it is no TOML file."""
     if not isinstance(item, Path) or item.suffix != ".toml" or not item.is_file():
         raise PluginError(f"the suite {item} is no TOML file that exists, as a Path")
     return item.stem
 
 
 def paper_name(item: object) -> str:
-    """Return the name of a paper.
-
-    Raises
-    ------
-    PluginError
-        Where it is not a `Paper`.
-    """
+    """Return the name of a paper; raise `PluginError` if it is not a `Paper`."""
     if not isinstance(item, Paper):
         raise PluginError(f"{item!r} is not a Paper")
     return item.name
@@ -197,7 +117,7 @@ def _require(condition: object, message: str) -> None:
 
 
 def _checked_class(item: object, base: type, methods: Iterable[str], oracle: str) -> Any:
-    """Return a class, or raise where it cannot be made, or its methods cannot be called."""
+    """Return a class; raise if it cannot be made, or its methods cannot be called."""
     if not (inspect.isclass(item) and issubclass(item, base)):
         shown = textwrap.shorten(repr(item), 80, placeholder=" ...")
         raise PluginError(f"{shown} is not a subclass of {base.__name__}")
@@ -221,7 +141,7 @@ def _checked_class(item: object, base: type, methods: Iterable[str], oracle: str
 
 
 def _check_signature(cls: type, base: type, name: str) -> None:
-    """Raise where a method does not take the arguments of the base class's."""
+    """Raise unless a method takes the arguments of the base class's."""
     instance: object = object.__new__(cls)
     arguments = list(inspect.signature(getattr(base, name)).parameters)[1:]
     try:

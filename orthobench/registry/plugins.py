@@ -1,7 +1,4 @@
-"""The registry of installed plugins: their solvers, problems, suites and papers, by name.
-
-Built-in methods are plugins like any other, found through the same entry points.
-"""
+"""The registry of installed plugins: their solvers, problems, suites and papers, by name."""
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ from orthobench.harness.restarts import restarted
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
     PluginError,
-    check_requirements,
     implementations,
     items_of,
     paper_name,
@@ -51,16 +47,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plugin: its entry point, and the distribution that declares it.
+    """A plugin: its entry point, the distribution that declares it, and its module.
 
-    Attributes
-    ----------
-    name : str
-        The name of the entry point.
-    distribution, version : str
-        Empty where it is not known.
-    module : str
-        The module that has its hooks.
+    Name and version of the distribution are empty if they are unknown.
     """
 
     name: str
@@ -77,12 +66,7 @@ class Plugin:
 class Provided(Generic[T]):
     """A class of solvers or problems, the path of a suite or a paper, with its plugin.
 
-    Attributes
-    ----------
-    item : object
-    plugin : Plugin
-    others : tuple of Provided
-        Further solvers of the same name, each for another family.
+    `others` are further solvers of the same name, each for another family.
     """
 
     item: T
@@ -96,24 +80,13 @@ class Provided(Generic[T]):
 
     @property
     def all(self) -> tuple[Provided[T], ...]:
-        """All of this name, the first of them first."""
+        """All of this name, in the order in which they were registered."""
         return (self, *self.others)
 
 
 @dataclass
 class Registry:
-    """All that plugins bring, by name.
-
-    Attributes
-    ----------
-    solvers, problems, suites, papers : dict
-        What plugins bring, by name.
-    plugins : list of Plugin
-        The plugins that work.
-    broken : dict
-        The reasons why other plugins cannot be used, by name, and modules that plugins found by
-        `discovered` and that cannot be imported.
-    """
+    """All items of plugins, by name; `broken` has the reasons of plugins that do not work."""
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
     problems: dict[str, Provided[type[AnyProblem]]] = field(default_factory=dict)
@@ -124,31 +97,20 @@ class Registry:
 
     @classmethod
     def installed(cls) -> Registry:
-        """Load all installed plugins; those that cannot be used are listed as broken."""
+        """Load all installed plugins."""
         registry = cls()
         points = {_plugin(point): point for point in entry_points(group=GROUP)}
         own_first = sorted(points, key=lambda plugin: (plugin.distribution != GROUP, plugin.name))
         for plugin in own_first:
-            registry._load(points[plugin], plugin)
+            registry.load(points[plugin], plugin)
         return registry
 
-    @classmethod
-    def near(cls, offers: type[Oracle]) -> Registry:
-        """Load only the plugins that bring an oracle, or have the name of its family."""
-        registry, words = cls(), offers.__module__.split(".")
-        modules = {words[0], *(f"{GROUP}_{word}" for word in words)}
-        for point in entry_points(group=GROUP):
-            if point.module.partition(".")[0] in modules:
-                registry._load(point, _plugin(point))
-        return registry
-
-    def _load(self, point: EntryPoint, plugin: Plugin) -> None:
+    def load(self, point: EntryPoint, plugin: Plugin) -> None:
+        """Register a plugin, or list it as broken."""
         name = plugin.name
         if name in self.broken:  # another plugin has this name
             name = f"{name} of {plugin.distribution}"
         try:
-            if point.dist is not None and plugin.distribution != GROUP:
-                check_requirements(point.dist, str(plugin))
             self.add(point.load(), plugin)
         except PluginError as error:
             self.broken[name] = str(error)
@@ -157,22 +119,9 @@ class Registry:
             self.broken[name] = reason(error, plugin.module, where)
 
     def add(self, module: object, plugin: Plugin) -> None:
-        """Register all that a plugin brings, or nothing if anything of it is wrong.
+        """Register all items of a plugin, or raise `PluginError` if one of them is wrong.
 
-        Of a plugin that is `discovered`, a module that cannot be imported is listed as broken. So
-        is a name that two plugins bring: neither has it, unless one of them is built in.
-
-        Parameters
-        ----------
-        module : object
-            A module, or any object with hooks as attributes.
-        plugin : Plugin
-
-        Raises
-        ------
-        PluginError
-            On a hook that is misspelt or raises, on an item that could not run, and if another
-            plugin has its name.
+        A name that two plugins bring is broken: neither has it, unless one of them is built in.
         """
         for other in self.plugins:
             if other.name == plugin.name:
@@ -207,15 +156,7 @@ class Registry:
         return label in self.broken
 
     def register(self, cls: type) -> str:
-        """Add a class of a file, a script or a notebook; return its name.
-
-        Raises
-        ------
-        PluginError
-            Where it could not run.
-        UsageError
-            Where something installed has its name.
-        """
+        """Add a class of a file, a script or a notebook; return its name."""
         kind = "problem" if issubclass(cls, Problem) else "solver"
         name, known = KINDS[kind][1](cls), self._of_kind(kind)
         there = known.get(name)
@@ -233,27 +174,20 @@ class Registry:
         return replace(self, solvers=dict(self.solvers), problems=dict(self.problems))
 
     def base_of(self, oracle: Oracle) -> type[AnyProblem]:
-        """Return the base class of the family whose problems offer what an oracle does.
-
-        Raises
-        ------
-        UsageError
-            Where there is none.
-        """
-        kinds = type(oracle).__mro__
-        items: list[Any] = [provided.item for provided in self.problems.values()]
-        classes: list[Any] = [cls for cls in items if isinstance(cls, type)]  # not given instances
-        bases: dict[Any, type[AnyProblem]]
-        bases = {cls: next(b for b in cls.__mro__ if "family" in vars(b)) for cls in classes}
-        offered: dict[Any, type[AnyProblem]] = {
-            one.offers: bases[cls] for cls in classes for one in (bases[cls], cls)
-        }
-        if not (fit := [kind for kind in kinds if kind in offered]):
-            raise UsageError(
-                f"no installed family has problems that offer a {type(oracle).__name__}: pass a "
-                "Problem instead of its instance"
-            )
-        return offered[fit[0]]
+        """Return the base class of the family whose problems offer an oracle."""
+        offered: dict[Any, type[AnyProblem]] = {}
+        for provided in self.problems.values():
+            if isinstance(provided.item, type):  # not a given instance
+                cls: Any = provided.item
+                base: Any = next(b for b in cls.__mro__ if "family" in vars(b))
+                offered[base.offers] = offered[cls.offers] = base
+        for kind in type(oracle).__mro__:
+            if kind in offered:
+                return offered[kind]
+        raise UsageError(
+            f"no installed family has problems that offer a {type(oracle).__name__}: pass a "
+            "Problem instead of its instance"
+        )
 
     def solver(
         self,
@@ -261,13 +195,7 @@ class Registry:
         parameters: Mapping[str, Any] | None = None,
         offers: type[Oracle] | None = None,
     ) -> AnySolver:
-        """Make the solver with a name; `offers` as in `solver_class`.
-
-        Raises
-        ------
-        UsageError
-            On an unknown name, where it suggests the nearest, or a wrong parameter.
-        """
+        """Make the solver with a name; a wrong name or parameter is a `UsageError`."""
         cls = self.solver_class(name, offers).item
         given = dict(parameters or {})
         if "on" in given and not issubclass(cls, PlacedSolver):
@@ -280,56 +208,25 @@ class Registry:
     def solver_class(
         self, name: str, offers: type[Oracle] | None = None
     ) -> Provided[type[AnySolver]]:
-        """Return the class of solvers with a name.
-
-        Parameters
-        ----------
-        name : str
-        offers : type of Oracle, optional
-            What the solver is to work on, which chooses where families share a name; the first
-            where none of them can, or nothing is said.
-
-        Raises
-        ------
-        UsageError
-            On an unknown name; suggests the nearest.
-        """
+        """Return the class of solvers with a name; the one for `offers` if families share it."""
         self._find("solver", self.solvers, name)
         known = self.solvers[name].all
         able = [one for one in known if offers and issubclass(offers, one.item.needs)]
         return (able or known)[0]
 
     def problem(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnyProblem:
-        """Make the problem with a name.
-
-        Raises
-        ------
-        UsageError
-            On an unknown name, where it suggests the nearest, or a wrong parameter.
-        """
+        """Make the problem with a name; a wrong name or parameter is a `UsageError`."""
         item: Any = self._find("problem", self.problems, name)
         if isinstance(item, Problem):  # its instance is given
             return item
         return make(item, parameters or {}, f"problem {name}")
 
     def suite(self, name: str) -> Path:
-        """Return the path of the suite with a name.
-
-        Raises
-        ------
-        UsageError
-            On an unknown name; suggests the nearest.
-        """
+        """Return the path of the suite with a name; an unknown name is a `UsageError`."""
         return self._find("suite", self.suites, name)
 
     def paper(self, name: str) -> Paper:
-        """Return the paper with a name.
-
-        Raises
-        ------
-        UsageError
-            On an unknown name; suggests the nearest.
-        """
+        """Return the paper with a name; an unknown name is a `UsageError`."""
         return self._find("paper", self.papers, name)
 
     def _find(self, kind: str, provided: Mapping[str, Provided[T]], name: str) -> T:
@@ -353,23 +250,18 @@ class Registry:
 
 
 OWN = Plugin("own")
-"""What brings the classes of a file, a script or a notebook."""
+"""The plugin of the classes of a file, a script or a notebook."""
 
 
 def register(cls: type[T]) -> type[T]:
-    """Put a class of solvers or problems into the catalogue of this process, by its name.
-
-    Parameters
-    ----------
-    cls : type of Solver or Problem
-        Returned as it is, so that this can stand above a class as a decorator.
+    """Put a class of solvers or problems into the catalogue of this process, also as a decorator.
 
     Raises
     ------
     PluginError
-        Where it could not run.
+        If it could not run.
     UsageError
-        Where something installed has its name.
+        If an installed item has its name.
     """
     catalogue().register(cls)
     return cls
@@ -380,7 +272,7 @@ _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def noted() -> Iterator[set[str]]:
-    """Note what is asked for by name meanwhile, such as ``"solver msg"``."""
+    """Note the names that the body uses, such as ``"solver msg"``."""
     found = set[str]()
     before = _noted.set(found)
     try:
@@ -391,23 +283,15 @@ def noted() -> Iterator[set[str]]:
 
 @cache
 def catalogue() -> Registry:
-    """Return all that is installed: ``solvers``, ``problems``, ``suites`` and ``papers`` by name.
+    """Return all installed ``solvers``, ``problems``, ``suites`` and ``papers``, by name.
 
-    Plugins are loaded once a process. Those that cannot be used are in ``broken``, with the reason.
+    Plugins are loaded once a process; ``broken`` has the reasons of those that do not work.
     """
     return Registry.installed()
 
 
 def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -> AnySolver:
-    """Make the solver with a name that works on an oracle; load no more plugins than it takes.
-
-    No other plugin may bring a solver of the name for this oracle, so that the nearest one's is it.
-
-    Raises
-    ------
-    UsageError
-        On an unknown name, where it suggests the nearest, or a wrong parameter.
-    """
+    """Make the solver with a name that works on an oracle; load as few plugins as possible."""
     if not catalogue.cache_info().currsize:
         near = _near(offers)
         if name in near.solvers and issubclass(offers, near.solver_class(name, offers).item.needs):
@@ -417,7 +301,13 @@ def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -
 
 @cache
 def _near(offers: type[Oracle]) -> Registry:
-    return Registry.near(offers)
+    """Load only the plugins that bring an oracle, or have the name of its family."""
+    registry, words = Registry(), offers.__module__.split(".")
+    modules = {words[0], *(f"{GROUP}_{word}" for word in words)}
+    for point in entry_points(group=GROUP):
+        if point.module.partition(".")[0] in modules:
+            registry.load(point, _plugin(point))
+    return registry
 
 
 def _overlap(one: type[Oracle], other: type[Oracle]) -> bool:

@@ -1,8 +1,4 @@
-"""Checks before anything runs, so that the faults of a suite are not found hours later.
-
-Refused are suites none of whose solvers can take any problem, unfit data, metrics that a suite
-names and no judge reports, and a run that nothing would end.
-"""
+"""Checks of settings and suites before a run begins."""
 
 from __future__ import annotations
 
@@ -29,12 +25,7 @@ from orthobench.tools.machine import Peak
 
 
 def check_settings(budget: object, seed: Any, until: object, threads: Any, problem: object) -> None:
-    """Refuse settings of a run that are no such settings.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise a `UsageError` on a wrong setting of a run."""
     if budget is not None and not isinstance(budget, Budget):
         raise UsageError(f"budget must be like ob.Budget(steps=1000), not {quoted(budget)}")
     whole(seed, "seed", 0, LARGEST_SEED)
@@ -51,12 +42,7 @@ def check_settings(budget: object, seed: Any, until: object, threads: Any, probl
 
 
 def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
-    """Refuse a solver that cannot take an instance, or cannot compute here.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise a `UsageError` if a solver cannot take an instance, or cannot compute here."""
     if not isinstance(instance.oracle, solver.needs):
         offered = type(instance.oracle).__name__
         needed = solver.needs.__name__
@@ -70,12 +56,7 @@ def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
 def check_ending(
     solver: AnySolver, instance: AnyInstance, budget: Budget, until: Rule | None
 ) -> None:
-    """Refuse a run that nothing ends: neither budget nor target, the solver, or finite data.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise a `UsageError` if neither budget, target, solver nor finite data end a run."""
     finite = solver.batch > 0 and math.isfinite(instance.oracle.remaining())
     if finite or until is not None or terminates(solver, budget):
         return
@@ -84,26 +65,21 @@ def check_ending(
 
 
 def check_cells(planned: Collection[Cell]) -> None:
-    """Refuse cells that cannot run as they stand, whatever their data.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise a `UsageError` if cells cannot run, whatever their data."""
     if (why := next(_refusals(planned), None)) is not None:
         raise UsageError(why)
     warn_of_libraries(*{type(x) for p in planned for x in (p.solver.single, p.problem)})
 
 
 def _refusals(planned: Collection[Cell]) -> Iterator[str]:
-    """Yield why cells cannot run: what they compute with, what they measure, who can, what ends."""
+    """Yield the reasons why cells cannot run: places, measures, and problems of solvers."""
     for solver in dict.fromkeys(p.solver for p in planned):
-        # where a solver computes by default names nothing: it refuses its problems alone
+        # a default place that is missing concerns the problems of its solver alone
         default = {p.name: p.default for p in parameters_of(type(solver.single))}.get("on", "numpy")
         if str(solver.place) != default and (why := solver.place.missing()):
             yield f"nothing can be computed on {solver.place}: {why}"
     for measure, place in dict.fromkeys((p.measure, p.solver.place) for p in planned if p.measure):
-        blocks = "their workers tell what each took in any case" if place.reduces else None
+        blocks = "their workers report memory in any case" if place.reduces else None
         if why := blocks or Peak.missing(place):
             yield f"the {measure} of runs on {place} cannot be measured: {why}"
     if all(cell.solver.refuses(cell.problem) for cell in planned):
@@ -115,22 +91,7 @@ def _refusals(planned: Collection[Cell]) -> Iterator[str]:
 def check_problems(planned: Iterable[Cell], done: Collection[str]) -> None:
     """Build each problem with cells to run, and check that its judge reports what the suite names.
 
-    Other errors than those below are left to the cells, which record them.
-
-    Parameters
-    ----------
-    planned : iterable of Cell
-        All cells of the suite.
-    done : collection of str
-        The keys of cells that need not be run.
-
-    Raises
-    ------
-    DataError
-        On unfit data.
-    UsageError
-        Where parameters do not fit the data, or the judge does not report the metric of the
-        target, of a level, or of tuning.
+    Cells record other errors than those below.
     """
     for cells in grouped(planned, lambda cell: cell.problem_label).values():
         first = next((cell for cell in cells if cell.key not in done), None)

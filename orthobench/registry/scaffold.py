@@ -7,7 +7,7 @@ import keyword
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import metadata
+from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
@@ -21,10 +21,10 @@ from orthobench.tools.formatting import clean
 from orthobench.tools.git import GitError, git
 
 LONGEST = 40
-"""The most characters of a name; longer names make lines of the templates too long."""
+"""Maximum length of a name; longer names make lines of the templates too long."""
 
 OWN = "own"
-"""What stands for a family of the plugin's own."""
+"""The name of a family of the plugin's own."""
 
 GATE = "gate.toml"
 """The suite that a gate compares, in the project's folder."""
@@ -34,20 +34,7 @@ _PLACEHOLDER = re.compile(r"@([a-z]+)@")
 
 
 def names_of(name: str) -> dict[str, str]:
-    """Derive the names of a plugin and its parts from the name of the distribution.
-
-    Returns
-    -------
-    dict
-        ``distribution``, the name for pip; ``package``, for Python's import; ``plugin``, the name
-        of the entry point, and that of the solver for users; ``solver``, that of its class, unless
-        the templates have it.
-
-    Raises
-    ------
-    UsageError
-        Where no distribution can have the name, or its package would hide another.
-    """
+    """Derive the names of the package, the entry point and the class from a distribution's name."""
     if not _NAME.fullmatch(name) or len(name) > LONGEST:
         raise UsageError(
             f"{name!r} cannot be the name of a plugin: write letters, digits and single "
@@ -55,10 +42,12 @@ def names_of(name: str) -> dict[str, str]:
         )
     package = _normal(name)
     plugin = package.removeprefix(f"{GROUP}_").replace("_", "-")
-    if others := _others(package):
+    own = {_normal(p.dist.name) for p in entry_points(group=GROUP) if p.dist} - {GROUP}
+    hides = package in ("src", "tests") or (find_spec(package) and package not in own)
+    if hides or keyword.iskeyword(package):
         raise UsageError(
-            f"{name!r} cannot be the name of a plugin: its package {package!r} would hide that "
-            f"of {others[0]}; another name is orthobench-{name}"
+            f"{name!r} cannot be the name of a plugin: its package {package!r} would hide another; "
+            f"another name is orthobench-{name}"
         )
     return {"distribution": name, "package": package, "plugin": plugin, "solver": _class(plugin)}
 
@@ -67,7 +56,7 @@ def families(registry: Registry) -> dict[str, Traversable]:
     """Return the folders of templates by family: ``polar-factor``.
 
     A family brings its own, in the folder ``scaffold/polar-factor`` of the package that has the
-    base class of its problems: files of the plugin's package, `solver.py.in` and a suite.
+    base class of its problems.
     """
     found = {OWN: files("orthobench.registry") / "templates" / OWN}
     for provided in registry.problems.values():
@@ -82,13 +71,7 @@ def families(registry: Registry) -> dict[str, Traversable]:
 
 
 def templates_of(family: str, registry: Registry) -> Traversable:
-    """Return the folder of templates of a family.
-
-    Raises
-    ------
-    UsageError
-        On a family without one; suggests the nearest.
-    """
+    """Return the folder of templates of a family; an unknown one is a `UsageError`."""
     found = families(registry)
     if _slug(family) not in found:
         raise UsageError(f"{unknown('family', family, found)}; --family {OWN} writes one of yours")
@@ -99,35 +82,7 @@ def write(
     names: Mapping[str, str], folder: Path, family: Traversable | None, author: str | None = None,
     ci: str = "", own: Mapping[str, str] = MappingProxyType({}), requires: Sequence[str] = (),
 ) -> list[Path]:  # fmt: skip
-    """Write the files of a plugin.
-
-    Parameters
-    ----------
-    names : mapping
-        As `names_of` returns them.
-    folder : Path
-        The folder to write to; it must be empty or not exist.
-    family : Traversable, optional
-        As of `templates_of`.
-    author : str, optional
-        The name of the author; by default that of git's configuration.
-    ci : str
-        ``"github"`` or ``"gitlab"``, which then compares each change with where it goes.
-    own : mapping
-        Texts of files by their paths, besides or instead of those of the templates.
-    requires : sequence of str
-        Distributions that the plugin needs.
-
-    Returns
-    -------
-    list of Path
-        The files written, sorted.
-
-    Raises
-    ------
-    UsageError
-        Where the folder is not empty, or cannot be written.
-    """
+    """Write the files of a plugin."""
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} exists already; name another folder with --folder")
     rendered = {**render(names, family, author, ci), **own}
@@ -141,13 +96,7 @@ def write(
 
 
 def write_ci(folder: Path, ci: str) -> list[Path]:
-    """Write the files of a CI system into a project; return them, sorted.
-
-    Raises
-    ------
-    UsageError
-        If there is no project, one of the files is there already, or cannot be written.
-    """
+    """Write the files of a CI system into a project; return them, sorted."""
     if not (folder / "pyproject.toml").is_file():
         raise UsageError(f"{folder.absolute()} has no pyproject.toml; call this in a project's "
                          "folder, or give the name of a new plugin")  # fmt: skip
@@ -195,13 +144,12 @@ def _gate(comparison: str, plugin: str) -> str:
     """Return a suite of the solver alone, untuned, on the problems of a comparison."""
     kept = comparison.partition("\n[[solver]]")[0]
     kept = re.sub(r"\[tuning\][^\[]*", "", kept)
-    head = f'description = "{plugin}, as each change is compared with where it goes"\nseeds = 3'
+    head = f'description = "{plugin}, for comparisons of each change with its target"\nseeds = 3'
     kept = re.sub(r"description = .*\nseeds = .*", head, kept)
     return f'{kept}\n[[solver]]\nname = "{plugin}"\n'
 
 
 def _of_ci(ci: str) -> Iterator[tuple[str, Traversable]]:
-    """Yield the files of a CI system."""
     for name in ("common", ci):
         yield from _templates(files("orthobench.registry") / "templates" / "ci" / name, "")
 
@@ -222,18 +170,6 @@ def _class(plugin: str) -> str:
     if not name.isidentifier():
         name = f"The{name}"
     return f"{name}Method" if keyword.iskeyword(name) else name
-
-
-def _others(package: str) -> list[str]:
-    """Return those that have a package of this name."""
-    if package in ("src", "tests", GROUP):
-        return ["every project"]
-    if package in sys.stdlib_module_names or keyword.iskeyword(package):
-        return ["Python"]
-    # only where the package exists, since listing all distributions is slow
-    owners = metadata.packages_distributions().get(package, []) if find_spec(package) else []
-    points = {p.dist.name for p in metadata.entry_points(group=GROUP) if p.dist}
-    return [owner for owner in owners if _normal(owner) != package or owner not in points]
 
 
 def _slug(family: str) -> str:

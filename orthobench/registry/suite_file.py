@@ -67,14 +67,7 @@ SAMPLES = 10_000
 
 
 def sized(values: Mapping[str, T], size: str) -> T:
-    """Return the value for a size, or else that for the next larger one.
-
-    Parameters
-    ----------
-    values : mapping
-        By size, one of `SIZES`; the full size has a value.
-    size : str
-    """
+    """Return the value for a size of `SIZES`, or else that for the next larger one."""
     larger = SIZES[SIZES.index(size) :: -1]
     return next(values[name] for name in larger if name in values)
 
@@ -82,24 +75,7 @@ def sized(values: Mapping[str, T], size: str) -> T:
 def load(
     path: Path, registry: Registry, changes: Mapping[str, Any] | None = None, size: str = FULL
 ) -> Suite:
-    """Read a suite from a TOML file.
-
-    Parameters
-    ----------
-    path : Path
-    registry : Registry
-        The solvers and problems that it may name.
-    changes : mapping, optional
-        Values of keys from the command line, in place of those in the file. A budget also takes
-        the place of the budgets of single problems, and a place to compute of those of solvers.
-    size : str
-        One of `orthobench.harness.suite.SIZES`.
-
-    Raises
-    ------
-    UsageError
-        Where the file cannot be read, or the suite cannot be run; names file, line and key.
-    """
+    """Read a suite from a TOML file; `changes` are values of its keys from the command line."""
     changes = changes or {}
     if not is_text(path.stem):
         raise UsageError(f"the name of the suite {path} is {NOT_TEXT}")
@@ -123,19 +99,8 @@ def load(
 def from_table(table: Mapping[str, Any], name: str, registry: Registry) -> Suite:
     """Make a suite from a table, as a TOML file has it.
 
-    Parameters
-    ----------
-    table : mapping
-        Its problems and solvers may also be specifications, classes and objects: see
-        `orthobench.registry.entries.entries`.
-    name : str
-    registry : Registry
-        The solvers and problems that it may name.
-
-    Raises
-    ------
-    UsageError
-        Where the suite cannot be run; names the key.
+    Its problems and solvers may also be specifications, classes and objects: see
+    `orthobench.registry.entries.entries`.
     """
     try:
         return _Reader(table, registry.extended()).suite(name)
@@ -154,37 +119,7 @@ def requested_suite(
     name: str = COMMAND_LINE,
     **limits: float | None,
 ) -> Suite:
-    """Return the suite that a caller asks for.
-
-    Parameters
-    ----------
-    suite : str or Path, optional
-        Name or file; `DEFAULT` if there are no problems either.
-    problems, solvers : sequence
-        Specifications ``NAME key=value ...``, and all that `orthobench.registry.entries.entries`
-        takes.
-        Problems make a suite of their own, with `solvers`, or with all solvers that can take them.
-        Solvers without problems replace those of the suite.
-    seeds : int or sequence of int, optional
-        Instead of the suite's.
-    on : sequence of str
-        The places to compute at; of several, solvers run at each. With problems alone, solvers that
-        compute at none of them are left out.
-    measure : str, optional
-        What runs measure beside time.
-    tolerance : float, optional
-        The part of the gap that solvers are compared at, instead of the suite's.
-    name : str
-        The name of a suite of problems.
-    **limits
-        The budget, by the names that `Budget` has, instead of the suite's.
-
-    Raises
-    ------
-    UsageError
-        If a specification is malformed, the suite cannot be run, or both a suite and problems
-        are given.
-    """
+    """Return the suite of a caller's options; problems make a suite of their own."""
     if suite is not None and problems:
         raise UsageError(
             f"problems make a comparison of their own, without the suite {suite!r}: leave one out"
@@ -219,18 +154,9 @@ def _of_size(part: Any, size: str) -> Any:
 
 @dataclass(frozen=True)
 class _Reader:
-    """A table that becomes a suite; each part of it is checked where it is read.
+    """A table that becomes a suite; `changed` are the keys that the command line has set.
 
-    Attributes
-    ----------
-    table : mapping
-    registry : Registry
-        The solvers and problems that it may name; it gets those that are not installed.
-    changed : collection of str
-        Keys whose values are those of the command line. A budget and a place to compute that are
-        among them also replace those of single problems and solvers.
-    folder : Path, optional
-        The folder of the file that all other values are from.
+    `folder` is that of the file with all other values.
     """
 
     table: Mapping[str, Any]
@@ -239,13 +165,7 @@ class _Reader:
     folder: Path | None = None
 
     def suite(self, name: str) -> Suite:
-        """Return the suite.
-
-        Raises
-        ------
-        SuiteError
-            Where it cannot be run; with the path of the key.
-        """
+        """Return the suite; raise `SuiteError` if it cannot be run."""
         table = self.table
         _require_known(table, (), "key", KEYS)
         tuning = table.get("tuning", {})
@@ -322,7 +242,7 @@ class _Reader:
                     if isinstance(value, dict)
                 }
                 points = list(_crossed(grids, path))
-                many = f"{len(points)} trials, where tuning allows each solver {trials}"
+                many = f"{len(points)} trials, but tuning allows each solver {trials}"
                 _require(len(points) <= trials, (*path, next(iter(grids), "")), many)
                 fixed = {key: value for key, value in settings.items() if key not in grids}
                 make = partial(self.registry.solver, offers=offers)
@@ -375,15 +295,15 @@ class _Reader:
         return suitable
 
     def refuse_clusters(self, solvers: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse a file that names a Dask cluster, whose owner can run code where it is used."""
+        """Refuse a file that names a Dask cluster, whose owner can run code on its users."""
         if self.folder is None or "on" in self.changed:
             return
         named: dict[KeyPath, Any] = {("on",): self.table.get("on")}
         if "solver" not in self.changed:
             named |= {("solver", i, "on"): entry.get("on") for i, entry in enumerate(solvers)}
         for path, on in ((path, on) for path, value in named.items() for on in _listed(value)):
-            why = "a file names no cluster, whose owner could run code here: leave it out, and say"
-            _require("://" not in str(on), path, f"{why} --on {on} if you trust it")
+            why = "a file may not name a cluster, whose owner could run code here"
+            _require("://" not in str(on), path, f"{why}: use --on {on} if you trust it")
 
 
 def _require(condition: object, path: KeyPath, message: str) -> None:
@@ -402,7 +322,7 @@ def _require_known(
 def _require_few(count: int, path: KeyPath) -> None:
     """Refuse what a suite has too many of, from the number alone."""
     cells = f"{count:,}" if count < 10**15 else "over 10^15"
-    most = f"where a suite has at most {MOST_CELLS:,}: make several of it"
+    most = f"but a suite has at most {MOST_CELLS:,}: divide it"
     _require(count <= MOST_CELLS, path, f"{cells} cells, {most}")
 
 
@@ -491,7 +411,7 @@ def _classes(
 ) -> Sequence[tuple[type[Oracle] | None, type[AnySolver] | None]]:
     """Return an oracle on offer, and the class that takes it, for each class with a name.
 
-    Of a name that no solver takes any with, there is the first; of one that is not known, None.
+    If no solver of the name takes any, return the first; if the name is unknown, None.
     """
     known = [one.item for one in registry.solvers[name].all] if name in registry.solvers else []
     able = [(o, cls) for cls in known for o in [o for o in offered if issubclass(o, cls.needs)][:1]]
@@ -540,7 +460,7 @@ def _label(
     path: KeyPath,
     taken: set[str],
 ) -> str:
-    """Return the label of an entry, and add it to those taken; raise where it is taken already."""
+    """Return the label of an entry, and add it to those taken; raise if it is taken."""
     own = _value(entry, "label", "", _is_text, "a str", path)
     crossed = {k: v for k, v in given.items() if isinstance(settings[k], list)}
     text = " ".join([own, *(f"{k}={v}" for k, v in crossed.items())]) if own else label(item, given)

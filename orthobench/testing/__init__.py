@@ -1,23 +1,13 @@
 """The conformance suite: checks that solvers and problems keep to the contract.
 
-In the tests of a plugin::
-
-    # conftest.py
-    pytest_plugins = ["orthobench.testing.pytest_plugin"]
-
-    # test_conformance.py
-    @pytest.mark.conformance("my-plugin")
-    def test_conformance(conformance):
-        conformance()
-
-or, for a single solver::
+In the tests of a plugin use `orthobench.testing.pytest_plugin`, or for a single solver::
 
     from orthobench.testing import check_solver
 
     def test_conformance():
         check_solver(MySolver(rate=0.1), my_instance())
 
-or, on the command line: ``orthobench plugin check my-plugin``.
+On the command line: ``orthobench plugin check my-plugin``.
 """
 
 from __future__ import annotations
@@ -33,7 +23,8 @@ from orthobench.testing.check import (
     Result,
     require,
 )
-from orthobench.testing.flop_counting import check_flops, counted, counting
+from orthobench.testing.counting_arrays import counted, counting
+from orthobench.testing.flop_counting import check_flops
 from orthobench.testing.reference import given
 from orthobench.testing.short_runs import example
 
@@ -62,22 +53,22 @@ def check_solver(
     ----------
     solver : Solver
     instance : Instance, optional
-        A small one: about thirty runs are made on it, of 40 steps, or of 6 for a solver with
-        `reruns`. By default an `example` of its family.
+        A small one, for about thirty runs of 40 steps, or of 6 for a solver with `reruns`. By
+        default an `example` of its family.
     plain : Solver, optional
         The same method in plain NumPy, whose operations are counted (`check_flops`).
 
     Returns
     -------
     tuple of Result
-        The result of each check. A check that cannot be made here has not passed, and says why.
+        The result of each check; not checkable, with the reason, if it is impossible.
 
     Raises
     ------
     NotConforming
-        Where any check fails; says of each what was seen, and what to do.
+        If any check fails; names each fault and its remedy.
     UsageError
-        Where no instance is given, and there is no example.
+        If no instance is given, and there is no example.
 
     Examples
     --------
@@ -103,19 +94,19 @@ def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
     Returns
     -------
     tuple of Result
-        The result of each check. A check that cannot be made here has not passed, and says why.
+        The result of each check; not checkable, with the reason, if it is impossible.
 
     Raises
     ------
     NotConforming
-        Where any check fails; says of each what was seen, and what to do.
+        If any check fails; names each fault and its remedy.
     """
     results = [check.result(problem) for check in checks_of_problems.CHECKS]
     return _passed(f"problem {problem.name}", results)
 
 
 def _passed(subject: str, results: list[Result]) -> tuple[Result, ...]:
-    """Return the results of a subject's checks, or raise one error about all that failed."""
+    """Return the results of a subject's checks, or raise one error about all faults."""
     failed = [f"  {r.check}: {r.message}" for r in results if r.status is CheckStatus.FAILED]
     lines = "\n".join([f"{subject} fails {len(failed)} of {len(results)} checks", *failed])
     require(not failed, lines.rstrip("."), "Correct them in this order")

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from orthobench.contract.parameters import changed_values, make, parameters_of
+from orthobench.contract.parameters import changed_values, make
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver, Solver
 from orthobench.errors import OrthobenchError, UsageError, unknown
@@ -34,41 +34,25 @@ _NONE: Plain = MappingProxyType({})
 
 
 class Asked(NamedTuple):
-    """What is to be checked.
+    """A request for checks: a plugin's name, or ``FILE.py:CLASS key=value``.
 
     Attributes
     ----------
     item : str
-        The name of a plugin, of its module, or of its distribution; or ``FILE.py:CLASS key=value``,
-        or ``FILE.py:FUNCTION`` for a black box.
-    all_parameters : bool
-        Whether also with each value of each grid, and each choice, beside the other defaults.
     problem : str
-        The problem to check a solver of a file on; by default an example of its family.
+        The problem for a solver of a file; by default an example of its family.
     against : str
-        The file of a reference that a solver of a file is held against, in place of all checks.
+        The file of a reference, whose comparison takes the place of all checks.
     """
 
     item: str
-    all_parameters: bool = False
     problem: str = ""
     against: str = ""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A check of one solver or problem, or of a module of the plugin.
-
-    Attributes
-    ----------
-    kind : {"solver", "problem", "module"}
-    name : str
-        The name of the solver or problem, with the parameters that are not the default ones; or
-        that of a module that cannot be imported.
-    check : Check
-    subject : callable
-        Returns the arguments of the check: a solver and an instance, or a problem.
-    """
+    """A check of one solver or problem, or of a module; `subject` returns its arguments."""
 
     kind: str
     name: str
@@ -99,70 +83,36 @@ def cases_of(
     item: AnySolver | AnyProblem,
     plain: Plain = _NONE,
     problems: Problems = (),
-    maker: Callable[[], AnyInstance | str] | None = None,
+    maker: Callable[[], AnyInstance] | None = None,
 ) -> list[Case]:
-    """Return the cases of a solver, on an example of its family, or of a problem.
-
-    Parameters
-    ----------
-    item : Solver or Problem
-    plain : mapping
-        Solvers in plain NumPy, by the names of the solvers in whose place they are counted
-        (`orthobench.testing.check_flops`).
-    problems : collection of types of Problem
-        As of `orthobench.testing.example`.
-    maker : callable, optional
-        Returns the instance to check a solver on, or the sentence why there is none.
-
-    Raises
-    ------
-    UsageError
-        Where `item` is neither a solver nor a problem.
-    """
+    """Return the cases of a solver, on an example or the instance of `maker`, or of a problem."""
+    if not isinstance(item, (Solver, Problem)):
+        raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver()")
+    name = label(item, changed_values(item))
     if isinstance(item, Problem):
-        name = label(item, changed_values(item))
-        return [
-            Case("problem", name, check, lambda: (item,)) for check in checks_of_problems.CHECKS
-        ]
-    if isinstance(item, Solver):
-        subject = partial(_with_example, item, cache(maker or partial(_example, item, problems)))
-        checks = checks_of_solvers.checks(item, plain.get(item.name))
-        name = label(item, changed_values(item))
-        return [Case("solver", name, check, subject) for check in checks]
-    raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver(), not its class")
+        every = checks_of_problems.CHECKS
+        return [Case("problem", name, check, lambda: (item,)) for check in every]
 
+    @cache
+    def found() -> AnyInstance | str:
+        try:
+            with offline():
+                return maker() if maker else example(item, problems)
+        except UsageError as error:
+            return str(error)
 
-def _with_example(solver: AnySolver, found: Callable[[], AnyInstance | str]) -> tuple[Any, ...]:
-    instance = found()
-    if isinstance(instance, str):
-        raise NotCheckable(instance)
-    return solver, instance
+    def subject() -> tuple[Any, ...]:
+        instance = found()
+        if isinstance(instance, str):
+            raise NotCheckable(instance)
+        return item, instance
 
-
-def _example(solver: AnySolver, problems: Problems) -> AnyInstance | str:
-    """Return the example of a solver, or the sentence why there is none."""
-    try:
-        with offline():
-            return example(solver, problems)
-    except UsageError as error:
-        return str(error)
+    checks = checks_of_solvers.checks(item, plain.get(item.name))
+    return [Case("solver", name, check, subject) for check in checks]
 
 
 def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Case]:
-    """Yield the cases of all solvers and problems of a package, or of one in a file.
-
-    Parameters
-    ----------
-    asked : Asked
-    registry : Registry
-    plain : mapping
-        As in `cases_of`.
-
-    Raises
-    ------
-    UsageError
-        On an unknown name; suggests the nearest.
-    """
+    """Yield the cases of all solvers and problems of a package, or of one in a file."""
     if ".py:" in asked.item:
         yield from _of_file(asked, registry.extended(), plain)
         return
@@ -170,9 +120,10 @@ def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
         raise UsageError("-p and --against are for one solver: write FILE.py:CLASS")
     plugins = plugins_of(asked.item, registry)
     roots = tuple(f"{plugin.module.partition(':')[0]}." for plugin in plugins)
+    remedy = "Mend the import; the module's solvers or problems are not checked"
     for module, why in registry.broken.items():
         if module.startswith(roots):
-            fail = partial(_fail, why)
+            fail = partial(_raise, NotConforming(why, remedy))
             yield Case("module", module, Check("import", "it can be imported", fail), tuple)
     own_first = sorted(registry.problems.values(), key=lambda p: p.plugin not in plugins)
     problems = [provided.item for provided in own_first]
@@ -180,8 +131,7 @@ def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
         for name, first in items.items():
             for provided in first.all:
                 if provided.plugin in plugins:
-                    for values in _variants(provided.item) if asked.all_parameters else ({},):
-                        yield from _of_class(name, values, provided.item, plain, problems)
+                    yield from _of_class(name, provided.item, plain, problems)
 
 
 def _of_file(asked: Asked, registry: Registry, plain: Plain) -> Iterator[Case]:
@@ -197,28 +147,29 @@ def _of_file(asked: Asked, registry: Registry, plain: Plain) -> Iterator[Case]:
         held = Check("against", f"it follows the steps of {file.name}", check_against)
         yield Case("solver", name, held, lambda: (file, lambda offers: make(offers=offers)))
         return
-    problems = [one.item for one in registry.problems.values()]
     if asked.problem:
         other = specification(asked.problem)
         problem = registry.problem(other.pop("name"), other)
         maker = partial(instance_of, problem, 0)
         yield from cases_of(make(offers=problem.offers), plain, maker=maker)
         return
+    problems = [one.item for one in registry.problems.values()]
     # a black box has a class for streams, too
     solvers = [make(offers=one.item.needs) for one in registry.solver_class(name).all]
-    examples = [_example(solver, problems) for solver in solvers]
-    fit = next((i for i, found in enumerate(examples) if not isinstance(found, str)), 0)
-    yield from cases_of(solvers[fit], plain, maker=lambda: examples[fit])
+    fit = next((solver for solver in solvers if _has_example(solver, problems)), solvers[0])
+    yield from cases_of(fit, plain, problems)
+
+
+def _has_example(solver: AnySolver, problems: Problems) -> bool:
+    try:
+        with offline():
+            return bool(example(solver, problems))
+    except UsageError:
+        return False
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
-    """Return the plugins with a name, or those of the module or distribution with that name.
-
-    Raises
-    ------
-    UsageError
-        On an unknown name, where it suggests the nearest, and on a plugin that cannot be loaded.
-    """
+    """Return the plugins with a name, or those of the module or distribution with that name."""
     names = {
         plugin: [plugin.name, plugin.module.partition(":")[0], plugin.distribution]
         for plugin in registry.plugins
@@ -241,35 +192,18 @@ def _normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _variants(item: type) -> Iterator[dict[str, Any]]:
-    """Yield no values, and then each single one that is a choice or in a grid."""
-    yield {}
-    for p in parameters_of(item):
-        for value in dict.fromkeys((*p.choices, *p.grid)):
-            if value != p.default:
-                yield {p.name: value}
-
-
-def _of_class(
-    name: str, values: Mapping[str, Any], item: type[Any], plain: Plain, problems: Problems
-) -> list[Case]:
-    """Return the cases of a class with some values; one not checkable where it refuses them."""
-    kind = "problem" if issubclass(item, Problem) else "solver"
+def _of_class(name: str, item: type[Any], plain: Plain, problems: Problems) -> list[Case]:
+    """Return the cases of a class with its defaults; one not checkable if it refuses them."""
     try:
-        return cases_of(make(item, values, "it"), plain, problems)
+        return cases_of(make(item, {}, "it"), plain, problems)
     except OrthobenchError as error:
-        name = " ".join([name, *(f"{key}={value}" for key, value in values.items())])
-        reason = f"{error}: check one of yours, with orthobench.testing"
-    check = Check("example", "there is one to check", partial(_refuse, reason))
-    return [Case(kind, name, check, tuple)]
+        why = NotCheckable(f"{error}: check one of yours, with orthobench.testing")
+    kind = "problem" if issubclass(item, Problem) else "solver"
+    return [Case(kind, name, Check("example", "it has an example", partial(_raise, why)), tuple)]
 
 
-def _fail(reason: str) -> None:
-    raise NotConforming(reason, "Mend the import; the module's solvers or problems are not checked")
-
-
-def _refuse(reason: str) -> None:
-    raise NotCheckable(reason)
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 def facts(case: Case, result: Result) -> dict[str, str]:

@@ -19,38 +19,28 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Outcome
-from orthobench.testing.check import NotCheckable, NotConforming
+from orthobench.testing.check import NotCheckable, require
 from orthobench.testing.short_runs import Runner
 from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.places import place_of
 
 REFERENCE = "array-api-strict"
-"""A library that has what is in the standard, and nothing else."""
+"""A library that has exactly the functions of the standard."""
 
 TOLERANCE = 1e-10
-"""The largest difference of a metric, relative to its largest value in the run."""
+"""Maximum difference of a metric, relative to its largest value in the run."""
 
 LEAST = 1e-2
-"""The least value that a difference is relative to: many metrics are rounding from the start."""
+"""Minimum of the value that a difference is relative to: some metrics are only rounding."""
 
 
 def check_libraries(
     solver: AnySolver, instance: AnyInstance, on: str = REFERENCE, tolerance: float = TOLERANCE
 ) -> None:
-    """Raise where metrics of a run differ between NumPy and another place.
+    """Raise if metrics of a run differ between NumPy and another place.
 
-    With the reference implementation also where a step brings more values back to the host than
-    `ArraySolver.readings` says.
-
-    Parameters
-    ----------
-    solver : ArraySolver
-    instance : Instance
-    on : str
-        By default the reference implementation of the array API standard.
-    tolerance : float
-        The largest difference, relative to the largest value of the metric in the run. Above the
-        default, as in single precision, one run may end before the other.
+    With the reference implementation, raise too if a step brings more values back to the host than
+    `ArraySolver.readings` allows.
     """
     if why := place_of(on).missing():
         raise NotCheckable(why)
@@ -62,25 +52,16 @@ def check_libraries(
         run(instance, _on(solver, place), Budget(steps=steps), streams) for place in ("numpy", on)
     )
     remedy = "Keep to the functions of namespace(x), and see https://data-apis.org/array-api"
-    if theirs.error is not None:
-        raise NotConforming(f"on {on} it raises {theirs.error!r}", remedy)
-    if difference := _difference(ours, theirs, tolerance):
-        raise NotConforming(f"on {on} {difference}", remedy)
+    require(theirs.error is None, f"on {on} it raises {theirs.error!r}", remedy)
+    difference = _difference(ours, theirs, tolerance)
+    require(difference is None, f"on {on} {difference}", remedy)
     if on == REFERENCE:
         allowed = getattr(solver, "readings", 0)
         _check_readings(readings(solver, instance, steps), steps, allowed)
 
 
 def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
-    """Return how many values one call of `advance` brings back to the host.
-
-    Parameters
-    ----------
-    solver : ArraySolver
-    instance : Instance
-    steps : int
-        What `advance` is asked for.
-    """
+    """Return the number of values that one call of ``advance(steps)`` brings back to the host."""
     advance = begun(solver, instance, steps, REFERENCE)
     with _read() as seen:
         advance()
@@ -88,16 +69,7 @@ def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
 
 
 def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Callable[[], None]:
-    """Begin a run at a place, and return what takes its first steps in one call of `advance`.
-
-    Parameters
-    ----------
-    solver : ArraySolver
-    instance : Instance
-    steps : int
-        What `advance` is asked for.
-    on : str
-    """
+    """Begin a run at a place; return a function that takes its first steps in one `advance`."""
     moved, streams = _on(solver, on), Streams.of("conformance", solver.name, 0)
     oracle, _ = ready_oracle(instance.oracle, moved, streams)
     state = moved.init(oracle, np.random.default_rng(streams.solver))
@@ -107,17 +79,17 @@ def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Call
 
 
 def _check_readings(seen: int, steps: int, allowed: float) -> None:
-    if seen > 1 + steps * allowed:
-        raise NotConforming(
-            f"{steps} steps bring {seen} values back to the host, where its readings allow "
-            f"{1 + steps * allowed:.0f}: on a device each one waits for it",
-            "Keep them in arrays, see orthobench.tools.arrays and EndingState, or raise readings",
-        )
+    require(
+        seen <= 1 + steps * allowed,
+        f"{steps} steps bring {seen} values back to the host, its readings allow "
+        f"{1 + steps * allowed:.0f}: on a device each one waits for it",
+        "Keep them in arrays, see orthobench.tools.arrays and EndingState, or raise readings",
+    )
 
 
 @contextmanager
 def _read() -> Iterator[list[str]]:
-    """Yield a list that gets an entry for each array that becomes a number of Python."""
+    """Yield a list that grows with each array that becomes a number of Python."""
     kind = type(LIBRARIES[REFERENCE].module.asarray(0.0))
     seen: list[str] = []
 
@@ -137,7 +109,6 @@ def _read() -> Iterator[list[str]]:
 
 
 def _on(solver: AnySolver, place: str) -> AnySolver:
-    """Return the solver, but computing at a place."""
     try:
         moved: AnySolver = replace(solver, on=place)  # type: ignore[type-var]
     except ParameterError as error:

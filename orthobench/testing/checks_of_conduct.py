@@ -1,4 +1,4 @@
-"""Checks of what runs of a solver lead to: progress, and a process that is as it was before."""
+"""Checks of progress, threads and memory of runs."""
 
 from __future__ import annotations
 
@@ -10,35 +10,34 @@ import numpy as np
 from orthobench.errors import UsageError
 from orthobench.harness.judging import OPTIMAL
 from orthobench.registry import plugins
-from orthobench.testing.check import FatalError, NotCheckable, require
+from orthobench.testing.check import NotCheckable, require
 from orthobench.testing.short_runs import Runner
 from orthobench.tools.machine import resident
 
 GROWTH = 4 * 2**20
-"""Bytes that a short run may leave behind, as caches and fragments do."""
-
+"""Maximum memory that a short run leaves behind, in bytes: caches and fragments."""
 
 LONG = 1000
 """Maximum number of steps of a run on samples, which make progress slowly."""
 
 
 def check_memory(runner: Runner) -> None:
-    """Raise if runs leave memory behind; then no other check is made, which would take more."""
+    """Require that memory does not grow with each run."""
     sizes = []
     for _ in range(3):  # the first loads libraries and fills caches
         runner.run().read()
         gc.collect()
         sizes.append(resident())
     growth = min(sizes[1] - sizes[0], sizes[2] - sizes[1])
-    if growth > GROWTH:
-        raise FatalError(
-            f"each run of {runner.steps} steps leaves {growth / 2**20:.0f} MB of memory behind",
-            "Keep in the state what the next step needs, and nothing in the module or the class",
-        )
+    require(
+        growth <= GROWTH,
+        f"each run of {runner.steps} steps leaves {growth / 2**20:.0f} MB of memory behind",
+        "Keep in the state what the next step needs, and nothing in the module or the class",
+    )
 
 
 def check_threads(runner: Runner) -> None:
-    """Raise if runs leave more and more threads running; a pool of threads may stay."""
+    """Require that no thread is left running; a pool may stay."""
     runner.run().read()
     before = set(threading.enumerate())
     runner.run().read()
@@ -51,13 +50,13 @@ def check_threads(runner: Runner) -> None:
 
 
 def check_progress(runner: Runner) -> None:
-    """Raise if a run is worse in its second half than at its start, by the metric that ranks."""
+    """Require that runs are not worse than their start, by the primary metric."""
     try:
         family = plugins.catalogue().base_of(runner.oracle)
     except UsageError as error:
         raise NotCheckable(str(error)) from None
     if family.at:
-        raise NotCheckable(f"{family.primary} alone does not rank, but at levels of another metric")
+        raise NotCheckable(f"{family.primary} is compared only at levels of another metric")
     steps = LONG if runner.solver.batch else runner.steps
     recorded = runner.recorded(steps, curve=True)
     values = [runner.instance.measure(one).get(family.primary, 0.0) for _, one in recorded]

@@ -28,15 +28,15 @@ from orthobench.tools.object_graph import arrays, walk
 SEED = 0
 
 NOTHING = np.empty((0, 0, 0, 0))
-"""In place of an array that one instance lacks."""
+"""Stands for an array that one instance lacks."""
 
 PIECES = (1, 6, 13)
-"""Numbers of samples that are taken at once, to see whether the samples depend on them."""
+"""Numbers of samples that are taken at once."""
 
 
-@check("build returns an instance of the type announced")
+@check()
 def builds(problem: AnyProblem) -> None:
-    """Raise where `build` does not return an instance with an oracle of the type announced."""
+    """Require that build returns an instance of the type announced."""
     oracle = _built(problem).oracle
     actual, announced = type(oracle).__name__, problem.offers.__name__
     observed = f"the oracle is a {actual}, and `offers` is {announced}"
@@ -47,9 +47,9 @@ def builds(problem: AnyProblem) -> None:
     require(1 <= oracle.k <= oracle.n, observed, remedy)
 
 
-@check("a random point is feasible, with finite metrics", builds)
+@check(builds)
 def judge(problem: AnyProblem) -> None:
-    """Raise where a random point is infeasible, or its metrics are not those announced."""
+    """Require that a random point is feasible, with finite metrics."""
     instance = _built(problem)
     solution = _random(instance, 0)
     before = solution.point.copy()
@@ -76,13 +76,13 @@ def judge(problem: AnyProblem) -> None:
     require(
         dict(instance.measure(solution)) == metrics,
         "the judge reports other metrics when it measures the same solution again",
-        "Draw whatever is random in `build`, from the generator given there",
+        "Draw all that is random in `build`, from the generator given there",
     )
 
 
-@check("no random point is better than the best", builds)
+@check(builds)
 def optimum(problem: AnyProblem) -> None:
-    """Raise where a random point is better than the best value of the primary metric."""
+    """Require that no random point is better than the best."""
     instance = _built(problem)
     best = instance.best.get(problem.primary)
     if best is None:
@@ -96,9 +96,9 @@ def optimum(problem: AnyProblem) -> None:
         )
 
 
-@check("the same seed gives the same data", builds)
+@check(builds)
 def repeats(problem: AnyProblem) -> None:
-    """Raise where two instances from the same seed differ in the data of oracle or judge."""
+    """Require that the same seed gives the same data."""
     one, other = _built(problem), _built(problem)
     remedy = "Draw everything random from the generator given to `build`, and keep nothing between"
     ours, theirs = arrays(one.oracle), arrays(other.oracle)
@@ -111,9 +111,9 @@ def repeats(problem: AnyProblem) -> None:
     require(metrics[0] == metrics[1], observed, remedy)
 
 
-@check("samples do not depend on how they are taken", builds)
+@check(builds)
 def stream(problem: AnyProblem) -> None:
-    """Raise where samples depend on how many are taken at once, or are others after `rewind`."""
+    """Require that samples do not depend on how they are taken."""
     instance = _built(problem)
     if not hasattr(instance.oracle, "take"):
         return
@@ -127,9 +127,9 @@ def stream(problem: AnyProblem) -> None:
     require(np.array_equal(whole, _samples(instance, list(PIECES))), observed, remedy)
 
 
-@check("solvers cannot reach the judge", builds)
+@check(builds)
 def hidden(problem: AnyProblem) -> None:
-    """Raise where the oracle, which solvers see, refers to the judge."""
+    """Require that solvers cannot reach the judge."""
     instance = _built(problem)
     judge = [instance, instance.measure, instance.exhibits]
     judge += [getattr(part, "__self__", None) for part in (instance.measure, instance.exhibits)]
@@ -140,9 +140,9 @@ def hidden(problem: AnyProblem) -> None:
         require(id(item) not in hidden, observed, remedy)
 
 
-@check("the oracle can be sent to the process of a solver", builds)
+@check(builds)
 def sent(problem: AnyProblem) -> None:
-    """Raise where the oracle cannot be sent to the process of a solver."""
+    """Require that the oracle can be sent to the process of a solver."""
     try:
         packed(_built(problem).oracle, problem.name)
     except UsageError as error:
@@ -180,15 +180,15 @@ def _samples(instance: AnyInstance, counts: list[int]) -> Array:
     return np.concatenate(taken)
 
 
-@check("global random states are left as they are", builds)
+@check(builds)
 def random(problem: AnyProblem) -> None:
-    """Raise where building or judging draws from a global random generator, or seeds one."""
+    """Require that global random states are left as they are."""
     check_global_random(partial(_judged, problem))
 
 
-@check("nothing is printed or warned of", builds)
+@check(builds)
 def silent(problem: AnyProblem) -> None:
-    """Raise where building or judging prints or warns."""
+    """Require that nothing is printed or warned of."""
     check_silent(partial(_judged, problem))
 
 

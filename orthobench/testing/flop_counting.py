@@ -1,377 +1,49 @@
-"""The check that the flops which a solver counts are those that it does, on arrays that count.
-
-NumPy's operations on such arrays are counted as `orthobench.tools.flops` does, and give such
-arrays. Operations that NumPy does not see cannot be counted: kernels of numba, functions of
-scipy.linalg and scipy.sparse.linalg (LAPACK, ARPACK) given such an array, and whatever asks such an
-array for its memory, raise `UncountableError`, whichever library calls them.
-"""
+"""The check that a solver counts the flops that it does."""
 
 from __future__ import annotations
 
-import functools
-import math
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 from orthobench.contract.problem import AnyInstance, Oracle
 from orthobench.contract.solver import AnySolver
 from orthobench.testing.check import NotCheckable, require
+from orthobench.testing.counting_arrays import (
+    CountingArray,
+    Tally,
+    UncountableError,
+    counted,
+    counting,
+)
 from orthobench.testing.short_runs import Run, Runner
-from orthobench.tools import flops
 from orthobench.tools.object_graph import arrays
-
-FREE = (
-    "negative", "positive", "absolute", "fabs", "sign", "copysign", "maximum", "minimum", "fmax",
-    "fmin", "floor", "ceil", "rint", "trunc", "conjugate", "ldexp", "frexp", "nextafter", "spacing",
-)  # fmt: skip
-"""Universal functions without an addition, multiplication, division or square root."""
-
-PRODUCTS = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
-"""Universal functions that are products of matrices and vectors."""
-
-MAKERS = (
-    "zeros", "empty", "ones", "full", "eye", "identity", "array", "asarray",
-    "ascontiguousarray", "asfortranarray", "linspace", "arange",
-)  # fmt: skip
-"""Functions of NumPy that make arrays; while counting, they make arrays that count."""
-
-DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
-"""Methods of random generators; while counting, they return arrays that count."""
-
-
-MEMORY = ("ctypes", "data", "__array_interface__", "__dlpack__", "__buffer__")
-"""Attributes of an array that give its memory to other code; the last from Python 3.12 on."""
-
-
-class UncountableError(BaseException):
-    """Operations that cannot be counted; the message says where they are done.
-
-    Not an `Exception`, so that no library on the way handles it.
-    """
-
-
-class Tally:
-    """The number of operations counted so far.
-
-    Attributes
-    ----------
-    flops : int
-        May be reset to zero.
-    paused : bool
-        Whether nothing is counted at present.
-    refusal : str
-        What was refused, kept since ctypes makes an error of its own of any in a conversion.
-    """
-
-    flops: int = 0
-    paused: bool = False
-    refusal: str = ""
-
-    @contextmanager
-    def pause(self) -> Iterator[None]:
-        """Count nothing meanwhile."""
-        before, self.paused = self.flops, True
-        try:
-            yield
-        finally:
-            self.flops, self.paused = before, False
-
-
-_tally = Tally()
-_asarray, _default_rng = np.asarray, np.random.default_rng
-
-
-class CountingArray(np.ndarray):
-    """An array, or a number taken from one, that counts the operations done with it."""
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Apply a universal function, and count its operations."""
-        plain = [_plain(item) for item in inputs]
-        if "out" in kwargs:
-            kwargs["out"] = tuple(_plain(item) for item in kwargs["out"])
-        result = getattr(ufunc, method)(*plain, **kwargs)
-        if ufunc.__name__ not in FREE:
-            _tally.flops += _operations(ufunc.__name__, method, plain, result)
-        if "out" in kwargs and isinstance(kwargs["out"][0], np.ndarray):
-            return inputs[0] if kwargs["out"][0] is plain[0] else counted(result)
-        return counted(result)
-
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Call a function; count it by its formula, or else by the operations that it does."""
-        if func in _FORMULAE:
-            args, kwargs = _all_plain(args), _all_plain(kwargs)
-            result = func(*args, **kwargs)
-            _tally.flops += _FORMULAE[func](result, *args)
-            return _all_counted(result)
-        if func.__module__ in ("numpy.linalg", "numpy.fft"):
-            raise UncountableError(f"{func.__module__}.{func.__name__} has no formula for flops")
-        return _all_counted(super().__array_function__(func, types, args, kwargs))
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return a part of the array, which counts too."""
-        return counted(super().__getitem__(key))
-
-    def dot(self, other: Any, out: Any = None) -> Any:
-        """Return the product with another array, as `numpy.dot` does."""
-        return np.dot(self, other, out)
-
-
-def _refused_memory(name: str) -> property:
-    def get(array: CountingArray) -> Any:
-        if not _tally.paused:
-            _tally.refusal = f"its arithmetic is done in other code than NumPy's, by {name}"
-            raise UncountableError(_tally.refusal)
-        return getattr(array.view(np.ndarray), name)
-
-    return property(get)
-
-
-for _name in MEMORY:
-    setattr(CountingArray, _name, _refused_memory(_name))
-
-
-def counted(item: Any) -> Any:
-    """Return an array or a number of floats as one that counts, and anything else as it is."""
-    if isinstance(item, (np.ndarray, np.floating)) and item.dtype.kind == "f":
-        return _asarray(item).view(CountingArray)
-    return item
-
-
-@contextmanager
-def counting() -> Iterator[Tally]:
-    """Give a tally of the operations done meanwhile with arrays that are `counted` or new.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orthobench.testing import counted, counting
-    >>> with counting() as tally:
-    ...     product = counted(np.ones((2, 3))) @ np.ones((3, 4))
-    >>> tally.flops
-    48
-    """
-    _tally.flops, _tally.refusal = 0, ""
-    makers: dict[str, Any] = {name: _with_counted_result(getattr(np, name)) for name in MAKERS}
-    with (
-        mock.patch.multiple(np, **makers),
-        mock.patch.object(
-            np.random,
-            "default_rng",
-            lambda seed=None: _CountingGenerator(_default_rng(seed).bit_generator),
-        ),
-        _numba_refused(),
-        _scipy_refused(),
-    ):
-        yield _tally
-
-
-def _plain(item: Any) -> Any:
-    return item.view(np.ndarray) if isinstance(item, CountingArray) else item
-
-
-def _all_plain(item: Any) -> Any:
-    if isinstance(item, (list, tuple)):
-        return type(item)(_all_plain(part) for part in item)
-    if isinstance(item, dict):
-        return {key: _all_plain(part) for key, part in item.items()}
-    return _plain(item)
-
-
-def _all_counted(result: Any) -> Any:
-    if isinstance(result, tuple) and hasattr(result, "_fields"):
-        return type(result)(*map(counted, result))
-    if isinstance(result, (list, tuple)):
-        return type(result)(counted(part) for part in result)
-    return counted(result)
-
-
-def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
-    """Return the number of operations that a universal function did."""
-    results = result if isinstance(result, tuple) else (result,)
-    size = sum(np.size(item) for item in results if _asarray(item).dtype.kind == "f")
-    if not size:
-        return 0
-    if name in PRODUCTS:
-        return 2 * size * int(np.shape(inputs[0])[-1])
-    if method == "reduce":
-        return int(np.size(inputs[0])) - size
-    if method == "at":
-        return int(np.size(inputs[-1]))
-    return size
-
-
-def _with_counted_result(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return counted(function(*args, **kwargs))
-
-    return call
-
-
-class _CountingGenerator(np.random.Generator):
-    """A random generator that returns arrays that count."""
-
-
-for _name in DRAWS:
-    setattr(_CountingGenerator, _name, _with_counted_result(getattr(np.random.Generator, _name)))
-
-
-@contextmanager
-def _numba_refused() -> Iterator[None]:
-    """Make kernels compiled by numba raise meanwhile."""
-    from numba.core.dispatcher import Dispatcher
-
-    run = Dispatcher.__call__
-
-    def guarded(kernel: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _tally.paused:
-            raise UncountableError("its arithmetic is done in kernels compiled by numba")
-        return run(kernel, *args, **kwargs)
-
-    with mock.patch.object(Dispatcher, "__call__", guarded):
-        yield
-
-
-@contextmanager
-def _scipy_refused() -> Iterator[None]:
-    """Make SciPy's linear algebra raise on arrays that count, in every module that imported it."""
-    from scipy import linalg
-    from scipy.sparse import linalg as sparse
-
-    # where functions have two names, that of the last module counts
-    guards = _guards(sparse, linalg.lapack, linalg.blas, linalg)
-    found = [getattr(module, "__dict__", {}) for module in list(sys.modules.values())]
-    holders = [held for held in found if not guards.keys().isdisjoint(map(id, held.values()))]
-    bound = [{name: f for name, f in held.items() if id(f) in guards} for held in holders]
-    for held, names in zip(holders, bound, strict=True):
-        held.update({name: guards[id(f)] for name, f in names.items()})
-    try:
-        yield
-    finally:
-        for held, names in zip(holders, bound, strict=True):
-            held.update(names)
-
-
-@functools.cache  # by module: one that is imported again has other functions
-def _guards(*modules: ModuleType) -> dict[int, Callable[..., Any]]:
-    """Return the guard that takes the place of each function, by the id of the function."""
-    return {
-        id(function): _guard(function, module.__name__)
-        for module in modules
-        for name, function in vars(module).items()
-        if name[0] != "_" and callable(function) and not isinstance(function, type)
-    }
-
-
-def _guard(function: Callable[..., Any], where: str) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def guarded(*args: Any, **kwargs: Any) -> Any:
-        given = (*args, *kwargs.values())
-        if not _tally.paused and any(isinstance(arg, CountingArray) for arg in given):
-            raise UncountableError(f"its arithmetic is done in {where}")
-        return function(*args, **kwargs)
-
-    return guarded
-
-
-def _product(result: Any, a: Any, b: Any, *_: Any) -> int:
-    """Return 2MKN for matrices of MK, KN and MN entries."""
-    return 2 * math.isqrt(int(np.size(a) * np.size(b) * np.size(result)))
-
-
-def _einsum(result: Any, subscripts: Any, *operands: Any) -> int:
-    """Return two operations for each tuple of indices and operand after the first."""
-    if not isinstance(subscripts, str) or "." in subscripts:
-        raise UncountableError("numpy.einsum is counted only with indices in a string, no dots")
-    terms = subscripts.replace(" ", "").partition("->")[0].split(",")
-    sizes = {
-        index: n
-        for term, x in zip(terms, operands, strict=True)
-        for index, n in zip(term, np.shape(x), strict=True)
-    }
-    every = math.prod(sizes.values())
-    return int(len(operands) * every - (np.size(result) if len(operands) == 1 else 0))
-
-
-def _stacked(formula: Callable[[int, int], int]) -> Callable[..., int]:
-    """Return a formula for a stack of matrices from the formula for one of shape (m, n)."""
-
-    def count(_: Any, A: Any, *__: Any) -> int:
-        return int(math.prod(A.shape[:-2])) * formula(*A.shape[-2:])
-
-    return count
-
-
-def _outer(result: Any, *_: Any) -> int:
-    return int(np.size(result))
-
-
-def _squares(_: Any, A: Any, *__: Any) -> int:
-    return 2 * int(np.size(A))
-
-
-_FORMULAE: dict[Any, Callable[..., int]] = {
-    np.dot: lambda result, a, b, *_: (
-        _product(result, a, b) if np.ndim(a) and np.ndim(b) else int(np.size(result))
-    ),
-    np.vdot: lambda _, a, *__: 2 * int(np.size(a)),
-    np.inner: _product,
-    np.tensordot: _product,
-    np.outer: _outer,
-    np.kron: _outer,
-    np.einsum: _einsum,
-    np.trace: lambda result, A, *_: min(np.shape(A)[-2:]) * int(np.size(result)),
-    np.linalg.norm: _squares,
-    np.linalg.vector_norm: _squares,
-    np.linalg.matrix_norm: _squares,
-    np.linalg.diagonal: lambda *_: 0,
-    np.linalg.matrix_transpose: lambda *_: 0,
-    np.linalg.trace: lambda result, A, *_: min(np.shape(A)[-2:]) * int(np.size(result)),
-    np.linalg.qr: _stacked(lambda m, n: flops.qr(max(m, n), min(m, n))),
-    np.linalg.svd: _stacked(flops.svd),
-    np.linalg.eigh: _stacked(lambda n, _: flops.eigh(n)),
-    np.linalg.eigvalsh: _stacked(lambda n, _: 4 * n**3 // 3),
-    np.linalg.cholesky: _stacked(lambda n, _: n**3 // 3),
-    np.linalg.inv: _stacked(lambda n, _: 2 * n**3),
-    np.linalg.solve: lambda _, A, b: 2 * len(A) ** 3 // 3 + 2 * len(A) * int(np.size(b)),
-}
-"""Flops of functions of NumPy, as ``formula(result, *arguments)``."""
-
 
 TOLERANCE = 0.05
 """Relative difference of `Work.flops` from the operations done."""
 
 
 def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | None = None) -> None:
-    """Raise where `Work.flops` is not within 5 % of the operations that a solver does.
+    """Raise unless `Work.flops` is within 5 % of the number of operations that a solver does.
 
-    The operations are counted while a short run works on NumPy arrays that count them. Reading the
-    solution once may be included or not: a method that collects data, and solves when it is read,
-    counts that. The work of the oracle is not the solver's: taking samples counts nothing, and
-    forming a tensor counts what the oracle says, its ``forming_flops``.
+    Samples cost nothing, and a tensor that the oracle forms costs its ``forming_flops``. The work
+    of reading the solution may be included or not.
 
     Parameters
     ----------
     solver : Solver
     instance : Instance
-        Large enough that lower-order terms do not matter, where the solver's formulae omit them.
+        Large enough that omitted lower-order terms do not matter.
     plain : Solver, optional
-        The same method in plain NumPy, one step for one step, whose operations are counted in
-        place of those of `solver`. For methods whose kernels are compiled, or which do less than
-        the method as its paper states it.
+        The same method in plain NumPy, step for step, if `solver` has compiled kernels.
 
     Raises
     ------
     NotConforming
     NotCheckable
-        Where NumPy does not see the operations: in compiled kernels, in SciPy, or in functions of
-        the oracle.
+        If NumPy does not see the operations.
     """
     runner = Runner(plain or solver, instance, streams_of=solver)
     _refuse_functions(runner.oracle)
@@ -384,13 +56,14 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
             done = tally.flops
             run.read()
     except (UncountableError, Exception) as error:
-        if not (_tally.refusal or isinstance(error, UncountableError)):
+        if not (tally.refusal or isinstance(error, UncountableError)):
             raise
         raise NotCheckable(
-            f"{_tally.refusal or error}; pass plain=, the same method in plain NumPy"
+            f"{tally.refusal or error}; pass plain=, the same method in plain NumPy"
         ) from error
     work, total = run.state.work, tally.flops
-    if not total and (others := (plain or solver).packages):
+    others = (plain or solver).packages
+    if others and total < work.flops:
         raise NotCheckable(f"its arithmetic is done in {', '.join(others)}; pass plain=, the same "
                            "method in plain NumPy")  # fmt: skip
     if not work.flops:
@@ -399,19 +72,17 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
         work = Runner(solver, instance).run(work.steps).state.work
     require(
         any(abs(work.flops - count) <= TOLERANCE * count for count in (done, total)),
-        f"work.flops is {work.flops} after {work.steps} steps where {done} operations were done, "
+        f"work.flops is {work.flops} after {work.steps} steps, {done} operations were counted, "
         f"and {total - done} in reading the solution "
         f"(n = {runner.oracle.n}, k = {runner.oracle.k})",
         "Count each addition, multiplication, division and square root "
-        "(orthobench.contract.flops); where the formulae give leading terms only, check on a "
-        "larger instance"
-        + "; where some are done in other code than NumPy's, pass plain=, the same method in NumPy"
-        * (plain is None and total < work.flops),
+        "(orthobench.contract.flops); if the formulae give leading terms only, check on a larger "
+        "instance; if other code than NumPy's does some, pass plain=, the same method in NumPy",
     )
 
 
 def _refuse_plain_arrays(run: Run) -> None:
-    """Refuse a state with arrays that do not count: whatever made them was not counted."""
+    """Refuse a state with arrays that do not count: other code than NumPy's made them."""
     for path, array in arrays(run.state).items():
         if array.dtype.kind == "f" and array.size and not isinstance(array, CountingArray):
             raise UncountableError(f"state{path} comes from code that NumPy does not see")
@@ -420,14 +91,12 @@ def _refuse_plain_arrays(run: Run) -> None:
 def _refuse_functions(oracle: Oracle) -> None:
     for name, value in vars(oracle).items():
         if callable(value) and not isinstance(value, type):
-            raise NotCheckable(
-                f"oracle.{name} is a function, whose operations are the problem's, not the solver's"
-            )
+            raise NotCheckable(f"oracle.{name} is a function, whose operations are the problem's")
 
 
 @contextmanager
 def _counting_oracle(oracle: Oracle, tally: Tally) -> Iterator[Callable[[], None]]:
-    """Give a function from whose call on the arrays of an oracle count; restore it at the end."""
+    """Yield a function after which the arrays of an oracle count; restore it at the end."""
     attributes, cls = dict(vars(oracle)), type(oracle)
 
     def begin_counting() -> None:
@@ -473,10 +142,9 @@ def _with_counted_properties(cls: type[Oracle], tally: Tally) -> type[Oracle]:
 
         return property(get)
 
-    members = ((name, getattr(cls, name)) for name in dir(cls))
     properties = {
         name: counted_property(name, member.fget)
-        for name, member in members
-        if isinstance(member, property) and member.fget
+        for name in dir(cls)
+        if isinstance(member := getattr(cls, name), property) and member.fget
     }
     return type(cls.__name__, (cls,), properties)

@@ -1,16 +1,16 @@
 """The conformance suite as a pytest plugin: a test for each check of each solver and problem.
 
-Load it by ``pytest_plugins = ["orthobench.testing.pytest_plugin"]`` in the top ``conftest.py``, or
-by ``-p orthobench.testing.pytest_plugin``. Mark a test with what is to be checked, names of
-installed plugins, solvers or problems, and let it take the argument ``conformance``::
+Load it by ``pytest_plugins = ["orthobench.testing.pytest_plugin"]`` in the top ``conftest.py``.
+Mark a test with names of installed plugins, solvers or problems, and take the argument
+``conformance``::
 
     @pytest.mark.conformance("my-plugin", MySolver(rate=0.5), MyProblem(n=6))
     def test_conformance(conformance):
         conformance()
 
-The ids of the tests are ``test_conformance[my-solver-chunking]``. Checks that cannot be made are
-skipped, with the reason. ``plain={"my-solver": MyPlainSolver()}`` gives the same method in plain
-NumPy for a solver with compiled kernels, whose operations cannot be counted.
+The ids of the tests are ``test_conformance[my-solver-chunking]``. Impossible checks are skipped,
+with the reason. ``plain={"my-solver": MyPlainSolver()}`` gives the same method in plain NumPy for
+a solver with compiled kernels.
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ MARK = "conformance"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark."""
-    config.addinivalue_line(
-        "markers",
-        f"{MARK}(*what, plain=...): check solvers, problems, or all of plugins",
-    )
+    text = f"{MARK}(*items, plain=...): check solvers, problems, or all of plugins"
+    config.addinivalue_line("markers", text)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -40,16 +38,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     marks = list(metafunc.definition.iter_markers(MARK))
     if not any(mark.args for mark in marks):
-        pytest.fail(f"say what to check: @pytest.mark.{MARK}('my-plugin')", pytrace=False)
+        pytest.fail(f"name what to check: @pytest.mark.{MARK}('my-plugin')", pytrace=False)
     cases = [case for mark in marks for case in _cases(mark.args, **mark.kwargs)]
     metafunc.parametrize(MARK, cases, ids=[case.id for case in cases])
 
 
-def _cases(what: tuple[Any, ...], plain: Mapping[str, Any] | None = None) -> Iterator[Case]:
+def _cases(items: tuple[Any, ...], plain: Mapping[str, Any] | None = None) -> Iterator[Case]:
     from orthobench.registry.plugins import catalogue
     from orthobench.testing.cases import Asked, cases, cases_of
 
-    for item in what:
-        named = isinstance(item, str)
-        known = (Asked(item), catalogue(), plain or {})
-        yield from cases(*known) if named else cases_of(item, plain or {})
+    for item in items:
+        if isinstance(item, str):
+            yield from cases(Asked(item), catalogue(), plain or {})
+        else:
+            yield from cases_of(item, plain or {})

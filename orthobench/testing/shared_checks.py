@@ -1,9 +1,8 @@
-"""Checks that solvers and problems share: parameters, side effects, and that calls return."""
+"""Checks that solvers and problems share: parameters and side effects."""
 
 from __future__ import annotations
 
 import dataclasses
-import io
 import math
 import os
 import pickle
@@ -15,17 +14,23 @@ import typing
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
 from typing import Any
 
 import numpy as np
 
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import UsageError
-from orthobench.harness.executors.conduct import generators
 from orthobench.testing.check import NotConforming, require
 
 LARGEST_PICKLE = 100_000
-"""The most bytes that the pickle of a solver or a problem may take: parameters, no data."""
+"""Maximum size of the pickle of a solver or a problem, in bytes: parameters, no data."""
+
+UNUSUAL_SEED = 1_618_033_988
+"""A seed that no code sets, so that any seeding of a global generator changes its state."""
+
+PARAMETERS = "wrong parameters are refused by name"
+RECIPE = "it compares, hashes and pickles by its parameters"
 
 
 class Unfit:
@@ -35,12 +40,8 @@ class Unfit:
         return "<no value at all>"
 
 
-PARAMETERS = "wrong parameters are refused by name"
-RECIPE = "it compares, hashes and pickles by its parameters"
-
-
 def check_parameters(item: Any) -> None:
-    """Raise where a parameter has no help, or a wrong value is allowed or not refused by name."""
+    """Raise if a parameter has no help, or if it does not refuse a wrong value by its name."""
     for p in parameters_of(type(item)):
         remedy = f"Declare it: {p.field}: {p.type_name} = parameter(..., help='...')"
         require(p.help, f"the parameter {p.name!r} has no help", remedy)
@@ -57,12 +58,12 @@ def check_parameters(item: Any) -> None:
             raise NotConforming(
                 observed,
                 "Declare parameters with orthobench.contract.parameter, and call "
-                "super().__post_init__() where the class has a __post_init__ of its own",
+                "super().__post_init__() if the class has a __post_init__ of its own",
             )
 
 
 def check_recipe(item: Any) -> None:
-    """Raise where an item does not compare and hash by its parameters, or pickles badly."""
+    """Raise unless an item compares, hashes and pickles by its parameters."""
     same = dataclasses.replace(item)
     remedy = "Make it @dataclass(frozen=True), with parameters that compare and hash by value"
     equal = item == same and hash(item) == hash(same)
@@ -88,50 +89,50 @@ def unfit(p: Parameter) -> Iterator[Any]:
     whole = int in types and float not in types
     if float in types:
         yield math.nan
-    if p.low > -math.inf:
-        yield int(p.low) - 1 if whole else math.nextafter(p.low, -math.inf)
-    if p.high < math.inf:
-        yield int(p.high) + 1 if whole else math.nextafter(p.high, math.inf)
+    for bound, towards in ((p.low, -math.inf), (p.high, math.inf)):
+        if math.isfinite(bound):
+            beyond = int(bound) + (1 if towards > 0 else -1)
+            yield beyond if whole else math.nextafter(bound, towards)
     for bound in (p.above, p.below):
         if math.isfinite(bound):
             yield int(bound) if whole else bound
 
 
-DESCRIPTORS = (1, 2)
-"""Standard output and standard error."""
-
-UNUSUAL_SEED = 1_618_033_988
-"""A seed that no code sets by itself, so that seeding a global generator changes its state."""
-
-
 def check_silent(call: Callable[[], object]) -> None:
-    """Raise where a call prints, from Python or from compiled code, or warns."""
+    """Raise if a call prints, from Python or from compiled code, or warns."""
     with warnings.catch_warnings(record=True) as caught, captured() as written:
         warnings.simplefilter("always")
         call()
     text = "".join(written).strip()
     remedy = "Print nothing: keep in the state what matters, and let the harness show it"
     require(not text, f"it prints {_short(text)}", remedy)
-    remedy = "Avoid the cause, or wrap it in np.errstate where it is intended"
-    texts = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
-    require(not texts, f"it warns: {_short(''.join(texts[:1]))}", remedy)
+    for warning in caught:
+        observed = f"it warns: {_short(f'{warning.category.__name__}: {warning.message}')}"
+        raise NotConforming(observed, "Avoid the cause, or use np.errstate if it is intended")
 
 
 def check_subnormal(call: Callable[[], object]) -> None:
-    """Raise where numbers below 2.2e-308 are zero after a call: a mode of the processor."""
+    """Raise if numbers below 2.2e-308 are zero after a call: a mode of the processor."""
     call()
     smallest_normal = float(np.finfo(np.float64).tiny)
     require(
         smallest_normal / 2 > 0,
         "numbers below 2.2e-308 are zero in this process (flush-to-zero), for all solvers and the "
-        "judge, as libraries built with -ffast-math switch on where they are loaded",
+        "judge, as libraries built with -ffast-math switch on when they are loaded",
         "Build and link the library without -ffast-math (gcc: -mno-daz-ftz), or reset the mode "
         "after it is loaded",
     )
 
 
+def generators() -> dict[str, object]:
+    """Return the states of the global random generators, by name."""
+    kind, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - it is what is checked
+    words = np.asarray(keys).tobytes()
+    return {"numpy.random": (kind, words, *rest), "random": random.getstate()}
+
+
 def check_global_random(call: Callable[[], object]) -> None:
-    """Raise where a call draws from a global random generator, or seeds one."""
+    """Raise if a call draws from a global random generator, or seeds one."""
     kept = np.random.get_state(), random.getstate()  # noqa: NPY002 - it is what is checked
     np.random.seed(UNUSUAL_SEED)  # noqa: NPY002
     random.seed(UNUSUAL_SEED)
@@ -149,20 +150,20 @@ def check_global_random(call: Callable[[], object]) -> None:
 
 @contextmanager
 def captured() -> Iterator[list[str]]:
-    """Let nothing be printed, by Python or compiled code; give a list that gets it at the end."""
+    """Suppress all output, also that of compiled code; the list has it at the end."""
     written: list[str] = []
-    buffer = io.StringIO()
+    buffer = StringIO()
     sys.stdout.flush()
     sys.stderr.flush()
     with tempfile.TemporaryFile() as file:
-        originals = [os.dup(descriptor) for descriptor in DESCRIPTORS]
+        originals = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
         try:
-            for descriptor in DESCRIPTORS:
+            for descriptor in originals:
                 os.dup2(file.fileno(), descriptor)
             with redirect_stdout(buffer), redirect_stderr(buffer):
                 yield written
         finally:
-            for descriptor, original in zip(DESCRIPTORS, originals, strict=True):
+            for descriptor, original in originals.items():
                 os.dup2(original, descriptor)
                 os.close(original)
             file.seek(0)

@@ -1,7 +1,4 @@
-"""Short runs on small instances that checks compare.
-
-All runs have the same data, start and random streams.
-"""
+"""Short runs on small instances, with equal data, starts and random streams, for checks."""
 
 from __future__ import annotations
 
@@ -29,18 +26,17 @@ from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Checkpoint
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import NotCheckable, require
-from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 from orthobench.tools.object_graph import Snapshot
 
 STEPS = 40
-"""Steps of a run, or as many as there are samples for; more than fused kernels do in a block."""
+"""Maximum number of steps of a run; more than fused kernels do in a block."""
 
 RERUN_STEPS = 6
-"""Steps of solvers with `reruns`: each call of ``advance`` does all of them."""
+"""The same for solvers with `reruns`: each call of ``advance`` does all of them."""
 
 FEWEST = 4
-"""The fewest steps that checks can compare."""
+"""Minimum number of steps that checks can compare."""
 
 
 @dataclass
@@ -52,7 +48,7 @@ class Run:
     state: State
 
     def advance(self, count: int) -> None:
-        """Do `count` steps as the harness does, or fewer where the solver stops."""
+        """Do `count` steps as the harness does; fewer if the solver stops."""
         while count > 0 and self.state.status is Status.RUNNING:
             steps = prepare_steps(self.oracle, self.solver.batch, count)
             if steps < 1:
@@ -68,17 +64,7 @@ class Run:
 class Runner:
     """A solver and an instance, which is restored before each run.
 
-    Parameters
-    ----------
-    solver : Solver
-    instance : Instance
-    streams_of : Solver, optional
-        The solver whose random streams, and so samples and start, are used; by default `solver`.
-
-    Attributes
-    ----------
-    steps : int
-        The steps of a whole run.
+    Samples and start are drawn with the random streams of `streams_of`, by default `solver`.
     """
 
     def __init__(
@@ -94,18 +80,12 @@ class Runner:
         self._before = Snapshot(self.oracle)
         self.steps = self._count_steps()
 
-    def start(self, before_init: Callable[[], object] | None = None) -> Run:
+    def start(self, before_init: Callable[[], object] = lambda: None) -> Run:
         """Return a run after `Solver.init`; `before_init` is called just before that."""
-        self._rewind()
-        if before_init is not None:
-            before_init()
+        self.rewind()
+        before_init()
         state = self.solver.init(self.oracle, np.random.default_rng(self.streams.solver))
         return Run(self.solver, self.oracle, state)
-
-    def start_point(self) -> Array:
-        """Return where runs start."""
-        self._rewind()
-        return self.oracle.start
 
     def run(self, *counts: int) -> Run:
         """Return a run after several calls of `Run.advance`; by default after one of all steps."""
@@ -115,15 +95,7 @@ class Runner:
         return run
 
     def recorded(self, steps: int, curve: bool) -> list[tuple[Work, Solution]]:
-        """Return work and solution at each checkpoint of a run that has a budget of steps.
-
-        Parameters
-        ----------
-        steps : int
-        curve : bool
-            Whether it has checkpoints between the start and the end, as a suite has and a call
-            without a curve has not.
-        """
+        """Return work and solution at each checkpoint of a run with a budget of steps."""
         found: list[tuple[Work, Solution]] = []
 
         def keep(mark: Checkpoint, solution: Solution) -> None:
@@ -136,7 +108,7 @@ class Runner:
         return found
 
     def interrupted(self, action: Callable[[Run], object]) -> Run:
-        """Return a whole run that an action is done to after half of its steps."""
+        """Return a whole run with an action after half of its steps."""
         first, second = self.halves()
         run = self.run(first)
         action(run)
@@ -152,19 +124,17 @@ class Runner:
         middle = (self.steps - 1) // 3
         return 1, middle, self.steps - 1 - middle
 
-    def _rewind(self) -> None:
+    def rewind(self) -> None:
+        """Restore the oracle, and put it back to the beginning of its data."""
         self._before.restore()
-        rng = np.random.default_rng(self.streams.start)
-        self.oracle.start = random_point(self.oracle.n, self.oracle.k, rng)
-        self.oracle.start.flags.writeable = False
-        self.oracle.rewind(np.random.default_rng(self.streams.samples))
+        begin(self.oracle, self.streams)
 
     def _count_steps(self) -> int:
-        """Return the steps of a whole run: as many as there are samples for, up to a limit."""
+        """Return the number of steps of a whole run, limited by the samples."""
         most, batch = RERUN_STEPS if self.solver.reruns else STEPS, self.solver.batch
         if not batch:
             return most
-        self._rewind()
+        self.rewind()
         self.oracle.prepare(most * batch)
         steps = int(min(most, self.oracle.remaining() // batch))
         if steps < FEWEST:
@@ -176,27 +146,31 @@ class Runner:
         return steps
 
 
+def begin(oracle: Oracle, streams: Streams) -> None:
+    """Put an oracle to the beginning of its data, with the start of all runs."""
+    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
+    oracle.start.flags.writeable = False
+    oracle.rewind(np.random.default_rng(streams.samples))
+
+
 def difference_of_solutions(a: Solution, b: Solution) -> str | None:
-    """Return how two solutions differ, where they differ in any bit, or None."""
+    """Return how two solutions differ in any bit, or None."""
     if type(a) is not type(b):
         return f"one is a {type(a).__name__}, the other a {type(b).__name__}"
     for field in dataclasses.fields(a):
         ours, theirs = getattr(a, field.name), getattr(b, field.name)
         if not (isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray)):
-            equal = repr(ours) == repr(theirs)
-        elif equal := ours.shape == theirs.shape and ours.dtype == theirs.dtype:
-            equal = ours.tobytes() == theirs.tobytes()
-            if not equal:
-                return (
-                    f"their {field.name} differ by up to {float(np.abs(ours - theirs).max()):.2g}"
-                )
-        if not equal:
+            if repr(ours) != repr(theirs):
+                return f"their {field.name} differ"
+        elif ours.shape != theirs.shape or ours.dtype != theirs.dtype:
             return f"their {field.name} differ"
+        elif ours.tobytes() != theirs.tobytes():
+            return f"their {field.name} differ by up to {float(np.abs(ours - theirs).max()):.2g}"
     return None
 
 
 def require_equal(a: Run, b: Run, observed: str, remedy: str) -> None:
-    """Raise `NotConforming` where two runs differ: in status, work, or a bit of their solutions."""
+    """Raise `NotConforming` if two runs differ in status, work, or a bit of their solutions."""
     if a.state.status is not b.state.status:
         one, other = a.state.status.value, b.state.status.value
         difference: str | None = f"one is {one}, the other {other}"
@@ -213,20 +187,19 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
     Parameters
     ----------
     solver : Solver
-        Its `init` is tried on one instance after another, and the first that it does not refuse
-        with a `UsageError` is returned. They are those of the installed families: ``EXAMPLES`` in
-        the module ``examples`` of the package of the base class of problems.
+        Its `init` is tried on the ``EXAMPLES`` of installed families until it does not raise a
+        `UsageError`.
     problems : iterable of types of Problem
-        Problems that are tried after those, with default parameters.
+        Problems that are tried after those.
 
     Raises
     ------
     UsageError
-        Where there is no such instance.
+        If there is no such instance.
     """
     reasons = []
     own = [p for p in problems if not any(q.required for q in parameters_of(p))]
-    makers: list[Callable[[], AnyInstance]] = [*_of_families(solver.needs)]
+    makers = [*_of_families(solver.needs)]
     makers += [partial(_built, p) for p in own if issubclass(p.offers, solver.needs)]
     for maker in makers:
         try:
@@ -243,7 +216,7 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
         except Exception as error:
             if black_box or isinstance(error, UsageError):
                 reasons.append(str(error))
-                continue  # other errors are reported by the checks
+                continue  # the checks report other errors
         return small
     reasons.append(f"no installed family or problem offers the {solver.needs.__name__} it needs")
     raise UsageError(

@@ -5,7 +5,7 @@ from click.testing import CliRunner
 from orthobench.cli.main import main
 
 
-def test_names_of_what_is_installed_are_completed():
+def test_installed_names_are_completed():
     stiefel = {"stiefel-brockett", "stiefel-procrustes", "stiefel-procrustes-batch"}
     names = {
         "comp": {"compare"},
@@ -18,13 +18,6 @@ def test_names_of_what_is_installed_are_completed():
         "advise st": {*stiefel, "stochastic-PCA"},
     }
     assert {words: completed(words) for words in names} == names
-
-
-def test_the_parameters_of_a_name_are_completed():
-    assert {"digits k=", "digits normalization="} <= completed("run -p 'digits ")
-    assert completed("run -p 'digits k") == {"digits k="}
-    assert "digits k=3 normalization=" in completed("run -p 'digits k=3 ")
-    assert completed("run -p 'nothing ") == set()
 
 
 def completed(words):

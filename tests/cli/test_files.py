@@ -78,7 +78,7 @@ def keys(suite):
 
 
 @pytest.mark.wide
-def test_a_file_is_named_from_the_folder_of_the_suite_and_a_changed_one_runs_again(folder):
+def test_cells_of_a_changed_file_run_again(folder):
     assert call("mine/s.toml").exit_code == 0
     first = keys("s")
     assert set(first) == {"my-oja rate=2", "oja"}
@@ -110,24 +110,3 @@ def test_a_suite_names_files_of_its_own_folder(folder):
     done = call("mine/s.toml")
     assert done.exit_code == 2
     assert "line 4: solver: a suite names files of its own folder" in done.output
-
-
-def test_a_class_that_cannot_be_had_is_one_sentence(folder):
-    (folder / "broken.py").write_text("import numpy\nimport no_such_module\n")
-    (folder / "json.py").write_text(SOLVER)
-    taken = SOLVER.replace('"my-oja"', '"oja"').replace("MyOja", "Taken")
-    (folder / "taken.py").write_text(taken)
-    for spec, said in (
-        ("mine/other.py:MyOja", "there is no file"),
-        ("mine/my_oja.py:MyOj", "did you mean 'MyOja'"),
-        ("mine/my_oja.py:Iterate", "is not a subclass of Solver"),
-        ("mine/my_oja.py:MyOja speed=2", "unknown parameter of solver my-oja: 'speed'"),
-        ("mine/broken.py:MyOja", "broken.py, line 2)"),
-        ("mine/json.py:MyOja", "which is that of"),
-        ("mine/taken.py:Taken", "has the name of solver 'oja'"),
-    ):
-        done = call("-p", "digits", "-s", spec)
-        assert done.exit_code == 2, spec
-        assert said in done.output, spec
-        assert len(done.output.strip().splitlines()) == 1, spec
-        assert not Path("s.sqlite").exists(), spec

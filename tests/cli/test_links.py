@@ -1,7 +1,6 @@
 """Links that a stranger planted where a command writes: it refuses them and names them."""
 
 import shutil
-import stat
 
 import pytest
 from click.testing import CliRunner
@@ -57,23 +56,9 @@ DRAWN = {
     "orthobench-results/command-line/figures",
 }  # fmt: skip
 
-OLD_NAMES = {
-    "report/.index.html.part": ("report", "."),
-    "report/figures/.toys-performance-profiles.csv.part":
-        ("report", ".", "--style", "one-column", "--format", "png"),
-    ".out.csv.part": ("export", ".", "--out", "out.csv"),
-}  # fmt: skip
-
 
 def quick(links, slow):
     return [pytest.param(link, marks=[pytest.mark.slow] * (link in slow)) for link in links]
-
-
-@pytest.mark.parametrize("link", quick(OLD_NAMES, DRAWN))
-def test_a_temporary_file_has_a_name_that_nobody_can_plant(folder, link):
-    planted(folder, link, "mine")
-    assert CliRunner().invoke(main, OLD_NAMES[link]).exit_code == 0
-    assert untouched(folder)
 
 
 TARGETS = {
@@ -118,10 +103,3 @@ def test_a_folder_that_the_user_names_may_be_a_link(folder):
     planted(folder, "named", "elsewhere")
     assert CliRunner().invoke(main, ["report", ".", "--out", "named"]).exit_code == 0
     assert (folder.parent / "elsewhere" / "index.html").is_file()
-
-
-def test_a_file_has_the_rights_that_the_user_gives_to_new_files(folder):
-    (folder / "plain").write_text("")
-    assert CliRunner().invoke(main, ["export", ".", "--out", "out.csv"]).exit_code == 0
-    rights = [stat.S_IMODE((folder / name).stat().st_mode) for name in ("plain", "out.csv")]
-    assert rights[0] == rights[1]

@@ -37,7 +37,7 @@ def test_it_says_what_to_type_next(call, tmp_path):
 
 
 def test_a_gate_is_added_to_the_project_in_the_folder(call, tmp_path):
-    assert "name of the new plugin" in call(code=2).stderr
+    assert "orthobench plugin new NAME" in call(code=2).stderr
     assert "no pyproject.toml" in call("--ci", "github", code=2).stderr
     assert not list(tmp_path.iterdir())
     (tmp_path / "pyproject.toml").touch()
@@ -45,11 +45,6 @@ def test_a_gate_is_added_to_the_project_in_the_folder(call, tmp_path):
     assert (tmp_path / ".github" / "workflows" / "gate.yml").is_file()
     assert ".github/workflows/gate.yml" in said
     assert "gate.toml" in said
-
-
-def test_a_wrong_name_writes_nothing(call, tmp_path):
-    assert "cannot be the name" in call("2toys", code=2).stderr
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_second_call_changes_nothing(call, tmp_path):
@@ -89,7 +84,7 @@ def check(monkeypatch):
 
     def called(*words, results=CASES):
         def found(given, limit):
-            asked.append((given.item, given.all_parameters))
+            asked.append(given.item)
             for kind, name, check, status, message in results:
                 case = Case(kind, name, Says(check, status, message), lambda: ())
                 yield facts(case, case.result())
@@ -112,17 +107,16 @@ def test_each_failed_check_is_said_once_with_its_reason(check):
         "next: mend these in their order, and check again",
     ]
     assert done.exit_code == 1
-    assert check.asked == [("mine", False)]
+    assert check.asked == ["mine"]
 
 
 def test_a_plugin_without_a_failed_check_passes(check):
-    done = check("mine", "--all-parameters", results=[CASES[0], CASES[3]])
+    done = check("mine", results=[CASES[0], CASES[3]])
     assert done.exit_code == 0
     assert done.stdout.splitlines()[-2:] == [
         "2 checks: 1 pass, 0 fail, 1 not checkable",
         "next: orthobench run -p PROBLEM -s SOLVER compares it with others",
     ]
-    assert check.asked == [("mine", True)]
 
 
 def test_checks_are_json(check):

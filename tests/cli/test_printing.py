@@ -1,43 +1,19 @@
-"""What commands print."""
+"""The output of commands."""
 
 import io
-import json
-import math
 import re
-from dataclasses import dataclass
-from pathlib import Path
 
 import click
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from orthobench import api
 from orthobench.cli.main import main
-from orthobench.cli.printing import figure_lines, say, status_line
+from orthobench.cli.printing import say
 from orthobench.registry.suite_file import from_table
-from orthobench.tools.collections import plain
 
 
-@dataclass(frozen=True)
-class Point:
-    name: str
-    places: tuple[float, ...]
-
-
-def test_plain_values_are_strict_json():
-    facts = {"a": Point("p", (1.5, math.inf, math.nan)), 3: [np.float64(2.0), None, True]}
-    found = plain(facts)
-    assert found == {"a": {"name": "p", "places": [1.5, None, None]}, "3": [2.0, None, True]}
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-
-
-def test_figures_are_listed_with_their_formats():
-    paths = [Path(name) for name in ("f/a.svg", "f/a.csv", "f/b.1.svg")]
-    assert list(figure_lines(paths)) == ["f/a.svg (also .csv)", "f/b.1.svg"]
-
-
-def test_what_a_code_page_lacks_is_a_question_mark(monkeypatch):
+def test_a_letter_outside_a_code_page_is_a_question_mark(monkeypatch):
     written = io.BytesIO()
     stream = io.TextIOWrapper(written, encoding="cp1252", errors="strict")
     monkeypatch.setattr("sys.stdout", stream)
@@ -47,26 +23,11 @@ def test_what_a_code_page_lacks_is_a_question_mark(monkeypatch):
     assert b"?" in written.getvalue()
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_is_shown_on_terminals_only(monkeypatch):
-    for stream, quiet, shown in [
-        (Terminal(), False, True), (Terminal(), True, False), (io.StringIO(), False, False),
-    ]:  # fmt: skip
-        monkeypatch.setattr("sys.stderr", stream)
-        with status_line(quiet) as say:
-            say("reading the store")
-        assert ("reading the store" in stream.getvalue()) is shown
-
-
 HOSTILE = "\x1b[2J\x1b]0;title\x07a\u202eb\u2066c\x9b31md\x00\re\x1b[8mf"
 
 
 @pytest.mark.parametrize("err", [False, True])
-def test_nothing_that_runs_a_terminal_is_printed_but_the_styles_of_commands(err, capsys):
+def test_control_characters_are_printed_as_spaces(err, capsys):
     say(f"{click.style('title', bold=True, fg='red')} {HOSTILE}\n\tnext", err=err)
     text = capsys.readouterr()[err]
     assert text == "title  [2J ]0;title a b c 31md  e [8mf\n\tnext\n"

@@ -1,17 +1,15 @@
-"""`orthobench race`: what it passes on, prints and exits with."""
+"""`orthobench race` and `map`: arguments, output and exit code."""
 
 import json
 import math
 from pathlib import Path
-from types import SimpleNamespace
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from orthobench.cli import race as module
 from orthobench.cli.main import main
-from orthobench.cli.options import duration, size
+from orthobench.cli.options import duration
 from orthobench.racing import grid
 from orthobench.racing import race as racing
 from orthobench.racing.race import Dropped, Race
@@ -57,7 +55,7 @@ def race(monkeypatch):
     return call
 
 
-def test_what_is_asked_for_is_passed_on(race):
+def test_options_are_passed_on(race):
     words = ["-p", "digits", "-s", "oja", "--within", "90s", "--tolerance", "0.05"]
     done = race(*words, "--cost", "samples", "--memory", "2GB", "--store", "r.sqlite", "--quiet")
     assert done.exit_code == 0
@@ -80,16 +78,7 @@ def test_table_sentence_code_and_place_are_printed(race):
     ]  # fmt: skip
 
 
-def test_of_several_races_each_is_named(race):
-    races = [found(), found(problem="digits k=2", missing={})]
-    said = race("-p", "digits", "-p", "digits k=2", "-q", races=races).stdout
-    assert "digits: Use oja." in said
-    assert "digits k=2: Use oja." in said
-    assert "not raced" in said.partition("digits k=2")[0]
-    assert "not raced" not in said.partition("digits k=2")[2]
-
-
-def test_it_fails_without_a_winner_and_says_that_it_was_broken_off(race):
+def test_exit_codes_of_races(race):
     none, broken = found(winner=None), found(interrupted=True)
     for races, code in (
         ([found()], 0), ([none], 1), ([found(), none], 1), ([none, found()], 1),
@@ -107,14 +96,6 @@ def test_json_is_one_race_or_a_list(race):
     assert [each["winner"] for each in two["races"]] == ["oja", "oja"]
 
 
-def test_outside_a_terminal_the_last_line_of_a_standing_is_told(race):
-    told = [("a table\nb leads; 5 s left", True), ("c: late", False)]
-    done = race("-p", "digits", told=told)
-    assert done.stderr.splitlines() == ["b leads; 5 s left", "c: late"]
-    for option in ("--quiet", "--json"):
-        assert race("-p", "digits", option, told=told).stderr == ""
-
-
 def test_times_are_read_with_their_unit():
     times = {
         "90": 90, "30s": 30, "2m": 120, "1.5 min": 90, "1h": 3600, " .5H ": 1800, "2.": 2,
@@ -124,17 +105,6 @@ def test_times_are_read_with_their_unit():
     for text in ("", "0", "0.0h", "-1", "1d", "m", "1 2", "1.2.3", "inf"):
         with pytest.raises(click.BadParameter, match=f"{text!r} is no time"):
             duration(text)
-
-
-def test_sizes_are_read_in_powers_of_1024():
-    sizes = {
-        "100000": 10**5, "1k": 2**10, "500 MB": 500 * 2**20, "4GiB": 2**32, "1.5kib": 1536,
-        "2t": 2**41, " 7b ": 7, "1": 1,
-    }  # fmt: skip
-    assert {text: size(text) for text in sizes} == sizes
-    for text in ("", "0", "0.1", "-1k", "4 EB", "k", "1.k"):
-        with pytest.raises(click.BadParameter, match=f"{text!r} is not a size"):
-            size(text)
 
 
 @pytest.mark.parametrize(
@@ -155,37 +125,3 @@ def test_a_map_is_measured_in_pieces(monkeypatch, left, said):
     done = CliRunner().invoke(main, words)
     assert done.stdout.splitlines() == said
     assert asked == [(("gaps",), Path("a b")), ([1, 2], 60.0, None)]
-
-
-def test_in_a_terminal_a_standing_is_drawn_again_and_what_lasts_stays(monkeypatch):
-    live = pytest.importorskip("rich.live")
-    drawn = []
-
-    class Screen:
-        """What would be drawn."""
-
-        def __init__(self, console, auto_refresh, transient):
-            assert (auto_refresh, transient) == (False, True)
-            self.console = self
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            drawn.append("end")
-
-        def update(self, text, refresh):
-            drawn.append(("standing", str(text), refresh))
-
-        def print(self, text):
-            drawn.append(("line", str(text)))
-
-    monkeypatch.setattr(live, "Live", Screen)
-    monkeypatch.setattr(module.sys, "stderr", SimpleNamespace(isatty=lambda: True))
-    with module._telling(quiet=False) as tell:
-        tell("a table\nb leads", True)
-        tell("c: late", False)
-    assert drawn == [("standing", "a table\nb leads", True), ("line", "c: late"), "end"]
-    with module._telling(quiet=True) as tell:
-        assert tell is None
-    assert len(drawn) == 3

@@ -7,7 +7,6 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench import api
-from orthobench.cli import printing
 from orthobench.cli.main import main
 from orthobench.harness.executors import Limits
 from orthobench.registry import suite_file
@@ -91,49 +90,6 @@ def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run):
     )
 
 
-def test_too_few_seeds_to_decide_are_said_before(run):
-    for seeds, solvers, words, said in (
-        (4, "ab", [], True), (5, "ab", [], False), (4, "a", [], False), (4, "aa", [], False),
-        (4, "abc", [], True), (4, "ab", ["-q"], False), (4, "ab", ["--json"], False),
-        (4, "ab", ["--decide", "9"], False), (4, "ab", ["--decide", "0"], True),
-    ):  # fmt: skip
-        done = run("mine", *words, seeds=seeds, solvers=solvers)
-        assert ("--seeds 5 can" in done.stderr) is said, (seeds, solvers, words)
-
-
 def test_it_fails_where_a_run_did_that_reports_show(run):
     codes = {(): 0, ("1",): 1, ("3",): 0, ("3", "2"): 1}
     assert {failing: run("mine", failing=failing).exit_code for failing in codes} == codes
-
-
-def test_an_interruption_says_where_to_go_on(run):
-    done = run("mine", "--store", "s.sqlite", error=KeyboardInterrupt())
-    assert "interrupted; finished cells are in s.sqlite, run again to go on" in done.output
-
-
-def test_a_problem_alone_is_run_with_all_solvers(run, monkeypatch):
-    monkeypatch.setattr("orthobench.racing.race.races", lambda *_, **__: pytest.fail("a race"))
-    run("-p", "digits", "--store", "s.sqlite")
-    asked = {name: value for name, value in run.seen.asked.items() if value}
-    assert asked == {"problems": ("digits",)}
-    assert run.seen.ran["path"] == Path("s.sqlite")
-
-
-def test_each_command_is_in_the_module_of_its_name():
-    moved = {"compare": "comparing", "import": "importing", "reproduce": "reproducing"}
-    for name, command in main.commands.items():
-        callback = command.callback
-        assert callback.__module__ == f"orthobench.cli.{moved.get(name, name)}"
-
-
-def test_reasons_of_failures_are_shown_up_to_a_number(monkeypatch, capsys):
-    results, answer = SimpleNamespace(entries=[]), SimpleNamespace(comparisons=[])
-    few = [f"reason {i}" for i in range(printing.FEW)]
-    for reasons, last in ((few, few[-1]), ([*few, "x", "y"], "2 more reasons: ")):
-        monkeypatch.setattr(
-            "orthobench.report.terminal.table.troubles", lambda *_, own=reasons: iter(own)
-        )
-        printing.print_troubles(results, answer)
-        lines = capsys.readouterr().out.splitlines()
-        assert lines[: len(few)] == few
-        assert lines[-1].startswith(last)

@@ -79,7 +79,7 @@ def test_an_edited_store_fails_with_the_list_and_is_not_written(store, inline_on
     assert store.read_bytes() == before
 
 
-def test_where_nothing_can_be_checked_it_is_not_said_to_be_verified(store):
+def test_a_store_without_checkable_cells_is_not_verified(store):
     edit.described(store, "settings", lambda value: value.update(data="0" * 64))
     said = call("verify", store, code=2)
     assert "6 cells not checked:" in said

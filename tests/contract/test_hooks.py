@@ -108,7 +108,7 @@ def test_folders_bring_named_classes_in_order_and_suites(package):
 
 
 def test_importing_the_package_imports_no_solver(package, monkeypatch):
-    monkeypatch.setattr(Registry, "_load", lambda self, point, plugin: point.load())
+    monkeypatch.setattr(Registry, "load", lambda self, point, plugin: point.load())
     package({"solvers/first.py": "raise SystemExit", "problems.py": "raise SystemExit"})
     assert "found_plugin" in sys.modules
     assert not [name for name in sys.modules if name.startswith("found_plugin.")]

@@ -46,7 +46,7 @@ def test_a_solver_has_16_trials_at_most_where_the_suite_does_not_say(toys):
     assert len(suite(16).solvers) == 16
     plain = Suite("toys", (), (), (0,))
     assert (plain.threads, plain.trials, plain.score) == (1, 16, "end")
-    with pytest.raises(UsageError, match="17 trials, where tuning allows each solver 16"):
+    with pytest.raises(UsageError, match="17 trials, but tuning allows each solver 16"):
         suite(17)
 
 

@@ -16,14 +16,13 @@ import pytest
 
 import orthobench as ob
 from orthobench.contract.parameters import parameter
-from orthobench.contract.problem import Instance, Oracle, Solution
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.samples import SampleOracle
-from orthobench.contract.solver import Solver, State, Status
+from orthobench.contract.solver import Solver, State
 from orthobench.errors import UsageError
 from orthobench.testing import (
     CheckStatus,
     NotConforming,
-    check_flops,
     check_solver,
     checks_of_solvers,
     short_runs,
@@ -80,11 +79,6 @@ class WritesIntoStart(PlainOja):
         return super().init(oracle, rng)
 
 
-class Transposed(PlainOja):
-    def solution(self, state):
-        return Solution(state.U.T.copy())
-
-
 class Drifts(PlainOja):
     def solution(self, state):
         return Solution(state.U * (1 + 1e-7))
@@ -96,7 +90,7 @@ class Shares(PlainOja):
 
 
 class SharesUntilNextStep(PlainOja):
-    """What it returns stays, but who writes into it writes into the state."""
+    """A solution stays, but shares memory with the state until the next step."""
 
     def step(self, oracle, state):
         state.U = state.U.copy()
@@ -260,22 +254,8 @@ class PassesOverNaN(PlainOja):
         return x if np.isfinite(x).all() else np.zeros(len(x))
 
 
-class WaitsForANumber(PlainOja):
-    def seen(self, x):
-        while np.isnan(x).any():
-            pass
-        return x
-
-
 class RunsOn(PlainOja):
     converges: ClassVar[bool] = True
-
-
-class EndsOnce(RunsOn):
-    def step(self, oracle, state):
-        super().step(oracle, state)
-        if state.work.steps == 50:
-            state.status = Status.CONVERGED
 
 
 class TakesAnything(PlainOja):
@@ -317,7 +297,7 @@ class Leaks(PlainOja):
 
 
 class Ascends(PlainOja):
-    """It adds the negative of what it should."""
+    """It subtracts the update."""
 
     def step(self, oracle, state):
         x = oracle.take(1)[0]
@@ -331,7 +311,7 @@ class Twofold(Prints, Shares):
 
 COUNTEREXAMPLES = {
     "threads": (LeavesThreads,),
-    "runs": (Raises, WritesIntoStart, Transposed),
+    "runs": (Raises, WritesIntoStart),
     "memory": (Leaks,),
     "orthonormal": (Drifts,),
     "fresh": (Shares, SharesUntilNextStep),
@@ -349,7 +329,7 @@ COUNTEREXAMPLES = {
     ),
     "progress": (Ascends,),
     "flops": (CountsSixPercentMore,),
-    "nan": (PassesOverNaN, WaitsForANumber),
+    "nan": (PassesOverNaN,),
     "ending": (RunsOn,),
     "parameters": (TakesAnything, SaysNothing, NamesNothing),
     "recipe": (EqualsNothing,),
@@ -365,7 +345,6 @@ def instance():
 @pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr(short_runs, "STEPS", 16)
-    monkeypatch.setattr(checks_of_solvers, "NAN_SECONDS", 0.5)
     monkeypatch.setattr(checks_of_solvers, "ENDING_STEPS", 60)
 
 
@@ -395,105 +374,9 @@ def test_a_counterexample_fails_its_check_and_no_other(check, instance, impatien
         assert failed == [check], (cls, results)
         others = {r.status for name, r in results.items() if name != check}
         needed = {p.name for c in checks_of_solvers.CHECKS for p in c.prerequisites}
-        assert check in {*needed, "memory"} or others == {CheckStatus.PASSED}, (
+        assert check in needed or others == {CheckStatus.PASSED}, (
             cls, results,
         )  # fmt: skip
-
-
-def test_a_solver_that_ends_late_does_what_it_promises(instance, impatient):
-    assert checks_of_solvers.ending.result(EndsOnce(), instance).status is CheckStatus.PASSED
-    assert "runs on" in checks_of_solvers.ending.result(RunsOn(), instance).message
-
-
-class CountsBackwardsInReruns(CountsBackwards):
-    reruns: ClassVar[bool] = True
-
-    def count(self, oracle, state):
-        super().count(oracle, state)
-        if state.work.steps == 6:
-            state.work.flops = 10
-
-
-class StepsBackInReruns(PlainOja):
-    reruns: ClassVar[bool] = True
-
-    def advance(self, oracle, state, count):
-        super().advance(oracle, state, count)
-        state.work.steps -= 2 * count
-
-
-def test_flops_of_solvers_with_reruns_may_fall_but_not_their_steps(instance, impatient):
-    assert (
-        checks_of_solvers.work.result(CountsBackwardsInReruns(), instance).status
-        is CheckStatus.PASSED
-    )
-    assert "work.flops falls" in checks_of_solvers.work.result(CountsBackwards(), instance).message
-    assert (
-        "work.steps falls" in checks_of_solvers.work.result(StepsBackInReruns(), instance).message
-    )
-
-
-class FormedOracle(Oracle):
-    """An oracle that forms its matrix when it is read, with more flops than it says."""
-
-    forming_flops = 1000
-
-    def __init__(self):
-        self.n, self.k, self.rows = 4, 2, np.eye(4)
-
-    @property
-    def matrix(self):
-        return sum(self.rows.T @ self.rows for _ in range(50))
-
-
-@dataclass(frozen=True)
-class LooksTwice(Solver[FormedOracle, PlainState]):
-    name: ClassVar[str] = "looks-twice"
-    forming: int = parameter(1000, help="flops counted for the matrix", low=0)
-
-    def init(self, oracle, rng):
-        state = PlainState(U=oracle.matrix @ oracle.start)
-        state.work.flops = self.forming + 64
-        return state
-
-    def step(self, oracle, state):
-        state.U = orthonormalize(oracle.matrix @ oracle.start)
-        state.work.steps += 1
-        state.work.flops += 64 + 8 + qr(4, 2)
-
-    def solution(self, state):
-        return Solution(state.U.copy())
-
-
-@pytest.mark.parametrize(("forming", "right"), [(1000, True), (50 * 128, False), (0, False)])
-def test_what_an_oracle_forms_counts_once_and_as_it_says(forming, right):
-    oracle = FormedOracle()
-    instance = Instance(oracle, lambda solution: {}, {})
-    if right:
-        check_flops(LooksTwice(forming=forming), instance)
-    else:
-        with pytest.raises(NotConforming, match=r"work\.flops is"):
-            check_flops(LooksTwice(forming=forming), instance)
-    assert type(oracle) is FormedOracle
-
-
-class CountsFewer(PlainOja):
-    def count(self, oracle, state):
-        super().count(oracle, state)
-        state.work.flops -= 20
-
-
-@pytest.mark.parametrize(
-    ("solver", "plain", "hinted"),
-    [
-        (CountsSixPercentMore(), None, True), (CountsFewer(), None, False),
-        (CountsSixPercentMore(), PlainOja(), False),
-    ],
-)  # fmt: skip
-def test_other_code_is_suspected_where_more_is_counted_than_seen(solver, plain, hinted, instance):
-    with pytest.raises(NotConforming, match=r"work\.flops is") as found:
-        check_flops(solver, instance, plain)
-    assert ("pass plain=, the same method in NumPy" in str(found.value)) == hinted
 
 
 def test_a_solver_may_count_no_flops(instance, impatient):
@@ -504,15 +387,6 @@ def test_a_solver_may_count_no_flops(instance, impatient):
     assert {result.status for result in results.values()} == {CheckStatus.PASSED}
 
 
-def test_a_check_whose_prerequisite_fails_names_it(instance):
-    for check in checks_of_solvers.CHECKS:
-        result = check.result(DrawsUnseeded(), instance)
-        if result.status is CheckStatus.NOT_CHECKABLE:
-            assert "the check 'repeats' fails" in result.message
-    with pytest.raises(NotConforming, match="chunking"):
-        check_solver(TurnsEachCall(), instance)
-
-
 def test_all_failures_are_reported_at_once_with_what_to_do(instance):
     with pytest.raises(NotConforming) as found:
         check_solver(Twofold(), instance)
@@ -521,33 +395,6 @@ def test_all_failures_are_reported_at_once_with_what_to_do(instance):
     assert "fresh: a solution changes when the solver advances" in text
     assert "Return copies: Solution(state.U.copy())" in text
     assert "silent: it prints 'step 7'" in text
-
-
-def test_a_read_only_start_is_named(instance):
-    with pytest.raises(NotConforming, match="read-only: copy them before you write into them"):
-        checks_of_solvers.runs(WritesIntoStart(), instance)
-
-
-def test_an_instance_that_does_not_fit_is_not_checkable():
-    instance = ob.orthogonal_group(lambda U: float(U[0, 0]), n=3)
-    results = {check.name: check.result(PlainOja(), instance) for check in checks_of_solvers.CHECKS}
-    assert results["runs"].status is CheckStatus.NOT_CHECKABLE
-    assert "needs a SampleOracle, the instance offers OrthogonalGroupOracle" in str(results["runs"])
-
-
-def test_too_few_samples_are_not_checkable():
-    instance = ob.stochastic_pca(np.eye(3), k=1)
-    assert "samples for 3 steps" in checks_of_solvers.runs.result(PlainOja(), instance).message
-
-
-def test_the_instance_is_left_as_it_was():
-    X = np.random.default_rng(0).standard_normal((200, 6))
-    before = X.copy()
-    instance = ob.stochastic_pca(X, k=2)
-    (inputs,) = (check for check in checks_of_solvers.CHECKS if check.name == "inputs")
-    replace(inputs, prerequisites=()).result(ScalesData(), instance)
-    checks_of_solvers.runs(PlainOja(), instance)
-    np.testing.assert_array_equal(X[:-1], before[:-1])
 
 
 def test_a_family_of_ones_own_needs_an_instance():

@@ -17,11 +17,7 @@ from orthobench.contract import (
     orthonormalize,
 )
 from orthobench.testing import CheckStatus, checks_of_solvers
-from orthobench.testing.checks_of_summaries import (
-    SUMMARIES,
-    BlockRunner,
-    along_the_tree,
-)
+from orthobench.testing.checks_of_summaries import SUMMARIES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +62,6 @@ class MergesInPlace(PlainPower):
         whole = super().merge(a, b)
         a.total[:] = whole.total
         return replace(whole, total=a.total)
-
-
-class WritesIntoBlock(PlainPower):
-    def summarize(self, oracle, block):
-        block *= 1.5
-        return super().summarize(oracle, block)
 
 
 class Halves(PlainPower):
@@ -138,16 +128,7 @@ def test_each_check_fails_its_counterexamples_and_no_other_does(check, instance)
         assert list(failed(cls(), instance)) == [check]
 
 
-def test_every_check_has_a_counterexample():
-    assert list(COUNTEREXAMPLES) == [check.name for check in SUMMARIES]
-
-
-def test_what_is_changed_is_named(instance):
-    assert "merge changes a summary" in failed(MergesInPlace(), instance)["pure"]
-    assert "summarize changes the block" in failed(WritesIntoBlock(), instance)["pure"]
-
-
-def test_they_are_made_of_solvers_that_merge_summaries_only(toys):
+def test_only_summary_solvers_have_these_checks(toys):
     assert set(SUMMARIES) <= set(checks_of_solvers.checks(PlainPower()))
     assert not set(SUMMARIES) & set(checks_of_solvers.checks(toys.Solver()))
 
@@ -157,16 +138,6 @@ def test_samples_without_blocks_cannot_be_checked():
     stream = ob.stochastic_pca(lambda rng, count: rng.standard_normal((count, 6)), 2, test=rows)
     result = SUMMARIES[0].result(PlainPower(), stream)
     assert result.status is CheckStatus.NOT_CHECKABLE
-
-
-class ReturnsATuple(PlainPower):
-    def merge(self, a, b):
-        return (a, b)
-
-
-class CountsNoFlops(PlainPower):
-    def flops(self, oracle, summary):
-        return 0
 
 
 class CountsBelowZero(PlainPower):
@@ -192,25 +163,5 @@ class LeavesTheConstraint(PlainPower):
         (LeavesTheConstraint, "the solution of a pass violates the constraint by 0.3"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_summary_is_said(cls, message, instance):
+def test_a_fault_of_a_summary_is_named(cls, message, instance):
     assert message in SUMMARIES[0].result(cls(), instance).message
-
-
-def test_a_merge_that_returns_no_summary_fails(instance):
-    assert SUMMARIES[0].result(ReturnsATuple(), instance).status is CheckStatus.FAILED
-    assert SUMMARIES[0].result(CountsNoFlops(), instance).status is CheckStatus.PASSED
-
-
-class EndsAfterOne(PlainPower):
-    def proceed(self, oracle, summary):
-        return None
-
-
-class OnePass(PlainPower):
-    passes = 1
-
-
-def test_passes_end_where_the_solver_ends_them(instance):
-    for cls, numbers in ((PlainPower, [0, 1]), (EndsAfterOne, [0]), (OnePass, [0])):
-        runner = BlockRunner(cls(), instance)
-        assert [oracle.number for oracle, _ in runner.passes(along_the_tree)] == numbers

@@ -1,10 +1,8 @@
-"""Solvers whose arithmetic is done in a C library: what the conformance checks say of them."""
+"""Conformance checks of solvers whose arithmetic is in a C library."""
 
 import ctypes
 import shutil
 import subprocess
-import sys
-import textwrap
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,25 +29,16 @@ void add_product(long rows, long n, long k, const double *x, const double *U, do
 }
 """
 ARRAY = ndpointer(np.float64, ndim=2, flags="C_CONTIGUOUS")
-WAYS = {
-    "ndpointer": (ARRAY, lambda A: A),
-    "pointer": (ctypes.c_void_p, lambda A: A.ctypes.data),
-    "interface": (ctypes.c_void_p, lambda A: A.__array_interface__["data"][0]),
-    "buffer": (ctypes.c_void_p, lambda A: ctypes.addressof(ctypes.c_double.from_buffer(A))),
-}
-
-
-def compiled(folder, *options):
-    (folder / "library.c").write_text(SOURCE)
-    library = folder / "library.so"
-    words = ["-O2", "-shared", "-fPIC", *options, "-o", str(library), str(folder / "library.c")]
-    subprocess.run(["cc", *words], check=True)  # noqa: S607
-    return library
+WAYS = {"ndpointer": (ARRAY, lambda A: A), "pointer": (ctypes.c_void_p, lambda A: A.ctypes.data)}
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    return ctypes.CDLL(str(compiled(tmp_path_factory.mktemp("library"))))
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "library.c").write_text(SOURCE)
+    words = ["-O2", "-shared", "-fPIC", "-o", "library.so", "library.c"]
+    subprocess.run(["cc", *words], check=True, cwd=folder)  # noqa: S607
+    return ctypes.CDLL(str(folder / "library.so"))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -93,7 +82,7 @@ def flops_checked(solver, instance, plain=None):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_c_computes_is_not_counted_but_compared_with_the_same_in_numpy(way, library, instance):
+def test_flops_of_c_are_checked_by_the_same_in_numpy(way, library, instance):
     kind, address = WAYS[way]
 
     class COja(PlainOja):
@@ -106,34 +95,6 @@ def test_what_c_computes_is_not_counted_but_compared_with_the_same_in_numpy(way,
 
     found = flops_checked(COja(), instance)
     assert "plain=, the same method in" in found.message
-    seen = way != "buffer" or sys.version_info >= (3, 12)
-    assert found.status is (CheckStatus.NOT_CHECKABLE if seen else CheckStatus.FAILED)
+    assert found.status is CheckStatus.NOT_CHECKABLE
     assert flops_checked(COja(), instance, plain=PlainOja()).status is CheckStatus.PASSED
     assert flops_checked(PlainOja(), instance).status is CheckStatus.PASSED
-
-
-LOADED = """
-    import ctypes
-    import sys
-    ctypes.CDLL(sys.argv[1])
-    import orthobench as ob
-    from orthobench.testing.checks_of_solvers import CHECKS
-    (check,) = [check for check in CHECKS if check.name == "subnormal"]
-    import numpy as np
-    instance = ob.stochastic_pca(np.random.default_rng(0).standard_normal((400, 6)), k=2)
-    print(2.0**-1022 / float(sys.argv[2]), check.result(ob.catalogue().solver("oja"), instance))
-"""
-
-
-@pytest.mark.wide
-def test_a_library_that_makes_small_numbers_zero_is_named(tmp_path):
-    options = {(): "PASSED", ("-ffast-math",): "FAILED"}
-    for words, outcome in options.items():
-        done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(LOADED), compiled(tmp_path, *words), "2"],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        if words and not done.stdout.startswith("0.0 "):
-            pytest.skip("this cc leaves small numbers as they are with -ffast-math too")
-        assert f"CheckStatus.{outcome}" in done.stdout
-        assert ("-ffast-math" in done.stdout) == bool(words)

@@ -1,4 +1,4 @@
-"""Ten bugs of a first solver: what `orthobench run` and `plugin check` say of each."""
+"""Ten bugs of a first solver, found by `orthobench run` and by `plugin check`."""
 
 import pytest
 
@@ -72,7 +72,7 @@ BUGS = {
     "Leaks": (SEEN.format("KEPT.append(np.ones(2**17))"), "memory", "more memory with each step"),
     "WrongShape": (SEEN.format("x = x.T"), "runs", "bugs.py, line "),
 }  # fmt: skip
-"""The body of each class, the first check that finds the bug, and what a run says of it."""
+"""The body of each class, the first check that finds the bug, and the words of a run."""
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,9 @@
-"""Values that parameters must refuse, sizes of pickles, what is printed, and limits of time."""
+"""Checks of parameters, recipes, output and random states."""
 
 import math
 import os
 import random
 import sys
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,6 @@ from orthobench.testing.shared_checks import (
     check_parameters,
     check_recipe,
     check_silent,
-    check_subnormal,
     unfit,
 )
 
@@ -53,10 +51,6 @@ def test_a_value_just_outside_of_each_bound_must_be_refused():
     assert all(isinstance(next(unfit(p)), Unfit) for p in parameters_of(Every))
 
 
-def test_parameters_that_refuse_by_name_pass():
-    check_parameters(Every())
-
-
 @dataclass(frozen=True)
 class Single:
     rate: float = parameter(0.5, help="a part", low=0)
@@ -72,7 +66,7 @@ def refusing(error):
     return Refusing()
 
 
-def test_what_a_parameter_does_instead_of_refusing_is_said():
+def test_a_wrong_value_that_is_not_refused_by_name_fails():
     for item, said in (
         (Single(), "rate=<no value at all> is allowed"),
         (refusing(UsageError("no")), "is refused by an error that does not name it"),
@@ -81,16 +75,7 @@ def test_what_a_parameter_does_instead_of_refusing_is_said():
         with pytest.raises(NotConforming, match=said):
             check_parameters(item)
     check_parameters(refusing(UsageError("rate: no")))
-
-
-@dataclass(frozen=True)
-class Quiet(Every):
-    mute: int = parameter(1, help="")
-
-
-def test_a_parameter_needs_help():
-    with pytest.raises(NotConforming, match="'mute' has no help"):
-        check_parameters(Quiet())
+    check_parameters(Every())
 
 
 @dataclass(frozen=True)
@@ -119,7 +104,7 @@ class LosesText:
         return LosesText, ("y",)
 
 
-def test_equal_parameters_are_equal_items_with_equal_hashes_also_after_a_pickle():
+def test_a_recipe_compares_hashes_and_pickles_by_parameters():
     for item in (Unequal(), HashesByPlace()):
         with pytest.raises(NotConforming, match="are not equal"):
             check_recipe(item)
@@ -129,14 +114,14 @@ def test_equal_parameters_are_equal_items_with_equal_hashes_also_after_a_pickle(
         check_recipe(Text(lambda: None))
 
 
-def test_what_is_printed_by_python_and_below_it_is_caught_and_shown_in_short(capfd):
+def test_output_of_python_and_of_c_is_captured(capfd):
     def loud():
         print("first", "line", "x" * 100)  # noqa: T201
         print("second")  # noqa: T201
 
     with pytest.raises(NotConforming) as found:
         check_silent(loud)
-    assert found.value.observed == "it prints 'first line...'"
+    assert str(found.value).startswith("it prints 'first line...'. ")
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         with captured() as written:
             getattr(sys, name).write("by Python,")
@@ -145,22 +130,6 @@ def test_what_is_printed_by_python_and_below_it_is_caught_and_shown_in_short(cap
         assert written == ["by Python,", " below it \ufffd"]
         os.write(descriptor, b"after")
     assert capfd.readouterr() == ("after", "after")
-
-
-def test_the_first_warning_is_shown_with_its_category():
-    def warn():
-        warnings.warn("one", RuntimeWarning, stacklevel=1)
-        warnings.warn("two", UserWarning, stacklevel=1)
-
-    with pytest.raises(NotConforming, match=r"it warns: 'RuntimeWarning: one'\."):
-        check_silent(warn)
-    check_silent(lambda: print("  \n"))  # noqa: T201
-
-
-def test_numbers_below_the_smallest_normal_one_are_there():
-    called = []
-    check_subnormal(lambda: called.append(1))
-    assert called == [1]
 
 
 @pytest.mark.parametrize(

@@ -62,21 +62,6 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
     raise unknown("solver, problem or suite", name, known)
 
 
-def of_family(facts: Facts, family: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the solvers and problems of a family.
-
-    Raises
-    ------
-    UsageError
-        On an unknown family; suggests the nearest one.
-    """
-    known = {name for rows in facts.values() for row in rows for name in _families(row)}
-    if family not in known:
-        raise unknown("family", family, known)
-    found = {kind: [r for r in rows if family in _families(r)] for kind, rows in facts.items()}
-    return {kind: rows for kind, rows in found.items() if rows}
-
-
 def tables(facts: Facts) -> Iterator[str]:
     """Yield the lines of a table for each kind and family, with a title."""
     for kind, rows in facts.items():

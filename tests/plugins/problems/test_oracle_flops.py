@@ -12,7 +12,7 @@ from orthobench_stiefel.problems.orthogonal_procrustes import Procrustes
 from orthobench_stiefel.problems.procrustes import StiefelProcrustes, StiefelProcrustesBatch
 from orthobench_stiefel.problems.rotation import WeightRotation
 
-from orthobench.testing.flop_counting import counted, counting
+from orthobench.testing import counted, counting
 from orthobench.tools.geometry import random_point
 
 PROBLEMS = [

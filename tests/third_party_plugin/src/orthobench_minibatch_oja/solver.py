@@ -35,8 +35,8 @@ class Iterate(State):
 class MinibatchOja(Solver[SampleOracle, Iterate]):
     """Oja's method on mini-batches: stochastic gradient ascent with orthonormalization.
 
-    Step t takes the next b samples, the rows of X, and sets U <- qf(U + c / sqrt(t) X'XU / b),
-    where qf is the Q factor. With b = 1 this is Oja's method.
+    Step t takes the next b samples, the rows of X, and sets U <- qf(U + c / sqrt(t) X'XU / b).
+    Here qf is the Q factor. With b = 1 this is Oja's method.
 
     A step costs 4bnk + 2nk + (4nk² - 4k³/3) flops and (2k + b)n doubles of memory.
 

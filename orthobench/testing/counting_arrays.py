@@ -1,0 +1,304 @@
+"""Arrays that count the operations done with them.
+
+NumPy's operations on such arrays are counted as `orthobench.tools.flops` does, and return such
+arrays. Other code raises `UncountableError`: kernels of numba, functions of scipy.linalg and
+scipy.sparse.linalg on such an array, and code that asks such an array for its memory.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from orthobench.tools import flops
+
+FREE = (
+    "negative", "positive", "absolute", "fabs", "sign", "copysign", "maximum", "minimum", "fmax",
+    "fmin", "floor", "ceil", "rint", "trunc", "conjugate", "ldexp", "frexp", "nextafter", "spacing",
+)  # fmt: skip
+"""Universal functions without an addition, multiplication, division or square root."""
+
+PRODUCTS = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
+"""Universal functions that are products of matrices and vectors."""
+
+MAKERS = (
+    "zeros", "empty", "ones", "full", "eye", "identity", "array", "asarray",
+    "ascontiguousarray", "asfortranarray", "linspace", "arange",
+)  # fmt: skip
+"""Functions of NumPy that make arrays; while counting, the arrays count."""
+
+DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
+"""Methods of random generators; while counting, their arrays count."""
+
+MEMORY = ("ctypes", "data", "__array_interface__", "__dlpack__", "__buffer__")
+"""Attributes of an array that give its memory to other code; the last from Python 3.12 on."""
+
+
+class UncountableError(BaseException):
+    """Operations that cannot be counted; no `Exception`, so that no library handles it."""
+
+
+class Tally:
+    """The number of operations so far; `refusal` is kept since ctypes replaces errors."""
+
+    flops: int = 0
+    paused: bool = False
+    refusal: str = ""
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Count nothing in the body."""
+        before, self.paused = self.flops, True
+        try:
+            yield
+        finally:
+            self.flops, self.paused = before, False
+
+
+_tally = Tally()
+_asarray, _default_rng = np.asarray, np.random.default_rng
+
+
+class CountingArray(np.ndarray):
+    """An array, or a number taken from one, that counts the operations done with it."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Apply and count a universal function."""
+        plain = [_plain(item) for item in inputs]
+        if "out" in kwargs:
+            kwargs["out"] = tuple(_plain(item) for item in kwargs["out"])
+        result = getattr(ufunc, method)(*plain, **kwargs)
+        if ufunc.__name__ not in FREE:
+            _tally.flops += _operations(ufunc.__name__, method, plain, result)
+        if "out" in kwargs and isinstance(kwargs["out"][0], np.ndarray):
+            return inputs[0] if kwargs["out"][0] is plain[0] else counted(result)
+        return counted(result)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Call a function; count it by its formula, or else by its operations."""
+        if func in _FORMULAE:
+            args, kwargs = _all_plain(args), _all_plain(kwargs)
+            result = func(*args, **kwargs)
+            _tally.flops += _FORMULAE[func](result, *args)
+            return _all_counted(result)
+        if func.__module__ in ("numpy.linalg", "numpy.fft"):
+            raise UncountableError(f"{func.__module__}.{func.__name__} has no formula for flops")
+        return _all_counted(super().__array_function__(func, types, args, kwargs))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a part of the array, which counts too."""
+        return counted(super().__getitem__(key))
+
+    def dot(self, other: Any, out: Any = None) -> Any:
+        """Return the product with another array, as `numpy.dot` does."""
+        return np.dot(self, other, out)
+
+
+def _refused_memory(name: str) -> property:
+    def get(array: CountingArray) -> Any:
+        if not _tally.paused:
+            _tally.refusal = f"its arithmetic is done in other code than NumPy's, by {name}"
+            raise UncountableError(_tally.refusal)
+        return getattr(array.view(np.ndarray), name)
+
+    return property(get)
+
+
+for _name in MEMORY:
+    setattr(CountingArray, _name, _refused_memory(_name))
+
+
+def counted(item: Any) -> Any:
+    """Return an array or a number of floats as one that counts, and anything else as it is."""
+    if isinstance(item, (np.ndarray, np.floating)) and item.dtype.kind == "f":
+        return _asarray(item).view(CountingArray)
+    return item
+
+
+@contextmanager
+def counting() -> Iterator[Tally]:
+    """Yield a tally of the operations with arrays that are `counted` or new.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthobench.testing import counted, counting
+    >>> with counting() as tally:
+    ...     product = counted(np.ones((2, 3))) @ np.ones((3, 4))
+    >>> tally.flops
+    48
+    """
+    _tally.flops, _tally.refusal = 0, ""
+    makers: dict[str, Any] = {name: _with_counted_result(getattr(np, name)) for name in MAKERS}
+    with (
+        mock.patch.multiple(np, **makers),
+        mock.patch.object(
+            np.random,
+            "default_rng",
+            lambda seed=None: _CountingGenerator(_default_rng(seed).bit_generator),
+        ),
+        _libraries_refused(),
+    ):
+        yield _tally
+
+
+def _plain(item: Any) -> Any:
+    return item.view(np.ndarray) if isinstance(item, CountingArray) else item
+
+
+def _all_plain(item: Any) -> Any:
+    if isinstance(item, (list, tuple)):
+        return type(item)(_all_plain(part) for part in item)
+    if isinstance(item, dict):
+        return {key: _all_plain(part) for key, part in item.items()}
+    return _plain(item)
+
+
+def _all_counted(result: Any) -> Any:
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return type(result)(*map(counted, result))
+    if isinstance(result, (list, tuple)):
+        return type(result)(counted(part) for part in result)
+    return counted(result)
+
+
+def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
+    """Return the number of operations that a universal function did."""
+    results = result if isinstance(result, tuple) else (result,)
+    size = sum(np.size(item) for item in results if _asarray(item).dtype.kind == "f")
+    if not size:
+        return 0
+    if name in PRODUCTS:
+        return 2 * size * int(np.shape(inputs[0])[-1])
+    if method == "reduce":
+        return int(np.size(inputs[0])) - size
+    if method == "at":
+        return int(np.size(inputs[-1]))
+    return size
+
+
+def _with_counted_result(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return counted(function(*args, **kwargs))
+
+    return call
+
+
+class _CountingGenerator(np.random.Generator):
+    """A random generator that returns arrays that count."""
+
+
+for _name in DRAWS:
+    setattr(_CountingGenerator, _name, _with_counted_result(getattr(np.random.Generator, _name)))
+
+
+@contextmanager
+def _libraries_refused() -> Iterator[None]:
+    """Make kernels of numba raise, and SciPy's linear algebra on arrays that count."""
+    from numba.core.dispatcher import Dispatcher
+    from scipy import linalg
+    from scipy.sparse import linalg as sparse
+
+    run = Dispatcher.__call__
+
+    def guarded(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _tally.paused:
+            raise UncountableError("its arithmetic is done in kernels compiled by numba")
+        return run(kernel, *args, **kwargs)
+
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(Dispatcher, "__call__", guarded))
+        for module in (linalg.blas, linalg.lapack, linalg, sparse):
+            guards = {
+                name: _guard(function, module.__name__)
+                for name, function in vars(module).items()
+                if name[0] != "_" and callable(function) and not isinstance(function, type)
+            }
+            stack.enter_context(mock.patch.dict(vars(module), guards))
+        yield
+
+
+def _guard(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        given = (*args, *kwargs.values())
+        if not _tally.paused and any(isinstance(arg, CountingArray) for arg in given):
+            raise UncountableError(f"its arithmetic is done in {module}")
+        return function(*args, **kwargs)
+
+    return guarded
+
+
+def _product(result: Any, a: Any, b: Any, *_: Any) -> int:
+    """Return 2MKN for matrices of MK, KN and MN entries."""
+    return 2 * math.isqrt(int(np.size(a) * np.size(b) * np.size(result)))
+
+
+def _einsum(result: Any, subscripts: Any, *operands: Any) -> int:
+    """Return two operations for each tuple of indices and operand after the first."""
+    if not isinstance(subscripts, str) or "." in subscripts:
+        raise UncountableError("numpy.einsum is counted only with indices in a string, no dots")
+    terms = subscripts.replace(" ", "").partition("->")[0].split(",")
+    sizes = {
+        index: n
+        for term, x in zip(terms, operands, strict=True)
+        for index, n in zip(term, np.shape(x), strict=True)
+    }
+    every = math.prod(sizes.values())
+    return int(len(operands) * every - (np.size(result) if len(operands) == 1 else 0))
+
+
+def _stacked(formula: Callable[[int, int], int]) -> Callable[..., int]:
+    """Return a formula for a stack of matrices from the formula for one of shape (m, n)."""
+
+    def count(_: Any, A: Any, *__: Any) -> int:
+        return int(math.prod(A.shape[:-2])) * formula(*A.shape[-2:])
+
+    return count
+
+
+def _size(result: Any, *_: Any) -> int:
+    return int(np.size(result))
+
+
+def _squares(_: Any, A: Any, *__: Any) -> int:
+    return 2 * int(np.size(A))
+
+
+def _trace(result: Any, A: Any, *_: Any) -> int:
+    return int(min(np.shape(A)[-2:]) * np.size(result))
+
+
+_FORMULAE: dict[Any, Callable[..., int]] = {
+    np.dot: lambda result, a, b, *_: (
+        _product(result, a, b) if np.ndim(a) and np.ndim(b) else int(np.size(result))
+    ),
+    np.vdot: _squares,
+    np.inner: _product,
+    np.tensordot: _product,
+    np.outer: _size,
+    np.kron: _size,
+    np.einsum: _einsum,
+    np.trace: _trace,
+    np.linalg.norm: _squares,
+    np.linalg.vector_norm: _squares,
+    np.linalg.matrix_norm: _squares,
+    np.linalg.diagonal: lambda *_: 0,
+    np.linalg.matrix_transpose: lambda *_: 0,
+    np.linalg.trace: _trace,
+    np.linalg.qr: _stacked(lambda m, n: flops.qr(max(m, n), min(m, n))),
+    np.linalg.svd: _stacked(flops.svd),
+    np.linalg.eigh: _stacked(lambda n, _: flops.eigh(n)),
+    np.linalg.eigvalsh: _stacked(lambda n, _: 4 * n**3 // 3),
+    np.linalg.cholesky: _stacked(lambda n, _: n**3 // 3),
+    np.linalg.inv: _stacked(lambda n, _: 2 * n**3),
+    np.linalg.solve: lambda _, A, b: 2 * len(A) ** 3 // 3 + 2 * len(A) * int(np.size(b)),
+}
+"""Flops of functions of NumPy, as ``formula(result, *arguments)``."""
