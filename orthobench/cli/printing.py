@@ -172,6 +172,7 @@ class Group(click.Group):
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the command line; ``--help`` and ``--version`` print and exit here."""
+        _open_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
                 stream.reconfigure(errors="replace")  # Windows' code pages lack what names have
@@ -183,6 +184,18 @@ class Group(click.Group):
         signal.signal(signal.SIGTERM, _terminate)
         with ended():
             return super().invoke(ctx)
+
+
+def _open_streams() -> None:
+    """Open standard streams that were closed, so that no file that is opened takes their place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            nothing = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(nothing, "w" if number else "r", encoding="utf-8"))
 
 
 @contextmanager

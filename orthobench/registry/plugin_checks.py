@@ -8,6 +8,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError
 from orthobench.registry.claims import Paper
+from orthobench.tools.environment import version
 
 HOOKS = ("orthobench_solvers", "orthobench_problems", "orthobench_suites", "orthobench_claims")
 """The names of all hooks."""
@@ -29,6 +31,30 @@ PROBLEM_METHODS = ("build", "checksum")
 
 class PluginError(OrthobenchError):
     """A plugin that cannot be used; the registry lists it as broken, and the rest works."""
+
+
+def check_requirements(distribution: Distribution, plugin: str) -> None:
+    """Refuse a plugin that needs another version of what is installed.
+
+    Raises
+    ------
+    PluginError
+    """
+    from packaging.requirements import Requirement
+    from packaging.version import Version
+
+    for text in distribution.requires or ():
+        needed = Requirement(text)
+        applies = needed.marker is None or needed.marker.evaluate({"extra": ""})
+        here = version(needed.name) if applies else None
+        # the next release is developed under its number
+        fits = (needed.specifier.contains(v, prereleases=True)
+                for v in (here, Version(here).base_version)) if here else [True]  # fmt: skip
+        if not any(fits):
+            raise PluginError(
+                f"{plugin} needs {needed.name}{needed.specifier}, and {here} is installed: "
+                f"pip install -U '{needed.name}{needed.specifier}' {distribution.name}"
+            )
 
 
 def implementations(module: object) -> dict[str, Callable[[], object]]:

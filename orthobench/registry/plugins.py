@@ -21,6 +21,7 @@ from orthobench.harness.restarts import restarted
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
     PluginError,
+    check_requirements,
     implementations,
     items_of,
     paper_name,
@@ -111,6 +112,8 @@ class Registry:
         if name in self.broken:  # another plugin has this name
             name = f"{name} of {plugin.distribution}"
         try:
+            if point.dist is not None and plugin.distribution != GROUP:
+                check_requirements(point.dist, str(plugin))
             self.add(point.load(), plugin)
         except PluginError as error:
             self.broken[name] = str(error)

@@ -16,6 +16,7 @@ from orthobench.cli.main import main
 from orthobench.cli.printing import Terminated, ended
 from orthobench.errors import UsageError
 from orthobench.registry.suite_file import from_table
+from orthobench.results.store import Store
 from orthobench.tools import files
 
 TABLE = {
@@ -123,3 +124,12 @@ def test_a_run_that_is_terminated_says_how_to_go_on(terminable, monkeypatch, tmp
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 143
     assert done.stderr.endswith("run again to go on\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no shell that closes streams")
+def test_a_command_with_closed_streams_writes_its_store(store, tmp_path):
+    merge = f"{sys.executable} -m orthobench merge all.sqlite {store}"
+    closed = ["sh", "-c", f"exec {merge} <&- >&- 2>&-"]
+    assert subprocess.run(closed, cwd=tmp_path, check=False).returncode == 0
+    with Store(tmp_path / "all.sqlite") as opened:
+        assert len(opened.known(opened.contents())) == 2

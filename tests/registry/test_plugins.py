@@ -215,3 +215,17 @@ def test_neither_plugin_has_a_name_that_two_bring(toys, tmp_path):
         assert registry.solver("other").name == "other"
         with pytest.raises(UsageError, match=f"both bring {what}; one of them must change it"):
             getattr(registry, kind)(name)
+
+
+@pytest.mark.parametrize(
+    ("requires", "said"),
+    [
+        ("orthobench>=99", "'p' of d 2.0 needs orthobench>=99, and"),
+        ("numpy<1", "needs numpy<1, and"),
+        ("orthobench>=0.1", ""), ("no-such-package>=3", ""), ("numpy<1; extra == 'old'", ""),
+    ],
+)  # fmt: skip
+def test_a_plugin_that_needs_other_versions_is_broken(toys, install, requires, said):
+    registry = install(Point("p", toys.Plugin, "d", [requires]))
+    assert said in registry.broken.get("p", "")
+    assert ("power" in registry.solvers) == (not said)
