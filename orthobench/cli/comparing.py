@@ -79,17 +79,14 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
 @click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
 @click.option("--markdown", type=shared.FILE, help="Also write Markdown, for a comment.")
 @click.option("--junit", type=shared.FILE, help="Also write JUnit XML.")
-@click.option("--dashboard", type=shared.FILE, help="Also write JSON for github-action-benchmark.")
-@click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
-              show_default=True, help="Whether probably slower is a regression too.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
               help="Compare and list every cell, also where nothing of it differs.")  # fmt: skip
 @shared.QUIET
 @shared.AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
             extras: tuple[Path, ...], name_base: str | None, name_head: str | None,
-            markdown: Path | None, junit: Path | None, dashboard: Path | None, every: bool,
-            fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
+            markdown: Path | None, junit: Path | None, every: bool, quiet: bool,
+            as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: is a result worse, does it take more work, is it slower.
 
     Each of BASE and HEAD is a git revision, a project's folder as it is (with uncommitted changes),
@@ -114,17 +111,15 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     from orthobench.compare.options import TOLERANCE, Options
     from orthobench.compare.sides import Side
     from orthobench.errors import OrthobenchError
-    from orthobench.stats.run_pairs import Change
     from orthobench.tools.files import atomic_write, refuse_unwritable
     from orthobench.tools.formatting import clean
 
-    writers = {markdown: reports.markdown, junit: reports.junit, dashboard: reports.dashboard}
+    writers = {markdown: reports.markdown, junit: reports.junit}
     files = {path: text for path, text in writers.items() if path}
     for path in files:  # before the minutes that a comparison takes
         refuse_unwritable(path)
     given = {**TOLERANCE, **{name: part for one in tolerances for name, part in one.items()}}
-    failing = (Change.WORSE, Change.MIXED, Change.PROBABLE)[: 2 + (fail_on == "probable")]
-    options = Options(tolerance=given, every=every, failing=failing, **chosen)
+    options = Options(tolerance=given, every=every, **chosen)
     names = name_base or base, name_head or head
     failure: OrthobenchError | None = None
     try:

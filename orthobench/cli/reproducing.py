@@ -26,12 +26,10 @@ from orthobench.cli.printing import FAILED, print_json, say
 @WORKERS
 @click.option("--publish", is_flag=True, help="Write the paper's page: README.md and pictures.")
 @click.option("-o", "--out", type=FOLDER, help="Folder of the page.  [default: reports/PAPER]")
-@click.option("--stale", is_flag=True,
-              help="Only list the pages in reports/ whose code has changed since.")  # fmt: skip
 @QUIET
 @AS_JSON
 def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first_seed: int,
-              store: Path | None, workers: int, publish: bool, out: Path | None, stale: bool,
+              store: Path | None, workers: int, publish: bool, out: Path | None,
               quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Check the claims of PAPER against runs of its methods.
 
@@ -47,9 +45,9 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
     from orthobench.reproduce.runs import Runs
     from orthobench.tools.files import make_folder, safe_join
 
-    _refuse_meaningless(paper, bool(names), size, publish, out, stale)
+    _refuse_meaningless(paper, bool(names), size, publish, out)
     if paper is None:
-        (_list_pages if stale else _list_papers)(as_json)
+        _list_papers(as_json)
         return
     named = catalogue().paper(paper)
     page = out or safe_join(Path(), "reports", named.name)
@@ -80,12 +78,11 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
 
 
 def _refuse_meaningless(
-    paper: str | None, some: bool, size: str | None, publish: bool, out: Path | None, stale: bool
+    paper: str | None, some: bool, size: str | None, publish: bool, out: Path | None
 ) -> None:
     from orthobench.errors import UsageError
 
     rules = {
-        "--stale lists all pages: leave the rest out": stale and (paper or some or size or publish),
         "which paper? `orthobench reproduce` without options lists them":
             paper is None and (publish or size or some),
         "--out is the folder of the page; add --publish to write it": out and not publish,
@@ -96,21 +93,6 @@ def _refuse_meaningless(
     for mend, wrong in rules.items():
         if wrong:
             raise UsageError(mend)
-
-
-def _list_pages(as_json: bool) -> None:
-    from orthobench.registry.plugins import catalogue
-    from orthobench.reproduce.publish import pages
-    from orthobench.tools.files import safe_join
-
-    found = pages(safe_join(Path(), "reports"), catalogue())
-    if as_json:
-        print_json([{"name": name, "changed": changed} for name, changed in found.items()])
-        return
-    for name, changed in found.items():
-        told = "names no code" if changed is None else f"other code now: {', '.join(changed)}"
-        say(f"{click.style(name, bold=True)}  {'current' if changed == [] else told}")
-    say("orthobench reproduce NAME --publish makes the page of one current")
 
 
 def _list_papers(as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""A comparison as a whole: the cells of both sides, six questions about them, the answers."""
+"""Compares two sides: runs and times their cells, and answers the questions about them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     base, head : Side
     options : Options
     progress : callable
-        Called with what is being done.
+        Called with a message.
 
     Raises
     ------
     UsageError
-        If the suite is unknown to both sides, or nothing of it is left to compare.
-    ChangedError
-        If a side is not what was built any more.
+        If the suite is unknown to both sides, or has no cell that either side can plan.
+    SideError
+        If a side cannot plan the suite.
     """
     begin = time.monotonic()
     old, new = both = collect([base, head], options, progress)
@@ -61,8 +61,6 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
             asked = options.every or changes.at_import
             answer = _import(both, project, options) if asked else UNTOUCHED
             rows.append(Row(Question.IMPORT, "", project, 0, answer))
-    for cells in both:
-        cells.side.check()
     machine = environment.snapshot()
     machine["packages"] = {"base": old.facts["installed"], "head": new.facts["installed"]}
     return Comparison(
@@ -72,7 +70,7 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
 
 
 def _exact(old: SideCells, new: SideCells, key: Key, options: Options) -> Answers:
-    """Return the answers to the questions that do not depend on a clock."""
+    """Return the answers about result and work."""
     base, head = old.runs.get(key), new.runs.get(key)
     if head is None:
         gone = f"HEAD does not have it: {new.why_absent(key)}"
@@ -96,9 +94,9 @@ def _exact(old: SideCells, new: SideCells, key: Key, options: Options) -> Answer
 def _blame_irreproducible(
     both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
 ) -> None:
-    """Run cells that changed once more, and withdraw what a side contradicts itself about.
+    """Run cells that changed once more, and withdraw answers about runs that are not repeated.
 
-    If HEAD alone does so, that is a regression.
+    If HEAD alone does not repeat its run, that is a regression.
     """
     moved = {Change.WORSE, Change.BETTER, Change.MIXED}
     keys = [key for key, answers in found.items()

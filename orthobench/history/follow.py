@@ -1,4 +1,4 @@
-"""A history as a whole: builds the commits of a range and runs the cells that are new in each."""
+"""Builds the commits of a range, and runs the cells that are new in each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from orthobench.compare.cells import Progress, planned, requested, run_cells
 from orthobench.compare.environments import sides
 from orthobench.compare.options import Options
 from orthobench.compare.process import SideProcess, run_of
-from orthobench.compare.sides import Side, states_of
+from orthobench.compare.sides import Side
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.history.commits import Commit
 from orthobench.history.record import Record
@@ -28,7 +28,7 @@ from orthobench.tools.formatting import clean
 from orthobench.tools.git import git
 
 REASON = 300
-"""The maximum number of characters of the reason why a commit has no results."""
+"""Maximum number of characters of the reason why a commit has no results."""
 
 
 @dataclass
@@ -41,9 +41,9 @@ class Followed:
     failed : str
         Why it has no cells at all; empty if it has.
     content : dict
-        The digest of all that the result of each cell depends on.
+        A digest of everything that the result of a cell depends on, by cell.
     absent : list of (str, str, str)
-        Problem, solver and the reason why it does not have their cells.
+        Problem, solver and reason of cells that it does not have.
     runs : dict
         The run of each cell.
     """
@@ -55,7 +55,7 @@ class Followed:
     runs: dict[Key, Run] = field(default_factory=dict)
 
     def finished(self, key: Key) -> Run | None:
-        """Return the run of a cell, if there is one that has not failed."""
+        """Return the run of a cell; None if it is missing or failed."""
         run = self.runs.get(key)
         return run if run and run.trace and not run.failed else None
 
@@ -70,15 +70,14 @@ class History:
         The project's, in its repository.
     commits : list of Followed
     options : Options
-        What is run at each commit.
     record : Record
-        What is there already is not done again; what is done is added at once.
+        Finished runs are read from it, and new ones added at once.
     extras : sequence of Path
         Folders of more projects of the repository, which are built too.
     request : mapping
-        The name and the tables of the suite, and the ratio of checkpoints.
+        The arguments of the request ``plan``.
     made : int
-        The number of runs that were made now, and not at another commit or by another call.
+        The number of new runs.
     """
 
     folder: Path
@@ -90,14 +89,9 @@ class History:
     made: int = 0
 
     def follow(self, progress: Progress) -> None:
-        """Run the cells of a suite at each commit, the newest first, but each identity only once.
+        """Run the cells of a suite at each commit, the newest first, but equal cells only once.
 
         All commits run the suite of the newest one that can be built.
-
-        Parameters
-        ----------
-        progress : callable
-            Called with what is being done.
 
         Raises
         ------
@@ -117,7 +111,6 @@ class History:
             raise UsageError(f"no commit has a cell that can be run; {last.commit.short}: {why}")
 
     def _requested(self, one: Followed) -> dict[str, Any]:
-        """Return what workers are asked to plan; a suite that has a name is that of the commit."""
         if isinstance(self.options.suite, Path):
             return requested([], self.options)
         with sides(one.commit.hash, here=self.folder, extras=self.extras) as built:
@@ -144,8 +137,7 @@ class History:
         with ExitStack() as stack:
             worker = stack.enter_context(SideProcess(side, self.options, self.request))
             (cells,) = planned([side], [worker], self.request)
-            kinds = worker.ask("kinds", files=sorted(cells.facts["files"]))
-            cells = replace(cells, kinds=kinds)
+            cells.kinds.update(worker.ask("kinds", files=sorted(cells.facts["files"])))
             shared = sorted(cells.shared_code.items())
             content = {key: _digest([own, shared]) for key, own in cells.content.items()}
             known = {key: self.record.get("run", digest) for key, digest in content.items()}
@@ -168,18 +160,16 @@ class History:
         one.runs = {key: cells.runs[key] for key in content}
 
     def _surroundings(self) -> str:
-        """Return a digest of all that a commit's plan depends on beside the commit.
+        """Return a digest of everything that a commit's plan depends on beside the commit.
 
-        That is the suite, Python and its packages, the folders of solvers and problems in files,
-        and the orthobench that is here: unless it is of the repository itself, so that each commit
-        brings its own.
+        An orthobench in the repository itself is left out, since each commit has its own.
         """
         known: list[Any] = [dict(self.request), sys.version, *map(str, self.extras)]
         known += sorted({(d.name, d.version) for d in metadata.distributions()})
         root = Path(orthobench.__file__).parent
         top = Path(git(self.folder, "rev-parse", "--show-toplevel")).resolve()
         if not root.is_relative_to(top):
-            known += sorted((path, *state[:2]) for path, state in states_of(root).items())
+            known += sorted((str(x), x.stat().st_mtime_ns) for x in root.rglob("*.py"))
         tables = self.request["tables"]
         named = (str(one.get("name")) for kind in ("problem", "solver")
                  for one in tables.get(kind, ()))  # fmt: skip
@@ -195,6 +185,6 @@ def _digest(value: Any) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return what is wrong with a commit, without the name that the comparison gives it."""
+    """Return the message of an error, without the names of sides and temporary folders."""
     text = re.sub(r"HEAD '[0-9a-f]{40}'", "it", clean(str(error)))
     return re.sub(r"[^\s(]*orthobench-compare-[^\s/]*/(\S*site-packages/)?", "", text)[:REASON]

@@ -1,8 +1,7 @@
-"""A history as plain values, and as lines of text for a terminal."""
+"""A history as JSON, and as text for a terminal."""
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,44 +19,35 @@ COLOURS = {"worse": "red", "better": "green", "mixed": "yellow"}
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 STEPS = 30
-"""The maximum number of steps that a terminal shows."""
+"""Maximum number of steps that a terminal shows."""
 
 
 def facts(
     history: History, curves: Sequence[Curve], steps: Sequence[Step], revisions: Sequence[str]
 ) -> dict[str, Any]:
-    """Return a history as plain values; None stands for a number that is not finite.
-
-    Parameters
-    ----------
-    history : History
-    curves : sequence of Curve
-    steps : sequence of Step
-    revisions : sequence of str
-        The user's words.
+    """Return a history as JSON values, with None for numbers that are not finite.
 
     Returns
     -------
     dict
-        ``schema``, ``revisions``, ``suite``, the numbers of ``cells`` and of ``runs`` made now;
-        ``commits`` (oldest first; ``failed`` says why one has no cells), ``curves`` (a value for
-        each commit, or None, and the ``reasons`` by place), ``steps``, newest first.
+        ``schema``, ``revisions`` (the user's words), ``suite``, and the numbers of ``cells`` and of
+        new ``runs``. ``commits`` are oldest first, with the reason ``failed`` if one has no cells;
+        ``curves`` have a value for each commit, and ``steps`` are newest first.
     """
     commits = [
         {"commit": one.commit.hash, "date": one.commit.date, "subject": clean(one.commit.subject),
          "cells": len(one.runs), "failed": one.failed}
         for one in history.commits
     ]  # fmt: skip
-    timed = any(math.isfinite(value) for curve in curves for value in curve.time)
     return {
         "schema": 1, "revisions": list(revisions), "suite": history.request["name"],
         "cells": sum(len(one.runs) for one in history.commits), "runs": history.made,
-        "timed": timed, "commits": commits, "curves": plain(curves), "steps": plain(steps),
+        "commits": commits, "curves": plain(curves), "steps": plain(steps),
     }  # fmt: skip
 
 
 def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
-    """Yield a curve for each solver on each problem, the steps with their commits, and the gaps.
+    """Yield a curve for each solver on each problem, the steps by commit, and the gaps.
 
     Parameters
     ----------
@@ -87,7 +77,7 @@ def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator
     name, cell = clean(curve["solver"]), (curve["problem"], curve["solver"])
     own = Counter(step["question"] for step in found["steps"]
                   if (step["problem"], step["solver"]) == cell)  # fmt: skip
-    for question in ("result", "work", *(["time"] if found["timed"] else [])):
+    for question in ("result", "work"):
         steps = f"  {plural(own[question], 'step')}" if own[question] else ""
         spark, ends = _spark(curve[question]), _ends(question, curve)
         yield f"  {name:<{wide}.{wide}}  {question:<6} {spark}  {ends}{steps}"
@@ -132,9 +122,6 @@ def _ends(question: str, curve: Mapping[str, Any]) -> str:
     there = [value for value in curve[question] if value is not None]
     if not there:
         return "no value"
-    if question == "time":
-        low, high = ([x for x in curve[end] if x is not None][-1] for end in ("low", "high"))
-        return f"x {there[-1]:.3f} [{low:.3f}, {high:.3f}] of the oldest"
     text, unit = (si, f" {curve['unit']}") if question == "work" else (number, "")
     ends = dict.fromkeys([there[0], there[-1]])
     return f"{' -> '.join(map(text, ends))}{unit}"

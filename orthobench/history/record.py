@@ -1,13 +1,10 @@
-"""The results of a history that are there already, in a file that survives the end of any process.
-
-Each result is a row of an SQLite table, written in a transaction of its own.
-"""
+"""The finished runs of a history, in an SQLite file; each is written in its own transaction."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,7 @@ from orthobench.tools.files import refuse_link
 
 
 class Record:
-    """Plain values by their kind and their key.
+    """JSON values by kind and key.
 
     Parameters
     ----------
@@ -38,13 +35,10 @@ class Record:
         )
 
     def get(self, kind: str, *key: Any) -> Any:
-        """Return a value, or None if there is none or it cannot be read."""
-        rows = self._run(
-            "SELECT value FROM history WHERE kind = ? AND key = ?", kind, json.dumps(key)
-        )
-        with suppress(ValueError, TypeError):
-            return json.loads(rows[0][0]) if rows else None
-        return None
+        """Return a value, or None."""
+        sql = "SELECT value FROM history WHERE kind = ? AND key = ?"
+        rows = self._run(sql, kind, json.dumps(key))
+        return json.loads(rows[0][0]) if rows else None
 
     def put(self, value: Any, kind: str, *key: Any) -> None:
         """Keep a value."""

@@ -1,4 +1,4 @@
-"""Writing of a paper's page: its claims and the measurements, in Markdown, with pictures."""
+"""The page of a paper: its claims and the measurements, in Markdown, with pictures."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 
 from orthobench.harness.suite import FULL
 from orthobench.registry.claims import Paper, Picture, Verdict
-from orthobench.registry.plugins import Registry, catalogue
-from orthobench.reproduce import origin
 from orthobench.reproduce.check import Checked, counts, measured, missing_data
 from orthobench.reproduce.runs import Runs
 from orthobench.tools import environment
@@ -37,7 +35,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     checked : sequence of Checked
         All of its claims.
     runs : Runs
-        The runs on which they were checked.
+        The evidence.
     folder : Path
         Created if it does not exist.
     """
@@ -47,7 +45,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     drawn = [picture for picture in paper.pictures if not missing_data(picture.data)]
     paths: list[Path] = []
     for one in drawn:
-        paths += save_plot(runs.asked(one.plot), folder / one.name, formats=["png"], dpi=DPI)
+        paths += save_plot(one.plot(runs), folder / one.name, formats=["png"], dpi=DPI)
     page = folder / PAGE
     with atomic_write(page) as file:
         file.write("\n".join([*_page(paper, checked, drawn, runs), ""]).encode())
@@ -58,7 +56,7 @@ def _page(
     paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture], runs: Runs
 ) -> Iterator[str]:
     yield f"# {paper.name}\n\n{paper.reference}\n"
-    yield f"Of {len(checked)} claims, {listed(counts(checked))}.\n"
+    yield f"{len(checked)} claims: {listed(counts(checked))}.\n"
     yield "| source | the paper says | printed | measured here | verdict |\n|---|---|---|---|---|"
     for one in checked:
         claim = one.claim
@@ -88,6 +86,7 @@ def _paragraph(one: Checked) -> str:
 
 def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     ran_on = environment.snapshot()
+    git = ran_on["git"]
     options = "" if runs.size == FULL else f" --{runs.size}"
     options += f" --first-seed {runs.first_seed}" if runs.first_seed else ""
     yield "\n## How this page was made"
@@ -95,36 +94,10 @@ def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     packages = ("numpy", "scipy", "numba")
     versions = ", ".join(f"{name} {ran_on['packages'][name]}" for name in packages)
     yield f"{ran_on['orthobench']}, Python {ran_on['python']}, {versions}, on {ran_on['cpu']}."
-    yield "Intervals are 95 % over the seeds. `orthobench reproduce --help` tells of other sizes."
-    where = ran_on["git"]
-    at = f" at commit {where['commit']}{', with changes' * where['dirty']}" if where else ""
-    yield f"\nMeasured{at}, with this code; `orthobench reproduce --stale` says what has changed:\n"
-    yield "| code | digest |\n|---|---|"
-    for name, digest in origin.digests_of(paper, runs.names, catalogue()).items():
-        yield f"| {name} | `{digest}` |"
-
-
-def pages(folder: Path, registry: Registry) -> dict[str, list[str] | None]:
-    """Return what is other code now than each page was measured with.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of the pages, one folder a paper; papers without a page are left out.
-    registry : Registry
-
-    Returns
-    -------
-    dict
-        By the name of the paper: names as on the page, none if it is current; None if the page
-        does not name any code.
-    """
-    found = {name: (item.item, folder / name / PAGE) for name, item in registry.papers.items()}
-    return {
-        name: origin.changed(paper, page.read_text(encoding="utf-8"), registry)
-        for name, (paper, page) in found.items()
-        if page.is_file()
-    }
+    yield "Intervals are 95 % over the seeds. `orthobench reproduce --help` names other sizes."
+    if git:
+        changes = ", with changes" if git["dirty"] else ""
+        yield f"\nMeasured at commit {git['commit']}{changes}."
 
 
 def _cell(text: str) -> str:

@@ -62,12 +62,6 @@ def test_the_exit_code_says_what_was_found(compare):
         assert done.stdout.startswith(said), change
 
 
-def test_a_gate_can_fail_on_what_is_probably_slower(compare):
-    done = compare("--fail-on", "probable", change=Change.PROBABLE)
-    assert Change.PROBABLE in compare.asked["options"].failing
-    assert done.exit_code == 1
-
-
 def test_tolerances(compare):
     for words, tolerance in (
         ([], TOLERANCE),
@@ -118,10 +112,6 @@ def test_files_are_written_beside_what_is_printed(compare, tmp_path):
     assert "3 regressions" in (tmp_path / "a.md").read_text(encoding="utf-8")
     assert ET.parse(tmp_path / "b.xml").getroot().get("failures") == "3"  # noqa: S314
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "b.xml"]
-    compare("--dashboard", "c.json", change=Change.WORSE)
-    entries = json.loads((tmp_path / "c.json").read_text())
-    assert entries[0] == {"name": "result: msg on digits, seed 0", "unit": "of BASE", "value": 1.5}
-    assert len(entries) == 3
 
 
 @pytest.mark.parametrize("path", ["nowhere/x.xml", "/dev/null"])

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import venv
 import zipfile
 from contextlib import nullcontext
@@ -16,7 +15,7 @@ import pytest
 
 from orthobench.compare import environments as module
 from orthobench.compare.environments import shared_paths, sides
-from orthobench.compare.sides import ChangedError, Side
+from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 
 VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
@@ -42,35 +41,6 @@ def test_each_side_imports_its_own_code_and_shares_the_rest(project):
     assert not folder.exists()
     assert any("BASE 'HEAD~1'" in text for text in said)
     assert project.git("worktree", "list").count("\n") == 0
-
-
-ATTACK = """
-import pathlib
-for site in pathlib.Path.cwd().parent.parent.glob("*/base/lib/*/site-packages"):
-    {attack}
-"""
-"""The build of HEAD reaches for BASE, wherever it lies beside it."""
-
-
-@pytest.mark.parametrize(
-    "attack",
-    [
-        "(site / 'toy_solver.py').write_text(\"VERSION = 'attacked'\")",
-        "(site / 'attack.pth').write_text('import toy_solver')",
-    ],
-)
-@pytest.mark.wide
-def test_a_build_of_head_that_changes_base_is_refused(project, empty, attack, monkeypatch):
-    (empty / "scratch").mkdir()  # no other comparison on this machine is reached
-    monkeypatch.setattr(tempfile, "tempdir", str(empty / "scratch"))
-    project.git("clone", "-q", str(project.root), str(empty / "clone"))
-    backend = empty / "clone" / "backend.py"
-    backend.write_text(backend.read_text() + ATTACK.format(attack=attack))
-    with (
-        pytest.raises(ChangedError, match=r"BASE 'v1\.0' is not what was built any more"),
-        sides("v1.0", ".", here=empty / "clone"),
-    ):
-        pass
 
 
 def test_an_unknown_side_is_refused_before_anything_is_built(project):
@@ -149,16 +119,13 @@ def called(empty, monkeypatch):
 SIDE = Side("HEAD", "folder", "")
 
 
-def test_pip_builds_what_needs_something_that_is_not_here(empty, called, monkeypatch):
+def test_pip_builds_what_needs_something_that_is_not_here(empty, called):
     (empty / "pyproject.toml").write_text('build-system.requires = ["pytest>=8", "no-such[x] >=1"]')
     assert module._build(SIDE, empty, empty / "wheel") == empty / "wheel" / "toy.whl"
     ((verb, command, _),) = called
     assert (verb, command[1:4]) == ("build", ["-I", "-m", "pip"])
     assert command[-5:] == ["wheel", "--no-deps", "-w", str(empty / "wheel"), str(empty)]
     assert "--no-input" in command
-    monkeypatch.setattr(module.util, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="pip is not installed here"):
-        module._build(SIDE, empty, empty / "another")
 
 
 @pytest.mark.parametrize(
@@ -228,15 +195,14 @@ def test_what_a_build_needs_is_here_if_its_version_fits(text, here):
 def test_an_environment_is_asked_for_its_code_whose_state_is_kept(empty, monkeypatch):
     process = SimpleNamespace(ask=lambda do, distributions: {"orthobench": str(empty)})
     monkeypatch.setattr(module, "SideProcess", lambda side, options: nullcontext(process))
-    (empty / "code.py").touch()
     with sides(sys.executable) as (side,):
-        assert (side.root, {*side.files}) == (empty, {"code.py"})
+        assert side.root == empty
 
 
 @pytest.mark.parametrize("data", [False, True])
 def test_a_wheel_is_unpacked_or_installed_where_it_has_more_than_packages(empty, monkeypatch, data):
     asked = []
-    monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words))
+    monkeypatch.setattr(module, "_call", lambda side, verb, words: asked.append(words[-4:]))
     wheel = empty / "toy_thing-1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as files:
         files.writestr("toy.py", "")
@@ -247,8 +213,7 @@ def test_a_wheel_is_unpacked_or_installed_where_it_has_more_than_packages(empty,
     assert made.python == made.root / "bin" / "python"
     (packages,) = made.root.glob("lib/*/site-packages")
     assert (packages / "toy.py").exists() is not data
-    assert [words[2:4] for words in asked] == [("install", str(wheel))] * data
-    made.check()
+    assert asked == [["install", str(wheel), "--no-deps", "--no-index"]] * data
 
 
 @pytest.mark.slow

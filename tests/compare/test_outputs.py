@@ -122,19 +122,14 @@ def test_what_is_probably_slower_comes_first_and_fails_a_gate_that_asks_for_it()
     counts = "1 probably slower, 1 undecided"
     assert LIKELY.verdict() == f"no verdict (2 of 3 cells compared, {counts})"
     assert LIKELY.exit_code == 2
-    strict = replace(LIKELY, options=replace(LIKELY.options, failing=(WORSE, PROBABLE)))
-    assert strict.verdict() == f"1 regression: 1 of time (3 of 3 cells compared, {counts})"
-    assert strict.exit_code == 1
-    assert [[row.solver for row in one.regressions] for one in (LIKELY, strict)] == [[], ["likely"]]
     listed = [
         line.split(":")[1].split()[0]
         for line in text_of(LIKELY).splitlines()
         if " on digits" in line
     ]
     assert listed == ["likely", "faster", "unsure"]
-    for whole, tag in ((LIKELY, "error"), (strict, "failure")):
-        said = [one.get("message") for one in check_junit(junit(whole)).iter(tag)]
-        assert sum(text.startswith("probably slower: +30.0 %") for text in said) == 1
+    said = [one.get("message") for one in check_junit(junit(LIKELY)).iter("error")]
+    assert sum(text.startswith("probably slower: +30.0 %") for text in said) == 1
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def kinds(folder, name, text):
     ("name", "text", "changed"),
     [
         ("__init__.py", "from toyreach import kernels\nkernels.step = None\n", [True, True]),
-        ("kernels.py", "def step(): return 2\n", [True, True]),  # used while it is imported
+        ("kernels.py", "def step(): return 2\n", [True, False]),
         ("wrapping.py", "def wrap(f): return None\n", [True, True]),
         ("kernels.py", "def step():\n    'Text.'\n    return 1\n", [False, False]),
         ("apart.py", "print(2)\n", [True, False]),
