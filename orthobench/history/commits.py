@@ -17,15 +17,14 @@ LIMIT = 100
 PATCH = 20_000
 """The maximum number of characters of a commit that a page shows."""
 
-_FORMAT = "--format=%H%x00%T%x00%cs%x00%s"
+_FORMAT = "--format=%H%x00%cs%x00%s"
 
 
 @dataclass(frozen=True)
 class Commit:
-    """A commit: its full hash, the hash of its tree, its date and its subject."""
+    """A commit: its full hash, its date and its subject."""
 
     hash: str
-    tree: str
     date: str
     subject: str
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import orthobench
 from orthobench.compare.cells import Progress, planned, requested, run_cells
 from orthobench.compare.environments import sides
 from orthobench.compare.options import Options
@@ -25,7 +22,6 @@ from orthobench.history.record import Record
 from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import Key
 from orthobench.tools.formatting import clean
-from orthobench.tools.git import git
 
 REASON = 300
 """Maximum number of characters of the reason why a commit has no results."""
@@ -33,16 +29,16 @@ REASON = 300
 
 @dataclass
 class Followed:
-    """A commit with the cells that it has.
+    """A commit with its cells.
 
     Attributes
     ----------
     commit : Commit
     failed : str
-        Why it has no cells at all; empty if it has.
+        Why it has no cells; empty if it has.
     content : dict
         A digest of everything that the result of a cell depends on, by cell.
-    absent : list of (str, str, str)
+    absent : sequence of (str, str, str)
         Problem, solver and reason of cells that it does not have.
     runs : dict
         The run of each cell.
@@ -51,7 +47,7 @@ class Followed:
     commit: Commit
     failed: str = ""
     content: dict[Key, str] = field(default_factory=dict)
-    absent: list[tuple[str, str, str]] = field(default_factory=list)
+    absent: Sequence[tuple[str, str, str]] = ()
     runs: dict[Key, Run] = field(default_factory=dict)
 
     def finished(self, key: Key) -> Run | None:
@@ -101,36 +97,15 @@ class History:
         for number, one in enumerate(reversed(self.commits), start=1):
             progress(f"{one.commit.short}, commit {number} of {len(self.commits)}")
             try:
-                self.request = self.request or self._requested(one)
-                self._follow(one, progress)
+                with sides(one.commit.hash, here=self.folder, extras=self.extras) as built:
+                    self.request = self.request or requested(built, self.options)
+                    self._run(built[0], one, progress)
             except OrthobenchError as error:
                 one.failed = _reason(error)
         if not any(one.content for one in self.commits):
             last = self.commits[-1]
             why = last.failed or "; ".join({reason for *_, reason in last.absent})
             raise UsageError(f"no commit has a cell that can be run; {last.commit.short}: {why}")
-
-    def _requested(self, one: Followed) -> dict[str, Any]:
-        if isinstance(self.options.suite, Path):
-            return requested([], self.options)
-        with sides(one.commit.hash, here=self.folder, extras=self.extras) as built:
-            return requested(built, self.options)
-
-    def _follow(self, one: Followed, progress: Progress) -> None:
-        """Run the cells of a commit that are new in it; build it only if that is necessary."""
-        place = ("plan", one.commit.tree, self._surroundings())
-        plan = self.record.get(*place)
-        if plan is None or not all(self.record.get("run", digest) for _, digest in plan["cells"]):
-            with sides(one.commit.hash, here=self.folder, extras=self.extras) as (side,):
-                self._run(side, one, progress)
-            plan = {"cells": [*one.content.items()], "absent": one.absent}
-            self.record.put(plan, *place)
-            return
-        one.absent = [(problem, solver, why) for problem, solver, why in plan["absent"]]
-        one.content = {(problem, solver, seed): digest
-                       for (problem, solver, seed), digest in plan["cells"]}  # fmt: skip
-        one.runs = {key: run_of(key, self.record.get("run", digest))
-                    for key, digest in one.content.items()}  # fmt: skip
 
     def _run(self, side: Side, one: Followed, progress: Progress) -> None:
         """Plan the cells of a side, and run those that are not in the record."""
@@ -140,44 +115,25 @@ class History:
             cells.kinds.update(worker.ask("kinds", files=sorted(cells.facts["files"])))
             shared = sorted(cells.shared_code.items())
             content = {key: _digest([own, shared]) for key, own in cells.content.items()}
-            known = {key: self.record.get("run", digest) for key, digest in content.items()}
+            missing = []
+            for key, digest in content.items():
+                if reply := self.record.get(digest):
+                    cells.runs[key] = run_of(key, reply)
+                    cells.imported.update(reply["loaded"])
+                else:
+                    missing.append(key)
 
             def keep(key: Key, reply: Mapping[str, Any]) -> None:
                 self.made += 1
-                if "trace" in reply:  # else the worker died, perhaps of the machine: tried again
-                    self.record.put(reply, "run", content[key])
+                if "trace" in reply:  # otherwise the worker died, and the next call tries again
+                    self.record.put(content[key], reply)
 
-            for key, reply in known.items():
-                if reply:
-                    cells.runs[key] = run_of(key, reply)
-                    cells.imported.update(reply["loaded"])
-            missing = [key for key, reply in known.items() if not reply]
-            name = one.commit.short
             run_cells([cells], [worker], missing, self.options,
-                      lambda text: progress(f"{name}: {text}"), stack, keep=keep)  # fmt: skip
+                      lambda text: progress(f"{one.commit.short}: {text}"), stack, keep=keep
+                      )  # fmt: skip
             cells.require_libraries()
-        one.content, one.absent = content, [*cells.absent]
+        one.content, one.absent = content, cells.absent
         one.runs = {key: cells.runs[key] for key in content}
-
-    def _surroundings(self) -> str:
-        """Return a digest of everything that a commit's plan depends on beside the commit.
-
-        An orthobench in the repository itself is left out, since each commit has its own.
-        """
-        known: list[Any] = [dict(self.request), sys.version, *map(str, self.extras)]
-        known += sorted({(d.name, d.version) for d in metadata.distributions()})
-        root = Path(orthobench.__file__).parent
-        top = Path(git(self.folder, "rev-parse", "--show-toplevel")).resolve()
-        if not root.is_relative_to(top):
-            known += sorted((str(x), x.stat().st_mtime_ns) for x in root.rglob("*.py"))
-        tables = self.request["tables"]
-        named = (str(one.get("name")) for kind in ("problem", "solver")
-                 for one in tables.get(kind, ()))  # fmt: skip
-        for file in (name.partition(":")[0] for name in named if ".py:" in name):
-            known += sorted(
-                (one.name, one.read_text("utf-8")) for one in Path(file).parent.glob("*.py")
-            )
-        return _digest(known)
 
 
 def _digest(value: Any) -> str:

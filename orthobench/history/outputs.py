@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,8 +15,6 @@ from orthobench.tools.formatting import clean, number, plural, si
 
 COLOURS = {"worse": "red", "better": "green", "mixed": "yellow"}
 
-BLOCKS = "▁▂▃▄▅▆▇█"
-
 STEPS = 30
 """Maximum number of steps that a terminal shows."""
 
@@ -27,12 +24,8 @@ def facts(
 ) -> dict[str, Any]:
     """Return a history as JSON values, with None for numbers that are not finite.
 
-    Returns
-    -------
-    dict
-        ``schema``, ``revisions`` (the user's words), ``suite``, and the numbers of ``cells`` and of
-        new ``runs``. ``commits`` are oldest first, with the reason ``failed`` if one has no cells;
-        ``curves`` have a value for each commit, and ``steps`` are newest first.
+    ``revisions`` are the user's words, and ``runs`` is the number of new runs. ``commits`` are
+    oldest first, with the reason ``failed`` if one has no cells; ``steps`` are newest first.
     """
     commits = [
         {"commit": one.commit.hash, "date": one.commit.date, "subject": clean(one.commit.subject),
@@ -47,7 +40,7 @@ def facts(
 
 
 def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
-    """Yield a curve for each solver on each problem, the steps by commit, and the gaps.
+    """Yield the first and last values of each curve, the steps by commit, and the gaps.
 
     Parameters
     ----------
@@ -65,23 +58,16 @@ def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
         metric = clean(curves[0]["metric"].replace("_", " "))
         yield f"\n{click.style(clean(problem), bold=True)}  {metric}"
         for curve in curves:
-            yield from _curve_lines(curve, found)
+            result, work = _ends(curve["result"], number), _ends(curve["work"], si)
+            yield f"  {clean(curve['solver'])}: {result}; work {work} {curve['unit']}"
     yield ""
     yield from _step_lines(found["steps"], width)
-    for text in _gaps(found):
-        yield from textwrap.wrap(clean(text), width, subsequent_indent="  ")
-
-
-def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    wide = min(32, max(len(one["solver"]) for one in found["curves"]))
-    name, cell = clean(curve["solver"]), (curve["problem"], curve["solver"])
-    own = Counter(step["question"] for step in found["steps"]
-                  if (step["problem"], step["solver"]) == cell)  # fmt: skip
-    for question in ("result", "work"):
-        steps = f"  {plural(own[question], 'step')}" if own[question] else ""
-        spark, ends = _spark(curve[question]), _ends(question, curve)
-        yield f"  {name:<{wide}.{wide}}  {question:<6} {spark}  {ends}{steps}"
-        name = ""
+    for commit in commits:
+        if commit["failed"]:
+            text = f"{_name(commit)} has no results: {commit['failed']}"
+            yield from textwrap.wrap(clean(text), width, subsequent_indent="  ")
+    if without := sum(len(curve["reasons"]) for curve in found["curves"]):
+        yield f"{plural(without, 'value')} of curves missing: the page has the reasons"
 
 
 def _step_lines(steps: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
@@ -99,37 +85,11 @@ def _step_lines(steps: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]
         yield "no step"
 
 
-def _gaps(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why commits and cells have no results."""
-    commits = found["commits"]
-    for commit in commits:
-        if commit["failed"]:
-            yield f"{_name(commit)} has no results: {commit['failed']}"
-    for curve in found["curves"]:
-        reasons = Counter(why for at, why in curve["reasons"].items()
-                          if not commits[int(at)]["failed"])  # fmt: skip
-        for why, count in reasons.items():
-            name = f"{curve['solver']} on {curve['problem']}"
-            yield f"{name} has no value at {plural(count, 'commit')}: {why}"
-
-
 def _name(commit: Mapping[str, Any]) -> str:
     return str(commit["commit"][:10])
 
 
-def _ends(question: str, curve: Mapping[str, Any]) -> str:
+def _ends(values: Sequence[float | None], text: Any) -> str:
     """Return the first and the last value as text: ``0.12 -> 0.14``."""
-    there = [value for value in curve[question] if value is not None]
-    if not there:
-        return "no value"
-    text, unit = (si, f" {curve['unit']}") if question == "work" else (number, "")
-    ends = dict.fromkeys([there[0], there[-1]])
-    return f"{' -> '.join(map(text, ends))}{unit}"
-
-
-def _spark(values: Sequence[float | None]) -> str:
-    """Return a character for each commit, blank if it has no value."""
-    there = [value for value in values if value is not None]
-    low, high = min(there, default=0.0), max(there, default=0.0)
-    scale = (len(BLOCKS) - 1e-9) / (high - low) if high > low else 0.0
-    return "".join(" " if v is None else BLOCKS[int(scale * (v - low))] for v in values)
+    known = [value for value in values if value is not None]
+    return " -> ".join(map(text, dict.fromkeys([*known[:1], *known[-1:]]))) or "no value"

@@ -13,7 +13,7 @@ from orthobench.tools.files import refuse_link
 
 
 class Record:
-    """JSON values by kind and key.
+    """Runs as JSON values, by the digest of their cell.
 
     Parameters
     ----------
@@ -29,21 +29,16 @@ class Record:
     def __init__(self, path: Path) -> None:
         refuse_link(path)
         self.path = path
-        self._run(
-            "CREATE TABLE IF NOT EXISTS history "
-            "(kind TEXT, key TEXT, value TEXT, PRIMARY KEY (kind, key))"
-        )
+        self._run("CREATE TABLE IF NOT EXISTS run (digest TEXT PRIMARY KEY, reply TEXT)")
 
-    def get(self, kind: str, *key: Any) -> Any:
-        """Return a value, or None."""
-        sql = "SELECT value FROM history WHERE kind = ? AND key = ?"
-        rows = self._run(sql, kind, json.dumps(key))
+    def get(self, digest: str) -> Any:
+        """Return a run, or None."""
+        rows = self._run("SELECT reply FROM run WHERE digest = ?", digest)
         return json.loads(rows[0][0]) if rows else None
 
-    def put(self, value: Any, kind: str, *key: Any) -> None:
-        """Keep a value."""
-        row = kind, json.dumps(key), json.dumps(value)
-        self._run("INSERT OR REPLACE INTO history VALUES (?, ?, ?)", *row)
+    def put(self, digest: str, reply: Any) -> None:
+        """Keep a run."""
+        self._run("INSERT OR REPLACE INTO run VALUES (?, ?)", digest, json.dumps(reply))
 
     def _run(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
         try:

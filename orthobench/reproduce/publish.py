@@ -16,7 +16,7 @@ from orthobench.tools.formatting import listed
 PAGE = "README.md"
 
 DPI = 100
-"""Pixels per inch of the pictures, so that each is below 300 kB."""
+"""Pixels per inch of the pictures; each is below 300 kB."""
 
 SIGNS = {
     Verdict.HOLDS: "✓ holds",

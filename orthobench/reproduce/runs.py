@@ -1,4 +1,4 @@
-"""The runs of a paper's suites, the evidence for its claims; each is run when a check needs it."""
+"""The runs of a paper's suites, which are run when a check needs them."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Runs:
     size : str
         The size of the experiments, one of `orthobench.harness.suite.SIZES`.
     first_seed : int
-        The first seed of all suites: another one gives independent runs.
+        The first seed of all suites; another one gives independent runs.
     workers : int
-        Worker processes; with 1, cells run in this process.
+        Number of worker processes; with 1, cells run in this process.
     quiet : bool
         Whether there is no progress display.
     results : dict
