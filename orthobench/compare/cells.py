@@ -170,10 +170,6 @@ def run_cells(
         The runs and imported modules are added to them.
     workers : list of SideProcess
         One for each of them; dead ones are replaced.
-    keys : iterable of tuple
-    options : Options
-    progress : callable
-        Called with a message.
     stack : ExitStack
         Ends the workers.
     seconds : float

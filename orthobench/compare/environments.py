@@ -56,8 +56,6 @@ def sides(
         The current folder by default.
     extras : sequence of Path
         Folders of more projects of the same repository, which are built on all sides.
-    progress : callable
-        Called with a message.
 
     Raises
     ------

@@ -18,10 +18,10 @@ built
     ``built(cell)`` returns the instance of a cell.
 run
     ``run(instance, solver, budget, streams, until, ratio=)`` runs, judges and returns an outcome.
-    It has ``stop`` and ``trace``. A stop has ``status.value`` and ``reason``. The trace is a list
-    of points with ``metrics`` by name and ``work``: ``steps``, ``samples`` and ``flops``.
+    It has ``stop`` and ``trace``. A stop has ``status.value`` and ``reason``. The trace has points
+    with ``metrics`` by name and ``work``. Work has ``steps``, ``samples`` and ``flops``.
 timed
-    ``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps.
+    The function ``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps.
 peak
     ``peak(instance, solver, steps, streams)`` returns the additional bytes at the peak of a run of
     that many steps; None if they are unknown.

@@ -114,8 +114,7 @@ def facts(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison as JSON values, with None for numbers that are not finite.
 
     ``schema`` is raised if a key is dropped or changes its meaning. ``reason`` says why no
-    comparison was possible. ``regressions``, ``cells`` and ``compared`` are numbers; ``findings``
-    has a question, a cell and an answer in each row; ``machine`` has the packages of both sides.
+    comparison was possible. There are numbers of ``regressions``, ``cells`` and ``compared`` cells.
     """
     changes = comparison.changes
     base, head = ({name: getattr(side, name) for name in ("name", "kind", "detail")}

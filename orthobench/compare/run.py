@@ -25,14 +25,7 @@ Answers = dict[Question, Finding]
 
 
 def compare(base: Side, head: Side, options: Options, progress: Progress) -> Comparison:
-    """Compare two sides on the cells of a suite.
-
-    Parameters
-    ----------
-    base, head : Side
-    options : Options
-    progress : callable
-        Called with a message.
+    """Compare two sides on the cells of a suite; `progress` is called with messages.
 
     Raises
     ------
@@ -122,10 +115,7 @@ def _blame_irreproducible(
 def _time(
     both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
 ) -> tuple[int, bool]:
-    """Time one seed of each problem and solver that both sides finish, and add the answers.
-
-    Return the number of rounds, and whether the budget was doubled.
-    """
+    """Time one seed of each problem and solver that both sides finish; see `timing.measure`."""
     old, new = both
     cells: dict[tuple[str, str], timing.TimedCell] = {}
     for key in (key for key in old.runs if key in new.runs):

@@ -70,7 +70,6 @@ def resolve(role: str, text: str, here: Path, extras: Sequence[Path] = ()) -> Si
     Parameters
     ----------
     role : str
-        ``"BASE"`` or ``"HEAD"``.
     text : str
         A project's folder, a wheel, an environment or a git revision.
     here : Path

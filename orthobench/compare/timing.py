@@ -1,10 +1,9 @@
 """Timing of both sides by turns, A B B A ..., until each cell is decided.
 
-The speed of a shared machine varies by a fifth, for milliseconds or minutes, so that only two
-neighbouring turns can be compared: the median logarithm of their ratios is the one observation of a
-cell in a round. The addresses of code and data alone make the same code some percent faster or
-slower, and a test that does not draw them anew takes that for a change. So each round runs in fresh
-copies of both processes with other addresses, and every few rounds in fresh processes.
+The speed of a shared machine varies, so that only neighbouring turns can be compared: the median
+logarithm of their ratios is the one observation of a cell in a round. The addresses of code and
+data alone make code some percent faster or slower. So each round runs in fresh copies of both
+processes with other addresses, and every few rounds in fresh processes.
 
 Curtsinger and Berger 2013, "Stabilizer: statistically sound performance evaluation"; Kalibera and
 Jones 2013, "Rigorous benchmarking in reasonable time".
@@ -66,20 +65,14 @@ class TimedCell:
         Runs in a turn, and turns of each side in a round; 0 until they are known.
     logs : list of float
         For each round, the logarithm of HEAD's seconds for a unit of work over BASE's.
-    seconds : float
-        Seconds of a run of BASE, in the latest round.
+    seconds, steady : float, tuple of float
+        Seconds of a run in the latest round: of BASE; of both, without waiting for a processor.
     pairs : set of int
         The pairs of processes that have timed it.
     failed : str
         Why it cannot be timed.
-    tolerance : mapping
-        By question.
-    steady : tuple of float
-        Seconds of a run in the latest round, without waiting for a processor.
-    first : list of tuple
-        Seconds of the first run in a process, warm-up included.
-    peaks : list of tuple
-        Bytes of a run at its peak.
+    first, peaks : list of tuple
+        Seconds of the first run in a process, and bytes of a run at its peak.
     patience : float
         Maximum time of a run, in seconds.
     alone : bool
@@ -139,15 +132,10 @@ def measure(
 
     Parameters
     ----------
-    sides : sequence of Side
-        BASE and HEAD.
     cells : sequence of TimedCell
         The observations are added to them.
-    options : Options
     start : callable
         Starts a worker of a side with the request ``plan``.
-    progress : callable
-        Called with a message.
     now : callable
         Reads the clock of the budget, in seconds.
 
@@ -317,15 +305,7 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
     """Return the answer about memory, import or first call, from a few observations.
 
     HEAD is worse if it exceeds BASE by more than the tolerance, and by more than the floor, in each
-    of at least `FEWEST` observations; it is undecided if there are fewer.
-
-    Parameters
-    ----------
-    question : Question
-    seen : sequence of tuple
-        Bytes or seconds of BASE and of HEAD.
-    tolerance : mapping
-        By question.
+    of at least `FEWEST` observations, in bytes or seconds; it is undecided if there are fewer.
     """
 
     def exceeds(one: float, other: float) -> bool:
@@ -353,9 +333,8 @@ def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
 def _decide(cells: Sequence[TimedCell]) -> list[Change]:
     """Return which cells are certainly slower, faster, or not slower beyond the tolerance.
 
-    The test is of a ratio above 1, and the median ratio has to exceed the tolerance; a test of a
-    ratio above the tolerance would leave twice the tolerance undecided on most machines. An e-value
-    that is ignored while the ratio is tolerated is still an e-value.
+    The test is of a ratio above 1, and the median ratio has to exceed the tolerance: a test of a
+    ratio above the tolerance would leave twice the tolerance undecided on most machines.
     """
 
     def beyond(logs: Sequence[float], limit: float, null: float = 0.0) -> float:

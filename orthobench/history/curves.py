@@ -65,11 +65,10 @@ def curves(history: History) -> tuple[list[Curve], list[Step]]:
     -------
     curves : list of Curve
     steps : list of dict
-        Changes of a curve from one commit with a value to the next one, with ``question``,
-        ``problem`` and ``solver``. ``place`` is that of the later commit, ``since`` that of the
-        earlier one, and ``gap`` the number of commits between them. ``commit`` and ``subject`` are
-        those of the later one. ``change`` is ``"worse"``, ``"better"`` or, if seeds disagree,
-        ``"mixed"``. ``ratio`` and ``said`` are those of the seed with the largest change.
+        Changes of a curve from one commit with a value to the next one. The place of the later
+        commit is ``place``, that of the earlier one ``since``. The number of commits between them
+        is ``gap``. If seeds disagree, the ``change`` is ``"mixed"``. The ``ratio`` and ``said`` are
+        those of the seed with the largest change.
     """
     keys = dict.fromkeys(key for one in reversed(history.commits) for key in one.runs)
     found, steps = [], list[Step]()

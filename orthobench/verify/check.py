@@ -103,6 +103,7 @@ class Verification:
     mismatches: list[Mismatch] = field(default_factory=list)
 
     def leave_out(self, run: Run, reason: str) -> None:
+        """Count a run as not checked."""
         self.unchecked.setdefault(reason, []).append(called(run))
 
     def facts(self) -> Mapping[str, Any]:
