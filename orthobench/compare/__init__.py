@@ -1,7 +1,7 @@
 """BASE against HEAD: whether a result is worse, the work larger, or a run slower or larger.
 
-Questions and limits are in `options`. BASE and HEAD are looked up in `sides`, and get an interpreter
-each in `environments`. The code in it is `remote`, and its parent `process`, with the names of
-`protocol`. The runs are made in `cells` and timed in `timing`. Their `comparison`, with the
-`changes`, is made in `run` and written by `reports`.
+Questions and limits are in `options`. BASE and HEAD are looked up in `sides`, and `environments`
+builds an interpreter for each. The code in it is `remote`, and its parent `process`. The names that
+they use of another orthobench are in `protocol`. The cells run in `cells` and are timed in
+`timing`. Their `comparison` is made in `run`, with the `changes`, and written by `reports`.
 """

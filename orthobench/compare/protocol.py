@@ -18,10 +18,10 @@ built
     ``built(cell)`` returns the instance of a cell.
 run
     ``run(instance, solver, budget, streams, until, ratio=)`` runs, judges and returns an outcome.
-    It has ``stop`` and ``trace``. A stop has ``status.value`` and ``reason``. The trace has points
-    with ``metrics`` by name and ``work``. Work has ``steps``, ``samples`` and ``flops``.
+    It has ``stop`` and ``trace``. A stop has ``status.value`` and ``reason``. A point of the trace
+    has ``metrics`` by name and ``work``: numbers of ``steps``, ``samples`` and ``flops``.
 timed
-    The function ``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps.
+    ``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps.
 peak
     ``peak(instance, solver, steps, streams)`` returns the additional bytes at the peak of a run of
     that many steps; None if they are unknown.

@@ -51,7 +51,7 @@ UNTOLD = {
     "packages": {}, "installed": {}, "requires": (), "files": {}, "reached": (), "defaults": {},
     "libraries": (), "modules": {}, "content": (),
 }  # fmt: skip
-"""What a worker describes of a side that has nothing."""
+"""The facts about a side without code."""
 
 
 def git(folder, *words):

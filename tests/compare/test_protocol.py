@@ -1,4 +1,4 @@
-"""Sides of other versions of orthobench: served where possible, else refused in one sentence."""
+"""Sides of other versions of orthobench: served if possible, otherwise refused in one sentence."""
 
 import ast
 import inspect
@@ -36,7 +36,7 @@ def orthobench(tmp_path):
     return made
 
 
-def test_every_name_of_the_protocol_says_what_it_promises():
+def test_every_name_of_the_protocol_is_documented():
     tree = ast.parse(Path(protocol.__file__).read_text(encoding="utf-8"))
     names = {ast.Assign: lambda n: n.targets[0].id, ast.FunctionDef: lambda n: n.name}
     assigned = [names[type(n)](n) for n in tree.body if type(n) in names]
@@ -51,7 +51,7 @@ FOREIGN = [Path(child.__file__), *Path(remote.__file__).parent.glob("*.py")]
 
 
 @pytest.mark.parametrize("path", FOREIGN, ids=lambda path: path.name)
-def test_files_for_other_interpreters_import_the_standard_library_only(path):
+def test_remote_files_import_the_standard_library_only(path):
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""A history runs each identity once, goes on where it was interrupted, and shows gaps."""
+"""A history runs each identity once, goes on after an interruption, and shows gaps."""
 
 import math
 
@@ -110,9 +110,7 @@ def test_work_is_counted_to_what_the_oldest_commit_reaches(repository, fake):
     ("loaded", "said"),
     [({}, "no cell imports library"), ({"library": "/elsewhere"}, "another copy of library")],
 )
-def test_a_library_that_is_imported_from_elsewhere_is_a_gap_each_time(
-    repository, fake, loaded, said
-):
+def test_library_imported_from_elsewhere_is_a_gap(repository, fake, loaded, said):
     root = str(repository.root / "library.py")
     repository.commit(libraries=["library"], loaded={"library": root})
     repository.commit(libraries=["library"], loaded=loaded)

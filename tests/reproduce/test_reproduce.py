@@ -180,14 +180,14 @@ class TestCheck:
             (Verdict.HOLDS, Verdict.UNTESTABLE, "full", False),
         ],
     )
-    def test_a_verdict_that_is_not_the_published_one_is_red(self, known, verdict, size, red):
+    def test_verdict_other_than_the_published_one_is_red(self, known, verdict, size, red):
         claim = Claim("c", "s", "f", counted, known=known, reason="because")
         assert Checked(claim, Measurement(verdict), size).red is red
         assert Checked(claim, Measurement(verdict), size, "an error").red
 
 
 class TestClaim:
-    def test_what_cannot_be_published_is_refused(self):
+    def test_claim_that_cannot_be_published_is_refused(self):
         with pytest.raises(ValueError, match="hyphens"):
             Claim("Not a name", "s", "f", counted)
         with pytest.raises(ValueError, match="without a check"):
