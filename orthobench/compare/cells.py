@@ -42,16 +42,15 @@ class SideCells:
     content : dict
         A digest of everything that the result of a planned cell depends on, by cell.
     absent : tuple of (str, str, str)
-        Problem, solver and reason of cells that the side does not have.
+        Problem, solver and reason of missing cells.
     facts : mapping
         The worker's reply to ``describe``.
-    notes : tuple of str
     runs : dict
         The run of every cell that is not `unchanged`.
     kinds : dict
         For each file that differs, digests of its code and of the code that runs at import.
     imported : dict
-        The modules of the side's libraries that the runs import, with their files.
+        The libraries' modules that the runs import, with their files.
     """
 
     side: Side
@@ -59,7 +58,6 @@ class SideCells:
     content: dict[Key, str]
     absent: tuple[tuple[str, str, str], ...]
     facts: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
     runs: dict[Key, Run] = field(default_factory=dict)
     kinds: dict[str, tuple[str, str]] = field(default_factory=dict)
     imported: dict[str, str] = field(default_factory=dict)
@@ -73,11 +71,7 @@ class SideCells:
 
     @property
     def shared_code(self) -> dict[str, str]:
-        """Digests of the code that reaches every cell, by file.
-
-        It is the code that runs at import, and all code of a library, since orthobench does not
-        know which cells reach it.
-        """
+        """Digests of the code that reaches every cell: all of a library, else that at import."""
         part = 0 if self.facts["libraries"] else 1
         return {name: kind[part] for name, kind in self.kinds.items() if kind[part]}
 
@@ -119,15 +113,7 @@ def unchanged(both: Sequence[SideCells], options: Options) -> set[Key]:
 
 
 def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list[SideCells]:
-    """Return the cells of both sides, which run the same cell at the same time.
-
-    Raises
-    ------
-    UsageError
-        If the suite cannot be read, or a side's library is not the one that its cells import.
-    SideError
-        If a side cannot plan the suite.
-    """
+    """Return the cells of both sides with their runs."""
     request = requested(sides, options)
     with ExitStack() as stack:
         workers = [stack.enter_context(SideProcess(side, options, request)) for side in sides]
@@ -162,20 +148,10 @@ def run_cells(
     options: Options, progress: Progress, stack: ExitStack, seconds: float = math.inf,
     keep: Callable[[Key, Mapping[str, Any]], None] = lambda *_: None,
 ) -> None:  # fmt: skip
-    """Run cells on all sides at the same time, one after the other.
+    """Run cells one after the other, each on all sides at the same time.
 
-    Parameters
-    ----------
-    found : sequence of SideCells
-        The runs and imported modules are added to them.
-    workers : list of SideProcess
-        One for each of them; dead ones are replaced.
-    stack : ExitStack
-        Ends the workers.
-    seconds : float
-        Maximum time of all runs, after which cells are not run.
-    keep : callable
-        Called with each cell and the worker's reply.
+    The runs are added to `found`, and dead workers replaced. After `seconds`, no more cells run.
+    `keep` is called with each cell and the worker's reply.
     """
     deadline, keys = time.monotonic() + seconds, [*keys]
     watched = [[*chain(*map(cells.facts["modules"].get, cells.facts["libraries"]))]
@@ -206,18 +182,15 @@ def planned(
     """Return the cells of sides, from workers with the request ``plan``, without runs."""
     for side, worker in zip(sides, workers, strict=True):
         worker.request("describe", distributions=side.distributions)
-    return [_planned(*each, request) for each in zip(sides, workers, strict=True)]
-
-
-def _planned(side: Side, worker: SideProcess, request: Mapping[str, Any]) -> SideCells:
-    try:
-        plan, facts = worker.reply(), worker.reply()
-    except SideError as error:
-        raise SideError(f"{side.name} cannot be compared: {error}") from None
-    content = {tuple(key): digest for key, digest in facts["content"]}
-    broken = plan["broken"].items()
-    notes = tuple(f"{side.name}: plugin {name!r} is broken: {why}" for name, why in broken)
-    return SideCells(side, request, content, tuple(map(tuple, plan["absent"])), facts, notes)
+    found = []
+    for side, worker in zip(sides, workers, strict=True):
+        try:
+            plan, facts = worker.reply(), worker.reply()
+        except SideError as error:
+            raise SideError(f"{side.name} cannot be compared: {error}") from None
+        content = {tuple(key): digest for key, digest in facts["content"]}
+        found.append(SideCells(side, request, content, tuple(map(tuple, plan["absent"])), facts))
+    return found
 
 
 def requested(sides: Sequence[Side], options: Options) -> dict[str, Any]:

@@ -73,9 +73,9 @@ class Changes:
         Defaults on both sides, by solver or problem and parameter.
     files : tuple of File
     commits : tuple of str
-        From BASE to HEAD, newest first: hash and subject.
+        Hashes and subjects from BASE to HEAD, newest first.
     outside : tuple of str
-        Files of the repository that differ outside of the projects, which are not compared.
+        Files of the repository that differ outside of the projects.
     cells : int
         The number of cells.
     """

@@ -21,11 +21,7 @@ UNTOUCHED = Finding(Change.SAME, explanation="neither run nor timed: nothing of 
 
 @dataclass(frozen=True)
 class Row:
-    """The answer to a question about a cell.
-
-    In the answer about an import, the project takes the place of the solver, and the problem is
-    empty.
-    """
+    """The answer to a question about a cell; for an import, `solver` is the project."""
 
     question: Question
     problem: str
@@ -66,7 +62,6 @@ class Comparison:
     ----------
     base, head : Side
     suite : str
-        Name of the suite.
     options : Options
     rows : tuple of Row
         In the suite's order, including cells that only one side has, or that failed.
@@ -77,7 +72,6 @@ class Comparison:
     machine : mapping
         `orthobench.tools.environment.snapshot`; its ``packages`` are those of the sides.
     notes : tuple of str
-        For instance why seconds are not compared.
     changes : Changes
     reason : str
         Why no comparison was possible; then there are no rows.
@@ -176,11 +170,8 @@ class Comparison:
         worse = self.regressions
         exact = [row for row in worse if row.question in (Question.RESULT, Question.WORK)]
         if exact:
-            search = "environment" not in (self.base.kind, self.head.kind)
-            search = search and not math.isnan(exact[0].finding.ratio)
-            return (f"look at {exact[0].label}: it is so on every machine"
-                    f"{', and git bisect finds the commit' * search}; "
-                    "--tolerance accepts what is intended")  # fmt: skip
+            return (f"look at {exact[0].label}: it is so on every machine; --tolerance accepts "
+                    "what is intended")  # fmt: skip
         if worse:
             return (f"look at {worse[0].label}; --tolerance {worse[0].question}=PART accepts "
                     "what is intended")  # fmt: skip

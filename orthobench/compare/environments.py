@@ -44,9 +44,8 @@ def sides(
 ) -> Iterator[list[Side]]:  # fmt: skip
     """Give the sides of a comparison, with the environments that they need.
 
-    Every text is looked up before anything is built. The user's checkout and environment stay as
-    they are; built environments are removed at the end. BASE is complete before any code of HEAD
-    runs.
+    Every text is looked up before anything is built. Built environments are removed at the end.
+    BASE is complete before any code of HEAD runs.
 
     Parameters
     ----------

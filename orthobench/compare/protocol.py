@@ -18,13 +18,14 @@ built
     ``built(cell)`` returns the instance of a cell.
 run
     ``run(instance, solver, budget, streams, until, ratio=)`` runs, judges and returns an outcome.
-    It has ``stop`` and ``trace``. A stop has ``status.value`` and ``reason``. A point of the trace
-    has ``metrics`` by name and ``work``: numbers of ``steps``, ``samples`` and ``flops``.
+    It has ``stop`` and ``trace``. A stop has ``status.value`` and ``reason``. Points of the trace
+    have ``metrics`` by name, and ``work`` in ``steps``, ``samples`` and ``flops``.
 timed
-    ``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps.
+    ``timed(instance, solver, steps, streams)`` returns the seconds of a run. It has that number
+    of steps.
 peak
-    ``peak(instance, solver, steps, streams)`` returns the additional bytes at the peak of a run of
-    that many steps; None if they are unknown.
+    ``peak(instance, solver, steps, streams)`` returns the additional bytes at the peak of a run. If
+    they are unknown, it returns None.
 files
     ``files(cell)`` returns the paths of all files that the result of a cell depends on.
 defaults

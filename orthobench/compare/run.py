@@ -165,4 +165,3 @@ def _notes(both: Sequence[SideCells], untouched: int, cells: int, prolonged: boo
         parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
         yield ("equal runs differ on a GPU: there, values that differ by less than "
                f"{parts} of BASE's count as the same")  # fmt: skip
-    yield from (*old.notes, *new.notes)

@@ -29,19 +29,19 @@ class Side:
     detail : str
         The full hash of the commit, or the path.
     python : Path, optional
-        The interpreter, once the environment is built.
+        The interpreter of the environment.
     role : str
         ``"BASE"`` or ``"HEAD"``.
     repository : Path, optional
-        Top folder of the git repository of a revision, or of a folder in a repository.
+        Top folder of the git repository.
     project : str
         The project's folder, relative to `repository`.
     extras : tuple of str
         Folders of the projects of ``--with``: relative to `repository`, or absolute without one.
     distributions : tuple of str
-        The names of the projects that were built.
+        The names of the built projects.
     root : Path, optional
-        The folder of the built environment, or of the orthobench of a given one.
+        The folder of the built environment, or of a given one's orthobench.
     """
 
     name: str
@@ -172,11 +172,7 @@ def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:
 
 @contextmanager
 def checked_out(side: Side, target: Path) -> Iterator[list[Path]]:
-    """Give copies of the projects of a revision or a folder, in a new folder.
-
-    In a repository, the copy is a linked working tree, so that build backends can read versions
-    from tags and history.
-    """
+    """Give copies of a side's projects: in a repository a linked working tree, with its history."""
     root = side.repository
     if root is None:
         for i, folder in enumerate((side.detail, *side.extras)):

@@ -36,12 +36,8 @@ class Followed:
     commit : Commit
     failed : str
         Why it has no cells; empty if it has.
-    content : dict
-        A digest of everything that the result of a cell depends on, by cell.
-    absent : sequence of (str, str, str)
-        Problem, solver and reason of cells that it does not have.
-    runs : dict
-        The run of each cell.
+    content, absent, runs
+        As in `SideCells`.
     """
 
     commit: Commit

@@ -102,7 +102,7 @@ def test_all_trials_run_on_all_seeds_of_both_sides(suite):
         f"power step={step} on leading-subspace, {i + 1} of 4 cells"
         for i, step in enumerate((0.5, 1, 0.5, 1))
     ]
-    assert both[0].absent == both[0].notes == ()
+    assert both[0].absent == ()
     run = both[0].runs[ONE]
     assert (run.stop.status, run.budget, run.problem.primary) == (
         RunStatus.BUDGET, {"steps": 4}, "gap"
@@ -177,12 +177,10 @@ def test_unknown_cell_is_absent_with_the_reason(suite, toys):
 
 
 def test_problem_that_a_solver_refuses_is_no_cell(suite, toys, monkeypatch):
-    KNOWN["v2"].broken = {"bad": "it raised"}
     monkeypatch.setattr(toys.Solver, "refuses", lambda self, problem: f"{self.step_size} is wrong")
-    (cells, other), _ = collected(suite)
+    (cells, _), _ = collected(suite)
     assert cells.content == {}
     assert {*cells.absent} == {(*ONE[:2], "0.5 is wrong"), (*TWO[:2], "1.0 is wrong")}
-    assert (cells.notes, other.notes) == ((), ("v2: plugin 'bad' is broken: it raised",))
 
 
 def test_a_process_that_died_is_replaced(suite, monkeypatch):
@@ -194,15 +192,6 @@ def test_a_process_that_died_is_replaced(suite, monkeypatch):
     both, _ = collected(suite)
     assert [len(cells.runs) for cells in both] == [4, 4]
     assert STARTED == ["v1", "v2", "v1", "v1", "v1"]
-
-
-def test_a_side_that_cannot_plan_is_named(suite, monkeypatch):
-    def raising(self, **request):
-        raise worker.RefusedError("its orthobench is too old")
-
-    monkeypatch.setattr(worker.Worker, "plan", raising)
-    with pytest.raises(SideError, match=r"^v1 cannot be compared: its orthobench is too old$"):
-        collected(suite)
 
 
 def test_specifications_replace_those_of_the_suite(suite):
@@ -266,19 +255,6 @@ def test_a_process_with_threads_is_not_copied(planned, alone, monkeypatch):
     monkeypatch.delitem(sys.modules, "numba.np.ufunc.parallel")
     monkeypatch.setattr(worker.os, "listdir", lambda path: ["1", "2"])
     assert not planned.time(list(TWO), 2, 1)["copies"]
-
-
-def test_a_side_is_described_by_what_its_cells_depend_on(planned):
-    facts = planned.describe([])
-    assert [key for key, _ in facts["content"]] == [*planned._planned]
-    assert facts["packages"] == facts["installed"]
-    assert facts["installed"]["python"] == sys.version.split()[0]
-    assert {"numpy", "orthobench", "scikit-learn"} <= {*facts["installed"]}
-    assert facts["defaults"]["power"]["step"]
-    assert "orthobench/harness/run.py" in facts["files"]
-    assert all("orthobench/harness/run.py" in names for _, names in facts["reached"])
-    kinds = planned.kinds(["orthobench/harness/run.py", "gone.py"])
-    assert [*kinds] == ["orthobench/harness/run.py"]
 
 
 @pytest.fixture

@@ -77,14 +77,6 @@ def test_verdict_counts_regressions_and_open_cells():
         assert whole.verdict().startswith(verdict)
 
 
-def test_worst_come_first_and_a_failure_before_all():
-    assert [row.solver for row in MIXED.found(WORSE, TIME)] == ["slowest", "slower"]
-    assert [row.solver for row in MIXED.found(WORSE, RESULT)] == ["fails", "worse"]
-    assert [row.question for row in MIXED.found(WORSE)] == [RESULT, WORK, TIME, RESULT, TIME]
-    both = comparison(cell("a", timed(BETTER, 0.9)), cell("b", timed(BETTER, 0.5)))
-    assert [row.solver for row in both.found(BETTER, TIME)] == ["b", "a"]
-
-
 def test_the_terminal_shows_what_changed_and_counts_the_rest():
     text = text_of(MIXED)
     assert text.splitlines()[0] == MIXED.verdict()
@@ -120,26 +112,6 @@ def test_probably_slower_comes_first_and_passes_no_gate():
     assert listed == ["likely", "faster", "unsure"]
     said = [one.get("message") for one in check_junit(junit(LIKELY)).iter("error")]
     assert sum(text.startswith("probably slower: +30.0 %") for text in said) == 1
-
-
-@pytest.mark.parametrize(
-    ("whole", "step"),
-    [
-        (comparison(), "name a suite, or solvers,"),
-        (MIXED, "look at fails on digits k=4, seed 0:"),
-        (comparison(cell("s", timed(WORSE, 1.2)), cell("t", timed(WORSE, 1.4))), "look at t on"),
-        (LIKELY, "give it a larger --budget"),
-        (comparison(cell("s", timed(UNDECIDED, 1.3))), "give it a larger --budget"),
-        (comparison(cell("s", timed(UNDECIDED, 1.0))), "nothing"),
-        (comparison(cell("s", FAILED)), "mend what could not be compared"),
-        (comparison(cell("s", *[Finding(SAME)] * 3)), "name a --suite that runs what you changed"),
-        (CALM, "nothing"),
-    ],
-)
-def test_one_sentence_says_what_to_do_next(whole, step):
-    assert f"\nnext: {step}" in text_of(whole, width=200)
-    assert whole.next_step() in html.unescape(markdown(whole))
-    assert facts(whole)["next"].startswith(step)
 
 
 def test_facts_are_strict_json_with_null_for_what_is_not_finite():
@@ -338,9 +310,3 @@ def test_markdown_keeps_below_what_github_takes(name):
     text = markdown(comparison(*many, notes=(name,) * 100))
     assert LIMIT / 20 < len(text) <= LIMIT
     assert (re.search(r"… and \d+ more", text) is None) == (name == "solver")
-
-
-def test_an_import_alone_is_no_comparison():
-    new = [Row(RESULT, "p", "s", 0, Finding(NEW, explanation="new in HEAD"))]
-    whole = comparison(new, [Row(IMPORT, "", "toy", 0, EXACT)])
-    assert (whole.exit_code, whole.verdict()) == (2, "nothing was compared")

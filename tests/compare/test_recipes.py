@@ -169,14 +169,6 @@ def test_only_the_second_job_of_the_workflow_may_write():
     assert not any("${{" in script for script in scripts)
 
 
-def test_the_file_for_gitlab_is_yaml_and_keeps_its_reports():
-    yaml = pytest.importorskip("yaml")
-    job = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))["gate"]
-    assert job["script"] == "sh gate.sh"
-    assert job["artifacts"]["reports"] == {"junit": "gate/comparison.xml"}
-    assert job["artifacts"]["when"] == "always"
-
-
 GH = """#!/bin/sh
 # stands for GitHub: lists comments by the filter, and writes down what else it is asked
 echo "$@" >> "$LOG"

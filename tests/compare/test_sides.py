@@ -21,12 +21,6 @@ def kind_of(text, here):
     return side.kind, side.detail
 
 
-@pytest.mark.parametrize("text", ["v1.0", "HEAD~1", "feature/fast", "main^{commit}~1"])
-def test_revisions_are_commits(project, text):
-    side = resolve("HEAD", text, project.root)
-    assert (side.kind, side.detail, side.project) == ("revision", project.first, ".")
-
-
 def test_folders_wheels_and_environments_are_told_apart(project, empty):
     with zipfile.ZipFile(empty / "toy-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("toy.py", "")
@@ -55,13 +49,6 @@ def test_folder_is_a_project_or_an_environment(empty):
         with pytest.raises(UsageError, match="unknown BASE"):
             resolve("BASE", text, empty)
     assert kind_of(str(empty), empty) == ("environment", str(empty / "bin" / "python"))
-
-
-def test_a_project_in_a_repository_without_a_commit_is_a_folder_alone(project, empty):
-    (empty / "pyproject.toml").touch()
-    project.git("init", "-q", str(empty))
-    side = resolve("HEAD", ".", empty)
-    assert (side.kind, side.repository, side.project) == ("folder", None, ".")
 
 
 def test_folder_without_repository_is_copied_without_builds(empty):

@@ -169,14 +169,6 @@ def test_interval_beyond_the_tolerance_is_probably_slower():
     assert answer.explanation.endswith("ms a run in BASE, 4 rounds")
 
 
-def test_a_slower_cell_has_been_seen_in_several_pairs_of_processes():
-    machine, timed = Machine({"a": 0.2}, layout=0.001, disturbance=0.001), cells("a")
-    _, changes = timed_on(machine, timed)
-    assert changes == {"a": Change.WORSE}
-    assert len(timed[0].pairs) == PAIRS
-    assert machine.started == ["BASE", "HEAD", "HEAD", "BASE", "BASE", "HEAD"]
-
-
 def test_seconds_are_of_a_unit_of_work():
     """HEAD does twice the work in twice the time: a unit takes as long as before."""
     timed = cells("a", units=(1000.0, 2000.0))

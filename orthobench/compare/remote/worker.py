@@ -105,7 +105,7 @@ class Worker:
             except Exception as error:
                 labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
                 absent.append((*labels, str(error)))
-        return {"absent": absent, "broken": known.broken}
+        return {"absent": absent}
 
     def describe(self, distributions: Sequence[str]) -> dict[str, Any]:
         """Return the facts about planned cells and the side's projects, by default all plugins."""
@@ -138,10 +138,7 @@ class Worker:
         return {"seconds": time.perf_counter() - begin - (_queued() - queued)}
 
     def run(self, key: list[Any], watched: Sequence[str] = ()) -> dict[str, Any]:
-        """Run a cell, and return its curve and the imported modules of the packages to watch.
-
-        A solver that runs anew for each checkpoint has the usual ratio of checkpoints.
-        """
+        """Run a cell, and return its curve and the imported modules of the packages to watch."""
         with self._cell(key) as (cell, instance):
             ratio = names().RATIO if getattr(cell.solver, "reruns", False) else self._ratio
             outcome = names().run(
@@ -216,8 +213,7 @@ def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
 def _continue_in_copy() -> dict[str, Any]:
     """Go on in a copy of this process; in the process itself, wait for the copy to end.
 
-    Allocations of random sizes change the addresses of the copy's arrays, since addresses alone
-    make the same code some percent faster or slower.
+    Allocations of random sizes change the addresses of the copy's arrays.
     """
     process = os.fork()
     if process == 0:
