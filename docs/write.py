@@ -131,7 +131,8 @@ def papers(_: str) -> str:
     lines = ["| paper | claims | in short |", "|---|---|---|"]
     for name, provided in catalogue().papers.items():
         page = ROOT / "reports" / name / "README.md"
-        (counted,) = re.findall(r"^(\d+ claims: .+)\.$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        text = page.read_text(encoding="utf-8")
+        (counted,) = re.findall(r"^(\d+ claims: .+)\.$", text, re.MULTILINE)
         paper = provided.item
         lines.append(
             f"| [{name}](../../reports/{name}/README.md): {paper.reference} | {counted}. "
