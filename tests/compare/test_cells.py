@@ -231,33 +231,6 @@ def test_suite_is_that_of_head_or_else_of_base(suite):
 
 
 @pytest.fixture
-def planned(suite, toys, monkeypatch):
-    names = SimpleNamespace(**{**vars(protocol), "catalogue": lambda: toys.registry})
-    monkeypatch.setattr(worker, "names", lambda: names)
-    one = worker.Worker("cpu")
-    one.plan(requested([BASE], Options(suite))["tables"], "mine", 1.5)
-    return one
-
-
-@pytest.fixture
-def alone(monkeypatch):
-    """As if this process had one thread."""
-    monkeypatch.setattr(worker.os, "listdir", lambda path: ["1"])
-    monkeypatch.setattr(worker.threading, "active_count", lambda: 1)
-    monkeypatch.delitem(sys.modules, "numba.np.ufunc.parallel", raising=False)
-
-
-def test_a_process_with_threads_is_not_copied(planned, alone, monkeypatch):
-    assert planned.copies == planned.time(list(TWO), 2, 1)["copies"] == worker.FORKS
-    refuses = SimpleNamespace(_is_initialized=True)  # numba, once it has used GNU OpenMP
-    monkeypatch.setitem(sys.modules, "numba.np.ufunc.parallel", refuses)
-    assert not planned.copies
-    monkeypatch.delitem(sys.modules, "numba.np.ufunc.parallel")
-    monkeypatch.setattr(worker.os, "listdir", lambda path: ["1", "2"])
-    assert not planned.time(list(TWO), 2, 1)["copies"]
-
-
-@pytest.fixture
 def installed(monkeypatch):
     """A function that checks a distribution with these modules, which lie there."""
 

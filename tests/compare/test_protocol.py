@@ -3,7 +3,6 @@
 import ast
 import inspect
 import os
-import re
 import subprocess
 import sys
 import venv
@@ -11,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare import protocol, remote
+from orthobench.compare import remote
 from orthobench.compare.environments import sides
-from orthobench.compare.remote import worker
 from orthobench.errors import UsageError
 from orthobench.tools import child
 
@@ -34,16 +32,6 @@ def orthobench(tmp_path):
         return str(python)
 
     return made
-
-
-def test_every_name_of_the_protocol_is_documented():
-    tree = ast.parse(Path(protocol.__file__).read_text(encoding="utf-8"))
-    names = {ast.Assign: lambda n: n.targets[0].id, ast.FunctionDef: lambda n: n.name}
-    assigned = [names[type(n)](n) for n in tree.body if type(n) in names]
-    promised = re.findall(r"^(\w+)\n    ", ast.get_docstring(tree), re.MULTILINE)
-    assert promised == assigned
-    assert worker.VERSION == protocol.VERSION
-    assert worker.names() is protocol
 
 
 FOREIGN = [Path(child.__file__), *Path(remote.__file__).parent.glob("*.py")]

@@ -1,24 +1,6 @@
-"""The text about a verification, and the differences of platforms."""
+"""Differences of platforms."""
 
-from orthobench.verify.check import MOST, Mismatch, Verification, lines
 from orthobench.verify.rebuilding import platform_differences
-
-
-def test_lines_name_mismatches_platforms_and_reasons():
-    one = Mismatch("k", "s on p", "gap", 1200, 1.0, 2.0)
-    found = Verification(
-        2500, 0.5, 7, 1200, 600, ["k"] * 5, 3, {"cpu": 1}, {"no x": ["a", "b"]}, [one] * (MOST + 9)
-    )
-    first, second, platform, count, mismatch, *rest = lines(found)
-    assert first.startswith("2,500 cells, of which 1,200 can be computed here; 600 drawn (share")
-    assert second == "5 cells came out again: 3 bit for bit, 2 within tolerance"
-    assert platform == "  1 cell on another platform: cpu"
-    assert count == "109 values did not:"
-    assert mismatch == "  s on p: gap at step 1,200: stored 1.0, recomputed 2.0"
-    assert rest[MOST - 1 :] == [
-        "2 cells not checked:", "  2 cells, such as a: no x",
-        "next: ask the author of the store about these values before you use any",
-    ]  # fmt: skip
 
 
 class Content:
