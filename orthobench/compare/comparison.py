@@ -169,12 +169,11 @@ class Comparison:
             return "name a suite, or solvers, that both sides can run"
         worse = self.regressions
         exact = [row for row in worse if row.question in (Question.RESULT, Question.WORK)]
-        if exact:
-            return (f"look at {exact[0].label}: it is so on every machine; --tolerance accepts "
-                    "what is intended")  # fmt: skip
         if worse:
-            return (f"look at {worse[0].label}; --tolerance {worse[0].question}=PART accepts "
-                    "what is intended")  # fmt: skip
+            row = (exact or worse)[0]
+            same = ": it is so on every machine" if exact else ""
+            return (f"look at {row.label}{same}; --tolerance {row.question}=PART accepts what is "
+                    "intended")  # fmt: skip
         if any(row.finding.change is Change.NONE for row in self.open):
             return "mend what could not be compared: each has its reason beside it"
         if self.open:

@@ -37,13 +37,7 @@ FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Iterator[str]:
     """Yield the verdict first, then for each question the cells that changed, worst first.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    every : bool
-        Whether to list also the cells that did not change.
-    width : int
-        Columns of the terminal.
+    With `every`, unchanged cells are listed too; `width` is the columns of the terminal.
     """
     good = comparison.exit_code == 0
     yield click.style(comparison.verdict(), fg="green" if good else "red", bold=True)

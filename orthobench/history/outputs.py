@@ -42,12 +42,7 @@ def facts(
 def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
     """Yield the first and last values of each curve, the steps by commit, and the gaps.
 
-    Parameters
-    ----------
-    found : mapping
-        The `facts`.
-    width : int
-        Columns of the terminal.
+    `found` is that of `facts`, and `width` the columns of the terminal.
     """
     commits = found["commits"]
     yield (
