@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from orthobench.cli.comparing import SEEDS, SUITE_NAME, WITH
-from orthobench.cli.options import AS_JSON, COUNT, FOLDER, PROBLEMS, QUIET, SOLVERS
+from orthobench.cli.comparing import CLOCK, SEEDS, SUITE_NAME, WITH
+from orthobench.cli.options import AS_JSON, COUNT, FOLDER, POSITIVE, PROBLEMS, QUIET, SOLVERS
 from orthobench.cli.printing import print_facts, say, status_line
 
 
@@ -23,24 +23,29 @@ from orthobench.cli.printing import print_facts, say, status_line
 @WITH
 @click.option("--every", type=COUNT, default=1, show_default=True, metavar="N",
               help="Take each N-th commit only.")  # fmt: skip
+@click.option("--time", "timed", is_flag=True, help="Time neighbours side by side, too.")
+@click.option("--budget", type=POSITIVE, default=60.0, show_default=True, metavar="SECONDS",
+              help="How long the timing of two neighbours may take.")  # fmt: skip
+@CLOCK
 @click.option("-o", "--out", type=FOLDER, help="Folder of the page and of what is known so far.  "
               "[default: orthobench-results/SUITE-history]")  # fmt: skip
 @click.option("--open/--no-open", "opened", help="Whether to open the page in a browser.")
 @QUIET
 @AS_JSON
 def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
-            out: Path | None, opened: bool, quiet: bool, as_json: bool,
+            timed: bool, out: Path | None, opened: bool, quiet: bool, as_json: bool,
             **chosen: Any) -> None:  # fmt: skip
-    """Run a suite at each commit of RANGE, and show when results and work changed.
+    """Run a suite at each commit of RANGE, and show when results, work and times changed.
 
     RANGE is one as git writes it, of the project in the current folder, with both ends; or single
     revisions. Cells that did not change are not run again, and a call that was interrupted goes on
     at the next one. Results and work are exact, so that any change is a step and no quiet machine
-    is necessary.
+    is necessary. With --time, neighbouring commits are timed by turns, and chance finds a step in
+    fewer than one of a hundred histories.
 
     \b
     orthobench history v1.0..HEAD --suite gate.toml
-    orthobench history HEAD~30..HEAD --every 3
+    orthobench history HEAD~30..HEAD --every 3 --time
     orthobench history v1.0 v1.1 v2.0
     """  # noqa: D301 - click reads the backspace
     from orthobench.compare.cells import SUITE
@@ -50,6 +55,7 @@ def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
     from orthobench.history.curves import curves
     from orthobench.history.follow import Followed, History
     from orthobench.history.record import Record
+    from orthobench.history.times import ratios
     from orthobench.report.page.history import write_history
     from orthobench.tools.files import make_folder
 
@@ -62,10 +68,11 @@ def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
     try:
         with status_line(quiet or as_json) as progress:
             found.follow(progress)
+            drawn = curves(found, ratios(found, progress) if timed else [])
     except KeyboardInterrupt as error:
         message = f"interrupted; what is finished is in {record.path}, call again to go on"
         raise type(error)(message) from None
-    plain = outputs.facts(found, *curves(found), revisions)
+    plain = outputs.facts(found, *drawn, revisions)
     changed = dict.fromkeys(step["commit"] for step in plain["steps"])
     page = write_history(plain, {one: shown(here, one) for one in changed}, folder)
     width = min(shutil.get_terminal_size().columns, 100)

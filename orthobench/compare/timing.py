@@ -100,6 +100,11 @@ class TimedCell:
         """The logarithm of the maximum ratio of seconds that is tolerated."""
         return math.log1p(self.tolerance[Question.TIME])
 
+    @property
+    def unsure(self) -> bool:
+        """Whether it is timed further although it is decided."""
+        return False
+
 
 def timed_cell(key: Key, base: Run, head: Run, options: Options) -> TimedCell | None:
     """Return the cell with two runs; None if one failed or took no step."""
@@ -116,8 +121,10 @@ def undecided(cells: Sequence[TimedCell]) -> list[TimedCell]:
     """Return the cells that more rounds could decide."""
     changes = zip(cells, _decide(cells), strict=True)
     return [
-        cell for cell, change in changes if not cell.failed
-        and Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
+        cell for cell, change in changes if not cell.failed and (
+            cell.unsure
+            or Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
+        )
     ]  # fmt: skip
 
 

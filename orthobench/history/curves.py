@@ -1,10 +1,10 @@
-"""Curves of result and work over commits, with their steps."""
+"""Curves of result, work and time over commits, with their steps."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ import numpy as np
 from orthobench.compare.comparison import Row
 from orthobench.compare.options import Question
 from orthobench.history.follow import Followed, History
+from orthobench.history.times import Ratio
 from orthobench.results.runs import Run
 from orthobench.results.traces import COUNTS
 from orthobench.stats import run_pairs
@@ -23,6 +24,8 @@ from orthobench.tools.formatting import clean, plural
 
 LEFT = 0.05
 """The target of the curve of work: the part that is left of the oldest run's way."""
+
+CHANGED = (Change.WORSE, Change.BETTER, Change.MIXED)
 
 EXACT: Mapping[Question, Callable[[Run, Run, float], Finding]] = {
     Question.RESULT: run_pairs.compare_results,
@@ -45,6 +48,8 @@ class Curve:
     result, work : list of float
         For each commit the median over seeds of the last value of the metric, and of the work to
         the target. NaN stands for no value, infinity for a target that is not reached.
+    time, low, high : list of float
+        The ratio of the time to that of the oldest commit, and its 95 % interval.
     reasons : dict
         Why commits have no value, by their places.
     """
@@ -56,10 +61,19 @@ class Curve:
     result: list[float]
     work: list[float]
     reasons: dict[int, str]
+    time: list[float] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
 
 
-def curves(history: History) -> tuple[list[Curve], list[Step]]:
+def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list[Step]]:
     """Return the curve of each solver on each problem, and the steps of all, newest first.
+
+    Parameters
+    ----------
+    history : History
+    ratios : sequence of Ratio
+        Of times; none if they were not measured.
 
     Returns
     -------
@@ -73,8 +87,10 @@ def curves(history: History) -> tuple[list[Curve], list[Step]]:
     keys = dict.fromkeys(key for one in reversed(history.commits) for key in one.runs)
     found, steps = [], list[Step]()
     for group in grouped(keys, lambda key: key[:2]).values():
-        found.append(_curve(group, history.commits))
+        curve = _curve(group, history.commits)
         steps += _steps(group, history.commits)
+        steps += _chain(curve, group, ratios, history.commits)
+        found.append(curve)
     return found, sorted(steps, key=lambda step: -step["place"])
 
 
@@ -136,8 +152,7 @@ def _steps(keys: Sequence[Key], commits: Sequence[Followed]) -> Iterator[Step]:
             continue
         for question, compare in EXACT.items():
             found = [compare(old.runs[key], new.runs[key], 0.0) for key in both]
-            changed = [one for one in found
-                       if one.change in (Change.WORSE, Change.BETTER, Change.MIXED)]  # fmt: skip
+            changed = [one for one in found if one.change in CHANGED]
             if changed:
                 ways = {one.change for one in changed}
                 worst = max(changed, key=lambda one: (one.change is Change.WORSE, _size(one)))
@@ -155,7 +170,7 @@ def _size(one: Finding) -> float:
 
 def _step(
     key: Key, question: Question, ends: tuple[int, int], commits: Sequence[Followed],
-    change: Change, finding: Finding, seeds: str,
+    change: Change, finding: Finding, seeds: str = "",
 ) -> Step:  # fmt: skip
     (since, place), (problem, solver, seed) = ends, key
     said = Row(question, problem, solver, seed, finding).said
@@ -166,3 +181,35 @@ def _step(
         "subject": clean(commit.subject), "question": question, "problem": problem,
         "solver": solver, "change": change, "ratio": finding.ratio, "said": said,
     }  # fmt: skip
+
+
+def _chain(
+    curve: Curve, keys: Sequence[Key], ratios: Sequence[Ratio], commits: Sequence[Followed]
+) -> Iterator[Step]:
+    """Multiply the ratios of neighbours from the oldest commit on, and yield the steps.
+
+    The error of a ratio is at least the typical distance from 1 of the ratios that are no steps:
+    rounds in the same processes share their addresses.
+    """
+    curve.time, curve.low, curve.high = ([math.nan] * len(commits) for _ in range(3))
+    if not ratios:
+        return
+    own = {(one.since, one.place): (one, one.finding())
+           for one in ratios if one.key[:2] == keys[0][:2] and one.logs}  # fmt: skip
+    calm = [abs(math.log(one.ratio)) for _, one in own.values() if one.change not in CHANGED]
+    noise = 1.4826 * float(np.median(calm)) if calm else 0.0
+    there = [i for i, value in enumerate(curve.result) if math.isfinite(value)]
+    log, variance = 0.0, 0.0
+    for ends in zip([*there[:1], *there], there, strict=False):
+        old, new = (commits[i].content for i in ends)
+        if found := own.get(ends):
+            ratio, finding = found
+            log += math.log(finding.ratio)
+            variance += max(ratio.spread(), noise) ** 2
+            if finding.change in CHANGED:
+                yield _step(ratio.key, Question.TIME, ends, commits, finding.change, finding)
+        elif any(old.get(key) != new.get(key) for key in keys):
+            log = math.nan  # the chain is broken here
+        reach = 1.96 * math.sqrt(variance)
+        curve.time[ends[1]] = math.exp(log)
+        curve.low[ends[1]], curve.high[ends[1]] = math.exp(log - reach), math.exp(log + reach)

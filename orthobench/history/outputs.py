@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -32,10 +33,11 @@ def facts(
          "cells": len(one.runs), "failed": one.failed}
         for one in history.commits
     ]  # fmt: skip
+    timed = any(math.isfinite(value) for curve in curves for value in curve.time)
     return {
         "schema": 1, "revisions": list(revisions), "suite": history.request["name"],
         "cells": sum(len(one.runs) for one in history.commits), "runs": history.made,
-        "commits": commits, "curves": plain(curves), "steps": plain(steps),
+        "timed": timed, "commits": commits, "curves": plain(curves), "steps": plain(steps),
     }  # fmt: skip
 
 
@@ -54,7 +56,7 @@ def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
         yield f"\n{click.style(clean(problem), bold=True)}  {metric}"
         for curve in curves:
             result, work = _ends(curve["result"], number), _ends(curve["work"], si)
-            yield f"  {clean(curve['solver'])}: {result}; work {work} {curve['unit']}"
+            yield f"  {clean(curve['solver'])}: {result}; work {work} {curve['unit']}{_time(curve)}"
     yield ""
     yield from _step_lines(found["steps"], width)
     for commit in commits:
@@ -88,3 +90,12 @@ def _ends(values: Sequence[float | None], text: Any) -> str:
     """Return the first and the last value as text: ``0.12 -> 0.14``."""
     known = [value for value in values if value is not None]
     return " -> ".join(map(text, dict.fromkeys([*known[:1], *known[-1:]]))) or "no value"
+
+
+def _time(curve: Mapping[str, Any]) -> str:
+    """Return the time at the newest commit, relative to the oldest one."""
+    known = [one for one in zip(curve["time"], curve["low"], curve["high"], strict=True)
+             if one[0] is not None]  # fmt: skip
+    if not known:
+        return ""
+    return "; time x {:.3f} [{:.3f}, {:.3f}] of the oldest".format(*known[-1])

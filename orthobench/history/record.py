@@ -1,4 +1,4 @@
-"""The finished runs of a history, in an SQLite file; each is written in its own transaction."""
+"""The finished runs and times of a history, in an SQLite file, each in its own transaction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orthobench.tools.files import refuse_link
 
 
 class Record:
-    """Runs as JSON values, by the digest of their cell.
+    """Runs and times as JSON values, by the digests of what they depend on.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ class Record:
         self._run("CREATE TABLE IF NOT EXISTS run (digest TEXT PRIMARY KEY, reply TEXT)")
 
     def get(self, digest: str) -> Any:
-        """Return a run, or None."""
+        """Return a run or a time, or None."""
         rows = self._run("SELECT reply FROM run WHERE digest = ?", digest)
         return json.loads(rows[0][0]) if rows else None
 
     def put(self, digest: str, reply: Any) -> None:
-        """Keep a run."""
+        """Keep a run or a time."""
         self._run("INSERT OR REPLACE INTO run VALUES (?, ?)", digest, json.dumps(reply))
 
     def _run(self, sql: str, *values: str) -> list[tuple[Any, ...]]:

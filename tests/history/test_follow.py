@@ -11,7 +11,7 @@ from orthobench.history.record import Record
 
 
 def facts(history):
-    return outputs.facts(history, *curves(history), ["HEAD"])
+    return outputs.facts(history, *curves(history, []), ["HEAD"])
 
 
 def test_cells_that_did_not_change_are_not_run_again(repository, fake):
@@ -97,7 +97,7 @@ def test_work_is_counted_to_what_the_oldest_commit_reaches(repository, fake):
     repository.commit(final=0.1, work=1.5)
     repository.commit(final=0.3, work=1.5)
     history = fake("HEAD~2..HEAD")
-    (curve,), steps = curves(history)
+    (curve,), steps = curves(history, [])
     assert curve.unit == "flops"
     assert curve.work[1] == pytest.approx(1.5 * curve.work[0])
     assert math.isinf(curve.work[2])

@@ -70,10 +70,12 @@ def _cell(curve: Mapping[str, Any]) -> str:
 
 def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Plot:
     """Return the plot of a problem: the curves of all its solvers, of one question at a time."""
+    questions = ("result", "work", *(["time"] if found["timed"] else []))
     units = {curve["unit"] for curve in curves}
     labels = {
         "result": curves[0]["metric"].replace("_", " "),
         "work": f"{units.pop() if len(units) == 1 else 'work'} to what the oldest commit reaches",
+        "time": "seconds for a unit of work, relative to the oldest commit",
     }
     numbers = tuple(range(1, len(found["commits"]) + 1))
     x = Axis("commit", "commit, the oldest is 1", log=False, ticks=numbers)
@@ -82,13 +84,14 @@ def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str,
         (question,) = key
         own = [s for s in found["steps"] if (s["problem"], s["question"]) == (problem, question)]
         return Panel(
-            x, Axis(question, labels[question], log=True),
+            x, Axis(question, labels[question], log=question != "time"),
             tuple(_series(curve, question, own, found["commits"]) for curve in curves),
             stepped=True, rules=tuple({s["place"] + 1.0: None for s in own}),
+            band="95 %" if question == "time" else "",
         )  # fmt: skip
 
     about = ("a vertical line is a step of a curve", "a gap is a commit without a value")
-    return Plot(problem, "history", {"shows": ("result", "work")}, draw, about=about)
+    return Plot(problem, "history", {"shows": questions}, draw, about=about)
 
 
 def _series(
@@ -97,8 +100,9 @@ def _series(
 ) -> Series:  # fmt: skip
     said = {s["place"]: f"; {s['change']}: {s['said']}"
             for s in steps if s["solver"] == curve["solver"]}  # fmt: skip
+    low, high = (_values(curve[end]) if question == "time" else None for end in ("low", "high"))
     return Series(
-        curve["solver"], np.arange(1.0, len(commits) + 1.0), _values(curve[question]),
+        curve["solver"], np.arange(1.0, len(commits) + 1.0), _values(curve[question]), low, high,
         solver=curve["solver"],
         notes=tuple(f"{commit['commit'][:10]} {commit['subject']}{said.get(i, '')}"
                     for i, commit in enumerate(commits)),

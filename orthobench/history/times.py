@@ -1,0 +1,129 @@
+"""The times of a history: neighbouring commits timed side by side, and a test over all of them.
+
+Seconds of different days are not comparable, but ratios of neighbours that were timed by turns are,
+and their products from the oldest commit on are a curve. A step needs evidence above
+log(tests / `RATE`), with a test for each pair of commits, each cell and both directions. If nothing
+changed, any step in the whole history has a probability of at most `RATE` (Ville's inequality and
+Bonferroni's).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from statistics import median, stdev
+
+from orthobench.compare import timing
+from orthobench.compare.cells import Progress
+from orthobench.compare.environments import sides
+from orthobench.compare.process import SideProcess
+from orthobench.compare.timing import TimedCell, evidence
+from orthobench.errors import OrthobenchError
+from orthobench.history.follow import History
+from orthobench.stats import sequential
+from orthobench.stats.run_pairs import Change, Finding
+from orthobench.tools.collections import grouped
+from orthobench.tools.formatting import clean, plural
+
+RATE = 0.01
+"""The probability of any false step in a history in which nothing changed."""
+
+
+@dataclass
+class Ratio(TimedCell):
+    """The seconds for a unit of work at a commit over those at an earlier one.
+
+    Attributes
+    ----------
+    since, place : int
+        The places of the two commits in the history, the earlier one first.
+    tests : int
+        The number of tests in the history.
+    """
+
+    since: int = 0
+    place: int = 0
+    tests: int = 1
+
+    @property
+    def evidence(self) -> float:
+        """The logarithm of the evidence that it is not 1, in its likelier direction."""
+        return max(evidence(self.logs), evidence([-log for log in self.logs]))
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is certainly not 1: a small change needs several pairs of processes."""
+        known = self.evidence >= math.log(self.tests / RATE)
+        return known and (len(self.pairs) >= timing.PAIRS or abs(median(self.logs)) > timing.FAR)
+
+    @property
+    def unsure(self) -> bool:
+        """Whether it is a likely step that is not certain yet."""
+        likely = bool(self.logs) and abs(median(self.logs)) > self.limit
+        return likely and self.evidence >= timing.ENOUGH and not self.certain
+
+    def finding(self) -> Finding:
+        """Return whether it is a step."""
+        middle = median(self.logs)
+        low, high = (math.exp(end) for end in sequential.bounds(self.logs, RATE, timing.REACH))
+        change = Change.SAME if abs(middle) <= self.limit else Change.UNDECIDED
+        if change is Change.UNDECIDED and self.certain:
+            change = Change.WORSE if middle > 0 else Change.BETTER
+        return Finding(change, math.exp(middle), low, high, plural(len(self.logs), "round"))
+
+    def spread(self) -> float:
+        """Return the standard error of the mean logarithm."""
+        logs = self.logs
+        return stdev(logs) / math.sqrt(len(logs)) if len(logs) > 1 else math.inf
+
+
+def ratios(history: History, progress: Progress) -> list[Ratio]:
+    """Time each cell at all neighbours that have it and differ in it; return their ratios.
+
+    A likely step is timed until it is certain, or the budget of the two commits is spent. Finished
+    ratios are read from the record of the history, and new ones added to it.
+    """
+    found = list(_neighbours(history))
+    pairs = grouped(found, lambda one: (one.since, one.place)).values()
+    for number, part in enumerate(pairs, start=1):
+        for one in part:
+            one.logs, processes = history.record.get(_digest(one, history)) or ([], 0)
+            one.pairs, one.tests = {*range(processes)}, 2 * len(found)
+        if left := [one for one in part if not one.logs]:
+            old, new = (history.commits[i].commit for i in (left[0].since, left[0].place))
+            progress(f"{old.short} and {new.short}, pair {number} of {len(pairs)}")
+            start = partial(SideProcess, options=history.options, request=history.request)
+            try:
+                with sides(old.hash, new.hash, here=history.folder, extras=history.extras) as both:
+                    timing.measure(both, left, history.options, start, lambda _: None)
+            except OrthobenchError as error:
+                progress(f"{old.short} and {new.short} cannot be timed: {clean(str(error))}")
+            for one in left:
+                if one.logs:
+                    history.record.put(_digest(one, history), (one.logs, len(one.pairs)))
+    return found
+
+
+def _digest(one: Ratio, history: History) -> str:
+    """Return the key of a ratio in the record."""
+    ends = [history.commits[i].content[one.key] for i in (one.since, one.place)]
+    return json.dumps(["time", history.options.clock, *one.key[:2], *ends])
+
+
+def _neighbours(history: History) -> Iterator[Ratio]:
+    """Yield what can be timed: of each solver on each problem, neighbours with finished runs."""
+    commits = history.commits
+    groups = grouped((key for one in commits for key in one.runs), lambda key: key[:2])
+    for keys in map(dict.fromkeys, groups.values()):
+        there = [i for i, one in enumerate(commits) if any(map(one.finished, keys))]
+        for since, place in pairwise(there):
+            old, new = commits[since], commits[place]
+            both = (timing.timed_cell(key, old.runs[key], new.runs[key], history.options)
+                    for key in keys if key in old.runs and key in new.runs)  # fmt: skip
+            cell = next(filter(None, both), None)
+            if cell and old.content[cell.key] != new.content[cell.key]:
+                yield Ratio(**vars(cell), since=since, place=place)
