@@ -131,11 +131,10 @@ def papers(_: str) -> str:
     lines = ["| paper | claims | in short |", "|---|---|---|"]
     for name, provided in catalogue().papers.items():
         page = ROOT / "reports" / name / "README.md"
-        text = page.read_text(encoding="utf-8")
-        (counted,) = re.findall(r"^(\d+ claims: .+)\.$", text, re.MULTILINE)
+        (counted,) = re.findall(r"^Of (.+)\.$", page.read_text(encoding="utf-8"), re.MULTILINE)
         paper = provided.item
         lines.append(
-            f"| [{name}](../../reports/{name}/README.md): {paper.reference} | {counted}. "
+            f"| [{name}](../../reports/{name}/README.md): {paper.reference} | Of {counted}. "
             f"| {paper.summary} |"
         )
     return "\n".join(lines)

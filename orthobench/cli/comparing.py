@@ -75,12 +75,12 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
 @SEEDS
 @CLOCK
 @WITH
-@click.option("--name-base", metavar="NAME", help="What reports call BASE.")
-@click.option("--name-head", metavar="NAME", help="What reports call HEAD.")
+@click.option("--name-base", metavar="NAME", help="The name of BASE in reports.")
+@click.option("--name-head", metavar="NAME", help="The name of HEAD in reports.")
 @click.option("--markdown", type=shared.FILE, help="Also write Markdown, for a comment.")
 @click.option("--junit", type=shared.FILE, help="Also write JUnit XML.")
 @click.option("--all", "every", is_flag=True,
-              help="Compare and list every cell, also where nothing of it differs.")  # fmt: skip
+              help="Compare and list every cell, also those that are the same.")  # fmt: skip
 @shared.QUIET
 @shared.AS_JSON
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],

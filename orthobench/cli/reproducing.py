@@ -26,10 +26,12 @@ from orthobench.cli.printing import FAILED, print_json, say
 @WORKERS
 @click.option("--publish", is_flag=True, help="Write the paper's page: README.md and pictures.")
 @click.option("-o", "--out", type=FOLDER, help="Folder of the page.  [default: reports/PAPER]")
+@click.option("--stale", is_flag=True,
+              help="Only list the pages in reports/ whose code has changed since.")  # fmt: skip
 @QUIET
 @AS_JSON
 def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first_seed: int,
-              store: Path | None, workers: int, publish: bool, out: Path | None,
+              store: Path | None, workers: int, publish: bool, out: Path | None, stale: bool,
               quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Check the claims of PAPER against runs of its methods.
 
@@ -45,9 +47,9 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
     from orthobench.reproduce.runs import Runs
     from orthobench.tools.files import make_folder, safe_join
 
-    _refuse_meaningless(paper, bool(names), size, publish, out)
+    _refuse_meaningless(paper, bool(names), size, publish, out, stale)
     if paper is None:
-        _list_papers(as_json)
+        (_list_pages if stale else _list_papers)(as_json)
         return
     named = catalogue().paper(paper)
     page = out or safe_join(Path(), "reports", named.name)
@@ -78,11 +80,12 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
 
 
 def _refuse_meaningless(
-    paper: str | None, some: bool, size: str | None, publish: bool, out: Path | None
+    paper: str | None, some: bool, size: str | None, publish: bool, out: Path | None, stale: bool
 ) -> None:
     from orthobench.errors import UsageError
 
     rules = {
+        "--stale lists all pages: leave the rest out": stale and (paper or some or size or publish),
         "which paper? `orthobench reproduce` without options lists them":
             paper is None and (publish or size or some),
         "--out is the folder of the page; add --publish to write it": out and not publish,
@@ -93,6 +96,26 @@ def _refuse_meaningless(
     for mend, wrong in rules.items():
         if wrong:
             raise UsageError(mend)
+
+
+def _list_pages(as_json: bool) -> None:
+    from orthobench.registry.plugins import catalogue
+    from orthobench.reproduce.origin import changed
+    from orthobench.reproduce.publish import PAGE
+    from orthobench.tools.files import safe_join
+
+    registry, found = catalogue(), {}
+    for name, provided in registry.papers.items():
+        page = safe_join(Path(), "reports", name) / PAGE
+        if page.is_file():
+            found[name] = changed(provided.item, page.read_text(encoding="utf-8"), registry)
+    if as_json:
+        print_json([{"name": name, "changed": names} for name, names in found.items()])
+        return
+    for name, names in found.items():
+        state = "names no code" if names is None else f"other code now: {', '.join(names)}"
+        say(f"{click.style(name, bold=True)}  {'current' if names == [] else state}")
+    say("orthobench reproduce NAME --publish makes the page of one current")
 
 
 def _list_papers(as_json: bool) -> None:

@@ -73,7 +73,7 @@ def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list
     ----------
     history : History
     ratios : sequence of Ratio
-        Of times; none if they were not measured.
+        The ratios of times; none if they were not measured.
 
     Returns
     -------

@@ -5,7 +5,9 @@ Built-in methods are plugins like any other, found through the same entry points
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -334,6 +336,8 @@ class Registry:
         if not isinstance(name, str):
             raise UsageError(f"a {kind} is named by a str, not by {quoted(name)}")
         if name in provided:
+            if (asked_for := _noted.get()) is not None:
+                asked_for.add(f"{kind} {name}")
             return provided[name].item
         if f"{kind} {name}" in self.broken:
             raise UsageError(self.broken[f"{kind} {name}"])
@@ -369,6 +373,20 @@ def register(cls: type[T]) -> type[T]:
     """
     catalogue().register(cls)
     return cls
+
+
+_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noted() -> Iterator[set[str]]:
+    """Note what is asked for by name meanwhile, such as ``"solver msg"``."""
+    found = set[str]()
+    before = _noted.set(found)
+    try:
+        yield found
+    finally:
+        _noted.reset(before)
 
 
 @cache

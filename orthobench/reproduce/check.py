@@ -82,7 +82,7 @@ def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
                 text = f"{', '.join(missing)} is not in the data folder (see orthobench doctor)"
                 found = Measurement(Verdict.UNTESTABLE, text=text)
             else:
-                found = claim.check(runs)
+                found = runs.asked(claim.check)
         except OrthobenchError as failure:
             error = str(failure)
         except Exception as failure:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from orthobench.harness.suite import FULL
 from orthobench.registry.claims import Paper, Picture, Verdict
+from orthobench.registry.plugins import catalogue
+from orthobench.reproduce import origin
 from orthobench.reproduce.check import Checked, counts, measured, missing_data
 from orthobench.reproduce.runs import Runs
 from orthobench.tools import environment
@@ -45,7 +47,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     drawn = [picture for picture in paper.pictures if not missing_data(picture.data)]
     paths: list[Path] = []
     for one in drawn:
-        paths += save_plot(one.plot(runs), folder / one.name, formats=["png"], dpi=DPI)
+        paths += save_plot(runs.asked(one.plot), folder / one.name, formats=["png"], dpi=DPI)
     page = folder / PAGE
     with atomic_write(page) as file:
         file.write("\n".join([*_page(paper, checked, drawn, runs), ""]).encode())
@@ -56,7 +58,7 @@ def _page(
     paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture], runs: Runs
 ) -> Iterator[str]:
     yield f"# {paper.name}\n\n{paper.reference}\n"
-    yield f"{len(checked)} claims: {listed(counts(checked))}.\n"
+    yield f"Of {len(checked)} claims, {listed(counts(checked))}.\n"
     yield "| source | the paper says | printed | measured here | verdict |\n|---|---|---|---|---|"
     for one in checked:
         claim = one.claim
@@ -86,7 +88,6 @@ def _paragraph(one: Checked) -> str:
 
 def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     ran_on = environment.snapshot()
-    git = ran_on["git"]
     options = "" if runs.size == FULL else f" --{runs.size}"
     options += f" --first-seed {runs.first_seed}" if runs.first_seed else ""
     yield "\n## How this page was made"
@@ -95,9 +96,12 @@ def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     versions = ", ".join(f"{name} {ran_on['packages'][name]}" for name in packages)
     yield f"{ran_on['orthobench']}, Python {ran_on['python']}, {versions}, on {ran_on['cpu']}."
     yield "Intervals are 95 % over the seeds. `orthobench reproduce --help` names other sizes."
-    if git:
-        changes = ", with changes" if git["dirty"] else ""
-        yield f"\nMeasured at commit {git['commit']}{changes}."
+    git = ran_on["git"]
+    at = f" at commit {git['commit']}{', with changes' * git['dirty']}" if git else ""
+    yield f"\nMeasured{at}, with this code; `orthobench reproduce --stale` lists changes of it:\n"
+    yield "| code | digest |\n|---|---|"
+    for name, digest in origin.digests_of(paper, runs.names, catalogue()).items():
+        yield f"| {name} | `{digest}` |"
 
 
 def _cell(text: str) -> str:

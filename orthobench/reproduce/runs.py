@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,9 +15,9 @@ from orthobench.contract.parameters import values_of
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.identity import label
 from orthobench.harness.suite import FULL, QUICK, SMOKE, Suite
-from orthobench.registry.claims import Paper
+from orthobench.registry.claims import Evidence, Paper
 from orthobench.registry.entries import specification
-from orthobench.registry.plugins import catalogue
+from orthobench.registry.plugins import catalogue, noted
 from orthobench.registry.suite_file import load, sized
 from orthobench.results.results import Results
 from orthobench.results.runs import Run, run_label
@@ -54,6 +54,8 @@ class Runs:
         Whether there is no progress display.
     results : dict
         The results of the suites that were run, by name.
+    names : set of str
+        The solvers and problems of checks and pictures, such as ``"solver msg"``.
     """
 
     paper: Paper
@@ -63,6 +65,7 @@ class Runs:
     workers: int = 1
     quiet: bool = False
     results: dict[str, Results] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
 
     @property
     def seeds(self) -> Sequence[int]:
@@ -120,6 +123,13 @@ class Runs:
                 executor="local" if self.workers > 1 else "inline", workers=self.workers,
             )  # fmt: skip
         return self.results[name]
+
+    def asked(self, ask: Callable[[Evidence], T]) -> T:
+        """Return the result of a check or a picture, and note which methods it asks for."""
+        with noted() as names:
+            found = ask(self)
+        self.names |= names
+        return found
 
     def _suite(self, name: str) -> Suite:
         path = self.paper.suites / f"{name}.toml"

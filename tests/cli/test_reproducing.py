@@ -63,7 +63,7 @@ def test_papers_are_listed_with_their_claims(reproduce):
         (["toys-2020", "--claim", "firs"], "did you mean 'first'"),
         (["toys-2020", "--first-seed", "-1"], "'--first-seed'"),
         (["toys-2020", "--publish", "--smoke"], "leave --smoke out"),
-        (["--smoke"], "which paper?"),
+        (["--smoke"], "which paper?"), (["toys-2020", "--stale"], "--stale lists all pages"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(reproduce, words, said, tmp_path):

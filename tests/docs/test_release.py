@@ -43,8 +43,8 @@ def test_the_paper_counts_the_claims_that_the_reports_count():
     paper = " ".join((ROOT / "paper" / "paper.md").read_text(encoding="utf-8").split())
     assert 1000 <= len(paper.partition("# Summary")[2].split()) <= 1500
     reports = [p.read_text(encoding="utf-8") for p in (ROOT / "reports").glob("*/README.md")]
-    counts = [r"(\d+) claims", r"(\d+) holds?\b", r"(\d+) do(?:es)? not hold"]
-    lines = [re.search(r"^\d+ claims: .*$", report, re.MULTILINE)[0] for report in reports]
+    counts = [r"Of (\d+) claims", r"(\d+) holds?\b", r"(\d+) do(?:es)? not hold"]
+    lines = [re.search(r"^Of \d+ claims.*$", report, re.MULTILINE)[0] for report in reports]
     claims, hold, fail = (sum(int(re.search(c, x)[1]) for x in lines) for c in counts)
     assert (
         f"Of {claims} claims of {len(reports)} papers, {hold} hold here and {fail} do not" in paper

@@ -8,6 +8,7 @@ from orthobench.cli.main import main
 from orthobench.errors import UsageError
 from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
 from orthobench.registry.plugins import Plugin, Provided, catalogue
+from orthobench.reproduce import origin
 from orthobench.reproduce.check import Checked, check, counts_line, select
 from orthobench.reproduce.runs import Runs
 from orthobench.results.results import Results
@@ -204,11 +205,34 @@ class TestCommand:
         provided = {paper.name: Provided(paper, Plugin("toy"))}
         monkeypatch.setattr(catalogue(), "papers", catalogue().papers | provided)
 
-    def test_page_names_its_command_and_each_claim(self, tmp_path, monkeypatch):
+    def test_page_names_its_command_code_and_claims(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         words = ["toy-2026", "--quick", "--first-seed", "7", "--publish", "-q"]
         CliRunner().invoke(main, ["reproduce", *words])
         page = (tmp_path / "reports" / "toy-2026" / "README.md").read_text()
         assert "`orthobench reproduce toy-2026 --quick --first-seed 7 --publish`" in page
+        for name in ("solver oja", "solver incremental-pca", "problem spiked-covariance"):
+            assert f"\n| {name} | `" in page
+        assert "solver msg" not in page
         assert "A third of all | numbers. Printed: 1/3. Here 0.333 [" in page
         assert page.count(CLAIMS[4].reason) == 1
+
+    def test_stale_lists_pages_of_other_code(self, tmp_path, monkeypatch, paper):
+        def listed():
+            return CliRunner().invoke(main, ["reproduce", "--stale"]).output.splitlines()[:-1]
+
+        monkeypatch.chdir(tmp_path)
+        assert listed() == []
+        CliRunner().invoke(main, ["reproduce", "toy-2026", "--quick", "--publish", "-q"])
+        assert listed() == ["toy-2026  current"]
+        suite = paper.suites / "race.toml"
+        suite.write_text(SUITE.replace("step = 1.0", "step = 1.5"))
+        assert listed() == ["toy-2026  other code now: claims and suites"]
+        suite.write_text(SUITE + "# a comment\n")
+        parts, oja = origin.parts, catalogue().solvers["oja"].item
+        changed = {oja: {"a.py": "0"}}
+        monkeypatch.setattr(origin, "parts", lambda cls: parts(cls) | changed.get(cls, {}))
+        assert listed() == ["toy-2026  other code now: solver oja"]
+        page = tmp_path / "reports" / "toy-2026" / "README.md"
+        page.write_text(page.read_text().partition("| code |")[0])
+        assert listed() == ["toy-2026  names no code"]
