@@ -172,7 +172,10 @@ def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:
 
 @contextmanager
 def checked_out(side: Side, target: Path) -> Iterator[list[Path]]:
-    """Give copies of a side's projects: in a repository a linked working tree, with its history."""
+    """Give copies of a side's projects: in a repository a linked working tree, with its history.
+
+    Submodules are copied from the user's checkout; git fetches those whose commits are not there.
+    """
     root = side.repository
     if root is None:
         for i, folder in enumerate((side.detail, *side.extras)):
@@ -183,23 +186,47 @@ def checked_out(side: Side, target: Path) -> Iterator[list[Path]]:
     try:
         if side.kind == "revision":
             git(root, *add, str(target), side.detail)
+            _add_submodules(root, target, side.detail)
         else:
             git(root, *add, "--no-checkout", str(target), "HEAD")
             git(target, "read-tree", "HEAD")
             _copy_working_tree(root, target)
-        if (target / ".gitmodules").exists():
-            git(target, "submodule", "update", "--init", "--recursive")
         yield [target / project for project in (side.project, *side.extras)]
     finally:
         if target.exists():
             git(root, "worktree", "remove", "--force", "--force", str(target))
 
 
+def _add_submodules(root: Path, target: Path, commit: str) -> None:
+    """Fill the folders of submodules in a copy of a commit."""
+    for line in git(root, "ls-tree", "-r", "-z", commit).split("\0"):
+        facts, _, name = line.partition("\t")
+        if not facts.startswith("160000 "):  # the mode of a submodule
+            continue
+        inner, wanted = root / name, facts.split()[2]
+        if _repository(inner) == inner.resolve() and _commit(inner, wanted):
+            archive = target / name / "submodule.tar"
+            git(inner, "archive", "--output", str(archive), wanted)
+            shutil.unpack_archive(archive, target / name, filter="data")
+            archive.unlink()
+            _add_submodules(inner, target / name, wanted)
+            continue
+        try:
+            git(target, "submodule", "update", "--init", "--recursive", "--", name)
+        except GitError as error:
+            raise UsageError(
+                f"the submodule {name} is not here at {wanted[:12]}; fetch it with git submodule "
+                f"update --init {name} ({error})"
+            ) from None
+
+
 def _copy_working_tree(root: Path, target: Path) -> None:
-    """Copy tracked and new files, without submodules and what git ignores."""
+    """Copy tracked and new files, also those of submodules, without what git ignores."""
     names = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     for name in filter(None, names):
         source = root / name
-        if source.is_symlink() or source.is_file():
+        if source.is_dir() and not source.is_symlink() and _repository(source) == source.resolve():
+            _copy_working_tree(source, target / name)
+        elif source.is_symlink() or source.is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target / name, follow_symlinks=False)

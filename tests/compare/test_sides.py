@@ -91,21 +91,26 @@ def test_more_projects_of_a_repository_come_with_a_side(project, empty):
         resolve("HEAD", sys.executable, root, [root / "lib"])
 
 
-def test_submodules_are_those_of_the_revision(project, empty, monkeypatch):
+def test_submodules_are_those_of_revision_or_working_tree(project, empty):
     inner, outer = empty / "inner", empty / "outer"
     for folder in (inner, outer):
         git(empty, "clone", "-q", str(project.root), str(folder))
-    allowed = {"COUNT": "1", "KEY_0": "protocol.file.allow", "VALUE_0": "always"}
-    for name, value in allowed.items():
-        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
     git(outer / "sub", "checkout", "-q", project.first)
     git(outer, "commit", "-qam", "with a submodule")
-    for name in ("HEAD", "."):
+    git(outer / "sub", "checkout", "-q", project.second)
+    for name, version in (("HEAD", "first"), (".", "second")):
         side = resolve("HEAD", name, outer)
         with checked_out(side, empty / side.kind) as (tree,):
             text = (tree / "sub" / "toy_solver.py").read_text()
-            assert text.startswith("VERSION = 'first'")
+            assert text.startswith(f"VERSION = '{version}'")
+    git(outer, "submodule", "deinit", "-q", "--force", "sub")
+    shutil.rmtree(outer / ".git" / "modules")
+    with (
+        pytest.raises(UsageError, match=r"the submodule sub is not here at .*submodule update"),
+        checked_out(resolve("HEAD", "HEAD", outer), empty / "tree"),
+    ):
+        pass
     assert git(outer, "worktree", "list").count("\n") == 0
 
 
