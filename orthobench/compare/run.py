@@ -165,3 +165,6 @@ def _notes(both: Sequence[SideCells], untouched: int, cells: int, prolonged: boo
         parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
         yield ("equal runs differ on a GPU: there, values that differ by less than "
                f"{parts} of BASE's count as the same")  # fmt: skip
+    for side in both:
+        for name, why in side.facts["broken"].items():
+            yield f"{side.side.name}: plugin {name!r} is broken: {why}"

@@ -177,10 +177,12 @@ def test_unknown_cell_is_absent_with_the_reason(suite, toys):
 
 
 def test_problem_that_a_solver_refuses_is_no_cell(suite, toys, monkeypatch):
+    KNOWN["v2"].broken = {"bad": "it raised"}
     monkeypatch.setattr(toys.Solver, "refuses", lambda self, problem: f"{self.step_size} is wrong")
-    (cells, _), _ = collected(suite)
+    (cells, other), _ = collected(suite)
     assert cells.content == {}
     assert {*cells.absent} == {(*ONE[:2], "0.5 is wrong"), (*TWO[:2], "1.0 is wrong")}
+    assert (cells.facts["broken"], other.facts["broken"]) == ({}, {"bad": "it raised"})
 
 
 def test_a_process_that_died_is_replaced(suite, monkeypatch):

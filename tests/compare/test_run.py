@@ -101,6 +101,12 @@ def test_gate_passes_failures_of_base_alone(compared):
     assert compared(cells(), broken).exit_code == 1
 
 
+def test_broken_plugins_of_a_side_are_noted(compared):
+    head = cells()
+    head = replace(head, facts={**head.facts, "broken": {"bad": "it raised"}})
+    assert "plugin 'bad' is broken: it raised" in "\n".join(compared(cells(), head).notes)
+
+
 def test_a_cell_that_was_not_run_is_not_compared(compared):
     late = cells(status="missing", reason="too late")
     assert compared(late, late).exit_code == 2

@@ -114,6 +114,7 @@ class Worker:
         others = {name: v for name, v in packages.items() if name not in map(normal, own)}
         required = (metadata.distribution(one).requires or () for one in own)
         return {
+            "broken": dict(names().catalogue().broken),
             "content": [(key, _digest(cell.content, others)) for key, cell in cells],
             "packages": others if distributions else packages,
             "installed": packages,
