@@ -7,7 +7,7 @@
 Compares this installation with itself, while another process loads the machine. With ``--slowdown``
 one solver of HEAD spends that part more CPU time in all that it does, another solver in each
 comparison; all other cells are unchanged, and an alarm on one of them is false too. Each comparison
-is a line of the output file; a second call goes on where the first one ended.
+is a line of the output file; a second call continues after the last one.
 """
 
 from __future__ import annotations

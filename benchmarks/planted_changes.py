@@ -61,9 +61,9 @@ class Planted:
     exits : tuple of int
         The exit codes that are right.
     edits : mapping
-        What is replaced by what in which file; an empty text stands for its end.
+        Pairs of old and new text, by file; an empty old text is the end of the file.
     said : tuple of str
-        What the report has to say.
+        Texts in the report.
     options : tuple of str
         More options of the command.
     """

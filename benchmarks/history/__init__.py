@@ -1,4 +1,4 @@
-"""What asv tracks over the history: imports, first runs, the harness and the store.
+"""Trackers for asv: imports, first runs, the harness and the store.
 
 asv imports every module of this folder, and nothing else of ``benchmarks/``.
 """

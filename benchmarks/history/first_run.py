@@ -1,4 +1,4 @@
-"""What users wait for: quickstart before kernels are compiled, after that, and once more."""
+"""Time of quickstart before kernels are compiled, after that, and once more."""
 
 from __future__ import annotations
 

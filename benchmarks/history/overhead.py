@@ -1,4 +1,4 @@
-"""What everything around solvers costs: cells, suites, stores, decisions, the page.
+"""Costs of everything around solvers: cells, suites, stores, decisions, the page.
 
 In CPU seconds, which other programs hardly change.
 """

@@ -88,8 +88,6 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
     type=shared.FILE,
     help="Also write JSON for github-action-benchmark to this file.",
 )
-@click.option("--fail-on", type=click.Choice(("worse", "probable")), default="worse",
-              show_default=True, help="Fail on this: worse, or probably slower too.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
               help="Compare and list every cell, also if it does not differ.")  # fmt: skip
 @shared.QUIET
@@ -97,7 +95,7 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
 def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
             extras: tuple[Path, ...], name_base: str | None, name_head: str | None,
             markdown: Path | None, junit: Path | None, dashboard: Path | None, every: bool,
-            fail_on: str, quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
+            quiet: bool, as_json: bool, **chosen: Any) -> None:  # fmt: skip
     """Compare HEAD with BASE: worse results, more work, longer times.
 
     BASE and HEAD are git revisions, folders of projects with uncommitted changes, wheels, or Python
@@ -120,7 +118,6 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     from orthobench.compare.options import TOLERANCE, Options
     from orthobench.compare.sides import Side
     from orthobench.errors import OrthobenchError
-    from orthobench.stats.run_pairs import Change
     from orthobench.tools.files import atomic_write, refuse_unwritable
     from orthobench.tools.formatting import clean
 
@@ -129,8 +126,7 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     for path in files:  # before the minutes that a comparison takes
         refuse_unwritable(path)
     given = {**TOLERANCE, **{name: part for one in tolerances for name, part in one.items()}}
-    failing = (Change.WORSE, Change.MIXED, Change.PROBABLE)[: 2 + (fail_on == "probable")]
-    options = Options(tolerance=given, every=every, failing=failing, **chosen)
+    options = Options(tolerance=given, every=every, **chosen)
     names = name_base or base, name_head or head
     failure: OrthobenchError | None = None
     try:

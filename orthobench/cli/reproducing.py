@@ -105,16 +105,21 @@ def _refuse_meaningless(
 
 def _list_pages(as_json: bool) -> None:
     from orthobench.registry.plugins import catalogue
-    from orthobench.reproduce.publish import pages
+    from orthobench.reproduce.origin import changed
+    from orthobench.reproduce.publish import PAGE
     from orthobench.tools.files import safe_join
 
-    found = pages(safe_join(Path(), "reports"), catalogue())
+    registry, found = catalogue(), {}
+    for name, provided in registry.papers.items():
+        page = safe_join(Path(), "reports", name) / PAGE
+        if page.is_file():
+            found[name] = changed(provided.item, page.read_text(encoding="utf-8"), registry)
     if as_json:
-        print_json([{"name": name, "changed": changed} for name, changed in found.items()])
+        print_json([{"name": name, "changed": names} for name, names in found.items()])
         return
-    for name, changed in found.items():
-        state = "names no code" if changed is None else f"other code now: {', '.join(changed)}"
-        say(f"{click.style(name, bold=True)}  {'current' if changed == [] else state}")
+    for name, names in found.items():
+        state = "names no code" if names is None else f"other code now: {', '.join(names)}"
+        say(f"{click.style(name, bold=True)}  {'current' if names == [] else state}")
     say("orthobench reproduce NAME --publish makes the page of one current")
 
 

@@ -1,4 +1,4 @@
-"""How the two sides of a comparison differ: packages, parameters, files and commits."""
+"""The differences between the sides: packages, parameters, files and commits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orthobench.tools.formatting import listed, plural
 from orthobench.tools.git import GitError, git
 
 SHOWN = 8
-"""Files and packages that a line names; the JSON has all."""
+"""Maximum number of files or packages in a line; the JSON has all."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,13 @@ class File:
     Attributes
     ----------
     name : str
-        Below the folder that it is imported from.
+        Relative to the folder that it is imported from.
     how : str
         ``"changed"``, ``"added"``, ``"removed"``, or ``"comments"`` if its code is the same.
     cells : int
         The number of cells that reach it.
     at_import : bool
-        Whether the code of it that runs at import differs: then all cells reach it.
+        Whether its code that runs at import differs, so that all cells reach it.
     imported : bool
         Whether it is of a library and the runs import it.
     solvers : tuple of str
@@ -43,43 +43,41 @@ class File:
     solvers: tuple[str, ...] = ()
 
     def text(self, cells: int) -> str:
-        """Return its name, how it differs, and how many of all cells reach it."""
+        """Return its name, how it differs, and the number of cells that reach it."""
         if self.how == "comments":
-            reach = "its code is the same"
-        elif self.at_import:
+            return f"{self.name} (its code is the same)"
+        if self.at_import:
             reach = "runs at import, so all cells reach it"
         elif self.imported:
             reach = "imported by the runs"
         elif self.cells:
-            who = f": {listed(self.solvers, 3)}" if self.solvers else ""
-            reach = f"reached by {self.cells} of {plural(cells, 'cell')}{who}"
+            reach = f"reached by {self.cells} of {plural(cells, 'cell')}: {listed(self.solvers, 3)}"
         else:
             reach = "not reached"
-        how = "" if self.how in ("changed", "comments") else f"{self.how}, "
-        return f"{self.name} ({how}{reach})"
+        return f"{self.name} ({reach if self.how == 'changed' else f'{self.how}, {reach}'})"
 
 
 @dataclass(frozen=True)
 class Changes:
-    """How the sides differ.
+    """The differences between the sides.
 
     Attributes
     ----------
     packages : mapping
-        The versions on both sides of what is not the same, by name; None if it is not installed.
+        Versions on both sides by package, None if it is not installed.
     dependencies : bool
-        Whether packages beside the projects themselves are not the same.
+        Whether packages other than the projects differ.
     requirements : mapping
-        Under ``"base"`` and ``"head"`` the requirements of the projects that only this side has.
+        Under ``"base"`` and ``"head"``, the requirements of the projects on this side alone.
     parameters : mapping
-        The defaults on both sides, by solver or problem and parameter.
+        Defaults on both sides, by solver or problem and parameter.
     files : tuple of File
     commits : tuple of str
-        From BASE to HEAD, newest first: hash and subject.
+        Hashes and subjects from BASE to HEAD, newest first.
     outside : tuple of str
-        Files of the repository that differ outside of the projects, which are not compared.
+        Files of the repository that differ outside of the projects.
     cells : int
-        The number of cells that the files may be reached by.
+        The number of cells.
     """
 
     packages: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
@@ -95,25 +93,26 @@ class Changes:
 
     @property
     def at_import(self) -> bool:
-        """Whether importing the projects may take another time."""
+        """Whether the time to import the projects may differ."""
         return self.dependencies or any(file.how != "comments" for file in self.files)
 
     def lines(self) -> Iterator[str]:
-        """Yield a sentence for each kind of difference."""
-        same = "" if self.dependencies else "; what was installed is the same on both sides"
-        required = [listed(one, SHOWN) or "none" for one in self.requirements.values()]
-        told = {
-            "commits": listed(self.commits, 3),
-            "packages": _arrows(self.packages),
-            "requirements": f"{' -> '.join(required)}{same}" if any(self.requirements.values())
-            else "",
-            "defaults": _arrows(self.parameters),
-            "files": listed([file.text(self.cells) for file in self.files], SHOWN),
-            "outside of the project, not compared":
-                f"{listed(self.outside, 3)}; --with DIR builds another project too"
-                if self.outside else "",
-        }  # fmt: skip
-        yield from (f"{name}: {text}" for name, text in told.items() if text)
+        """Yield a line for each kind of difference."""
+        if self.commits:
+            yield f"commits: {listed(self.commits, 3)}"
+        if self.packages:
+            yield f"packages: {_arrows(self.packages)}"
+        if any(self.requirements.values()):
+            base, head = (listed(one, SHOWN) or "none" for one in self.requirements.values())
+            same = "" if self.dependencies else "; what was installed is the same on both sides"
+            yield f"requirements: {base} -> {head}{same}"
+        if self.parameters:
+            yield f"defaults: {_arrows(self.parameters)}"
+        if self.files:
+            yield f"files: {listed([file.text(self.cells) for file in self.files], SHOWN)}"
+        if self.outside:
+            yield (f"outside of the project, not compared: {listed(self.outside, 3)}; --with DIR "
+                   "builds another project too")  # fmt: skip
 
 
 def _arrows(values: Mapping[str, tuple[str | None, str | None]]) -> str:
@@ -122,45 +121,44 @@ def _arrows(values: Mapping[str, tuple[str | None, str | None]]) -> str:
 
 
 def between(old: SideCells, new: SideCells) -> Changes:
-    """Return how BASE and HEAD differ."""
-    facts = old.facts, new.facts
-    reached: dict[str, set[Any]] = {}
-    for key, names in (*old.facts["reached"], *new.facts["reached"]):
-        for name in names:
-            reached.setdefault(name, set()).add(tuple(key))
-    files = [_file(name, old, new, reached.get(name, set())) for name in {**old.kinds, **new.kinds}]
-    required = [{*one["requires"]} for one in facts]
+    """Return the differences between BASE and HEAD."""
+    base, head = old.facts, new.facts
+    required = {*base["requires"]}, {*head["requires"]}
+    common = base["defaults"].keys() & head["defaults"].keys()
     return Changes(
-        packages=_differing(*(one["installed"] for one in facts)),
-        dependencies=old.facts["packages"] != new.facts["packages"],
+        packages=_differing(base["installed"], head["installed"]),
+        dependencies=base["packages"] != head["packages"],
         requirements={"base": sorted(required[0] - required[1]),
                       "head": sorted(required[1] - required[0])},
         parameters={
-            f"{name} {parameter}": values for name, one in old.facts["defaults"].items()
-            if name in new.facts["defaults"]
-            for parameter, values in _differing(one, new.facts["defaults"][name]).items()
+            f"{name} {parameter}": values for name in sorted(common)
+            for parameter, values in
+            _differing(base["defaults"][name], head["defaults"][name]).items()
         },
-        files=tuple(sorted(files, key=_order)),
+        files=_files(old, new),
         commits=tuple(_commits(old.side, new.side)),
         outside=tuple(_outside(old.side, new.side)),
         cells=len({**old.content, **new.content}),
     )  # fmt: skip
 
 
-def _file(name: str, old: SideCells, new: SideCells, cells: set[Any]) -> File:
-    """Return how a file differs, which some cells reach."""
-    (code, acting), (new_code, new_acting) = (side.kinds.get(name, ("", "")) for side in (old, new))
-    how = "changed" if code and new_code else "removed" if code else "added"
-    module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    return File(
-        name, "comments" if code == new_code else how, len(cells), acting != new_acting,
-        module in {**old.imported, **new.imported}, tuple(sorted({key[1] for key in cells})),
-    )  # fmt: skip
-
-
-def _order(file: File) -> tuple[Any, ...]:
-    """Return what puts the files that reach most first."""
-    return file.how == "comments", not file.at_import, not file.imported, not file.cells, file.name
+def _files(old: SideCells, new: SideCells) -> tuple[File, ...]:
+    """Return the files that differ; those that most cells reach come first."""
+    reached = [(tuple(key), names) for side in (old, new) for key, names in side.facts["reached"]]
+    loaded, found = {**old.imported, **new.imported}, []
+    for name in {**old.kinds, **new.kinds}:
+        (code, acting), (new_code, new_acting) = (
+            side.kinds.get(name, ("", "")) for side in (old, new)
+        )
+        how = "comments" if code == new_code else "changed" if code and new_code else (
+            "removed" if code else "added")  # fmt: skip
+        keys = {key for key, names in reached if name in names}
+        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        solvers = tuple(sorted({solver for _, solver, _ in keys}))
+        found.append(File(name, how, len(keys), acting != new_acting, module in loaded, solvers))
+    return tuple(sorted(found, key=lambda file: (
+        file.how == "comments", not file.at_import, not file.imported, -file.cells, file.name,
+    )))  # fmt: skip
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -177,7 +175,7 @@ def _commits(base: Side, head: Side) -> list[str]:
 
 
 def _outside(base: Side, head: Side) -> list[str]:
-    """Return the files that differ in the repository, and are in none of its projects compared."""
+    """Return the files of the repository that differ outside of the projects."""
     projects = (head.project, *head.extras)
     ends = [side.detail for side in (base, head) if side.kind == "revision"]
     if "." in projects or not ends:
@@ -187,7 +185,7 @@ def _outside(base: Side, head: Side) -> list[str]:
 
 
 def _lines(base: Side, head: Side, *words: str) -> list[str]:
-    """Return what git prints; nothing if it fails, or no repository has both sides."""
+    """Return the output of git; nothing if it fails, or no repository has both sides."""
     if head.repository is None or head.repository != base.repository:
         return []
     try:

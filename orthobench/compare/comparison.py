@@ -1,4 +1,4 @@
-"""A comparison: a table of findings, one for each question and cell, and what follows of it."""
+"""A comparison: a table of findings, its verdict and its exit code."""
 
 from __future__ import annotations
 
@@ -9,22 +9,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orthobench.compare.changes import Changes
-from orthobench.compare.options import Options, Question
+from orthobench.compare.options import FAILING, Options, Question
 from orthobench.compare.sides import Side
 from orthobench.results.runs import run_label
 from orthobench.stats.run_pairs import Change, Finding, Key
 from orthobench.tools.formatting import percent, plural
 
 UNTOUCHED = Finding(Change.SAME, explanation="neither run nor timed: nothing of it differs")
-"""The answer about a cell of which nothing differs."""
+"""The answer about a cell that is the same on both sides."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """The answer to a question about a cell of both sides: problem, solver and seed.
-
-    The import is of a project, which stands in place of the solver; the problem is empty.
-    """
+    """The answer to a question about a cell; for an import, `solver` is the project."""
 
     question: Question
     problem: str
@@ -34,12 +31,12 @@ class Row:
 
     @property
     def cell(self) -> Key | None:
-        """The cell that the answer is about, if it is about one."""
+        """Problem, solver and seed; None for an import."""
         return (self.problem, self.solver, self.seed) if self.problem else None
 
     @property
     def label(self) -> str:
-        """The cell or project, for people."""
+        """The cell or project as text."""
         return run_label(self.solver, self.problem, self.seed) if self.problem else self.solver
 
     @property
@@ -53,7 +50,7 @@ class Row:
 
     @property
     def said(self) -> str:
-        """The ratio, and what was compared: ``+17.0 %; gap 0.12 -> 0.14``."""
+        """The ratio, and the values that were compared: ``+17.0 %; gap 0.12 -> 0.14``."""
         return "; ".join(filter(None, (self.ratio, self.finding.explanation)))
 
 
@@ -65,23 +62,19 @@ class Comparison:
     ----------
     base, head : Side
     suite : str
-        Name of the suite.
     options : Options
-        What was asked for.
     rows : tuple of Row
-        In the suite's order, including cells that only one side has or that failed on either.
+        In the suite's order, including cells that only one side has, or that failed.
     rounds : int
-        How many rounds both sides were timed for; 0 if they were not.
+        The number of rounds of the timing.
     seconds : float
-        Wall time that all of it took.
+        Wall-clock time of the comparison.
     machine : mapping
         `orthobench.tools.environment.snapshot`; its ``packages`` are those of the sides.
     notes : tuple of str
-        What a reader should know besides: for instance why seconds are not compared.
     changes : Changes
-        How the sides differ.
     reason : str
-        Why there was no comparison at all; then there are no rows.
+        Why no comparison was possible; then there are no rows.
     """
 
     base: Side
@@ -97,10 +90,9 @@ class Comparison:
     reason: str = ""
 
     def found(self, change: Change, question: Question | None = None) -> list[Row]:
-        """Return the rows with an answer, to one question or to all, worst first.
+        """Return the rows with an answer, to one question or to all, the largest change first.
 
-        Of improvements, the largest comes first. One without a ratio, for instance of a run that
-        failed, comes before all.
+        Answers without a ratio, for instance about failed runs, come before all.
         """
         sign = 1 if change is Change.BETTER else -1
         rows = (row for row in self.rows if question in (None, row.question))
@@ -111,34 +103,33 @@ class Comparison:
 
     @property
     def asked(self) -> list[Question]:
-        """The questions that have an answer."""
+        """The questions with an answer."""
         return [asked for asked in Question if any(row.question is asked for row in self.rows)]
 
     @property
     def regressions(self) -> list[Row]:
         """The rows that a gate fails on, worst first of each kind."""
-        return [row for change in self.options.failing for row in self.found(change)]
+        return [row for change in FAILING for row in self.found(change)]
 
     @property
     def open(self) -> list[Row]:
-        """The rows that no gate may pass with: not compared, or with too wide an interval."""
-        worse, settled = self.options.failing, self.options.settled
-        found = ((row, row.finding) for row in self.rows)
-        return [row for row, one in found if one.change not in worse and not settled(one)]
+        """The rows that are not compared or too uncertain, so that no gate may pass."""
+        return [row for row in self.rows if row.finding.change not in FAILING
+                and not self.options.settled(row.finding)]  # fmt: skip
 
     @property
     def cells(self) -> set[Key]:
-        """The cells that BASE has."""
+        """The cells of BASE."""
         return {row.cell for row in self.rows if row.cell and row.finding.change is not Change.NEW}
 
     @property
     def compared(self) -> set[Key]:
-        """The cells that were compared, whatever came out."""
+        """The cells that were compared."""
         return self.cells - {row.cell for row in self.open if row.cell}
 
     @property
     def empty(self) -> bool:
-        """Whether no answer compares both sides, as that BASE failed does not; no gate may pass."""
+        """Whether no answer compares both sides, for instance since all cells of BASE fail."""
         return all(
             row.finding.change in (Change.NONE, Change.NEW)
             or (row.finding.change is Change.BETTER and math.isnan(row.finding.ratio))
@@ -153,40 +144,36 @@ class Comparison:
         return 2 if self.empty or self.open else 0
 
     def verdict(self) -> str:
-        """Return the outcome in one sentence, with the number of cells that were compared.
-
-        ``no regression (6 of 6 cells compared)``, ``3 regressions: 1 of result, 2 of time``.
-        """
+        """Return the outcome in one sentence, with the number of cells that were compared."""
         if self.reason:
             return "not compared"
         if self.empty:
             return "nothing was compared"
-        mixed = self.found(Change.MIXED)
-        worse = [row for row in self.regressions if row.finding.change is not Change.MIXED]
-        kinds = ((plural(len(worse), "regression"), worse), (f"{len(mixed)} mixed", mixed))
-        told = [f"{word}: {_by_question(rows)}" for word, rows in kinds if rows]
-        sentence = "; ".join(told) or ("no verdict" if self.open else "no regression")
+        worse, mixed = (self.found(change) for change in FAILING)
+        parts = []
+        if worse:
+            parts.append(f"{plural(len(worse), 'regression')}: {_by_question(worse)}")
+        if mixed:
+            parts.append(f"{len(mixed)} mixed: {_by_question(mixed)}")
+        sentence = "; ".join(parts) or ("no verdict" if self.open else "no regression")
+        compared = f"{len(self.compared):,} of {plural(len(self.cells), 'cell')} compared"
         unsure = (Change.PROBABLE, Change.UNDECIDED, Change.NONE)
         missing = [f"{len(rows):,} {kind}" for kind in unsure if (rows := self.found(kind))]
-        compared = f"{len(self.compared):,} of {plural(len(self.cells), 'cell')} compared"
         return f"{sentence} ({', '.join([compared, *missing])})"
 
     def next_step(self) -> str:
-        """Return what to do next, in one sentence."""
-        worse, commits = self.regressions, "environment" not in (self.base.kind, self.head.kind)
-        exact = [row for row in worse if row.question in (Question.RESULT, Question.WORK)]
+        """Return the next step for the user, in one sentence."""
         if self.reason:
             return self.reason
         if self.empty:
             return "name a suite, or solvers, that both sides can run"
-        if exact:
-            search = commits and not math.isnan(exact[0].finding.ratio)
-            return (f"look at {exact[0].label}: it is so on every machine"
-                    f"{', and git bisect finds the commit' * search}; "
-                    "--tolerance accepts what is intended")  # fmt: skip
+        worse = self.regressions
+        exact = [row for row in worse if row.question in (Question.RESULT, Question.WORK)]
         if worse:
-            return (f"look at {worse[0].label}; --tolerance {worse[0].question}=PART accepts "
-                    "what is intended")  # fmt: skip
+            row = (exact or worse)[0]
+            same = ": it is so on every machine" if exact else ""
+            return (f"look at {row.label}{same}; --tolerance {row.question}=PART accepts what is "
+                    "intended")  # fmt: skip
         if any(row.finding.change is Change.NONE for row in self.open):
             return "mend what could not be compared: each has its reason beside it"
         if self.open:
@@ -198,6 +185,6 @@ class Comparison:
 
 
 def _by_question(rows: Sequence[Row]) -> str:
-    """Return how many rows are of each question: ``1 of result, 2 of time``."""
+    """Return the number of rows by question: ``1 of result, 2 of time``."""
     counts = Counter(row.question for row in rows)
     return ", ".join(f"{counts[asked]} of {asked}" for asked in Question if counts[asked])

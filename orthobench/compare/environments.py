@@ -1,7 +1,4 @@
-"""The environment of a side: its own project, on top of the packages of this environment.
-
-So BASE and HEAD run on the same NumPy and differ in nothing but the project.
-"""
+"""The environment of a side: its own project, on top of the packages of this environment."""
 
 from __future__ import annotations
 
@@ -16,22 +13,28 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from importlib import metadata, util
+from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
+from packaging.requirements import InvalidRequirement, Requirement
+
 from orthobench.compare.options import Options
 from orthobench.compare.process import SideError, SideProcess
-from orthobench.compare.sides import PROJECT, Side, checked_out, is_project, resolve, states_of
+from orthobench.compare.sides import PROJECT, Side, checked_out, is_project, resolve
 from orthobench.errors import UsageError
 from orthobench.tools.environment import version
 
 LEGACY = "setuptools"
-"""What builds a project that does not say, by PEP 517."""
+"""The build backend of a project that names none, by PEP 517."""
+
+PIP = [
+    sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "--no-color",
+]  # fmt: skip
 
 LONGEST = 250
-"""Characters of what a program says that fails."""
+"""Maximum number of characters of a build's output in a message."""
 
 
 @contextmanager
@@ -41,34 +44,23 @@ def sides(
 ) -> Iterator[list[Side]]:  # fmt: skip
     """Give the sides of a comparison, with the environments that they need.
 
-    Every text is looked up before anything is built. A built environment contains the side's
-    project alone, and takes everything else from the packages of this environment, so that all
-    sides have the same dependencies; its interpreter is asked whether it really imports what was
-    built. The user's checkout and environment stay as they are, and what was built is removed at
-    the end.
-
-    BASE is complete and sealed before any code of HEAD is run, its build included.
+    Every text is looked up before anything is built. Built environments are removed at the end.
+    BASE is complete before any code of HEAD runs.
 
     Parameters
     ----------
     *texts : str
-        BASE and HEAD, or HEAD alone. Each is a git revision of the project around `here`, a
-        project's folder (as it is, with uncommitted changes), a wheel, or an environment (its
-        folder or interpreter).
+        BASE and HEAD, or HEAD alone; see `resolve`.
     here : Path, optional
         The current folder by default.
     extras : sequence of Path
         Folders of more projects of the same repository, which are built on all sides.
-    progress : callable
-        Called with what is being done.
 
     Raises
     ------
     UsageError
-        If a text means nothing, or an environment cannot be built, does not import its code or
-        has an orthobench that this one cannot be compared with.
-    ChangedError
-        If the build of HEAD changed BASE.
+        If a text names nothing, or an environment cannot be built, does not import its code or
+        has an orthobench with another version of the protocol.
     """
     here = here or Path.cwd()
     roles, folders = ("BASE", "HEAD")[-len(texts) :], [here / extra for extra in extras]
@@ -76,7 +68,6 @@ def sides(
     with ExitStack() as stack:
         for i, side in enumerate(found):
             if side.python is None:
-                # none lies beside the other, where its build could reach it by a relative path
                 scratch = stack.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
                 found[i] = _installed(side, Path(scratch).resolve(), progress)
         progress("checking what the sides import")
@@ -86,17 +77,16 @@ def sides(
 
 
 def _checked(side: Side) -> Side:
-    """Refuse an environment that would not run the side's code, or not all of it.
+    """Refuse an environment that does not import the side's code.
 
-    A gate that compares a version with itself, or with nothing, would always pass.
+    A gate that compares a version with itself, or with nothing, always passes.
     """
     try:
         with SideProcess(side, Options(run_limit=120.0)) as process:
             place = process.ask("check", distributions=side.distributions)["orthobench"]
     except (SideError, OSError) as error:
         raise UsageError(f"{side} cannot be compared: {error}") from None
-    root = Path(place)
-    return side if side.root else replace(side, root=root, files=states_of(root))
+    return side if side.root else replace(side, root=Path(place))
 
 
 def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Side:
@@ -114,22 +104,21 @@ def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Si
     for wheel in wheels:
         with ZipFile(wheel) as files:
             if any(".data/" in file for file in files.namelist()):
-                _pip(side, "--python", str(python), "install", str(wheel), "--no-deps",
-                     "--no-index")  # fmt: skip
-            else:  # all that pip would do, in a tenth of the time
+                words = ["--python", str(python), "install", str(wheel), "--no-deps", "--no-index"]
+                _call(side, "install", [*PIP, *words])
+            else:  # the result is that of pip, in a tenth of the time
                 files.extractall(packages)
     distributions = tuple(wheel.name.partition("-")[0] for wheel in wheels)
     shared = packages / "_orthobench_shared.pth"
     shared.write_text("\n".join(shared_paths(distributions)), encoding="utf-8")
-    return replace(side, python=python, distributions=distributions, root=env,
-                   files=states_of(env))  # fmt: skip
+    return replace(side, python=python, distributions=distributions, root=env)
 
 
 def _build(side: Side, source: Path, target: Path) -> Path:
-    """Build the wheel of a project, without pip if all is installed here that its build needs.
+    """Build the wheel of a project.
 
-    The call is PEP 517's, which pip makes too, after another second. If it fails, pip tries it in
-    an environment that has nothing but what the project asks for.
+    The backend is called here if all requirements of the build are installed, since that needs no
+    network; otherwise, and if that fails, pip builds in an isolated environment.
     """
     if not is_project(source):
         raise UsageError(f"{side} has no {PROJECT[0]} in {source.name}; call this in the folder of "
@@ -149,22 +138,19 @@ def _build(side: Side, source: Path, target: Path) -> Path:
             _call(side, "build", [sys.executable, "-I", "-c", program], source)
         except UsageError as error:
             failure = error
-    if not (found := [*target.glob("*.whl")]):
+    if not any(target.glob("*.whl")):
         try:
-            _pip(side, "wheel", "--no-deps", "-w", str(target), str(source))
+            _call(side, "build", [*PIP, "wheel", "--no-deps", "-w", str(target), str(source)])
         except UsageError as error:
             raise failure or error from None
-        found = [*target.glob("*.whl")]
-    return found[0]
+    return next(target.glob("*.whl"))
 
 
 def _is_installed(text: str) -> bool:
-    """Return whether a requirement is met here, by its version too."""
-    from packaging.requirements import InvalidRequirement, Requirement
-
+    """Return whether a requirement is met here, or is for another platform."""
     try:
         wanted = Requirement(text)
-    except InvalidRequirement:
+    except InvalidRequirement:  # pip says why
         return False
     if wanted.marker and not wanted.marker.evaluate():
         return True
@@ -178,7 +164,7 @@ def shared_paths(without: Sequence[str] = ()) -> list[str]:
     Parameters
     ----------
     without : sequence of str
-        The side's projects: the code of an editable installation of them is not the side's.
+        The side's projects: editable installations of them are left out.
     """
     own = {path.name for name in without if version(name)
            for path in metadata.distribution(name).files or ()}  # fmt: skip
@@ -195,24 +181,16 @@ def shared_paths(without: Sequence[str] = ()) -> list[str]:
     return lines
 
 
-def _pip(side: Side, *words: str) -> None:
-    if util.find_spec("pip") is None:
-        raise UsageError("pip is not installed here; python -m ensurepip installs it")
-    options = ["--disable-pip-version-check", "--no-input", "--no-color"]
-    verb = "build" if words[0] == "wheel" else "install"
-    _call(side, verb, [sys.executable, "-I", "-m", "pip", *options, *words])
-
-
 def _call(side: Side, verb: str, command: Sequence[str], folder: Path | None = None) -> None:
-    """Run a program that builds or installs a side, in a folder; refuse the side if it fails."""
-    # build tools lie beside the interpreter, whether its environment is activated or not
+    """Run a program that builds or installs a side; refuse the side if it fails."""
+    # build tools are beside the interpreter, also if its environment is not activated
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     done = subprocess.run(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", check=False, env=os.environ | {"PATH": path},
     )  # fmt: skip
     if done.returncode:
-        # no frames of a traceback, which are indented
+        # the frames of a traceback are indented
         lines = [line for line in done.stdout.splitlines() if line.strip() and line[0] != " "]
         said = " | ".join(lines[-3:])[-LONGEST:]
         raise UsageError(f"cannot {verb} {side}: {said or f'exit code {done.returncode}'}; without "

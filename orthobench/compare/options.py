@@ -1,4 +1,4 @@
-"""What is asked of a comparison: six questions, their tolerances, and how long it may take."""
+"""The options of a comparison: questions, tolerances and limits of time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orthobench.stats.run_pairs import Change, Finding
 
 
 class Question(StrEnum):
-    """The questions: about every cell, but for the import, which is one of each project."""
+    """The questions: about every cell, except that the import is asked once for a project."""
 
     RESULT = "result"
     WORK = "work"
@@ -34,42 +34,36 @@ ASKED = {
 TOLERANCE: Mapping[str, float] = {
     "result": 0.0, "work": 0.0, "time": 0.03, "memory": 0.1, "import": 0.25, "first": 0.25,
 }  # fmt: skip
-"""The part of BASE by which a cell may be worse without being a regression, by question.
+"""The part of BASE by which HEAD may be worse without a regression, by question."""
 
-Result and work are compared exactly, so that their tolerance is zero unless users accept more.
-"""
-
-SHORTEST_LIMIT = 60.0
-"""Seconds that a run may take in any case."""
+FAILING = (Change.WORSE, Change.MIXED)
+"""The answers that are regressions."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to compare, and for how long.
+    """The options of a comparison.
 
     Attributes
     ----------
     suite : str or Path, optional
-        Name or file; `orthobench.compare.cells.SUITE` without one.
+        Name or file [default: `orthobench.compare.cells.SUITE`].
     tolerance : mapping
-        As `TOLERANCE`. A key ``time@digits*`` is the tolerance of the cells whose problem, solver
-        or label ``SOLVER on PROBLEM`` matches the pattern; the last one that matches counts.
+        As `TOLERANCE`. A key ``time@digits*`` is for the cells whose problem, solver or label
+        ``SOLVER on PROBLEM`` matches the pattern; the last match counts.
     budget : float
-        Wall seconds for timing, which comes last. Once, they may be doubled.
+        Maximum time of the timing, in seconds; it may be doubled once.
     solvers, problems : tuple of str
         Specifications ``NAME key=value ...``, instead of the suite's.
     seeds : int, optional
         Instead of the suite's.
     clock : {"cpu", "wall"}
     run_limit : float, optional
-        Seconds after which a run is killed, and has failed; twice the budget by default, and
-        `SHORTEST_LIMIT` at least.
+        Maximum time of a run, in seconds [default: twice the budget, at least 60].
     every : bool
-        Whether to run and time also the cells that are the same on both sides.
-    failing : tuple of Change
-        What counts as a regression.
+        Whether to compare also the cells that are the same on both sides.
     undecided : float
-        The part of BASE's time that the interval of an undecided time has to exclude.
+        The slow-down that an undecided time has to exclude, as a part of BASE's time.
     """
 
     suite: str | Path | None = None
@@ -81,13 +75,12 @@ class Options:
     clock: str = "cpu"
     run_limit: float | None = None
     every: bool = False
-    failing: tuple[Change, ...] = (Change.WORSE, Change.MIXED)
     undecided: float = 0.25
 
     @property
     def patience(self) -> float:
-        """Seconds that a run may take."""
-        return self.run_limit or max(SHORTEST_LIMIT, 2 * self.budget)
+        """Maximum time of a run, in seconds."""
+        return self.run_limit or max(60.0, 2 * self.budget)
 
     def tolerated(self, problem: str, solver: str) -> dict[str, float]:
         """Return the tolerances of a cell, by question."""
@@ -100,7 +93,7 @@ class Options:
         return found
 
     def settled(self, finding: Finding) -> bool:
-        """Return whether a finding says enough for a gate to pass."""
+        """Return whether a gate may pass with a finding, unless it is a regression."""
         if finding.change is Change.UNDECIDED:
             return finding.high <= 1 + self.undecided
         return finding.change not in (Change.NONE, Change.PROBABLE)

@@ -19,7 +19,7 @@ from orthobench.tools.processes import Process, ProcessError, reason_of
 
 
 class SideError(OrthobenchError):
-    """A side that could not do what it was asked: its code raised, died or hung."""
+    """A side's process raised, died or hung."""
 
 
 class SideProcess(Process):
@@ -28,36 +28,24 @@ class SideProcess(Process):
     Parameters
     ----------
     side : Side
-        A live one.
+        With its interpreter.
     options : Options
-        Its clock, and the seconds that one request may take; the process is killed then.
+        Its clock, and the maximum time of a request; after that the process is killed.
     request : mapping, optional
-        Arguments of the request ``plan``, which is sent at once; `reply` returns what is planned.
-
-    Raises
-    ------
-    ChangedError
-        If the side is not what was built any more; also when a round begins.
+        Arguments of the request ``plan``, which is sent at once; `reply` returns the plan.
     """
 
     def __init__(
         self, side: Side, options: Options, request: Mapping[str, Any] | None = None
     ) -> None:
-        side.check()
-        package, arguments = Path(remote.__file__).parent, {"clock": options.clock}
         threads = int(request["tables"].get("threads", 1)) if request else 1
         super().__init__(
-            "orthobench_remote.worker", arguments, threads,
-            codec="json", python=side.python, package=package,
+            "orthobench_remote.worker", {"clock": options.clock}, threads,
+            codec="json", python=side.python, package=Path(remote.__file__).parent,
         )  # fmt: skip
-        self._side, self._patience = side, options.patience
+        self._patience = options.patience
         if request:
             self.request("plan", **request)
-
-    def begin(self) -> None:
-        """Begin a round in a copy of the process, which lasts until the request ``end``."""
-        self._side.check()
-        self.ask("begin")
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
         """Send a request, and return its reply."""
@@ -74,12 +62,12 @@ class SideProcess(Process):
         Parameters
         ----------
         patience : float, optional
-            The seconds that it may take; those of a run by default.
+            Maximum time, in seconds [default: that of a run].
 
         Raises
         ------
         SideError
-            If the side raised, died, or was killed for taking too long.
+            If the side raised, died, or took too long and was killed.
         """
         try:
             reply: dict[str, Any] = self.receive(patience or self._patience)
@@ -100,16 +88,15 @@ class SideProcess(Process):
 
 
 def run_of(key: Key, reply: Mapping[str, Any]) -> Run:
-    """Return the run that a worker tells of."""
+    """Return the run in a worker's reply."""
     problem, solver, seed = key
     primary = reply.get("primary", "")
+    trace = tuple(
+        Checkpoint(0.0, 0.0, Work(steps, samples, flops), {primary: value})
+        for steps, samples, flops, value in reply.get("trace", ())
+    )
     return Run(
         "", ProblemInfo(problem, problem, {}, "", primary, primary),
         SolverInfo(solver, {"on": reply.get("on", "numpy")}), seed,
-        Termination(RunStatus(reply["status"]), reply["reason"]),
-        tuple(
-            Checkpoint(0.0, 0.0, Work(steps, samples, flops), {primary: value})
-            for steps, samples, flops, value in reply.get("trace", ())
-        ),
-        reply.get("budget", {}),
+        Termination(RunStatus(reply["status"]), reply["reason"]), trace, reply.get("budget", {}),
     )  # fmt: skip

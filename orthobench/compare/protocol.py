@@ -1,9 +1,8 @@
-"""The names that ``orthobench compare`` uses of an orthobench that may be another version.
+"""The names that ``orthobench compare`` uses of an orthobench of another version.
 
-A comparison starts a worker in the environment of each side. The worker's code is that of the
-installation that compares; of the side's own orthobench it imports this module and nothing else,
-so that modules can be moved and renamed. If a promise changes, or a name comes or goes,
-`VERSION` is raised here and in `remote.worker`. The promises:
+The worker in a side's environment is code of the installation that compares, and imports this
+module of the side's orthobench alone, so that other modules can be moved and renamed. If a promise
+changes, `VERSION` is raised here and in `remote.worker`. The promises:
 
 VERSION
     The version of this protocol.
@@ -11,20 +10,22 @@ catalogue
     ``catalogue()`` has ``suite(name)``, the path of a TOML file, and ``broken``, why by plugin.
 from_table
     ``from_table(tables, name, catalogue)`` makes a suite; its ``cells()`` yields cells. A cell has
-    ``problem_label``, ``solver_label``, ``tuned``, ``problem`` (with ``primary``), ``solver`` (with
-    ``refuses(problem)`` and ``reruns``), ``seed``, ``budget`` (with ``limits``), ``streams``,
-    ``until``, ``threads`` and ``content``, plain values of all that its result depends on.
+    ``problem_label``, ``solver_label``, ``tuned``, ``problem``, ``solver``, ``seed``, ``budget``,
+    ``streams``, ``until``, ``threads`` and ``content``. A budget has ``limits``, a problem
+    ``primary``. A solver has ``refuses(problem)`` and ``reruns``. The result of a cell depends on
+    the plain values in its ``content``.
 built
     ``built(cell)`` returns the instance of a cell.
 run
     ``run(instance, solver, budget, streams, until, ratio=)`` runs, judges and returns an outcome.
-    It has ``stop`` (with ``status.value`` and ``reason``) and ``trace``, points with ``metrics`` by
-    name and ``work``, which has ``steps``, ``samples`` and ``flops``.
+    It has ``stop`` and ``trace``. A stop has ``status.value`` and ``reason``. Points of the trace
+    have ``metrics`` by name, and ``work`` in ``steps``, ``samples`` and ``flops``.
 timed
-    ``timed(instance, solver, steps, streams)`` returns the seconds of a run of that many steps.
+    ``timed(instance, solver, steps, streams)`` returns the seconds of a run. It has that number
+    of steps.
 peak
-    ``peak(instance, solver, steps, streams)`` returns the bytes that a run of that many steps needs
-    at once beyond what was there before; None if this machine does not tell.
+    ``peak(instance, solver, steps, streams)`` returns the additional bytes at the peak of a run. If
+    they are unknown, it returns None.
 files
     ``files(cell)`` returns the paths of all files that the result of a cell depends on.
 defaults
@@ -34,7 +35,7 @@ CLOCK
 RATIO
     The ratio of the steps of one checkpoint and the next by default.
 limited
-    ``with limited(count):`` holds the BLAS to that many threads.
+    ``with limited(count):`` limits the BLAS to that many threads.
 """
 
 from __future__ import annotations

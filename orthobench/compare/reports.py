@@ -1,4 +1,4 @@
-"""A comparison for people and machines: a terminal, Markdown, JUnit XML, JSON, dashboards."""
+"""The outputs of a comparison: a terminal, Markdown, JUnit XML, JSON, dashboards."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from xml.etree import ElementTree as ET
 import click
 
 from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
-from orthobench.compare.options import ASKED, TOLERANCE, Question
+from orthobench.compare.options import ASKED, FAILING, TOLERANCE, Question
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.collections import finite_or_none, grouped
 from orthobench.tools.formatting import clean, duration, plural
 
-SHOWN = {  # the answers that are listed, with their colour, and how many a terminal shows
+SHOWN = {  # the answers that are listed: title, colour, maximum number in a terminal
     Change.WORSE: ("Regressions", "red", 20),
     Change.MIXED: ("Mixed", "red", 20),
     Change.PROBABLE: ("Probably slower", "red", 20),
@@ -27,24 +27,18 @@ SHOWN = {  # the answers that are listed, with their colour, and how many a term
     Change.NONE: ("Not compared", "yellow", 5),
     Change.NEW: ("New", None, 5),
 }
-MARKER = "<!-- orthobench compare -->"  # invisible; what updates a comment finds it by this
+MARKER = "<!-- orthobench compare -->"  # invisible; the CI recipe finds its comment by it
 LIMIT = 60_000  # characters of Markdown; GitHub refuses comments of more than 65,536
-ROWS = (1000, 300, 100, 30, 10, 3, 0)  # of a table: the first of these that keeps the limit
-LONGEST = 300  # characters of one text in Markdown, before it is escaped; the rest is cut off
-# what XML 1.0 cannot contain
+ROWS = (1000, 100, 10, 0)  # of a table: the first of these that keeps the limit
+LONGEST = 300  # characters of one text in Markdown, before it is escaped
+# characters that XML 1.0 cannot contain
 FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Iterator[str]:
     """Yield the verdict first, then for each question the cells that changed, worst first.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    every : bool
-        Whether to list every cell, also those that did not change.
-    width : int
-        Columns of the terminal.
+    With `every`, unchanged cells are listed too; `width` is the columns of the terminal.
     """
     good = comparison.exit_code == 0
     yield click.style(comparison.verdict(), fg="green" if good else "red", bold=True)
@@ -77,12 +71,8 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
 def markdown(comparison: Comparison) -> str:
     """Return a marker, the verdict, counts for each question, the regressions, the rest folded.
 
-    Names and messages are shown as they are, whatever they contain: nothing in them is formatted or
-    notifies anybody. Tables are cut so that the text stays below GitHub's limit.
-
-    Parameters
-    ----------
-    comparison : Comparison
+    Names and messages are escaped, so that they format nothing and notify no user. Tables are cut
+    so that the text stays below GitHub's limit.
     """
     texts = ("\n".join(_markdown(comparison, most)) + "\n" for most in ROWS)
     short = f"{MARKER}\n### orthobench · {comparison.verdict()}\n"
@@ -90,16 +80,11 @@ def markdown(comparison: Comparison) -> str:
 
 
 def junit(comparison: Comparison) -> str:
-    """Return a test suite for each question, in which each cell is a test case.
+    """Return a test suite for each question, with a test case for each cell.
 
-    A regression is a failure, and what no gate may pass with an error. A cell that was not compared
-    because nothing of it differs, or because BASE does not have it, is skipped, with the reason.
-    Cells have no durations, only the comparison as a whole has one. There is no standard; this is
-    what the readers of GitLab and Jenkins have in common.
-
-    Parameters
-    ----------
-    comparison : Comparison
+    A regression is a failure, and an answer with which no gate may pass an error. Cells that do not
+    differ, or that BASE does not have, are skipped. The format is the common part of those of
+    GitLab and Jenkins.
     """
     root = ET.Element("testsuites", name="orthobench compare", time=f"{comparison.seconds:.3f}")
     if comparison.reason:
@@ -120,23 +105,30 @@ def junit(comparison: Comparison) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'
 
 
-def facts(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as plain values; None stands for a number that is not finite.
+def dashboard(comparison: Comparison) -> str:
+    """Return JSON for dashboards: the ratio of each cell to BASE, where a smaller one is better.
+
+    github-action-benchmark reads it as ``customSmallerIsBetter``.
 
     Parameters
     ----------
     comparison : Comparison
+    """
+    entries = []
+    for row in comparison.rows:
+        low, high = (finite_or_none(end) for end in (row.finding.low, row.finding.high))
+        if (ratio := finite_or_none(row.finding.ratio)) is not None:
+            name = f"{row.question.value}: {clean(row.label)}"
+            spread = {"range": f"{low:g} to {high:g}"} if low is not None and high else {}
+            entries.append({"name": name, "unit": "of BASE", "value": ratio, **spread})
+    return json.dumps(entries, indent=1)
 
-    Returns
-    -------
-    dict
-        ``schema`` (raised if a key is dropped or changes its meaning), ``verdict`` and ``next``
-        (sentences), ``exit_code``, ``reason`` (why there was no comparison at all),
-        ``regressions`` (their number), ``cells`` and ``compared`` (how many there are, and how many
-        of them were compared), ``base``, ``head``, ``changes`` (packages, requirements, parameters,
-        files and commits that differ), ``suite``, ``tolerance``, ``findings`` (each with its
-        question, cell and answer), ``rounds``, ``seconds``, ``machine`` (with the packages of both
-        sides), ``notes``.
+
+def facts(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as JSON values, with None for numbers that are not finite.
+
+    ``schema`` is raised if a key is dropped or changes its meaning. ``reason`` says why no
+    comparison was possible. There are numbers of ``regressions``, ``cells`` and ``compared`` cells.
     """
     changes = comparison.changes
     base, head = ({name: getattr(side, name) for name in ("name", "kind", "detail")}
@@ -167,33 +159,14 @@ def facts(comparison: Comparison) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def dashboard(comparison: Comparison) -> str:
-    """Return JSON for dashboards: the ratio of each cell to BASE, where a smaller one is better.
-
-    github-action-benchmark reads it as ``customSmallerIsBetter``.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    """
-    entries = []
-    for row in comparison.rows:
-        low, high = (finite_or_none(end) for end in (row.finding.low, row.finding.high))
-        if (ratio := finite_or_none(row.finding.ratio)) is not None:
-            name = f"{row.question.value}: {clean(row.label)}"
-            spread = {"range": f"{low:g} to {high:g}"} if low is not None and high else {}
-            entries.append({"name": name, "unit": "of BASE", "value": ratio, **spread})
-    return json.dumps(entries, indent=1)
-
-
 def _side(side: Side) -> str:
-    """Return the user's name of a side, and what it is, with a commit shortened."""
+    """Return the name of a side with its path or its short commit."""
     detail = side.detail[:12] if side.kind == "revision" else side.detail
     return side.name if detail in side.name else f"{side.name} ({detail})"
 
 
 def _measured(comparison: Comparison) -> str:
-    """Return how much was measured and where, and what was tolerated."""
+    """Return rounds, time, processor and tolerances."""
     tolerated = {**TOLERANCE, **comparison.options.tolerance}.items()
     parts = ", ".join(f"{asked} {100 * value:g} %" for asked, value in tolerated)
     rounds = f"{plural(comparison.rounds, 'round')} in {duration(comparison.seconds)}"
@@ -220,7 +193,7 @@ def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
         yield f"| {asked}: {ASKED[asked]} | {' | '.join(counts)} |"
     for change, (title, *_) in SHOWN.items():
         rows = comparison.found(change)
-        if rows and (change in comparison.options.failing or change is Change.PROBABLE):
+        if rows and change in (*FAILING, Change.PROBABLE):
             yield f"\n#### {title}\n"
             yield from _table(rows, most)
         elif rows:
@@ -244,7 +217,7 @@ def _table(rows: list[Row], most: int) -> Iterator[str]:
 
 
 def _grouped(rows: list[Row]) -> list[tuple[str, str, Row]]:
-    """Return labels, what is said of them, and a row; cells with the same words are one entry."""
+    """Return a label, a text and a row; cells with the same text are one entry."""
     found = []
     for group in grouped(rows, lambda row: (row.question, row.said or row.label)).values():
         more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
@@ -259,23 +232,23 @@ def _folded(title: str, content: Iterator[str]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text in which an invisible space keeps ``@`` and ``#`` from becoming links."""
+    """Return an escaped text with invisible spaces that keep ``@`` and ``#`` from being links."""
     return re.sub(r"(&#64;|&#35;)(?=\w)", "\\1\u200b", _escaped(text))
 
 
 def _escaped(text: str) -> str:
-    """Return one line in which every character with a meaning is a character reference."""
+    """Return one line with character references for all characters with a meaning."""
     line = clean(text)
     line = f"{line[:LONGEST]}…" if len(line) > LONGEST else line
     return re.sub(r"[^\w\s.,;()+%/→…-]|_", lambda found: f"&#{ord(found[0])};", line)
 
 
 def _case(row: Row, comparison: Comparison) -> ET.Element:
-    # both readers identify a case by class name and name, which must be unique over all suites
+    # readers identify a case by class name and name
     name, change = _xml(row.label), row.finding.change
     case = ET.Element("testcase", classname=f"orthobench.{row.question}", name=name, time="0")
     text = _xml(row.said if change is Change.WORSE else f"{change}: {row.said}")
-    if change in comparison.options.failing:
+    if change in FAILING:
         failure = ET.SubElement(case, "failure", type=row.question, message=text)
         failure.text = f"{name}\n{ASKED[row.question]}\n{text}"
     elif not comparison.options.settled(row.finding):

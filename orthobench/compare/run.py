@@ -1,4 +1,4 @@
-"""A comparison as a whole: the cells of both sides, six questions about them, the answers."""
+"""Compares two sides: runs and times their cells, and answers the questions about them."""
 
 from __future__ import annotations
 
@@ -25,21 +25,14 @@ Answers = dict[Question, Finding]
 
 
 def compare(base: Side, head: Side, options: Options, progress: Progress) -> Comparison:
-    """Compare two sides on the cells of a suite.
-
-    Parameters
-    ----------
-    base, head : Side
-    options : Options
-    progress : callable
-        Called with what is being done.
+    """Compare two sides on the cells of a suite; `progress` is called with messages.
 
     Raises
     ------
     UsageError
-        If the suite is unknown to both sides, or nothing of it is left to compare.
-    ChangedError
-        If a side is not what was built any more.
+        If the suite is unknown to both sides, or has no cell that either side can plan.
+    SideError
+        If a side cannot plan the suite.
     """
     begin = time.monotonic()
     old, new = both = collect([base, head], options, progress)
@@ -61,8 +54,6 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
             asked = options.every or changes.at_import
             answer = _import(both, project, options) if asked else UNTOUCHED
             rows.append(Row(Question.IMPORT, "", project, 0, answer))
-    for cells in both:
-        cells.side.check()
     machine = environment.snapshot()
     machine["packages"] = {"base": old.facts["installed"], "head": new.facts["installed"]}
     return Comparison(
@@ -72,7 +63,7 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
 
 
 def _exact(old: SideCells, new: SideCells, key: Key, options: Options) -> Answers:
-    """Return the answers to the questions that do not depend on a clock."""
+    """Return the answers about result and work."""
     base, head = old.runs.get(key), new.runs.get(key)
     if head is None:
         gone = f"HEAD does not have it: {new.why_absent(key)}"
@@ -96,9 +87,9 @@ def _exact(old: SideCells, new: SideCells, key: Key, options: Options) -> Answer
 def _blame_irreproducible(
     both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
 ) -> None:
-    """Run cells that changed once more, and withdraw what a side contradicts itself about.
+    """Run cells that changed once more, and withdraw answers about runs that are not repeated.
 
-    If HEAD alone does so, that is a regression.
+    If HEAD alone does not repeat its run, that is a regression.
     """
     moved = {Change.WORSE, Change.BETTER, Change.MIXED}
     keys = [key for key, answers in found.items()
@@ -124,10 +115,7 @@ def _blame_irreproducible(
 def _time(
     both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
 ) -> tuple[int, bool]:
-    """Time one seed of each problem and solver that both sides finish, and add the answers.
-
-    Return the number of rounds, and whether the budget was doubled.
-    """
+    """Time one seed of each problem and solver that both sides finish; see `timing.measure`."""
     old, new = both
     cells: dict[tuple[str, str], timing.TimedCell] = {}
     for key in (key for key in old.runs if key in new.runs):
@@ -177,4 +165,6 @@ def _notes(both: Sequence[SideCells], untouched: int, cells: int, prolonged: boo
         parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
         yield ("equal runs differ on a GPU: there, values that differ by less than "
                f"{parts} of BASE's count as the same")  # fmt: skip
-    yield from (*old.notes, *new.notes)
+    for side in both:
+        for name, why in side.facts["broken"].items():
+            yield f"{side.side.name}: plugin {name!r} is broken: {why}"

@@ -1,72 +1,47 @@
-"""What BASE and HEAD mean, looked up before anything is built, and their files as git has them."""
+"""BASE and HEAD: the revision, folder, wheel or environment that each text names."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from orthobench.errors import OrthobenchError, UsageError, unknown
+from orthobench.errors import UsageError, unknown
 from orthobench.tools.git import GitError, git
 
 PROJECT = ("pyproject.toml", "setup.py")  # either of them makes a folder a Python project
 UNBUILT = (".git", ".hg", ".venv", "venv", "build", "dist", "__pycache__", "*.egg-info")
 
 
-class ChangedError(OrthobenchError):
-    """A side that is not what was built any more."""
-
-
-def states_of(root: Path) -> dict[str, tuple[int, ...]]:
-    """Return the state of the files in a folder, but for what Python and numba compile of them.
-
-    Returns
-    -------
-    dict
-        Size, and the times in ns at which contents and inode were changed last, by relative path.
-        Without an administrator's rights nobody can set the last.
-    """
-    found: dict[str, tuple[int, ...]] = {}
-    for folder, _, names in os.walk(root):
-        for path in (Path(folder, name) for name in names if "__pycache__" not in folder):
-            now = path.lstat()
-            found[str(path.relative_to(root))] = (now.st_size, now.st_mtime_ns, now.st_ctime_ns)
-    return found
-
-
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison: what the user called it, and what that is.
+    """One side of a comparison.
 
     Attributes
     ----------
     name : str
-        The user's words for it.
+        The user's text.
     kind : str
-        ``"revision"``, ``"folder"`` (a project as it is there, uncommitted changes included),
-        ``"wheel"`` or ``"environment"``.
+        ``"revision"``, ``"folder"``, ``"wheel"`` or ``"environment"``.
     detail : str
-        The commit in full, or the path.
+        The full hash of the commit, or the path.
     python : Path, optional
-        The interpreter of a live side, once its environment is built.
+        The interpreter of the environment.
     role : str
         ``"BASE"`` or ``"HEAD"``.
     repository : Path, optional
-        Top folder of the git repository of a revision, or of a folder that lies in one.
+        Top folder of the git repository.
     project : str
-        The project's folder, relative to the repository's.
+        The project's folder, relative to `repository`.
     extras : tuple of str
-        Folders of more projects that are built with it: relative to the repository's, and of a
-        folder in no repository absolute.
+        Folders of the projects of ``--with``: relative to `repository`, or absolute without one.
     distributions : tuple of str
-        The names of the projects that were built.
+        The names of the built projects.
     root : Path, optional
-        The folder of its files, once it is built.
-    files : mapping
-        Their `states_of` then.
+        The folder of the built environment, or of a given one's orthobench.
     """
 
     name: str
@@ -79,52 +54,34 @@ class Side:
     extras: tuple[str, ...] = ()
     distributions: tuple[str, ...] = ()
     root: Path | None = field(default=None, compare=False, repr=False)
-    files: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
-
-    def check(self) -> None:
-        """Refuse the side if a file of it was changed, added or removed since it was built.
-
-        Raises
-        ------
-        ChangedError
-            With the file's name.
-        """
-        now = states_of(self.root) if self.root else {}
-        if self.root and (paths := sorted({path for path, _ in self.files.items() ^ now.items()})):
-            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-            raise ChangedError(
-                f"{self} is not what was built any more: {self.root / paths[0]}{more} "
-                "changed; find out what writes there, and compare again"
-            )
 
     def __str__(self) -> str:
         return f"{self.role} {self.name!r}".strip()
 
 
 def is_project(folder: Path) -> bool:
-    """Return whether a folder has a file that makes it a Python project."""
+    """Return whether a folder is a Python project."""
     return any((folder / name).is_file() for name in PROJECT)
 
 
 def resolve(role: str, text: str, here: Path, extras: Sequence[Path] = ()) -> Side:
-    """Return what a text means: a project folder, a wheel, an environment, a revision.
+    """Return the side that a text names.
 
     Parameters
     ----------
     role : str
-        ``"BASE"`` or ``"HEAD"``.
     text : str
-        The user's words.
+        A project's folder, a wheel, an environment or a git revision.
     here : Path
-        The folder at which relative paths start, and whose repository and project a revision is of.
+        Relative paths begin here; revisions are of the project around it.
     extras : sequence of Path
-        Folders of more projects of its repository, which are built with it.
+        More projects of the same repository.
 
     Raises
     ------
     UsageError
-        If the text is empty, none of these, or both a path and a revision; if an extra folder is no
-        project or not in the repository, or the side is neither a revision nor a folder.
+        If the text names nothing, or both a path and a revision; if an extra folder is no project
+        of the repository, or the side is neither a revision nor a folder.
     """
     if not text.strip():
         raise UsageError(f"{role} is empty; name a revision, a folder or a wheel")
@@ -145,7 +102,7 @@ def resolve(role: str, text: str, here: Path, extras: Sequence[Path] = ()) -> Si
 
 
 def _extra(side: Side, folder: Path) -> str:
-    """Return the folder of one more project, as `Side.extras` has it."""
+    """Return the folder of one more project, as in `Side.extras`."""
     if side.kind not in ("revision", "folder"):
         raise UsageError(f"{side} is {side.kind}: --with is for revisions and folders")
     if not is_project(folder):
@@ -153,14 +110,14 @@ def _extra(side: Side, folder: Path) -> str:
     root = _repository(folder)
     if root != side.repository:
         raise UsageError(
-            f"--with {folder} is not in the repository of {side}: install in the environment "
-            "that compares what both sides share"
+            f"--with {folder} is not in the repository of {side}: install what both sides share "
+            "in the environment of orthobench"
         )
     return _project(folder, root) if root else str(folder)
 
 
 def _located(role: str, text: str, path: Path) -> Side | None:
-    """Return what is at a path, or None."""
+    """Return the side at a path, or None."""
     if is_project(path):
         root = _repository(path)
         root = root if root and _commit(root, "HEAD") else None
@@ -175,19 +132,19 @@ def _located(role: str, text: str, path: Path) -> Side | None:
 
 
 def _repository(folder: Path) -> Path | None:
-    """Return the top of the git repository that a folder lies in, or None if there is none."""
+    """Return the top of the git repository around a folder, or None."""
     try:
         return Path(git(folder, "rev-parse", "--show-toplevel"))
     except FileNotFoundError:
         return None
-    except GitError as error:  # another one: git refuses to read a repository of another user
+    except GitError as error:  # git also refuses to read a repository of another user
         if "not a git repository" in str(error) or "must be run in a work tree" in str(error):
             return None
         raise
 
 
 def _commit(root: Path, revision: str) -> str:
-    """Return the full hash of the commit that a revision means; empty if it means none."""
+    """Return the full hash of the commit of a revision; empty if there is none."""
     if revision.startswith("-"):
         return ""
     try:
@@ -215,11 +172,9 @@ def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:
 
 @contextmanager
 def checked_out(side: Side, target: Path) -> Iterator[list[Path]]:
-    """Give copies of the projects as a revision or a folder has them, in a new folder.
+    """Give copies of a side's projects: in a repository a linked working tree, with its history.
 
-    In a repository it is a linked working tree: tags and history are there for build backends that
-    read versions from them, and the user's own tree, index and branch stay as they are. Submodules
-    are copied from the user's checkout, and fetched by git if it does not have their commits.
+    Submodules are copied from the user's checkout; git fetches those whose commits are not there.
     """
     root = side.repository
     if root is None:
@@ -246,7 +201,7 @@ def _add_submodules(root: Path, target: Path, commit: str) -> None:
     """Fill the folders of submodules in a copy of a commit."""
     for line in git(root, "ls-tree", "-r", "-z", commit).split("\0"):
         facts, _, name = line.partition("\t")
-        if not facts.startswith("160000 "):
+        if not facts.startswith("160000 "):  # the mode of a submodule
             continue
         inner, wanted = root / name, facts.split()[2]
         if _repository(inner) == inner.resolve() and _commit(inner, wanted):
@@ -260,13 +215,13 @@ def _add_submodules(root: Path, target: Path, commit: str) -> None:
             git(target, "submodule", "update", "--init", "--recursive", "--", name)
         except GitError as error:
             raise UsageError(
-                f"the submodule {name} is not here at {wanted[:12]}: git submodule update --init "
-                f"{name} brings it ({error})"
+                f"the submodule {name} is not here at {wanted[:12]}; fetch it with git submodule "
+                f"update --init {name} ({error})"
             ) from None
 
 
 def _copy_working_tree(root: Path, target: Path) -> None:
-    """Copy tracked and new files and submodules as they are, without what git ignores."""
+    """Copy tracked and new files, also those of submodules, without what git ignores."""
     names = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     for name in filter(None, names):
         source = root / name

@@ -1,13 +1,12 @@
 """Timing of both sides by turns, A B B A ..., until each cell is decided.
 
-In a round, each cell that is not decided yet is timed in turns A B B A A B .... A shared machine is
-now slow and now fast, by a fifth and for milliseconds or minutes, so that only two turns next to
-each other can be compared: the median of the logarithms of their ratios is the round's one
-observation of the cell. Every round runs in fresh copies of the two sides' processes, with their
-memory in another order, and every few rounds in fresh processes: the place of code and data in
-memory makes the same code some percent faster or slower, and a test that does not draw it anew
-takes that for a change. (Curtsinger and Berger 2013, "Stabilizer: statistically sound
-performance evaluation"; Kalibera and Jones 2013, "Rigorous benchmarking in reasonable time".)
+The speed of a shared machine varies, so that only neighbouring turns can be compared: the median
+logarithm of their ratios is the one observation of a cell in a round. The addresses of code and
+data alone make code some percent faster or slower. So each round runs in fresh copies of both
+processes with other addresses, and every few rounds in fresh processes.
+
+Curtsinger and Berger 2013, "Stabilizer: statistically sound performance evaluation"; Kalibera and
+Jones 2013, "Rigorous benchmarking in reasonable time".
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from orthobench.compare.options import TOLERANCE, Options, Question
 from orthobench.compare.process import SideError, SideProcess
@@ -29,27 +28,27 @@ from orthobench.stats.run_pairs import Change, Finding, Key
 from orthobench.tools.formatting import duration, percent, plural
 from orthobench.tools.machine import readable
 
-ROUNDS_OF_A_PAIR = 2  # the fewest rounds for which a pair of processes is kept
+ROUNDS_OF_A_PAIR = 2  # minimum number of rounds of a pair of processes
 PART = 4  # every fourth round is for all cells, the others for the fourth that looks slowest
-SECONDS = 0.002  # the shortest turn of a side; a faster cell runs several times in a turn
+SECONDS = 0.002  # minimum time of a turn; a faster cell runs several times in a turn
 TURNS = 12  # of each side in a round of a short cell
-LONG = 1.0  # seconds of a cell in a round, beyond which it has fewer turns; two at least
-ROUNDS = 4  # the fewest rounds that decide anything about a cell
-PAIRS = 3  # of processes in which a cell has to be timed before it is called slower
-REACH = 0.1  # how far from the tested value an observation counts; beyond, it is a disturbance
+LONG = 1.0  # seconds of a cell in a round, beyond which it has fewer turns
+ROUNDS = 4  # minimum number of rounds to decide anything about a cell
+PAIRS = 3  # minimum number of pairs of processes to call a cell slower
+REACH = 0.1  # maximum distance of an observation from the tested value; beyond, it is cut off
 RATE = 0.01  # the expected part of false discoveries among the cells that are called slower
-ENOUGH = math.log(1 / 0.05)  # evidence that a cell is not slower, at which its timing ends
-FAR = math.log(1.25)  # no place in memory makes code slower by this, so that one pair is enough
-FEW = 3  # the fewest rounds that show it
-# the fewest observations of what is asked few times: a process may wait for a file or a lock
+ENOUGH = math.log(1 / 0.05)  # the evidence that a cell is not slower, at which its timing ends
+FAR = math.log(1.25)  # no address makes code slower by this, so that one pair is enough
+FEW = 3  # minimum number of rounds for that
+# minimum number of observations of quantities that are observed few times
 FEWEST = {Question.MEMORY: 3, Question.IMPORT: 5, Question.FIRST: 5}
-# what they may be larger by, whatever BASE's are
+# tolerated differences in any case, in bytes and seconds
 FLOORS = {Question.MEMORY: 4.0 * 2**20, Question.IMPORT: 0.1, Question.FIRST: 0.2}
-PATIENCE = 30  # times its first run is what a run may take that is timed
-SHORTEST = 10.0  # seconds that it may take in any case
+PATIENCE = 30  # maximum time of a run that is timed, in times of its first run
+SHORTEST = 10.0  # but at least this, in seconds
 
 Pair: TypeAlias = tuple[float, float]
-"""What was observed of BASE and of HEAD."""
+"""An observation of BASE and of HEAD."""
 
 
 @dataclass
@@ -60,32 +59,22 @@ class TimedCell:
     ----------
     key : tuple
         Problem, solver and seed.
-    steps : tuple of int
-        The steps of BASE's run and of HEAD's.
-    units : tuple of float
-        The units of work of these runs.
-    runs : int
-        Runs in a turn of a side; 0 until it is known.
-    turns : int
-        Turns of each side in a round; 0 until it is known.
+    steps, units : tuple
+        Steps and units of work of the runs of BASE and of HEAD.
+    runs, turns : int
+        Runs in a turn, and turns of each side in a round; 0 until they are known.
     logs : list of float
-        One for each round: the logarithm of HEAD's seconds for a unit of work over BASE's.
-    seconds : float
-        Seconds of a run of BASE, in the latest round.
+        For each round, the logarithm of HEAD's seconds for a unit of work over BASE's.
+    seconds, steady : float, tuple of float
+        Seconds of a run in the latest round: of BASE; of both, without waiting for a processor.
     pairs : set of int
         The pairs of processes that have timed it.
     failed : str
         Why it cannot be timed.
-    tolerance : mapping
-        By question.
-    steady : tuple of float
-        Seconds of a run of BASE and of HEAD in the latest round, but for waiting for a processor.
-    first : list of tuple
-        Seconds of the first run in a process, warm-up included, of BASE and of HEAD.
-    peaks : list of tuple
-        Bytes that a run of BASE and of HEAD needed.
+    first, peaks : list of tuple
+        Seconds of the first run in a process, and bytes of a run at its peak.
     patience : float
-        Seconds that a run may take.
+        Maximum time of a run, in seconds.
     alone : bool
         Whether it cannot be timed in copies of a process.
     """
@@ -108,60 +97,54 @@ class TimedCell:
 
     @property
     def limit(self) -> float:
-        """The logarithm of the largest ratio of seconds that is tolerated."""
+        """The logarithm of the maximum ratio of seconds that is tolerated."""
         return math.log1p(self.tolerance[Question.TIME])
 
-
-T = TypeVar("T", bound=TimedCell)
+    @property
+    def unsure(self) -> bool:
+        """Whether it is timed further although it is decided."""
+        return False
 
 
 def timed_cell(key: Key, base: Run, head: Run, options: Options) -> TimedCell | None:
-    """Return the cell with two runs, to be timed; None if one failed or took no step."""
+    """Return the cell with two runs; None if one failed or took no step."""
     if base.failed or head.failed or not (base.trace and head.trace):
         return None
     old, new = base.trace[-1].work, head.trace[-1].work
     steps, samples = (old.steps, new.steps), (old.samples, new.samples)
-    units = samples if all(samples) else steps  # of work: a sample if both draw any, else a step
+    units = samples if all(samples) else steps
     tolerance = options.tolerated(*key[:2])
     return TimedCell(key, steps, units, tolerance=tolerance) if all(steps) else None
 
 
-def undecided(cells: Sequence[T]) -> list[T]:
+def undecided(cells: Sequence[TimedCell]) -> list[TimedCell]:
     """Return the cells that more rounds could decide."""
     changes = zip(cells, _decide(cells), strict=True)
     return [
-        cell for cell, change in changes if not cell.failed
-        and Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
+        cell for cell, change in changes if not cell.failed and (
+            cell.unsure
+            or Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
+        )
     ]  # fmt: skip
 
 
 def measure(
-    sides: Sequence[Side], cells: Sequence[T], options: Options,
+    sides: Sequence[Side], cells: Sequence[TimedCell], options: Options,
     start: Callable[[Side], SideProcess], progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
-    unknown: Callable[[Sequence[T]], list[T]] = undecided,
 ) -> tuple[int, bool]:  # fmt: skip
     """Time cells in rounds until all are decided or the budget is spent.
 
-    If the budget is spent and no gate could pass with what is known of some cells, it is doubled
-    once, for these.
+    The budget is doubled once, for the cells with which no gate can pass.
 
     Parameters
     ----------
-    sides : sequence of Side
-        BASE and HEAD.
     cells : sequence of TimedCell
         The observations are added to them.
-    options : Options
-        The budget, in wall seconds, and what an undecided time has to exclude.
     start : callable
-        Starts a worker of a side, whose first reply says that it has planned the cells.
-    progress : callable
-        Called with what is being done.
+        Starts a worker of a side with the request ``plan``.
     now : callable
         Reads the clock of the budget, in seconds.
-    unknown : callable
-        Returns those of some cells that are timed further.
 
     Returns
     -------
@@ -171,10 +154,10 @@ def measure(
     """
     deadline, rounds, number, prolonged = now() + options.budget, 0, 0, False
 
-    def waiting() -> list[T]:
-        """Return the cells of the next round; none if there is no more time."""
+    def waiting() -> list[TimedCell]:
+        """Return the cells of the next round; none if the budget is spent."""
         nonlocal deadline, prolonged
-        late, left = now() > deadline, unknown(cells)
+        late, left = now() > deadline, undecided(cells)
         if late or prolonged:
             known = findings(cells)
             left = [x for x in left if not all(map(options.settled, known[x.key].values()))]
@@ -207,9 +190,9 @@ def measure(
 
 
 def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
-    """Return the cells of the next round: all, or those that look slow and have to be confirmed.
+    """Return the cells of the next round: all, or those that look slow.
 
-    The choice may depend on earlier observations: the evidence stays valid.
+    The evidence stays valid if the choice depends on earlier observations.
     """
     if rounds % PART == 0 or min(len(cell.logs) for cell in cells) < ROUNDS:
         return cells
@@ -218,9 +201,9 @@ def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
 
 
 def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Sequence[int]) -> bool:
-    """Compile and load in both processes what their copies will use, and see what that takes.
+    """Run each cell once in both processes, and observe its first run and its memory.
 
-    Return False as soon as one of them has died.
+    Return whether both processes are alive.
     """
     for cell in cells:
         begin = time.monotonic()
@@ -246,7 +229,7 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Seq
 def _both(
     cell: TimedCell, pair: Sequence[SideProcess], order: Sequence[int], do: str, **arguments: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Ask both processes one after the other, and return both replies."""
+    """Ask both processes one after the other, and return their replies."""
     replies = {}
     for side in order:
         try:
@@ -260,13 +243,13 @@ def _round(
     cells: Iterable[TimedCell], pair: Sequence[SideProcess], swapped: bool, number: int,
     copies: bool,
 ) -> bool:  # fmt: skip
-    """Add an observation to each cell, in fresh copies of both processes if they can be copied.
+    """Add an observation to each cell, in fresh copies of both processes or in themselves.
 
     Return whether the processes can serve another round. A cell that fails in a copy is timed
     without copies from then on.
     """
     for process in pair if copies else ():
-        process.begin()
+        process.ask("begin")
     for cell in cells:
         try:
             _observe(cell, pair, swapped)
@@ -280,7 +263,7 @@ def _round(
 
 
 def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> None:
-    """Add the observation of turns A B B A ..., or B A A B ... in swapped rounds."""
+    """Add the observation of turns A B B A ..., or B A A B ... if swapped."""
     turns: tuple[list[float], list[float]] = ([], [])
     awake: tuple[list[float], list[float]] = ([], [])
     for turn in range(cell.turns):
@@ -295,7 +278,7 @@ def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> Non
 
 
 def findings(cells: Sequence[TimedCell]) -> dict[Key, dict[Question, Finding]]:
-    """Return the answers for each cell, about its time, memory and first call."""
+    """Return the answers about time, memory and first call, by cell."""
     return {
         cell.key: {Question.TIME: Finding(Change.NONE, explanation=cell.failed)} if cell.failed
         else {Question.TIME: _time_finding(cell, change), **_few(cell)}
@@ -304,7 +287,7 @@ def findings(cells: Sequence[TimedCell]) -> dict[Key, dict[Question, Finding]]:
 
 
 def _few(cell: TimedCell) -> dict[Question, Finding]:
-    """Return the answers about a cell's memory and first call, once they were observed."""
+    """Return the answers about a cell's memory and first call, if they were observed."""
     first = [(max(base - cell.steady[0], 0.0), max(head - cell.steady[1], 0.0))
              for base, head in cell.first if cell.logs]  # fmt: skip
     seen = {Question.MEMORY: cell.peaks, Question.FIRST: first}
@@ -326,19 +309,10 @@ def _time_finding(cell: TimedCell, change: Change) -> Finding:
 
 
 def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]) -> Finding:
-    """Return the answer of a few observations of both sides, taken next to each other.
+    """Return the answer about memory, import or first call, from a few observations.
 
-    HEAD is worse if it exceeds BASE by more than is tolerated, and by more than a floor, in each of
-    `FEWEST` observations; it is undecided while there are fewer, and all of them do.
-
-    Parameters
-    ----------
-    question : Question
-        About memory, the import or the first call.
-    seen : sequence of tuple
-        Of BASE and of HEAD, in bytes or seconds.
-    tolerance : mapping
-        By question.
+    HEAD is worse if it exceeds BASE by more than the tolerance, and by more than the floor, in each
+    of at least `FEWEST` observations, in bytes or seconds; it is undecided if there are fewer.
     """
 
     def exceeds(one: float, other: float) -> bool:
@@ -366,10 +340,8 @@ def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
 def _decide(cells: Sequence[TimedCell]) -> list[Change]:
     """Return which cells are certainly slower, faster, or not slower beyond the tolerance.
 
-    It must be certain that a cell is slower at all. That it is so by more than the tolerance need
-    only be measured: to be certain of that too would leave a change of twice the tolerance
-    undecided on most machines. An e-value that is ignored while the ratio is tolerated is still an
-    e-value.
+    The test is of a ratio above 1, and the median ratio has to exceed the tolerance: a test of a
+    ratio above the tolerance would leave twice the tolerance undecided on most machines.
     """
 
     def beyond(logs: Sequence[float], limit: float, null: float = 0.0) -> float:

@@ -17,15 +17,14 @@ LIMIT = 100
 PATCH = 20_000
 """The maximum number of characters of a commit that a page shows."""
 
-_FORMAT = "--format=%H%x00%T%x00%cs%x00%s"
+_FORMAT = "--format=%H%x00%cs%x00%s"
 
 
 @dataclass(frozen=True)
 class Commit:
-    """A commit: its full hash, the hash of its tree, its date and its subject."""
+    """A commit: its full hash, its date and its subject."""
 
     hash: str
-    tree: str
     date: str
     subject: str
 
@@ -36,22 +35,21 @@ class Commit:
 
 
 def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[Commit]:
-    """Return the commits of a range, or some single ones, oldest first.
+    """Return the commits of ranges, or single ones, oldest first.
 
     Parameters
     ----------
     folder : Path
         A folder of the repository.
     revisions : sequence of str
-        Ranges ``A..B``, which include A and follow the first parent of a merge; or single
-        revisions, if none of the texts is a range.
+        Ranges ``A..B``, which include A and follow the first parents of merges; or revisions.
     every : int
-        Take each n-th commit from the newest backwards, and the oldest one.
+        Take each n-th commit, counted from the newest, and the oldest one.
 
     Raises
     ------
     UsageError
-        If git does not know a revision, or there are none or too many commits.
+        If a revision is unknown, or there are too many commits.
     """
     text = " ".join(revisions)
     if bad := [one for one in revisions if one.startswith("-")]:
@@ -66,14 +64,14 @@ def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[C
     taken = list(dict.fromkeys([*found[::every], found[-1]]))
     if len(taken) > LIMIT:
         raise UsageError(
-            f"{text} has {len(found):,} commits, and a history at most {LIMIT}: take some of them "
-            f"with --every {math.ceil(len(found) / (LIMIT - 1))}, or a shorter range"
+            f"{text} has {len(found):,} commits, and a history at most {LIMIT}: take a shorter "
+            f"range, or --every {math.ceil(len(found) / (LIMIT - 1))}"
         )
     return taken[::-1]
 
 
 def shown(folder: Path, commit: str) -> str:
-    """Return what ``git show`` prints about a commit, cut if it is long."""
+    """Return the output of ``git show`` about a commit, cut if it is long."""
     text = git(folder, "show", "--stat", "--patch", "--no-color", "--no-ext-diff", commit)
     return text if len(text) <= PATCH else f"{text[:PATCH]}\n... git show {commit} has the rest"
 

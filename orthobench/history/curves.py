@@ -1,4 +1,4 @@
-"""Curves over commits of result, work and time, with the steps in them."""
+"""Curves of result, work and time over commits, with their steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, plural
 
 LEFT = 0.05
-"""The part of the oldest run's way that is left at the target of the curve of work."""
+"""The target of the curve of work: the part that is left of the oldest run's way."""
 
 CHANGED = (Change.WORSE, Change.BETTER, Change.MIXED)
 
@@ -33,7 +33,7 @@ EXACT: Mapping[Question, Callable[[Run, Run, float], Finding]] = {
 }
 
 
-Step: TypeAlias = dict[str, Any]  # plain values, as `curves` describes them
+Step: TypeAlias = dict[str, Any]  # see `curves`
 
 
 @dataclass
@@ -45,12 +45,11 @@ class Curve:
     problem, solver, metric : str
     unit : str
         That of its work: flops, samples or steps.
-    result, work, time : list of float
-        A value for each commit, NaN if there is none: the median over seeds of the last value of
-        the metric, the median of the work to the target, infinite if that is not reached, and the
-        ratio of the time to that of the oldest commit.
-    low, high : list of float
-        The 95 % interval of the ratio of times.
+    result, work : list of float
+        For each commit the median over seeds of the last value of the metric, and of the work to
+        the target. NaN stands for no value, infinity for a target that is not reached.
+    time, low, high : list of float
+        The ratio of the time to that of the oldest commit, and its 95 % interval.
     reasons : dict
         Why commits have no value, by their places.
     """
@@ -61,10 +60,10 @@ class Curve:
     unit: str
     result: list[float]
     work: list[float]
+    reasons: dict[int, str]
     time: list[float] = field(default_factory=list)
     low: list[float] = field(default_factory=list)
     high: list[float] = field(default_factory=list)
-    reasons: dict[int, str] = field(default_factory=dict)
 
 
 def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list[Step]]:
@@ -74,50 +73,43 @@ def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list
     ----------
     history : History
     ratios : sequence of Ratio
-        Of times; none if they were not measured.
+        The ratios of times; none if they were not measured.
 
     Returns
     -------
     curves : list of Curve
     steps : list of dict
-        Changes of a curve from one commit that has it to the next one. ``place`` and ``since`` are
-        the places of these commits, the later one first, and ``gap`` is the number of commits
-        between them, which have no result; ``commit`` and ``subject`` are those of the later one.
-        ``change`` is ``"worse"``, ``"better"`` or, if seeds disagree, ``"mixed"``; ``ratio`` and
-        ``said`` are of the seed that is worst, or that changed most if none is worse. Besides
-        ``question``, ``problem`` and ``solver``.
+        Changes of a curve from one commit with a value to the next one. The place of the later
+        commit is ``place``, that of the earlier one ``since``. The number of commits between them
+        is ``gap``. If seeds disagree, the ``change`` is ``"mixed"``. The ``ratio`` and ``said`` are
+        those of the seed with the largest change.
     """
     keys = dict.fromkeys(key for one in reversed(history.commits) for key in one.runs)
     found, steps = [], list[Step]()
     for group in grouped(keys, lambda key: key[:2]).values():
         curve = _curve(group, history.commits)
-        steps += _exact_steps(group, history.commits)
-        steps += _chain(curve, [one for one in ratios if one.key[:2] == group[0][:2]],
-                        history.commits, 2 * len(ratios))  # fmt: skip
+        steps += _steps(group, history.commits)
+        steps += _chain(curve, group, ratios, history.commits)
         found.append(curve)
     return found, sorted(steps, key=lambda step: -step["place"])
 
 
 def _curve(keys: Sequence[Key], commits: Sequence[Followed]) -> Curve:
-    """Return the curve of some cells, without its times."""
     newest = next(one.runs[keys[0]] for one in reversed(commits) if keys[0] in one.runs)
     metric = newest.problem.primary
     seeds = [[one.finished(key) for one in commits] for key in keys]
     finals = [[run.trace[-1].metrics.get(metric, math.nan) if run else math.nan for run in runs]
               for runs in seeds]  # fmt: skip
     units, work = zip(*map(_work, seeds), strict=True)
-    found = Curve(*keys[0][:2], metric, next(filter(None, units), "steps"), _median(finals),
-                  _median(work))  # fmt: skip
-    found.reasons = {i: _why(one, keys) for i, one in enumerate(commits)
-                     if math.isnan(found.result[i])}  # fmt: skip
-    return found
+    unit, result = next(filter(None, units), "steps"), _median(finals)
+    reasons = {i: _why(one, keys) for i, one in enumerate(commits) if math.isnan(result[i])}
+    return Curve(*keys[0][:2], metric, unit, result, _median(work), reasons)
 
 
 def _work(runs: Sequence[Run | None]) -> tuple[str, list[float]]:
-    """Return the unit, and the work at each commit to what the oldest run reaches.
+    """Return the unit, and the work at each commit to a target of the oldest run.
 
-    The target leaves a part `LEFT` of the way from its start to its end; if it gets no further than
-    its start, the work of whole runs is counted.
+    If the oldest run ends no lower than it starts, the work of whole runs is counted.
     """
     oldest = next(filter(None, runs), None)
     if oldest is None:
@@ -150,7 +142,7 @@ def _why(one: Followed, keys: Sequence[Key]) -> str:
     return next(filter(None, reasons))
 
 
-def _exact_steps(keys: Sequence[Key], commits: Sequence[Followed]) -> Iterator[Step]:
+def _steps(keys: Sequence[Key], commits: Sequence[Followed]) -> Iterator[Step]:
     """Yield each change of results and of work."""
     there = [i for i, one in enumerate(commits) if any(key in one.runs for key in keys)]
     for ends in pairwise(there):
@@ -170,7 +162,7 @@ def _exact_steps(keys: Sequence[Key], commits: Sequence[Followed]) -> Iterator[S
 
 
 def _size(one: Finding) -> float:
-    """Return how large a change is; one without a ratio, such as a failure, is the largest."""
+    """Return the size of a change; one without a ratio, such as a failure, is the largest."""
     if math.isnan(one.ratio) or one.ratio <= 0:
         return math.inf
     return abs(math.log(one.ratio)) if math.isfinite(one.ratio) else math.inf
@@ -180,7 +172,6 @@ def _step(
     key: Key, question: Question, ends: tuple[int, int], commits: Sequence[Followed],
     change: Change, finding: Finding, seeds: str = "",
 ) -> Step:  # fmt: skip
-    """Return a step, from one place in the history to another."""
     (since, place), (problem, solver, seed) = ends, key
     said = Row(question, problem, solver, seed, finding).said
     said = said.replace("HEAD", "this commit").replace("BASE", "the one before") + seeds
@@ -193,32 +184,32 @@ def _step(
 
 
 def _chain(
-    curve: Curve, ratios: Sequence[Ratio], commits: Sequence[Followed], tests: int
+    curve: Curve, keys: Sequence[Key], ratios: Sequence[Ratio], commits: Sequence[Followed]
 ) -> Iterator[Step]:
     """Multiply the ratios of neighbours from the oldest commit on, and yield the steps.
 
-    A ratio is no more certain than the ratios that are no steps are near to 1: rounds in the same
-    processes share their places in memory.
+    The error of a ratio is at least the typical distance from 1 of the ratios that are no steps:
+    rounds in the same processes share their addresses.
     """
     curve.time, curve.low, curve.high = ([math.nan] * len(commits) for _ in range(3))
-    if not tests:
+    if not ratios:
         return
-    own = {(one.since, one.place): (one, one.finding(tests)) for one in ratios if one.logs}
+    own = {(one.since, one.place): (one, one.finding())
+           for one in ratios if one.key[:2] == keys[0][:2] and one.logs}  # fmt: skip
     calm = [abs(math.log(one.ratio)) for _, one in own.values() if one.change not in CHANGED]
     noise = 1.4826 * float(np.median(calm)) if calm else 0.0
-    keys = {key for one in commits for key in one.runs if key[:2] == (curve.problem, curve.solver)}
     there = [i for i, value in enumerate(curve.result) if math.isfinite(value)]
     log, variance = 0.0, 0.0
-    for before, place in zip([*there[:1], *there], there, strict=False):
-        if found := own.get((before, place)):
+    for ends in zip([*there[:1], *there], there, strict=False):
+        old, new = (commits[i].content for i in ends)
+        if found := own.get(ends):
             ratio, finding = found
             log += math.log(finding.ratio)
             variance += max(ratio.spread(), noise) ** 2
             if finding.change in CHANGED:
-                ends = before, place
                 yield _step(ratio.key, Question.TIME, ends, commits, finding.change, finding)
-        elif any(commits[before].content.get(k) != commits[place].content.get(k) for k in keys):
-            log, variance = math.nan, 0.0  # the chain is broken here
+        elif any(old.get(key) != new.get(key) for key in keys):
+            log = math.nan  # the chain is broken here
         reach = 1.96 * math.sqrt(variance)
-        curve.time[place] = math.exp(log)
-        curve.low[place], curve.high[place] = math.exp(log - reach), math.exp(log + reach)
+        curve.time[ends[1]] = math.exp(log)
+        curve.low[ends[1]], curve.high[ends[1]] = math.exp(log - reach), math.exp(log + reach)

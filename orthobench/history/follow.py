@@ -1,61 +1,53 @@
-"""A history as a whole: builds the commits of a range and runs the cells that are new in each."""
+"""Builds the commits of a range, and runs the cells that are new in each."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from importlib import metadata
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orthobench
 from orthobench.compare.cells import Progress, planned, requested, run_cells
 from orthobench.compare.environments import sides
 from orthobench.compare.options import Options
 from orthobench.compare.process import SideProcess, run_of
-from orthobench.compare.sides import Side, states_of
+from orthobench.compare.sides import Side
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.history.commits import Commit
 from orthobench.history.record import Record
 from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import Key
 from orthobench.tools.formatting import clean
-from orthobench.tools.git import git
 
 REASON = 300
-"""The maximum number of characters of the reason why a commit has no results."""
+"""Maximum number of characters of the reason why a commit has no results."""
 
 
 @dataclass
 class Followed:
-    """A commit with the cells that it has.
+    """A commit with its cells.
 
     Attributes
     ----------
     commit : Commit
     failed : str
-        Why it has no cells at all; empty if it has.
-    content : dict
-        The digest of all that the result of each cell depends on.
-    absent : list of (str, str, str)
-        Problem, solver and the reason why it does not have their cells.
-    runs : dict
-        The run of each cell.
+        Why it has no cells; empty if it has.
+    content, absent, runs
+        As in `SideCells`.
     """
 
     commit: Commit
     failed: str = ""
     content: dict[Key, str] = field(default_factory=dict)
-    absent: list[tuple[str, str, str]] = field(default_factory=list)
+    absent: Sequence[tuple[str, str, str]] = ()
     runs: dict[Key, Run] = field(default_factory=dict)
 
     def finished(self, key: Key) -> Run | None:
-        """Return the run of a cell, if there is one that has not failed."""
+        """Return the run of a cell; None if it is missing or failed."""
         run = self.runs.get(key)
         return run if run and run.trace and not run.failed else None
 
@@ -70,15 +62,14 @@ class History:
         The project's, in its repository.
     commits : list of Followed
     options : Options
-        What is run at each commit.
     record : Record
-        What is there already is not done again; what is done is added at once.
+        Finished runs are read from it, and new ones added at once.
     extras : sequence of Path
         Folders of more projects of the repository, which are built too.
     request : mapping
-        The name and the tables of the suite, and the ratio of checkpoints.
+        The arguments of the request ``plan``.
     made : int
-        The number of runs that were made now, and not at another commit or by another call.
+        The number of new runs.
     """
 
     folder: Path
@@ -90,14 +81,9 @@ class History:
     made: int = 0
 
     def follow(self, progress: Progress) -> None:
-        """Run the cells of a suite at each commit, the newest first, but each identity only once.
+        """Run the cells of a suite at each commit, the newest first, but equal cells only once.
 
         All commits run the suite of the newest one that can be built.
-
-        Parameters
-        ----------
-        progress : callable
-            Called with what is being done.
 
         Raises
         ------
@@ -107,8 +93,9 @@ class History:
         for number, one in enumerate(reversed(self.commits), start=1):
             progress(f"{one.commit.short}, commit {number} of {len(self.commits)}")
             try:
-                self.request = self.request or self._requested(one)
-                self._follow(one, progress)
+                with sides(one.commit.hash, here=self.folder, extras=self.extras) as built:
+                    self.request = self.request or requested(built, self.options)
+                    self._run(built[0], one, progress)
             except OrthobenchError as error:
                 one.failed = _reason(error)
         if not any(one.content for one in self.commits):
@@ -116,78 +103,33 @@ class History:
             why = last.failed or "; ".join({reason for *_, reason in last.absent})
             raise UsageError(f"no commit has a cell that can be run; {last.commit.short}: {why}")
 
-    def _requested(self, one: Followed) -> dict[str, Any]:
-        """Return what workers are asked to plan; a suite that has a name is that of the commit."""
-        if isinstance(self.options.suite, Path):
-            return requested([], self.options)
-        with sides(one.commit.hash, here=self.folder, extras=self.extras) as built:
-            return requested(built, self.options)
-
-    def _follow(self, one: Followed, progress: Progress) -> None:
-        """Run the cells of a commit that are new in it; build it only if that is necessary."""
-        place = ("plan", one.commit.tree, self._surroundings())
-        plan = self.record.get(*place)
-        if plan is None or not all(self.record.get("run", digest) for _, digest in plan["cells"]):
-            with sides(one.commit.hash, here=self.folder, extras=self.extras) as (side,):
-                self._run(side, one, progress)
-            plan = {"cells": [*one.content.items()], "absent": one.absent}
-            self.record.put(plan, *place)
-            return
-        one.absent = [(problem, solver, why) for problem, solver, why in plan["absent"]]
-        one.content = {(problem, solver, seed): digest
-                       for (problem, solver, seed), digest in plan["cells"]}  # fmt: skip
-        one.runs = {key: run_of(key, self.record.get("run", digest))
-                    for key, digest in one.content.items()}  # fmt: skip
-
     def _run(self, side: Side, one: Followed, progress: Progress) -> None:
         """Plan the cells of a side, and run those that are not in the record."""
         with ExitStack() as stack:
             worker = stack.enter_context(SideProcess(side, self.options, self.request))
             (cells,) = planned([side], [worker], self.request)
-            kinds = worker.ask("kinds", files=sorted(cells.facts["files"]))
-            cells = replace(cells, kinds=kinds)
+            cells.kinds.update(worker.ask("kinds", files=sorted(cells.facts["files"])))
             shared = sorted(cells.shared_code.items())
             content = {key: _digest([own, shared]) for key, own in cells.content.items()}
-            known = {key: self.record.get("run", digest) for key, digest in content.items()}
+            missing = []
+            for key, digest in content.items():
+                if reply := self.record.get(digest):
+                    cells.runs[key] = run_of(key, reply)
+                    cells.imported.update(reply["loaded"])
+                else:
+                    missing.append(key)
 
             def keep(key: Key, reply: Mapping[str, Any]) -> None:
                 self.made += 1
-                if "trace" in reply:  # else the worker died, perhaps of the machine: tried again
-                    self.record.put(reply, "run", content[key])
+                if "trace" in reply:  # otherwise the worker died, and the next call tries again
+                    self.record.put(content[key], reply)
 
-            for key, reply in known.items():
-                if reply:
-                    cells.runs[key] = run_of(key, reply)
-                    cells.imported.update(reply["loaded"])
-            missing = [key for key, reply in known.items() if not reply]
-            name = one.commit.short
             run_cells([cells], [worker], missing, self.options,
-                      lambda text: progress(f"{name}: {text}"), stack, keep=keep)  # fmt: skip
+                      lambda text: progress(f"{one.commit.short}: {text}"), stack, keep=keep
+                      )  # fmt: skip
             cells.require_libraries()
-        one.content, one.absent = content, [*cells.absent]
+        one.content, one.absent = content, cells.absent
         one.runs = {key: cells.runs[key] for key in content}
-
-    def _surroundings(self) -> str:
-        """Return a digest of all that a commit's plan depends on beside the commit.
-
-        That is the suite, Python and its packages, the folders of solvers and problems in files,
-        and the orthobench that is here: unless it is of the repository itself, so that each commit
-        brings its own.
-        """
-        known: list[Any] = [dict(self.request), sys.version, *map(str, self.extras)]
-        known += sorted({(d.name, d.version) for d in metadata.distributions()})
-        root = Path(orthobench.__file__).parent
-        top = Path(git(self.folder, "rev-parse", "--show-toplevel")).resolve()
-        if not root.is_relative_to(top):
-            known += sorted((path, *state[:2]) for path, state in states_of(root).items())
-        tables = self.request["tables"]
-        named = (str(one.get("name")) for kind in ("problem", "solver")
-                 for one in tables.get(kind, ()))  # fmt: skip
-        for file in (name.partition(":")[0] for name in named if ".py:" in name):
-            known += sorted(
-                (one.name, one.read_text("utf-8")) for one in Path(file).parent.glob("*.py")
-            )
-        return _digest(known)
 
 
 def _digest(value: Any) -> str:
@@ -195,6 +137,6 @@ def _digest(value: Any) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return what is wrong with a commit, without the name that the comparison gives it."""
+    """Return the message of an error, without the names of sides and temporary folders."""
     text = re.sub(r"HEAD '[0-9a-f]{40}'", "it", clean(str(error)))
     return re.sub(r"[^\s(]*orthobench-compare-[^\s/]*/(\S*site-packages/)?", "", text)[:REASON]

@@ -1,10 +1,9 @@
-"""A history as plain values, and as lines of text for a terminal."""
+"""A history as JSON, and as text for a terminal."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,31 +16,17 @@ from orthobench.tools.formatting import clean, number, plural, si
 
 COLOURS = {"worse": "red", "better": "green", "mixed": "yellow"}
 
-BLOCKS = "▁▂▃▄▅▆▇█"
-
 STEPS = 30
-"""The maximum number of steps that a terminal shows."""
+"""Maximum number of steps that a terminal shows."""
 
 
 def facts(
     history: History, curves: Sequence[Curve], steps: Sequence[Step], revisions: Sequence[str]
 ) -> dict[str, Any]:
-    """Return a history as plain values; None stands for a number that is not finite.
+    """Return a history as JSON values, with None for numbers that are not finite.
 
-    Parameters
-    ----------
-    history : History
-    curves : sequence of Curve
-    steps : sequence of Step
-    revisions : sequence of str
-        The user's words.
-
-    Returns
-    -------
-    dict
-        ``schema``, ``revisions``, ``suite``, the numbers of ``cells`` and of ``runs`` made now;
-        ``commits`` (oldest first; ``failed`` says why one has no cells), ``curves`` (a value for
-        each commit, or None, and the ``reasons`` by place), ``steps``, newest first.
+    ``revisions`` are the user's words, and ``runs`` is the number of new runs. ``commits`` are
+    oldest first, with the reason ``failed`` if one has no cells; ``steps`` are newest first.
     """
     commits = [
         {"commit": one.commit.hash, "date": one.commit.date, "subject": clean(one.commit.subject),
@@ -57,14 +42,9 @@ def facts(
 
 
 def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
-    """Yield a curve for each solver on each problem, the steps with their commits, and the gaps.
+    """Yield the first and last values of each curve, the steps by commit, and the gaps.
 
-    Parameters
-    ----------
-    found : mapping
-        The `facts`.
-    width : int
-        Columns of the terminal.
+    `found` is that of `facts`, and `width` the columns of the terminal.
     """
     commits = found["commits"]
     yield (
@@ -75,23 +55,16 @@ def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
         metric = clean(curves[0]["metric"].replace("_", " "))
         yield f"\n{click.style(clean(problem), bold=True)}  {metric}"
         for curve in curves:
-            yield from _curve_lines(curve, found)
+            result, work = _ends(curve["result"], number), _ends(curve["work"], si)
+            yield f"  {clean(curve['solver'])}: {result}; work {work} {curve['unit']}{_time(curve)}"
     yield ""
     yield from _step_lines(found["steps"], width)
-    for text in _gaps(found):
-        yield from textwrap.wrap(clean(text), width, subsequent_indent="  ")
-
-
-def _curve_lines(curve: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    wide = min(32, max(len(one["solver"]) for one in found["curves"]))
-    name, cell = clean(curve["solver"]), (curve["problem"], curve["solver"])
-    own = Counter(step["question"] for step in found["steps"]
-                  if (step["problem"], step["solver"]) == cell)  # fmt: skip
-    for question in ("result", "work", *(["time"] if found["timed"] else [])):
-        steps = f"  {plural(own[question], 'step')}" if own[question] else ""
-        spark, ends = _spark(curve[question]), _ends(question, curve)
-        yield f"  {name:<{wide}.{wide}}  {question:<6} {spark}  {ends}{steps}"
-        name = ""
+    for commit in commits:
+        if commit["failed"]:
+            text = f"{_name(commit)} has no results: {commit['failed']}"
+            yield from textwrap.wrap(clean(text), width, subsequent_indent="  ")
+    if without := sum(len(curve["reasons"]) for curve in found["curves"]):
+        yield f"{plural(without, 'value')} of curves missing: the page has the reasons"
 
 
 def _step_lines(steps: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
@@ -109,40 +82,20 @@ def _step_lines(steps: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]
         yield "no step"
 
 
-def _gaps(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield why commits and cells have no results."""
-    commits = found["commits"]
-    for commit in commits:
-        if commit["failed"]:
-            yield f"{_name(commit)} has no results: {commit['failed']}"
-    for curve in found["curves"]:
-        reasons = Counter(why for at, why in curve["reasons"].items()
-                          if not commits[int(at)]["failed"])  # fmt: skip
-        for why, count in reasons.items():
-            name = f"{curve['solver']} on {curve['problem']}"
-            yield f"{name} has no value at {plural(count, 'commit')}: {why}"
-
-
 def _name(commit: Mapping[str, Any]) -> str:
     return str(commit["commit"][:10])
 
 
-def _ends(question: str, curve: Mapping[str, Any]) -> str:
+def _ends(values: Sequence[float | None], text: Any) -> str:
     """Return the first and the last value as text: ``0.12 -> 0.14``."""
-    there = [value for value in curve[question] if value is not None]
-    if not there:
-        return "no value"
-    if question == "time":
-        low, high = ([x for x in curve[end] if x is not None][-1] for end in ("low", "high"))
-        return f"x {there[-1]:.3f} [{low:.3f}, {high:.3f}] of the oldest"
-    text, unit = (si, f" {curve['unit']}") if question == "work" else (number, "")
-    ends = dict.fromkeys([there[0], there[-1]])
-    return f"{' -> '.join(map(text, ends))}{unit}"
+    known = [value for value in values if value is not None]
+    return " -> ".join(map(text, dict.fromkeys([*known[:1], *known[-1:]]))) or "no value"
 
 
-def _spark(values: Sequence[float | None]) -> str:
-    """Return a character for each commit, blank if it has no value."""
-    there = [value for value in values if value is not None]
-    low, high = min(there, default=0.0), max(there, default=0.0)
-    scale = (len(BLOCKS) - 1e-9) / (high - low) if high > low else 0.0
-    return "".join(" " if v is None else BLOCKS[int(scale * (v - low))] for v in values)
+def _time(curve: Mapping[str, Any]) -> str:
+    """Return the time at the newest commit, relative to the oldest one."""
+    known = [one for one in zip(curve["time"], curve["low"], curve["high"], strict=True)
+             if one[0] is not None]  # fmt: skip
+    if not known:
+        return ""
+    return "; time x {:.3f} [{:.3f}, {:.3f}] of the oldest".format(*known[-1])

@@ -1,13 +1,10 @@
-"""The results of a history that are there already, in a file that survives the end of any process.
-
-Each result is a row of an SQLite table, written in a transaction of its own.
-"""
+"""The finished runs and times of a history, in an SQLite file, each in its own transaction."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,7 @@ from orthobench.tools.files import refuse_link
 
 
 class Record:
-    """Plain values by their kind and their key.
+    """Runs and times as JSON values, by the digests of what they depend on.
 
     Parameters
     ----------
@@ -32,24 +29,16 @@ class Record:
     def __init__(self, path: Path) -> None:
         refuse_link(path)
         self.path = path
-        self._run(
-            "CREATE TABLE IF NOT EXISTS history "
-            "(kind TEXT, key TEXT, value TEXT, PRIMARY KEY (kind, key))"
-        )
+        self._run("CREATE TABLE IF NOT EXISTS run (digest TEXT PRIMARY KEY, reply TEXT)")
 
-    def get(self, kind: str, *key: Any) -> Any:
-        """Return a value, or None if there is none or it cannot be read."""
-        rows = self._run(
-            "SELECT value FROM history WHERE kind = ? AND key = ?", kind, json.dumps(key)
-        )
-        with suppress(ValueError, TypeError):
-            return json.loads(rows[0][0]) if rows else None
-        return None
+    def get(self, digest: str) -> Any:
+        """Return a run or a time, or None."""
+        rows = self._run("SELECT reply FROM run WHERE digest = ?", digest)
+        return json.loads(rows[0][0]) if rows else None
 
-    def put(self, value: Any, kind: str, *key: Any) -> None:
-        """Keep a value."""
-        row = kind, json.dumps(key), json.dumps(value)
-        self._run("INSERT OR REPLACE INTO history VALUES (?, ?, ?)", *row)
+    def put(self, digest: str, reply: Any) -> None:
+        """Keep a run or a time."""
+        self._run("INSERT OR REPLACE INTO run VALUES (?, ?)", digest, json.dumps(reply))
 
     def _run(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
         try:

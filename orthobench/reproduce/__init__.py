@@ -1,8 +1,8 @@
 """Reproduction of papers: their suites are run, their claims checked, their pages written.
 
-The plugin of a paper imports this module. It returns a `Paper` with its `Claim`s. The check of a
-claim asks the `Evidence` for runs and returns a `Measurement`, mostly by one of the functions
-``*_within``, which turn one number for each seed into an estimate with an interval and a verdict.
+The plugin of a paper imports this module, and returns a `Paper` with its `Claim`s. The check of a
+claim asks the `Evidence` for runs and returns a `Measurement`, mostly by a function ``*_within``
+that makes an estimate, an interval and a verdict of one number for each seed.
 """
 
 from orthobench.harness.cell import instance_of

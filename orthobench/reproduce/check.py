@@ -1,4 +1,4 @@
-"""Checking of claims: each gives a measurement or an error, and the lines of text about it."""
+"""Checks of claims, and the text about their verdicts."""
 
 from __future__ import annotations
 
@@ -49,11 +49,10 @@ class Checked:
 
     @property
     def red(self) -> bool:
-        """Whether the verdict contradicts the published one, so that a solver or check has changed.
+        """Whether the verdict contradicts the published one.
 
-        A claim that is not decided at the quick size, with few seeds, is no
-        contradiction, and neither is one whose data are missing. At the smoke size only errors
-        count.
+        Missing data are no contradiction, nor is an undecided claim at the quick size. At the smoke
+        size only errors count.
         """
         verdict, known = self.measurement.verdict, self.claim.known
         if self.error:
@@ -64,13 +63,7 @@ class Checked:
 
 
 def select(paper: Paper, names: Sequence[str]) -> tuple[Claim, ...]:
-    """Return the claims of these names; all claims without names.
-
-    Raises
-    ------
-    UsageError
-        On an unknown name; suggests the nearest one.
-    """
+    """Return the claims with some names, or all; an unknown name raises a `UsageError`."""
     known = {claim.name: claim for claim in paper.claims}
     for name in names:
         if name not in known:
@@ -79,7 +72,7 @@ def select(paper: Paper, names: Sequence[str]) -> tuple[Claim, ...]:
 
 
 def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
-    """Check claims one after the other; an exception in one check does not stop the others."""
+    """Check claims one after the other; an error in a check does not stop the others."""
     for claim in claims:
         missing, error = missing_data(claim.data), ""
         try:
@@ -101,7 +94,7 @@ def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
 
 
 def missing_data(names: Sequence[str]) -> list[str]:
-    """Return those of some files that are not in the data folder."""
+    """Return the files that are missing in the data folder."""
     return [name for name in names if not (data_folder() / name).exists()]
 
 
@@ -129,7 +122,7 @@ def facts(checked: Checked) -> dict[str, Any]:
 
 
 def claim_lines(checked: Checked) -> Iterator[str]:
-    """Yield the lines about one claim: verdict, source and sentence, then the measurement."""
+    """Yield the lines about a claim: verdict, source, sentence and measurement."""
     claim, measurement = checked.claim, checked.measurement
     verdict = "ERROR" if checked.error else measurement.verdict.value
     colour = "red" if checked.red else COLOURS[measurement.verdict]
@@ -147,7 +140,7 @@ def claim_lines(checked: Checked) -> Iterator[str]:
 
 
 def counts(checked: Sequence[Checked]) -> list[str]:
-    """Return the number of claims with each verdict, in words."""
+    """Return the number of claims with each verdict as text."""
     verdicts = Counter(c.measurement.verdict for c in checked if not c.error)
     parts = [verdict.counted(verdicts[verdict]) for verdict in Verdict if verdicts[verdict]]
     errors = len(checked) - verdicts.total()

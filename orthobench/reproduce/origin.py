@@ -1,4 +1,4 @@
-"""The code that a page was measured with: digests of it, and which of them are others now."""
+"""Digests of the code that a page was measured with, and comparison with the code of now."""
 
 from __future__ import annotations
 
@@ -27,41 +27,31 @@ def digests_of(paper: Paper, names: Iterable[str], registry: Registry) -> dict[s
     ----------
     paper : Paper
     names : iterable of str
-        Of solvers and problems, as ``"solver msg"``; those that are not installed have no digest.
+        Solvers and problems, such as ``"solver msg"``; those that are not installed are left out.
     registry : Registry
     """
     classes = {name: found for name in sorted(names) if (found := _classes(name, registry))}
     return {
         CLAIMS: _joined(_claims(paper)),
         CORE: _joined(digests(cls, cls)[CORE] for found in classes.values() for cls in found),
-        **{name: _joined(d for cls in all_of for d in parts(cls).values())
-           for name, all_of in classes.items()},
+        **{name: _joined(digest for cls in found for digest in parts(cls).values())
+           for name, found in classes.items()},
     }  # fmt: skip
 
 
 def changed(paper: Paper, page: str, registry: Registry) -> list[str] | None:
-    """Return what is other code now than when a page was measured; None if it has no digests.
-
-    Parameters
-    ----------
-    paper : Paper
-    page : str
-        The text of its page.
-    registry : Registry
-    """
-    told = dict(ROW.findall(page))
-    if not told:
-        return None
-    now = digests_of(paper, told, registry)
-    return [name for name, digest in told.items() if now.get(name) != digest]
+    """Return the names on a page, given as text, whose code has changed; None without digests."""
+    before = dict(ROW.findall(page))
+    now = digests_of(paper, before, registry)
+    return [name for name in before if now.get(name) != before[name]] if before else None
 
 
 def _classes(name: str, registry: Registry) -> list[type]:
     kind, _, own = name.partition(" ")
-    solvers, problems = registry.solvers.get(own), registry.problems.get(own)
-    if kind == "solver" and solvers:
+    if kind == "solver" and (solvers := registry.solvers.get(own)):
         return [provided.item for provided in solvers.all]
-    return [problems.item] if kind == "problem" and problems else []
+    problem = registry.problems.get(own) if kind == "problem" else None
+    return [problem.item] if problem else []
 
 
 def _claims(paper: Paper) -> Iterator[str]:
@@ -72,10 +62,9 @@ def _claims(paper: Paper) -> Iterator[str]:
         marker = type("Claims", (), {"__module__": homes[0], "homes": tuple(homes)})
         yield from parts(marker).values()
     for path in (paper.suites.parent.with_suffix(".toml"), *paper.suites.glob("*.toml")):
-        if not path.exists():
-            continue
-        text = canonical(tomllib.loads(path.read_text(encoding="utf-8")))
-        yield hashlib.sha256(f"{path.stem} {text}".encode()).hexdigest()
+        if path.exists():
+            text = canonical(tomllib.loads(path.read_text(encoding="utf-8")))
+            yield hashlib.sha256(f"{path.stem} {text}".encode()).hexdigest()
 
 
 def _function(call: Any) -> Any:

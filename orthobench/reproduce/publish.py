@@ -1,4 +1,4 @@
-"""Writing of a paper's page: its claims and the measurements, in Markdown, with pictures."""
+"""The page of a paper: its claims and the measurements, in Markdown, with pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from orthobench.harness.suite import FULL
 from orthobench.registry.claims import Paper, Picture, Verdict
-from orthobench.registry.plugins import Registry, catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.reproduce import origin
 from orthobench.reproduce.check import Checked, counts, measured, missing_data
 from orthobench.reproduce.runs import Runs
@@ -18,7 +18,7 @@ from orthobench.tools.formatting import listed
 PAGE = "README.md"
 
 DPI = 100
-"""Pixels per inch of the pictures, so that each is below 300 kB."""
+"""Pixels per inch of the pictures; each is below 300 kB."""
 
 SIGNS = {
     Verdict.HOLDS: "✓ holds",
@@ -37,7 +37,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     checked : sequence of Checked
         All of its claims.
     runs : Runs
-        The runs on which they were checked.
+        The evidence.
     folder : Path
         Created if it does not exist.
     """
@@ -95,36 +95,13 @@ def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
     packages = ("numpy", "scipy", "numba")
     versions = ", ".join(f"{name} {ran_on['packages'][name]}" for name in packages)
     yield f"{ran_on['orthobench']}, Python {ran_on['python']}, {versions}, on {ran_on['cpu']}."
-    yield "Intervals are 95 % over the seeds. `orthobench reproduce --help` tells of other sizes."
-    where = ran_on["git"]
-    at = f" at commit {where['commit']}{', with changes' * where['dirty']}" if where else ""
-    yield f"\nMeasured{at}, with this code; `orthobench reproduce --stale` says what has changed:\n"
+    yield "Intervals are 95 % over the seeds. `orthobench reproduce --help` names other sizes."
+    git = ran_on["git"]
+    at = f" at commit {git['commit']}{', with changes' * git['dirty']}" if git else ""
+    yield f"\nMeasured{at}, with this code; `orthobench reproduce --stale` lists changes of it:\n"
     yield "| code | digest |\n|---|---|"
     for name, digest in origin.digests_of(paper, runs.names, catalogue()).items():
         yield f"| {name} | `{digest}` |"
-
-
-def pages(folder: Path, registry: Registry) -> dict[str, list[str] | None]:
-    """Return what is other code now than each page was measured with.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of the pages, one folder a paper; papers without a page are left out.
-    registry : Registry
-
-    Returns
-    -------
-    dict
-        By the name of the paper: names as on the page, none if it is current; None if the page
-        does not name any code.
-    """
-    found = {name: (item.item, folder / name / PAGE) for name, item in registry.papers.items()}
-    return {
-        name: origin.changed(paper, page.read_text(encoding="utf-8"), registry)
-        for name, (paper, page) in found.items()
-        if page.is_file()
-    }
 
 
 def _cell(text: str) -> str:

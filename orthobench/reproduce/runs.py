@@ -1,4 +1,4 @@
-"""The runs of a paper's suites, the evidence for its claims; each is run when a check needs it."""
+"""The runs of a paper's suites, which are run when a check needs them."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ class Runs:
     size : str
         The size of the experiments, one of `orthobench.harness.suite.SIZES`.
     first_seed : int
-        The first seed of all suites: another one gives independent runs.
+        The first seed of all suites; another one gives independent runs.
     workers : int
-        Worker processes; with 1, cells run in this process.
+        Number of worker processes; with 1, cells run in this process.
     quiet : bool
         Whether there is no progress display.
     results : dict
         The results of the suites that were run, by name.
     names : set of str
-        The solvers and problems that checks and pictures asked for, as ``"solver msg"``.
+        The solvers and problems of checks and pictures, such as ``"solver msg"``.
     """
 
     paper: Paper
@@ -83,8 +83,7 @@ class Runs:
         found = [p for p in every if _applies(problem, p.name, values_of(p))]
         if not found:
             raise UsageError(f"no problem of the suite {suite} is {problem!r}")
-        told = [values_of(p) for p in every if p.name == found[0].name]
-        shown = [key for key in told[0] if _varies(key, told)]
+        shown = _varying([values_of(p) for p in every if p.name == found[0].name])
         return [label(p, {key: values_of(p)[key] for key in shown}) for p in found]
 
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
@@ -126,7 +125,7 @@ class Runs:
         return self.results[name]
 
     def asked(self, ask: Callable[[Evidence], T]) -> T:
-        """Return what a check or a picture makes of these runs, and keep what it asked for."""
+        """Return the result of a check or a picture, and note which methods it asks for."""
         with noted() as names:
             found = ask(self)
         self.names |= names
@@ -136,8 +135,6 @@ class Runs:
         path = self.paper.suites / f"{name}.toml"
         suite = load(path, catalogue(), size=self.size)
         seeds = [self.first_seed + seed for seed in suite.seeds[: SEEDS[self.size]]]
-        if seeds == [*suite.seeds]:
-            return suite
         return load(path, catalogue(), {"seeds": seeds}, self.size)
 
     def _entry(self, suite: str, problem: str, solver: str) -> SolverResult:
@@ -150,11 +147,10 @@ class Runs:
                     f"no {kind} of the suite {suite} is {text!r}; it has {', '.join(known)}"
                 )
         if len(found) > 1:
-            told = [{**_facts(e, "problem")[1], **_facts(e, "solver")[1]} for e in found]
-            differ = " or ".join(key for key in told[0] if _varies(key, told))
+            values = [{**_facts(e, "problem")[1], **_facts(e, "solver")[1]} for e in found]
             raise UsageError(
                 f"{solver!r} on {problem!r} is not one comparison of the suite {suite} but "
-                f"{len(found)}: add {differ}"
+                f"{len(found)}: add {' or '.join(_varying(values))}"
             )
         return found[0]
 
@@ -179,5 +175,6 @@ def _applies(text: str, name: str, values: Mapping[str, Any]) -> bool:
     )
 
 
-def _varies(key: str, several: Sequence[Mapping[str, Any]]) -> bool:
-    return any(values.get(key) != several[0].get(key) for values in several)
+def _varying(several: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the keys whose values differ."""
+    return [key for key in several[0] if any(one.get(key) != several[0][key] for one in several)]

@@ -1,7 +1,7 @@
 """The verification of a store: a share of its cells is drawn, computed again, and compared.
 
-Seconds are never compared. Nothing else depends on a clock, but for where a budget in seconds, or
-the end of its process, cut a run: there the checkpoints that both have are compared.
+Seconds are never compared. If a budget in seconds or the end of its process cut a run, the common
+checkpoints are compared.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from orthobench.tools.formatting import plural
 from orthobench.verify.rebuilding import NotHereError, platform_differences, rebuilt
 
 OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.SUSPECT)
-"""Endings that say something about a machine, and that another run need not repeat."""
+"""Endings that depend on the machine."""
 
 MEASURED = frozenset({TRANSFER, WARM_UP, PEAK, *WORKER_METRICS})
-"""Metrics that a machine decides, and that another run need not repeat."""
+"""Metrics that depend on the machine."""
 
 MOST = 100
-"""Mismatches that are listed for people."""
+"""Maximum number of mismatches that a terminal shows."""
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """A value of a result that did not come out again.
+    """A value that differs.
 
     Attributes
     ----------
     key, cell : str
-        What identifies the cell; the cell, for people.
+        The key of the cell, and its name.
     metric : str
-        What differs: a metric, ``steps``, ``samples``, ``flops``, ``checkpoints``, ``ending``.
+        A metric, or ``steps``, ``samples``, ``flops``, ``checkpoints`` or ``ending``.
     step : int, optional
-        The checkpoint where it differs first.
+        The first checkpoint with a difference.
     stored, recomputed : object
     """
 
@@ -72,24 +72,22 @@ class Mismatch:
 
 @dataclass
 class Verification:
-    """What came out of the verification of a store.
+    """The verification of a store.
 
     Attributes
     ----------
-    cells, checkable : int
-        The finished cells of the store, and those of them that can be computed here.
+    cells, checkable, drawn : int
+        The number of finished cells, of those that can be computed here, and of those that were.
     share : float
     seed : int
-    drawn : int
-        How many of the checkable ones were computed again.
     recomputed : list of str
-        The keys of the cells that came out again.
+        The keys of the cells with equal values.
     exact : int
-        How many of these were compared bit for bit.
+        The number of these that were compared bit for bit.
     platforms : dict
-        In what the platform or the code differs, with the number of drawn cells that it concerns.
+        The number of drawn cells, by difference of platform or code.
     unchecked : dict
-        Why cells were not checked, with the cells.
+        Cells that were not checked, by reason.
     mismatches : list of Mismatch
     """
 
@@ -105,11 +103,11 @@ class Verification:
     mismatches: list[Mismatch] = field(default_factory=list)
 
     def leave_out(self, run: Run, reason: str) -> None:
-        """Count a cell as not checked."""
+        """Count a run as not checked."""
         self.unchecked.setdefault(reason, []).append(called(run))
 
     def facts(self) -> Mapping[str, Any]:
-        """Return it as plain values."""
+        """Return the attributes as plain values, and ``verified``."""
         return {"verified": bool(self.recomputed) and not self.mismatches, **asdict(self)}
 
 
@@ -131,20 +129,20 @@ def verify(
     store : Path
         It is only read.
     registry : Registry
-        What is installed; nothing else of what the store names is run.
+        The installed solvers and problems; no other code runs.
     share : float
-        Of the cells that can be computed here, rounded up.
+        The part of the cells that can be computed here, rounded up.
     seed : int
-        Decides which: `order` by it.
+        See `order`.
     folders : sequence of Path
-        Where files may be read that the store names.
+        Files in them that the store names may be read.
     workers, limits, quiet
         As for `orthobench.run`.
 
     Raises
     ------
     StoreError
-        If the store is damaged, or is not what was written.
+        If the store is damaged.
     """
     with Store(store) as opened:
         runs, sessions = list(opened.runs()), opened.sessions()
@@ -166,9 +164,9 @@ def verify(
 
 
 def order(keys: Iterable[str], seed: int) -> list[str]:
-    """Return keys in the order in which cells are drawn: by the SHA-256 of ``"SEED KEY"``.
+    """Return keys in the order of the draw: by the SHA-256 of ``"SEED KEY"``.
 
-    So a larger share has all cells of a smaller one, whatever else a store has.
+    So a larger share has all cells of a smaller one.
     """
     return sorted(keys, key=lambda key: hashlib.sha256(f"{seed} {key}".encode()).digest())
 
@@ -185,7 +183,7 @@ def lines(result: Verification) -> Iterator[str]:
         f"{again - result.exact:,} within tolerance"
     )
     for text, count in result.platforms.items():
-        yield f"  {plural(count, 'cell')} where something else differs: {text}"
+        yield f"  {plural(count, 'cell')} on another platform: {text}"
     if result.mismatches:
         yield f"{len(result.mismatches):,} values did not:"
         yield from (f"  {one}" for one in result.mismatches[:MOST])
@@ -193,9 +191,9 @@ def lines(result: Verification) -> Iterator[str]:
         yield f"{plural(left_out, 'cell')} not checked:"
     for reason, cells in result.unchecked.items():
         yield f"  {plural(len(cells), 'cell')}, such as {cells[0]}: {reason}"
-    todo = "--share 1 computes all cells again, --seed N others"
+    todo = "--share 1 computes all cells again, --seed N other ones"
     if result.mismatches:
-        todo = "ask whoever ran it about these values, and take none of them before"
+        todo = "ask the author of the store about these values before you use any"
     elif not result.recomputed:
         todo = "install what the reasons name, or name the folder of its data with --data"
     elif result.drawn == result.checkable:
@@ -204,14 +202,14 @@ def lines(result: Verification) -> Iterator[str]:
 
 
 def called(run: Run) -> str:
-    """Return what a run of a store is called, with the beginning of its key."""
+    """Return the name of a run, with the beginning of its key."""
     return f"{run.label} (cell {run.key[:12]})"
 
 
 def _computed(
     drawn: Sequence[tuple[Run, Cell]], workers: int, limits: Limits | None, quiet: bool
 ) -> Iterator[tuple[Run, Cell, Outcome]]:
-    """Yield each run and cell with what comes out here, in processes as `orthobench run` has."""
+    """Yield each run and cell with its outcome here, from processes as of `orthobench run`."""
     cells = [_bounded(cell, run) for run, cell in drawn]
     runs = {id(cell): run for cell, (run, _) in zip(cells, drawn, strict=True)}
     with Progress(quiet) as progress:
@@ -227,10 +225,10 @@ def _computed(
 
 
 def _bounded(cell: Cell, run: Run) -> Cell:
-    """Return a cell with a budget that a run ends in which gives what was reported.
+    """Return a cell with a budget in steps that repeats the stored run.
 
-    The budget in seconds is left out, and steps end soon after the last that was reported: at the
-    checkpoint after it, where a run that broke off there would have been seen to.
+    It ends at the last step if a clock cut the run, and otherwise just beyond the next checkpoint,
+    so that a run that ends by itself can do so.
     """
     last = run.trace[-1].work.steps if run.trace else 0
     beyond = max(last + 1, int(RATIO * last)) + 1
@@ -242,14 +240,14 @@ def _bounded(cell: Cell, run: Run) -> Cell:
 
 
 def _cut_by_clock(run: Run) -> bool:
-    """Return whether a clock, or the end of the process, may have cut a run."""
+    """Return whether a clock or the end of the process may have cut a run."""
     return "seconds" in run.budget or run.stop.status in OF_MACHINE
 
 
 def _judge(
     run: Run, cell: Cell, outcome: Outcome, elsewhere: Sequence[str], result: Verification
 ) -> None:
-    """Compare a cell with what came out here, and count it."""
+    """Compare a run with its outcome here, and count it."""
     for text in elsewhere:
         result.platforms[text] = result.platforms.get(text, 0) + 1
     exact = not elsewhere and not cell.solver.place.moves
@@ -270,7 +268,7 @@ def _judge(
 def _differences(
     run: Run, outcome: Outcome, dtype: str, exact: bool
 ) -> Iterator[tuple[str, int | None, Any, Any]]:
-    """Yield what differs, the step at which it does, what is stored, and what came out here."""
+    """Yield each difference: metric, step, stored value and value here."""
     stored, again = tuple(run.trace), outcome.trace
     of_machine = {run.stop.status, outcome.stop.status} & {*OF_MACHINE}
     cut = (

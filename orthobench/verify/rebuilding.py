@@ -1,8 +1,7 @@
-"""Cells of a store, made again from the names and values that it has.
+"""Cells of a store, made again from its names and values, and differences of platforms.
 
-Nothing in a store is code. Names are looked up among what is installed, values are checked like
-those of a suite, and files are read only below folders that the user named. Bits depend on the
-platform besides code and data; here is in what two of them differ.
+Nothing in a store is code. Names are looked up among the installed plugins, values are checked like
+those of a suite, and files are read only in folders that the user named.
 """
 
 from __future__ import annotations
@@ -23,37 +22,35 @@ from orthobench.tools.environment import version
 from orthobench.tools.files import refuse_files
 
 MAY_DIFFER = ("versions", "blas", "place", "code")
-"""The parts of a cell's content that say on what it ran, and by what; any other makes it another
-cell."""
+"""The parts of a cell's content about platform and code; a cell with another part is another."""
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
-"""The distributions whose arithmetic reaches results."""
+"""Distributions on whose arithmetic results depend."""
 
 
 class NotHereError(UsageError):
-    """Something that a cell needs and that is not here; says what."""
+    """A cell cannot be run here, for the reason in the message."""
 
 
 def rebuilt(content: Mapping[str, Any], registry: Registry, folders: Sequence[Path] = ()) -> Cell:
-    """Return the cell with a content, as it is run here.
+    """Return the cell with a content.
 
     Parameters
     ----------
     content : mapping
         `Identity.content` of a run.
     registry : Registry
-        All that a store can name.
+        The solvers and problems that a store can name.
     folders : sequence of Path
-        Where files may be read that a store names.
+        Files in them that the store names may be read.
 
     Raises
     ------
     NotHereError
-        If it cannot be run here, or would be another cell: with other parameters, on other
-        data.
+        If it cannot be run here, or would be another cell, for instance with other data.
     """
     if "imported" in content:
-        raise NotHereError("it was imported, and only the harness that made it can make it again")
+        raise NotHereError("it was imported, and only its own harness can repeat it")
     try:
         cell = _cell(content, registry, folders)
         here = cell.content
@@ -109,15 +106,14 @@ def _refuse_missing(problem: AnyProblem, solver: AnySolver) -> None:
 def platform_differences(
     run: Run, cell: Cell, there: Mapping[str, Any], here: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Return in what platform and code of a run differ from those here; empty if in nothing.
+    """Return the differences of platform and code between a stored run and its cell here.
 
     Parameters
     ----------
     run : Run
     cell : Cell
-        As it is run here.
     there, here : mapping
-        The environment of its session, and the one of this process.
+        The environments of the run's session and of this process.
     """
     old, new = _platform(run.identity.content, there), _platform(cell.content, here)
     return tuple(
@@ -128,7 +124,7 @@ def platform_differences(
 
 
 def _platform(content: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return by name what a result's bits depend on beside the cell and its data."""
+    """Return, by name, what the bits of a result depend on beside the cell and its data."""
     packages = environment.get("packages") or {}
     system = str(environment.get("platform") or "").split("-")
     code = content.get("code") or {}

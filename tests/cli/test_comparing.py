@@ -107,10 +107,6 @@ def test_files_are_written_beside_what_is_printed(compare, tmp_path):
     assert "3 regressions" in (tmp_path / "a.md").read_text(encoding="utf-8")
     assert ET.parse(tmp_path / "b.xml").getroot().get("failures") == "3"  # noqa: S314
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "b.xml"]
-    compare("--dashboard", "c.json", change=Change.WORSE)
-    entries = json.loads((tmp_path / "c.json").read_text())
-    assert entries[0] == {"name": "result: msg on digits, seed 0", "unit": "of BASE", "value": 1.5}
-    assert len(entries) == 3
 
 
 @pytest.mark.parametrize("path", ["nowhere/x.xml", "/dev/null"])

@@ -49,9 +49,9 @@ def orthobench_suites():
 
 UNTOLD = {
     "packages": {}, "installed": {}, "requires": (), "files": {}, "reached": (), "defaults": {},
-    "libraries": (), "modules": {}, "content": (),
+    "libraries": (), "modules": {}, "content": (), "broken": {},
 }  # fmt: skip
-"""What a worker describes of a side that has nothing."""
+"""The facts about a side without code."""
 
 
 def git(folder, *words):

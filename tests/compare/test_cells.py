@@ -2,7 +2,6 @@
 
 import json
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -103,7 +102,7 @@ def test_all_trials_run_on_all_seeds_of_both_sides(suite):
         f"power step={step} on leading-subspace, {i + 1} of 4 cells"
         for i, step in enumerate((0.5, 1, 0.5, 1))
     ]
-    assert both[0].absent == both[0].notes == ()
+    assert both[0].absent == ()
     run = both[0].runs[ONE]
     assert (run.stop.status, run.budget, run.problem.primary) == (
         RunStatus.BUDGET, {"steps": 4}, "gap"
@@ -123,7 +122,7 @@ def test_work_is_found_to_two_percent(suite):
     assert cells.runs == {}
 
 
-def test_what_is_the_same_on_both_sides_is_not_run_unless_all_is(suite):
+def test_equal_cells_run_only_if_asked_for(suite):
     options = Options(suite)
     both = collect([BASE, HEAD], options, lambda _: None)
     assert [len(cells.runs) for cells in both] == [0, 0]
@@ -135,7 +134,7 @@ def test_what_is_the_same_on_both_sides_is_not_run_unless_all_is(suite):
     assert unchanged(both, options) == set()
 
 
-def test_runs_end_once_they_have_taken_five_times_what_one_may_take(suite, monkeypatch):
+def test_runs_end_after_five_times_the_limit_of_one(suite, monkeypatch):
     clock = iter([0.0, 99.0, 101.0, 102.0, 103.0])
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     both, _ = collected(suite, run_limit=20.0)
@@ -151,7 +150,7 @@ def described(root, libraries=("lib",), **modules):
     cells.require_libraries()
 
 
-def test_a_library_that_is_imported_from_elsewhere_is_refused_with_both_places(tmp_path):
+def test_library_imported_from_elsewhere_is_refused(tmp_path):
     described(tmp_path, mylib=str(tmp_path / "lib/mylib.py"))
     described(tmp_path, libraries=())
     described(None, mylib="/elsewhere/mylib.py")
@@ -161,7 +160,7 @@ def test_a_library_that_is_imported_from_elsewhere_is_refused_with_both_places(t
         described(tmp_path)
 
 
-def test_what_a_side_does_not_know_or_refuses_is_absent_with_the_reason(suite, toys):
+def test_unknown_cell_is_absent_with_the_reason(suite, toys):
     suite.write_text(SUITE + "[[solver]]\nname = 'power'\nlabel = 'mine'\nfault = 'nothing'\n")
     del KNOWN["v1"].problems["leading-subspace"]
     both, _ = collected(suite)
@@ -177,13 +176,13 @@ def test_what_a_side_does_not_know_or_refuses_is_absent_with_the_reason(suite, t
     assert len(both[1].runs) == 4
 
 
-def test_a_problem_that_a_solver_refuses_is_no_cell(suite, toys, monkeypatch):
+def test_problem_that_a_solver_refuses_is_no_cell(suite, toys, monkeypatch):
     KNOWN["v2"].broken = {"bad": "it raised"}
     monkeypatch.setattr(toys.Solver, "refuses", lambda self, problem: f"{self.step_size} is wrong")
     (cells, other), _ = collected(suite)
     assert cells.content == {}
     assert {*cells.absent} == {(*ONE[:2], "0.5 is wrong"), (*TWO[:2], "1.0 is wrong")}
-    assert (cells.notes, other.notes) == ((), ("v2: plugin 'bad' is broken: it raised",))
+    assert (cells.facts["broken"], other.facts["broken"]) == ({}, {"bad": "it raised"})
 
 
 def test_a_process_that_died_is_replaced(suite, monkeypatch):
@@ -197,16 +196,7 @@ def test_a_process_that_died_is_replaced(suite, monkeypatch):
     assert STARTED == ["v1", "v2", "v1", "v1", "v1"]
 
 
-def test_a_side_that_cannot_plan_is_named(suite, monkeypatch):
-    def raising(self, **request):
-        raise worker.RefusedError("its orthobench is too old")
-
-    monkeypatch.setattr(worker.Worker, "plan", raising)
-    with pytest.raises(SideError, match=r"^v1 cannot be compared: its orthobench is too old$"):
-        collected(suite)
-
-
-def test_solvers_problems_and_seeds_of_the_command_line_replace_those_of_the_suite(suite):
+def test_specifications_replace_those_of_the_suite(suite):
     words = {"solvers": ("power", "power step=2"), "problems": ("leading-subspace n=5",)}
     both, _ = collected(suite, seeds=1, **words)
     assert [*both[0].runs] == [
@@ -215,7 +205,7 @@ def test_solvers_problems_and_seeds_of_the_command_line_replace_those_of_the_sui
     assert {tuple(run.budget.items()) for run in both[0].runs.values()} == {(("steps", 4),)}
 
 
-def test_problems_of_the_command_line_have_a_budget_in_samples_where_the_suite_has_none(suite):
+def test_problem_without_a_budget_of_the_suite_has_a_default(suite):
     ours, none = {"steps": 4}, {"samples": 10_000, "steps": 10_000}
     for text, budget in ((SUITE, ours), (SUITE.replace("budget = { steps = 4 }", ""), none)):
         suite.write_text(text)
@@ -232,119 +222,14 @@ def test_a_suite_that_cannot_be_read_is_refused(tmp_path):
             collected(tmp_path / f"{name}.toml")
 
 
-def test_a_suite_is_known_by_name_to_head_or_else_to_base(suite):
-    with pytest.raises(UsageError, match=r"^both sides: .*unknown suite 'regression'"):
+def test_suite_is_that_of_head_or_else_of_base(suite):
+    with pytest.raises(UsageError, match=r"^v2: .*unknown suite 'regression'"):
         collected(None)
     for side, started in (("v1", ["v2", "v1"]), ("v2", ["v2", "v1", "v2"])):
         KNOWN[side].suites = {"regression": SimpleNamespace(item=suite)}
         STARTED.clear()
         assert len(collected(None)[0][0].runs) == 4
         assert STARTED[: len(started)] == started
-
-
-@pytest.fixture
-def planned(suite, toys, monkeypatch):
-    names = SimpleNamespace(**{**vars(protocol), "catalogue": lambda: toys.registry})
-    monkeypatch.setattr(worker, "names", lambda: names)
-    one = worker.Worker("cpu")
-    one.plan(requested([BASE], Options(suite))["tables"], "mine", 1.5)
-    return one
-
-
-def test_a_run_is_timed_so_many_times_on_the_clock_of_its_process(planned, monkeypatch):
-    before, calls = protocol.CLOCK.get(), []
-
-    def timed(instance, solver, steps, streams):
-        calls.append((solver.step_size, steps, protocol.CLOCK.get()))
-        return len(calls)
-
-    monkeypatch.setattr(worker.names(), "timed", timed)
-    assert planned.time(list(TWO), 7, 3)["seconds"] == [1.0, 2.0, 3.0]
-    assert calls == 3 * [(1.0, 7, worker.CLOCKS["cpu"])]
-    assert protocol.CLOCK.get() is before
-
-
-def test_the_planned_ratio_is_for_solvers_that_can_be_stepped(planned, toys, monkeypatch):
-    asked = []
-    real = worker.names().run
-    monkeypatch.setattr(
-        worker.names(), "run", lambda *a, ratio: (asked.append(ratio), real(*a, ratio=ratio))[1]
-    )
-    planned.run(list(ONE))
-    monkeypatch.setattr(toys.Solver, "reruns", True)
-    planned.run(list(ONE))
-    assert asked == [1.5, protocol.RATIO]
-
-
-def test_requests_are_answered_until_the_channel_is_closed(planned, monkeypatch):
-    requests = [{"do": "suite", "name": "none"}, {"do": "peak", "key": list(ONE), "steps": 1}, None]
-    sent = []
-    channel = SimpleNamespace(receive=lambda: requests.pop(0), send=sent.append)
-    monkeypatch.setattr(worker, "Worker", lambda clock: planned)
-    worker.main(channel, "cpu")
-    assert sent[0]["error"].startswith("UsageError: unknown suite 'none'")
-    assert [*sent[1]] == ["bytes"]
-
-
-def test_versions_are_no_part_of_what_a_cell_depends_on(monkeypatch):
-    content = {"code": "1", "versions": {"toys": "1.0"}}
-    digest = worker._digest(content, {"numpy": "2"})
-    assert worker._digest({**content, "versions": {"toys": "2.0"}}, {"numpy": "2"}) == digest
-    assert worker._digest({**content, "code": "2"}, {"numpy": "2"}) != digest
-    assert worker._digest(content, {"numpy": "3"}) != digest
-
-
-@pytest.fixture
-def alone(monkeypatch):
-    """As if this process had one thread."""
-    monkeypatch.setattr(worker.os, "listdir", lambda path: ["1"])
-    monkeypatch.setattr(worker.threading, "active_count", lambda: 1)
-    monkeypatch.delitem(sys.modules, "numba.np.ufunc.parallel", raising=False)
-
-
-def test_a_process_with_threads_is_not_copied(planned, alone, monkeypatch):
-    assert planned.copies == planned.time(list(TWO), 2, 1)["copies"] == worker.FORKS
-    refuses = SimpleNamespace(_is_initialized=True)  # numba, once it has used GNU OpenMP
-    monkeypatch.setitem(sys.modules, "numba.np.ufunc.parallel", refuses)
-    assert not planned.copies
-    monkeypatch.delitem(sys.modules, "numba.np.ufunc.parallel")
-    monkeypatch.setattr(worker.os, "listdir", lambda path: ["1", "2"])
-    assert not planned.time(list(TWO), 2, 1)["copies"]
-
-
-def test_a_thread_of_python_counts_as_one():
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(int).result()
-        assert worker.threaded()
-
-
-def test_a_side_is_described_by_what_its_cells_depend_on(planned):
-    facts = planned.describe([])
-    assert [key for key, _ in facts["content"]] == [*planned._planned]
-    assert facts["packages"] == facts["installed"]
-    assert facts["installed"]["python"] == sys.version.split()[0]
-    assert {"numpy", "orthobench", "scikit-learn"} <= {*facts["installed"]}
-    assert facts["defaults"]["power"]["step"]
-    assert "orthobench/harness/run.py" in facts["files"]
-    assert all("orthobench/harness/run.py" in names for _, names in facts["reached"])
-    kinds = planned.kinds(["orthobench/harness/run.py", "gone.py"])
-    assert [*kinds] == ["orthobench/harness/run.py"]
-
-
-@pytest.mark.parametrize(
-    ("name", "refused"),
-    [("orthobench.compare.protocol", True), ("orthobench.compare", True), ("numpy", False)],
-)
-def test_an_orthobench_without_a_protocol_is_refused_and_one_that_is_broken_says_why(
-    monkeypatch, name, refused
-):
-    def missing(module):
-        raise ModuleNotFoundError(name=name)
-
-    worker.names.cache_clear()
-    monkeypatch.setattr(worker, "import_module", missing)
-    with pytest.raises(worker.RefusedError if refused else ModuleNotFoundError):
-        worker.names()
 
 
 @pytest.fixture
@@ -367,12 +252,6 @@ def installed(monkeypatch):
 HERE = f"{Path(sys.prefix).resolve()}/lib/toys/__init__.py"
 
 
-def test_a_side_runs_its_own_code_and_some_orthobench(installed):
-    places = {"toys": HERE, "orthobench": "/anywhere"}
-    for points in ((), ("toys",)):  # a library, a plugin
-        assert installed(places, points, {"other": "it raised"}) == {"orthobench": "/anywhere"}
-
-
 @pytest.mark.parametrize(
     ("places", "said"),
     [
@@ -383,19 +262,6 @@ def test_a_side_runs_its_own_code_and_some_orthobench(installed):
         ({"toys": HERE, "orthobench": "/x"}, "plugin 'toys' does not load: it raised; rep"),
     ],
 )
-def test_a_side_that_would_not_run_its_code_is_refused(installed, places, said):
+def test_side_that_does_not_run_its_code_is_refused(installed, places, said):
     with pytest.raises(worker.RefusedError, match=said):
         installed(places, ["toys"], {"toys": "it raised"})
-
-
-def test_a_suite_that_head_changed_is_noted(suite):
-    other = suite.with_name("other.toml")
-    other.write_text(SUITE.replace("steps = 4", "steps = 3"))
-    KNOWN["v1"].suites = {"mine": SimpleNamespace(item=other)}
-    KNOWN["v2"].suites = {"mine": SimpleNamespace(item=suite)}
-    both, _ = collected("mine")
-    assert both[0].notes == (
-        "the cells are those of HEAD's suite mine; that of BASE has another budget",
-    )
-    KNOWN["v1"].suites = KNOWN["v2"].suites
-    assert collected("mine")[0][0].notes == ()

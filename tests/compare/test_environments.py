@@ -5,18 +5,14 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import venv
-import zipfile
-from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from orthobench.compare import environments as module
 from orthobench.compare.environments import shared_paths, sides
-from orthobench.compare.sides import ChangedError, Side
+from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 
 VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
@@ -42,35 +38,6 @@ def test_each_side_imports_its_own_code_and_shares_the_rest(project):
     assert not folder.exists()
     assert any("BASE 'HEAD~1'" in text for text in said)
     assert project.git("worktree", "list").count("\n") == 0
-
-
-ATTACK = """
-import pathlib
-for site in pathlib.Path.cwd().parent.parent.glob("*/base/lib/*/site-packages"):
-    {attack}
-"""
-"""The build of HEAD reaches for BASE, wherever it lies beside it."""
-
-
-@pytest.mark.parametrize(
-    "attack",
-    [
-        "(site / 'toy_solver.py').write_text(\"VERSION = 'attacked'\")",
-        "(site / 'attack.pth').write_text('import toy_solver')",
-    ],
-)
-@pytest.mark.wide
-def test_a_build_of_head_that_changes_base_is_refused(project, empty, attack, monkeypatch):
-    (empty / "scratch").mkdir()  # no other comparison on this machine is reached
-    monkeypatch.setattr(tempfile, "tempdir", str(empty / "scratch"))
-    project.git("clone", "-q", str(project.root), str(empty / "clone"))
-    backend = empty / "clone" / "backend.py"
-    backend.write_text(backend.read_text() + ATTACK.format(attack=attack))
-    with (
-        pytest.raises(ChangedError, match=r"BASE 'v1\.0' is not what was built any more"),
-        sides("v1.0", ".", here=empty / "clone"),
-    ):
-        pass
 
 
 def test_an_unknown_side_is_refused_before_anything_is_built(project):
@@ -133,122 +100,7 @@ def test_other_packages_come_after_the_own_ones_and_editable_ones_too(empty, mon
     assert sorted(shared_paths()) == sorted([*shared, str(empty / "hidden")])
 
 
-@pytest.fixture
-def called(empty, monkeypatch):
-    """The programs that are called, each of which writes a wheel and does not run."""
-    calls = []
-
-    def call(side, verb, command, folder=None):
-        calls.append((verb, command, folder))
-        (empty / "wheel" / "toy.whl").touch()
-
-    monkeypatch.setattr(module, "_call", call)
-    return calls
-
-
 SIDE = Side("HEAD", "folder", "")
-
-
-def test_pip_builds_what_needs_something_that_is_not_here(empty, called, monkeypatch):
-    (empty / "pyproject.toml").write_text('build-system.requires = ["pytest>=8", "no-such[x] >=1"]')
-    assert module._build(SIDE, empty, empty / "wheel") == empty / "wheel" / "toy.whl"
-    ((verb, command, _),) = called
-    assert (verb, command[1:4]) == ("build", ["-I", "-m", "pip"])
-    assert command[-5:] == ["wheel", "--no-deps", "-w", str(empty / "wheel"), str(empty)]
-    assert "--no-input" in command
-    monkeypatch.setattr(module.util, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="pip is not installed here"):
-        module._build(SIDE, empty, empty / "another")
-
-
-@pytest.mark.parametrize(
-    ("project", "call"),
-    [
-        ("", "import_module('setuptools.build_meta').__legacy__.build_wheel("),
-        ("build-system.requires = []", "('setuptools.build_meta').__legacy__.build_wheel("),
-        (
-            "build-system = { requires = ['pytest'], build-backend = 'a.b:c.d' }",
-            "import_module('a.b').c.d.build_wheel(",
-        ),
-        ("build-system = { requires = [], build-backend = 'a' }", "('a').build_wheel("),
-        (
-            "build-system = { requires = [], build-backend = 'a', backend-path = ['.', 'more'] }",
-            "sys.path[:0] = ['SOURCE', 'SOURCE/more']; import_module('a').build_wheel(",
-        ),
-    ],
-)
-def test_a_wheel_is_built_by_the_backend_that_a_project_names(empty, called, project, call):
-    source, target = empty / "source", empty / "wheel"
-    source.mkdir()
-    (source / ("pyproject.toml" if project else "setup.py")).write_text(project)
-    assert module._build(SIDE, source, target) == target / "toy.whl"
-    ((verb, command, folder),) = called
-    assert (verb, command[:3], folder) == ("build", [sys.executable, "-I", "-c"], source)
-    assert f"{call.replace('SOURCE', str(source))}{str(target)!r})" in command[3]
-
-
-def test_a_program_that_fails_is_told_with_its_last_lines(empty):
-    side = Side("v1", "revision", "", role="HEAD")
-    module._call(side, "build", [sys.executable, "-c", ""], empty)
-    code = "import os; print(os.getcwd()); assert 'bin' in os.environ['PATH'], 1; 1 / 0"
-    with pytest.raises(UsageError, match=r"^cannot build HEAD 'v1': ") as caught:
-        module._call(side, "build", [sys.executable, "-c", code], empty)
-    said = f"{empty} | Traceback (most recent call last): | ZeroDivisionError: division by zero;"
-    assert said in str(caught.value)
-    with pytest.raises(UsageError) as caught:
-        module._call(side, "build", [sys.executable, "-c", "raise SystemExit('x' * 9999)"], empty)
-    assert len(str(caught.value)) < 400
-
-
-def test_a_build_that_fails_here_is_tried_by_pip_and_the_first_reason_is_told(empty, monkeypatch):
-    """As setuptools of Python 3.11, which is installed and cannot build a wheel by itself."""
-    tried = []
-
-    def fails(side, verb, command, *_):
-        tried.append("pip" in command)
-        raise UsageError(f"reason {len(tried)}")
-
-    monkeypatch.setattr(module, "_call", fails)
-    (empty / "pyproject.toml").write_text("build-system.requires = []")
-    with pytest.raises(UsageError, match="reason 1"):
-        module._build(SIDE, empty, empty / "wheel")
-    assert tried == [False, True]
-
-
-@pytest.mark.parametrize(
-    ("text", "here"),
-    [("pytest", True), ("pytest>=8", True), ("pytest<3", False), ("no-such", False),
-     ("pytest>=8; python_version < '3'", True), ("no-such; python_version < '3'", True),
-     ("@", False)],
-)  # fmt: skip
-def test_what_a_build_needs_is_here_if_its_version_fits(text, here):
-    assert module._is_installed(text) is here
-
-
-def test_an_environment_is_asked_for_its_code_whose_state_is_kept(empty, monkeypatch):
-    process = SimpleNamespace(ask=lambda do, distributions: {"orthobench": str(empty)})
-    monkeypatch.setattr(module, "SideProcess", lambda side, options: nullcontext(process))
-    (empty / "code.py").touch()
-    with sides(sys.executable) as (side,):
-        assert (side.root, {*side.files}) == (empty, {"code.py"})
-
-
-@pytest.mark.parametrize("data", [False, True])
-def test_a_wheel_is_unpacked_or_installed_where_it_has_more_than_packages(empty, monkeypatch, data):
-    asked = []
-    monkeypatch.setattr(module, "_pip", lambda side, *words: asked.append(words))
-    wheel = empty / "toy_thing-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as files:
-        files.writestr("toy.py", "")
-        files.writestr("toy_thing-1.0.data/scripts/toy" if data else "toy.data", "")
-    side = Side(str(wheel), "wheel", str(wheel), role="HEAD")
-    made = module._installed(side, empty / "scratch", lambda _: None)
-    assert (made.root, made.distributions) == (empty / "scratch" / "head", ("toy_thing",))
-    assert made.python == made.root / "bin" / "python"
-    (packages,) = made.root.glob("lib/*/site-packages")
-    assert (packages / "toy.py").exists() is not data
-    assert [words[2:4] for words in asked] == [("install", str(wheel))] * data
-    made.check()
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from math import inf, nan
+from math import inf
 from xml.etree import ElementTree as ET
 
 import click
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from orthobench.compare.changes import Changes, File
 from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
 from orthobench.compare.options import TOLERANCE, Options, Question
-from orthobench.compare.reports import LIMIT, MARKER, SHOWN, facts, junit, lines, markdown
+from orthobench.compare.reports import LIMIT, MARKER, facts, junit, lines, markdown
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change, Finding
 
@@ -61,7 +61,7 @@ def text_of(whole, **options):
     return "\n".join(click.unstyle(line) for line in lines(whole, **options))
 
 
-def test_the_verdict_counts_regressions_and_what_is_open():
+def test_verdict_counts_regressions_and_open_cells():
     nothing = Finding(NONE, explanation="no")
     # as where BASE is too old for the suite, or its environment lacks something
     base_fails = Finding(BETTER, explanation="BASE fails: error: TypeError")
@@ -75,24 +75,6 @@ def test_the_verdict_counts_regressions_and_what_is_open():
         (comparison(cell("s", nothing, base_fails, nothing)), "nothing was compared"),
     ):  # fmt: skip
         assert whole.verdict().startswith(verdict)
-
-
-def test_ratios_are_told_as_changes_with_their_bounds():
-    for finding, said in (
-        (Finding(WORSE, 1.052), "+5.2 %"), (Finding(SAME, 1.00003), "+0.003 %"),
-        (Finding(BETTER, 0.9), "-10.0 %"), (Finding(WORSE, 12.3), "x 12.3"),
-        (Finding(WORSE, inf), "never"), (Finding(NONE, nan), ""),
-        (Finding(WORSE, 1.052, 1.039, 1.066), "+5.2 % [+3.9, +6.6]"),
-    ):  # fmt: skip
-        assert Row(TIME, "p", "s", 0, finding).ratio == said
-
-
-def test_worst_come_first_and_a_failure_before_all():
-    assert [row.solver for row in MIXED.found(WORSE, TIME)] == ["slowest", "slower"]
-    assert [row.solver for row in MIXED.found(WORSE, RESULT)] == ["fails", "worse"]
-    assert [row.question for row in MIXED.found(WORSE)] == [RESULT, WORK, TIME, RESULT, TIME]
-    both = comparison(cell("a", timed(BETTER, 0.9)), cell("b", timed(BETTER, 0.5)))
-    assert [row.solver for row in both.found(BETTER, TIME)] == ["b", "a"]
 
 
 def test_the_terminal_shows_what_changed_and_counts_the_rest():
@@ -118,52 +100,18 @@ LIKELY = comparison(
 )  # fmt: skip
 
 
-def test_what_is_probably_slower_comes_first_and_fails_a_gate_that_asks_for_it():
+def test_probably_slower_comes_first_and_passes_no_gate():
     counts = "1 probably slower, 1 undecided"
     assert LIKELY.verdict() == f"no verdict (2 of 3 cells compared, {counts})"
     assert LIKELY.exit_code == 2
-    strict = replace(LIKELY, options=replace(LIKELY.options, failing=(WORSE, PROBABLE)))
-    assert strict.verdict() == f"1 regression: 1 of time (3 of 3 cells compared, {counts})"
-    assert strict.exit_code == 1
-    assert [[row.solver for row in one.regressions] for one in (LIKELY, strict)] == [[], ["likely"]]
     listed = [
         line.split(":")[1].split()[0]
         for line in text_of(LIKELY).splitlines()
         if " on digits" in line
     ]
     assert listed == ["likely", "faster", "unsure"]
-    for whole, tag in ((LIKELY, "error"), (strict, "failure")):
-        said = [one.get("message") for one in check_junit(junit(whole)).iter(tag)]
-        assert sum(text.startswith("probably slower: +30.0 %") for text in said) == 1
-
-
-@pytest.mark.parametrize(
-    ("whole", "step"),
-    [
-        (comparison(), "name a suite, or solvers,"),
-        (MIXED, "look at fails on digits k=4, seed 0:"),
-        (comparison(cell("s", timed(WORSE, 1.2)), cell("t", timed(WORSE, 1.4))), "look at t on"),
-        (LIKELY, "give it a larger --budget"),
-        (comparison(cell("s", timed(UNDECIDED, 1.3))), "give it a larger --budget"),
-        (comparison(cell("s", timed(UNDECIDED, 1.0))), "nothing"),
-        (comparison(cell("s", FAILED)), "mend what could not be compared"),
-        (comparison(cell("s", *[Finding(SAME)] * 3)), "name a --suite that runs what you changed"),
-        (CALM, "nothing"),
-    ],
-)
-def test_one_sentence_says_what_to_do_next(whole, step):
-    assert f"\nnext: {step}" in text_of(whole, width=200)
-    assert whole.next_step() in html.unescape(markdown(whole))
-    assert facts(whole)["next"].startswith(step)
-
-
-def test_long_lists_are_cut_and_said_to_be():
-    many = comparison(*(cell(f"s{i}", timed(WORSE, 2 + i)) for i in range(SHOWN[WORSE][2] + 5)))
-    text = text_of(many)
-    assert "and 5 more worse: --all lists them" in text
-    assert f"s{SHOWN[WORSE][2] + 4} on" in text
-    assert "s0 on" not in text
-    assert all(f"s{i} on" in text_of(many, every=True) for i in range(SHOWN[WORSE][2] + 5))
+    said = [one.get("message") for one in check_junit(junit(LIKELY)).iter("error")]
+    assert sum(text.startswith("probably slower: +30.0 %") for text in said) == 1
 
 
 def test_facts_are_strict_json_with_null_for_what_is_not_finite():
@@ -312,7 +260,7 @@ def test_every_output_says_how_the_sides_differ():
         assert any("what was installed is the same" in line for line in lines_of) is said
 
 
-def test_a_comparison_that_was_not_possible_is_written_to_every_output():
+def test_failed_comparison_is_in_every_output():
     whole = comparison(reason="BASE 'main' does not build: <no compiler>")
     assert (whole.exit_code, whole.verdict()) == (2, "not compared")
     assert "Not compared: BASE 'main' does not build" in html.unescape(markdown(whole))
@@ -323,24 +271,13 @@ def test_a_comparison_that_was_not_possible_is_written_to_every_output():
     assert "BASE 'main' does not build" in text_of(whole)
 
 
-def test_cells_of_which_the_same_is_said_are_one_entry():
+def test_cells_with_the_same_text_are_one_entry():
     whole = comparison(*(cell(f"s{i}", FAILED) for i in range(9)))
     assert "s0 on digits k=4, seed 0 and 8 more: a run failed" in text_of(whole)
     assert text_of(whole).count("a run failed") == markdown(whole).count("a run failed") == 1
 
 
-@pytest.mark.parametrize(
-    ("kind", "said"), [("revision", True), ("folder", True), ("environment", False)]
-)
-def test_git_bisect_is_named_only_if_there_are_commits_between(kind, said):
-    worse = cell("s", timed(SAME, 1.0), Finding(WORSE, 1.17, 1.17, 1.17, "gap 0.12 -> 0.14"))
-    whole = comparison(worse, base=Side("a", kind, "a"))
-    assert ("git bisect" in whole.next_step()) is said
-    gone = Finding(WORSE, explanation="HEAD does not have it")
-    assert "git bisect" not in comparison([Row(RESULT, "p", "s", 0, gone)]).next_step()
-
-
-def test_cells_that_were_not_run_and_new_ones_are_skipped_in_junit():
+def test_equal_and_new_cells_are_skipped_in_junit():
     new = Finding(NEW, explanation="new in HEAD")
     whole = comparison(cell("s", UNTOUCHED, UNTOUCHED, UNTOUCHED), [Row(RESULT, "p", "t", 0, new)])
     assert (whole.exit_code, whole.cells, whole.compared) == (
@@ -360,23 +297,11 @@ def test_the_last_tolerance_that_matches_a_cell_counts():
     assert options.tolerated("blobs", "msg")["memory"] == TOLERANCE["memory"]
 
 
-def test_an_import_is_of_a_project_and_no_cell():
+def test_import_is_about_a_project_and_no_cell():
     slow = Finding(WORSE, 30.0, 30.0, 30.0, "0.1 s -> 3 s")
     whole = comparison(cell("steady", timed(SAME, 1.0)), [Row(IMPORT, "", "toy", 0, slow)])
     assert whole.verdict() == "1 regression: 1 of import (1 of 1 cell compared)"
     assert "worse: toy: x 30; 0.1 s -> 3 s" in text_of(whole)
-
-
-def test_markdown_says_all_and_folds_what_is_not_a_regression():
-    text = markdown(MIXED)
-    assert text.startswith(f"{MARKER}\n### orthobench · {MIXED.verdict()}\n")
-    shown, _, folded = text.partition("<details>")
-    assert "slowest" in shown
-    assert "faster" not in shown
-    assert "<summary>Undecided (1)</summary>" in text
-    assert "<summary>Improvements (1)</summary>" in text
-    assert "a run failed" in folded
-    assert "steady" not in text
 
 
 @pytest.mark.parametrize("name", ["solver", "&" * 200])
@@ -385,9 +310,3 @@ def test_markdown_keeps_below_what_github_takes(name):
     text = markdown(comparison(*many, notes=(name,) * 100))
     assert LIMIT / 20 < len(text) <= LIMIT
     assert (re.search(r"… and \d+ more", text) is None) == (name == "solver")
-
-
-def test_an_import_alone_is_no_comparison():
-    new = [Row(RESULT, "p", "s", 0, Finding(NEW, explanation="new in HEAD"))]
-    whole = comparison(new, [Row(IMPORT, "", "toy", 0, EXACT)])
-    assert (whole.exit_code, whole.verdict()) == (2, "nothing was compared")

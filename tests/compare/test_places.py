@@ -1,4 +1,4 @@
-"""Comparisons of solvers that compute elsewhere than in NumPy; on a GPU where there is one."""
+"""Comparisons of solvers that compute elsewhere than in NumPy; on a GPU if there is one."""
 
 import sys
 import tomllib

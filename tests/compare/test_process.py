@@ -1,4 +1,4 @@
-"""What a side says, as the installation that compares takes it, without a process."""
+"""Replies of a side."""
 
 import sys
 from pathlib import Path
@@ -22,30 +22,23 @@ REPLY = {
 
 @pytest.fixture
 def process(monkeypatch):
-    """A function that begins a process that gives a reply; and what was asked of the process."""
-    seen = {"sent": []}
+    """Start a process with this reply."""
 
-    def start(self, *words, **settings):
-        seen.update(words=words, **settings)
-
-    def begin(reply=None, options=None, request=None):
+    def begin(reply):
         def receive(self, patience):
-            seen["patience"] = patience
             if isinstance(reply, Exception):
                 raise reply
             return reply
 
+        monkeypatch.setattr(Process, "__init__", lambda *words, **settings: None)
         monkeypatch.setattr(Process, "receive", receive)
-        return SideProcess(SIDE, options or Options(), request)
+        monkeypatch.setattr(Process, "last_words", "last words", raising=False)
+        return SideProcess(SIDE, Options())
 
-    monkeypatch.setattr(Process, "__init__", start)
-    monkeypatch.setattr(Process, "send", lambda self, message: seen["sent"].append(message))
-    monkeypatch.setattr(Process, "last_words", "last words", raising=False)
-    begin.seen = seen
     return begin
 
 
-def test_a_run_has_what_its_reply_says():
+def test_run_has_the_values_of_its_reply():
     run = run_of(KEY, REPLY)
     assert (run.problem.label, run.solver.label, run.seed) == KEY
     assert (run.problem.primary, run.solver.parameters) == ("gap", {"on": "torch:cpu"})
@@ -57,21 +50,6 @@ def test_a_run_has_what_its_reply_says():
     assert (bare.trace, bare.budget, bare.solver.parameters) == ((), {}, {"on": "numpy"})
 
 
-def test_a_process_has_the_clock_threads_and_patience_that_are_asked_for(process):
-    request = {"tables": {"threads": 3}, "name": "x"}
-    one = process({"a": 1}, Options(clock="wall", run_limit=7.0), request)
-    seen = process.seen
-    assert seen["words"] == ("orthobench_remote.worker", {"clock": "wall"}, 3)
-    assert (seen["codec"], seen["python"]) == ("json", SIDE.python)
-    assert one.ask("suite", name="x") == {"a": 1}
-    assert seen["sent"] == [{"do": "plan", **request}, {"do": "suite", "name": "x"}]
-    assert seen["patience"] == 7.0
-    one.reply(3.0)
-    assert seen["patience"] == 3.0
-    process()
-    assert seen["words"][2] == 1
-
-
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
@@ -81,7 +59,7 @@ def test_a_process_has_the_clock_threads_and_patience_that_are_asked_for(process
         ({"ended": 3}, "last words"),
     ],
 )
-def test_what_a_side_cannot_do_is_said_and_a_run_has_failed(process, reply, said):
+def test_error_of_a_side_is_a_failed_run_with_the_reason(process, reply, said):
     with pytest.raises(SideError, match=said):
         process(reply).reply()
     run = run_of(KEY, process(reply).outcome())

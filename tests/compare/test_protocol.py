@@ -1,9 +1,8 @@
-"""Sides of other versions of orthobench: served where possible, else refused in one sentence."""
+"""Sides of other versions of orthobench: served if possible, otherwise refused in one sentence."""
 
 import ast
 import inspect
 import os
-import re
 import subprocess
 import sys
 import venv
@@ -11,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare import protocol, remote
+from orthobench.compare import remote
 from orthobench.compare.environments import sides
-from orthobench.compare.remote import worker
 from orthobench.errors import UsageError
 from orthobench.tools import child
 
@@ -36,22 +34,12 @@ def orthobench(tmp_path):
     return made
 
 
-def test_every_name_of_the_protocol_says_what_it_promises():
-    tree = ast.parse(Path(protocol.__file__).read_text(encoding="utf-8"))
-    names = {ast.Assign: lambda n: n.targets[0].id, ast.FunctionDef: lambda n: n.name}
-    assigned = [names[type(n)](n) for n in tree.body if type(n) in names]
-    promised = re.findall(r"^(\w+)\n    ", ast.get_docstring(tree), re.MULTILINE)
-    assert promised == assigned
-    assert worker.VERSION == protocol.VERSION
-    assert worker.names() is protocol
-
-
 FOREIGN = [Path(child.__file__), *Path(remote.__file__).parent.glob("*.py")]
 """The files that the interpreter of another environment runs."""
 
 
 @pytest.mark.parametrize("path", FOREIGN, ids=lambda path: path.name)
-def test_files_for_other_interpreters_import_the_standard_library_only(path):
+def test_remote_files_import_the_standard_library_only(path):
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

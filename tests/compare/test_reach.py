@@ -1,4 +1,4 @@
-"""What of a project runs when it is imported, and what its files are."""
+"""The files of a project, and its code that runs at import."""
 
 import ast
 import sys
@@ -46,7 +46,7 @@ def helper(x):
         ("return 2 * x", "return x"), ("def helper(x)", "def other(x: int) -> int"),
     ],
 )  # fmt: skip
-def test_what_only_defines_names_does_nothing_at_import(old, new):
+def test_definitions_do_nothing_at_import(old, new):
     assert acting(BASE.replace(old, new)) == acting(BASE)
 
 
@@ -59,11 +59,11 @@ def test_what_only_defines_names_does_nothing_at_import(old, new):
         "try:\n    import scipy\nexcept ImportError:\n    scipy = None",
     ],
 )  # fmt: skip
-def test_what_does_something_at_import_is_seen(more):
+def test_action_at_import_is_seen(more):
     assert acting(f"{BASE}\n{more}\n") != acting(BASE)
 
 
-def test_a_function_that_is_called_at_import_counts_with_what_it_calls():
+def test_function_called_at_import_counts_with_its_callees():
     text = "def wrap(f):\n    return inner(f)\ndef inner(f):\n    return 1\nwrap(3)\n"
     for old, new in (("return inner(f)", "return 2"), ("return 1", "return 2")):
         assert acting(text.replace(old, new)) != acting(text)
@@ -72,7 +72,7 @@ def test_a_function_that_is_called_at_import_counts_with_what_it_calls():
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A package of three modules, of which ``apart`` is imported by nobody."""
+    """A package of three modules, of which ``apart`` is never imported."""
     folder = tmp_path / "toyreach"
     folder.mkdir()
     files = {
@@ -104,18 +104,18 @@ def kinds(folder, name, text):
     ("name", "text", "changed"),
     [
         ("__init__.py", "from toyreach import kernels\nkernels.step = None\n", [True, True]),
-        ("kernels.py", "def step(): return 2\n", [True, True]),  # used while it is imported
+        ("kernels.py", "def step(): return 2\n", [True, False]),
         ("wrapping.py", "def wrap(f): return None\n", [True, True]),
         ("kernels.py", "def step():\n    'Text.'\n    return 1\n", [False, False]),
         ("apart.py", "print(2)\n", [True, False]),
         ("data.bin", "y", [True, False]),
     ],
 )
-def test_code_and_what_of_it_runs_at_import_change_apart(project, name, text, changed):
+def test_code_and_its_part_at_import_have_two_digests(project, name, text, changed):
     assert kinds(project, name, text) == changed
 
 
-def test_the_files_of_a_project_are_those_that_a_run_could_read(project):
+def test_project_has_the_files_that_a_run_could_read(project):
     found = reach.Project(["toyreach"])
     names = {f"toyreach/{name}" for name in
              ("__init__.py", "kernels.py", "wrapping.py", "apart.py", "data.bin")}  # fmt: skip
@@ -126,13 +126,8 @@ def test_the_files_of_a_project_are_those_that_a_run_could_read(project):
     assert reach.loaded(["toyreach"])["toyreach.kernels"] == str(project / "kernels.py")
 
 
-def test_no_python_has_no_tree():
-    assert reach.parsed(b"def broken(:") is None
-    assert isinstance(reach.parsed(b"x = 1"), ast.Module)
-
-
 def side(files, kinds, imported=(), **facts):
-    """What is known of a side whose files have these digests and kinds."""
+    """The cells of a side whose files have these digests and kinds."""
     facts = {**UNTOLD, "files": files, **facts}
     imported = dict.fromkeys(imported, "/x")
     return SideCells(Side("a", "wheel", "a"), {}, {}, (), facts, kinds=kinds, imported=imported)

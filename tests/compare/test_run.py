@@ -1,6 +1,8 @@
-"""What a comparison says of the runs that both sides have, without any process."""
+"""The answers of a comparison about runs, without processes."""
 
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +13,7 @@ from orthobench.compare.options import Options, Question
 from orthobench.compare.process import run_of
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
-from orthobench.stats.run_pairs import Change, Finding
+from orthobench.stats.run_pairs import Change
 
 from .conftest import UNTOLD
 
@@ -44,14 +46,14 @@ def compared(monkeypatch):
 
 @pytest.mark.parametrize("code", ["1", "2"])
 @pytest.mark.parametrize(("last", "change"), [(0.5, Change.SAME), (0.9, Change.WORSE)])
-def test_all_cells_are_compared_whatever_their_code(compared, last, change, code):
+def test_all_cells_are_compared_with_any_code(compared, last, change, code):
     found = compared(cells(), cells(last, code))
     assert [row.finding.change for row in found.rows[:1]] == [change]
     assert found.notes == ()
     assert found.exit_code == (1 if change is Change.WORSE else 2)  # nothing was timed
 
 
-def test_what_is_the_same_on_both_sides_needs_no_run_and_is_told_in_a_line(compared):
+def test_equal_cells_need_no_run_and_are_noted(compared):
     other = ("p", "t", 0)
     base, head = cells(keys=(KEY, other)), cells(code="2", keys=(other,))
     for side in (base, head):
@@ -65,7 +67,7 @@ def test_what_is_the_same_on_both_sides_needs_no_run_and_is_told_in_a_line(compa
     assert [note[:40] for note in found.notes] == ["1 of 2 cells were neither run nor timed,"]
 
 
-def test_a_cell_that_head_lost_is_a_regression_and_a_new_one_is_not(compared):
+def test_lost_cell_is_a_regression_and_a_new_one_is_not(compared):
     more = cells(keys=(KEY, ("p", "t", 0)))
     lost, new = compared(more, cells()), compared(cells(), more)
     assert [row.finding.explanation for row in lost.found(Change.WORSE)] == [
@@ -76,7 +78,7 @@ def test_a_cell_that_head_lost_is_a_regression_and_a_new_one_is_not(compared):
     assert (lost.exit_code, len(new.cells)) == (1, 1)
 
 
-def test_what_head_does_not_repeat_is_a_regression_if_base_repeats_it(compared):
+def test_head_alone_without_equal_bits_is_a_regression(compared):
     base, head = cells(), cells(0.9)
     other = {"v1": cells(), "v2": cells(0.8)}
     found = compared(base, head, repeated=other)
@@ -89,7 +91,7 @@ def test_what_head_does_not_repeat_is_a_regression_if_base_repeats_it(compared):
     assert both.found(Change.NONE)[0].finding.explanation.startswith("two runs of BASE and HEAD")
 
 
-def test_a_failure_that_head_mends_lets_a_gate_pass_and_one_of_both_does_not(compared):
+def test_gate_passes_failures_of_base_alone(compared):
     broken = cells(status="error", reason="it broke")
     mended = compared(broken, cells())
     assert [row.question for row in mended.rows] == [Question.RESULT]
@@ -97,6 +99,12 @@ def test_a_failure_that_head_mends_lets_a_gate_pass_and_one_of_both_does_not(com
     both = compared(broken, broken)
     assert (both.exit_code, both.compared) == (2, set())
     assert compared(cells(), broken).exit_code == 1
+
+
+def test_broken_plugins_of_a_side_are_noted(compared):
+    head = cells()
+    head = replace(head, facts={**head.facts, "broken": {"bad": "it raised"}})
+    assert "plugin 'bad' is broken: it raised" in "\n".join(compared(cells(), head).notes)
 
 
 def test_a_cell_that_was_not_run_is_not_compared(compared):
@@ -115,47 +123,40 @@ def test_nothing_to_compare_is_an_error_with_the_reasons(compared):
         compared(cells(keys=()), cells(keys=()))
 
 
-def imported(monkeypatch, seconds):
-    """The answers about importing a plugin, a library that runs import, and another library."""
-    facts = {
-        **UNTOLD, "libraries": ["lib", "idle"],
-        "modules": {"plug": ["plug"], "lib": ["lib", "tests"], "idle": ["idle"]},
-    }  # fmt: skip
-    asked = []
+@pytest.fixture
+def importing(compared, monkeypatch):
+    """Compare two sides with these seconds of imports; return the answers by project."""
 
-    def importing(cells, project, options):
-        one = cells.side.name, tuple(cells.importable[project])
-        asked.append(one)
-        return seconds[cells.side.name][asked.count(one) - 1]
+    def call(*heads, every=True, kinds=("1", "2")):
+        seconds = {"v1": iter([1.0] * 10), "v2": iter([*heads] * 2)}
 
-    monkeypatch.setattr(comparing, "_seconds_to_import", importing)
-    both = [replace(cells(side=side), facts=facts, imported={"lib.code": "/x"}) for side in SIDES]
-    found = {one: comparing._import(both, one, Options()).change for one in both[0].importable}
-    return found, asked
+        def process(side, options):
+            reply = lambda do, modules: {"seconds": next(seconds[side.name])}  # noqa: E731
+            return nullcontext(SimpleNamespace(ask=reply))
 
+        monkeypatch.setattr(comparing, "SideProcess", process)
+        facts = {
+            **UNTOLD, "libraries": ["lib", "idle"],
+            "modules": {"plug": ["plug"], "lib": ["lib", "tests"], "idle": ["idle"]},
+        }  # fmt: skip
+        both = [replace(cells(), facts=facts, imported={"lib.code": "/x"},
+                        kinds={"plug.py": (kind, "")}) for kind in kinds]  # fmt: skip
+        rows = compared(*both, every=every).rows
+        return {row.solver: row.finding for row in rows if row.question is Question.IMPORT}
 
-def test_imports_are_timed_until_they_are_no_slower_or_five_times(monkeypatch):
-    found, asked = imported(monkeypatch, {"v1": [1.0] * 5, "v2": [1.1] * 5})
-    assert found == {"plug": Change.SAME, "lib": Change.SAME}
-    assert asked == [
-        ("v1", ("plug",)), ("v2", ("plug",)), ("v1", ("lib",)), ("v2", ("lib",)),
-    ]  # fmt: skip
-    found, asked = imported(monkeypatch, {"v1": [1.0] * 5, "v2": [4.0] * 5})
-    assert found == {"plug": Change.WORSE, "lib": Change.WORSE}
-    assert len(asked) == 2 * 2 * 5
-    found, _ = imported(monkeypatch, {"v1": [1.0] * 5, "v2": [4.0, 4.0, 1.0, 4.0, 4.0]})
-    assert found["plug"] is Change.SAME
+    return call
 
 
-@pytest.mark.parametrize(("code", "asked"), [("2", True), ("1", False)])
-def test_imports_are_timed_only_if_code_differs(compared, monkeypatch, code, asked):
-    both = [replace(cells(), facts={**UNTOLD, "modules": {"plug": ["plug"]}},
-                    kinds={"plug.py": (digest, "")}) for digest in ("1", code)]  # fmt: skip
-    slow = Finding(Change.WORSE, 2.0)
-    monkeypatch.setattr(comparing, "_import", lambda *_: slow)
-    found = compared(*both, every=False)
-    (answer,) = [row.finding for row in found.rows if row.question is Question.IMPORT]
-    assert answer == (slow if asked else UNTOUCHED)
+@pytest.mark.parametrize(("heads", "change"), [
+    ((1.1,), Change.SAME), ((4.0,) * 5, Change.WORSE), ((4.0, 4.0, 1.0), Change.SAME),
+])  # fmt: skip
+def test_import_is_slower_only_if_all_of_five_are(importing, heads, change):
+    found = importing(*heads)
+    assert {name: one.change for name, one in found.items()} == {"plug": change, "lib": change}
+
+
+def test_import_of_equal_code_is_not_timed(importing):
+    assert {*importing(every=False, kinds=("1", "1")).values()} == {UNTOUCHED}
 
 
 def test_a_better_result_by_more_work_is_mixed(monkeypatch):

@@ -22,13 +22,8 @@ def test_a_range_has_both_ends_oldest_first(repository, hashes):
     assert found(repository, "HEAD~3..") == hashes[3:]
 
 
-def test_every_third_commit_is_counted_from_the_newest_and_the_oldest_is_kept(repository, hashes):
+def test_every_third_commit_is_counted_from_the_newest(repository, hashes):
     assert found(repository, f"{hashes[1]}..HEAD", every=3) == [hashes[i] for i in (1, 3, 6)]
-
-
-def test_single_revisions_are_ordered_and_not_repeated(repository, hashes):
-    git(repository.root, "tag", "v1", hashes[4])
-    assert set(found(repository, "HEAD", "v1", hashes[4])) == {hashes[4], hashes[6]}
 
 
 def test_a_merge_counts_as_one_commit(repository, hashes):
@@ -55,10 +50,3 @@ def test_too_many_commits_are_refused_with_what_to_type(repository, hashes, monk
 def test_an_unknown_revision_is_refused(repository, hashes, text):
     with pytest.raises(UsageError, match=r"no commits|no revision"):
         found(repository, text)
-
-
-def test_a_long_patch_is_cut(repository, hashes, monkeypatch):
-    monkeypatch.setattr(commits, "PATCH", 100)
-    text = commits.shown(repository.root, hashes[3])
-    assert len(text) < 200
-    assert text.endswith(f"git show {hashes[3]} has the rest")

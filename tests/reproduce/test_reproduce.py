@@ -181,14 +181,14 @@ class TestCheck:
             (Verdict.HOLDS, Verdict.UNTESTABLE, "full", False),
         ],
     )
-    def test_a_verdict_that_is_not_the_published_one_is_red(self, known, verdict, size, red):
+    def test_verdict_other_than_the_published_one_is_red(self, known, verdict, size, red):
         claim = Claim("c", "s", "f", counted, known=known, reason="because")
         assert Checked(claim, Measurement(verdict), size).red is red
         assert Checked(claim, Measurement(verdict), size, "an error").red
 
 
 class TestClaim:
-    def test_what_cannot_be_published_is_refused(self):
+    def test_claim_that_cannot_be_published_is_refused(self):
         with pytest.raises(ValueError, match="hyphens"):
             Claim("Not a name", "s", "f", counted)
         with pytest.raises(ValueError, match="without a check"):
@@ -205,9 +205,7 @@ class TestCommand:
         provided = {paper.name: Provided(paper, Plugin("toy"))}
         monkeypatch.setattr(catalogue(), "papers", catalogue().papers | provided)
 
-    def test_a_page_names_its_command_and_the_code_that_it_was_measured_with(
-        self, tmp_path, monkeypatch
-    ):
+    def test_page_names_its_command_code_and_claims(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         words = ["toy-2026", "--quick", "--first-seed", "7", "--publish", "-q"]
         CliRunner().invoke(main, ["reproduce", *words])
@@ -219,7 +217,7 @@ class TestCommand:
         assert "A third of all | numbers. Printed: 1/3. Here 0.333 [" in page
         assert page.count(CLAIMS[4].reason) == 1
 
-    def test_pages_of_other_code_are_listed(self, tmp_path, monkeypatch, paper):
+    def test_stale_lists_pages_of_other_code(self, tmp_path, monkeypatch, paper):
         def listed():
             return CliRunner().invoke(main, ["reproduce", "--stale"]).output.splitlines()[:-1]
 
@@ -227,17 +225,13 @@ class TestCommand:
         assert listed() == []
         CliRunner().invoke(main, ["reproduce", "toy-2026", "--quick", "--publish", "-q"])
         assert listed() == ["toy-2026  current"]
-        suite, before = paper.suites / "race.toml", SUITE
-        suite.write_text(before + "# a comment\n")
-        assert listed() == ["toy-2026  current"]
-        suite.write_text(before.replace("step = 1.0", "step = 1.5"))
+        suite = paper.suites / "race.toml"
+        suite.write_text(SUITE.replace("step = 1.0", "step = 1.5"))
         assert listed() == ["toy-2026  other code now: claims and suites"]
-        suite.write_text(before)
-        parts = origin.parts
-        oja = catalogue().solvers["oja"].item
-        monkeypatch.setattr(
-            origin, "parts", lambda cls: parts(cls) | ({"a.py": "0"} if cls is oja else {})
-        )
+        suite.write_text(SUITE + "# a comment\n")
+        parts, oja = origin.parts, catalogue().solvers["oja"].item
+        changed = {oja: {"a.py": "0"}}
+        monkeypatch.setattr(origin, "parts", lambda cls: parts(cls) | changed.get(cls, {}))
         assert listed() == ["toy-2026  other code now: solver oja"]
         page = tmp_path / "reports" / "toy-2026" / "README.md"
         page.write_text(page.read_text().partition("| code |")[0])

@@ -1,5 +1,5 @@
-"""The code that runs in a side's interpreter: the standard library, and the side's orthobench.
+"""Code for a side's interpreter, on top of the standard library and the side's orthobench.
 
-These files are the comparing installation's, loaded from this folder as a package of another name.
-So they import each other relatively, and of orthobench only what `worker.names` gives.
+These files are loaded as a package of another name, so they import each other relatively, and
+names of orthobench only through `worker.names`.
 """

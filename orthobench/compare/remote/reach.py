@@ -1,6 +1,6 @@
-"""What the projects of a side consist of, which files run when they are imported, and what for.
+"""The files of a side's projects, and the code of them that runs at import.
 
-It imports the standard library only, as it runs in the interpreter of a side.
+It imports the standard library only, since it runs in the interpreter of a side.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +19,7 @@ PROSE = frozenset({".pyc", ".pyi", ".md", ".rst", ".txt", ".nbi", ".nbc"})  # no
 
 
 def plugins() -> list[str]:
-    """Return the distributions that bring plugins."""
+    """Return the distributions with plugins."""
     points = metadata.entry_points(group=GROUP)
     return sorted({point.dist.name for point in points if point.dist})
 
@@ -54,12 +54,7 @@ def loaded(packages: Iterable[str]) -> dict[str, str]:
 
 
 class Project:
-    """The files of some distributions.
-
-    Parameters
-    ----------
-    distributions : sequence of str
-    """
+    """The files of some distributions."""
 
     def __init__(self, distributions: Iterable[str]) -> None:
         self.paths: dict[str, Path] = {}  # by the name that both sides have for a file
@@ -81,60 +76,56 @@ class Project:
         return {name: _sha(path.read_bytes()) for name, path in self.paths.items()}
 
     def names_of(self, paths: Iterable[str]) -> list[str]:
-        """Return the names of those paths that belong to the project."""
+        """Return the names of the paths that belong to the project."""
         found = (self._names.get(str(Path(path).resolve())) for path in paths)
         return sorted({name for name in found if name})
 
     def kinds(self, names: Iterable[str]) -> dict[str, tuple[str, str]]:
-        """Return for files a digest of their code, and of the code that runs at their import.
+        """Return for files a digest of their code, and one of the code that runs at import.
 
-        Comments, docstrings and formatting do not count. The second is empty if importing the
-        project does not import the file.
+        Comments, docstrings and formatting do not count. The second is empty if the file is not
+        imported.
         """
         present = [name for name in names if name in self.paths]
-        called = self._called() if present else set()
-        return {name: self._kind(name, called) for name in present}
+        used = self._used_at_import() if present else set()
+        return {name: self._kind(name, used) for name in present}
 
-    def _kind(self, name: str, called: set[str]) -> tuple[str, str]:
-        path, module = self.paths[name], _module_of(name)
+    def _kind(self, name: str, used: set[str]) -> tuple[str, str]:
+        path = self.paths[name]
         source = path.read_bytes()
         tree = parsed(source) if path.suffix == ".py" else None
         code = _sha(ast.dump(tree).encode() if tree else source)
-        if path.suffix == ".pth" or (tree and module in sys.modules and module in called):
+        if path.suffix == ".pth":
             return code, code
-        if tree is None or module not in sys.modules:
+        if tree is None or _module_of(name) not in sys.modules:
             return code, ""
-        return code, _sha(repr([*map(ast.dump, acting_nodes(tree))]).encode())
+        return code, _sha(repr([*map(ast.dump, acting_nodes(tree, used))]).encode())
 
-    def _called(self) -> set[str]:
-        """Return the modules from which imported code takes what it calls while it is imported."""
-        called: set[str] = set()
-        for name, path in self.paths.items():
-            module = _module_of(name)
-            tree = parsed(path.read_bytes()) if path.suffix == ".py" else None
-            if tree and module in sys.modules:
-                used = _names(acting_nodes(tree))
-                called |= {origin for here, origin in _imports(tree, module, path) if here in used}
-        return called
+    def _used_at_import(self) -> set[str]:
+        """Return the names that imported files use while they are imported."""
+        imported = (path for name, path in self.paths.items()
+                    if path.suffix == ".py" and _module_of(name) in sys.modules)  # fmt: skip
+        trees = (parsed(path.read_bytes()) for path in imported)
+        return _names(node for tree in trees if tree for node in acting_nodes(tree))
 
 
-def acting_nodes(tree: ast.Module) -> list[ast.AST]:
-    """Return the parts of a module that do something when it is imported, beyond defining names.
+def acting_nodes(tree: ast.Module, used: Iterable[str] = ()) -> list[ast.AST]:
+    """Return the parts of a module that do more at import than define names.
 
-    They are statements with a call or a target that is no name, decorators, and the local functions
-    and classes that these use.
+    They are statements with a call or a target that is no name, decorators, and the functions and
+    classes that these use here, or other files use at import.
     """
-    defined = [node for node in tree.body if isinstance(node, DEFINITIONS)]
-    known = {node.name: node for node in defined}
+    known = {node.name: node for node in tree.body if isinstance(node, DEFINITIONS)}
     found: list[ast.AST] = [node for node in tree.body if _acts(node)]
-    found += [decorator for node in defined for decorator in node.decorator_list]
-    for node in found:  # grows by what its nodes use
+    found += [decorator for node in known.values() for decorator in node.decorator_list]
+    found += [known.pop(name) for name in sorted(known.keys() & {*used})]
+    for node in found:  # grows by the definitions that its nodes use
         found += [known.pop(name) for name in sorted(_names([node]) & known.keys())]
     return found
 
 
 def parsed(source: bytes) -> ast.Module | None:
-    """Return the tree of a file without docstrings and annotations; None if it is no Python."""
+    """Return the tree of a file without docstrings and annotations; None if it has none."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
@@ -166,20 +157,6 @@ def _is_text(node: ast.AST) -> bool:
 
 def _names(nodes: Iterable[ast.AST]) -> set[str]:
     return {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
-
-
-def _imports(tree: ast.Module, module: str, path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the names that a module imports at its top, each with the modules it may come from."""
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            yield from ((a.asname or a.name.partition(".")[0], a.name) for a in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            parts = module.split(".")
-            above = parts[: len(parts) - node.level + (path.name == "__init__.py")]
-            base = ".".join([*(above if node.level else ()), *filter(None, [node.module])])
-            for alias in node.names:
-                yield alias.asname or alias.name, base
-                yield alias.asname or alias.name, f"{base}.{alias.name}"
 
 
 def _module_of(name: str) -> str:

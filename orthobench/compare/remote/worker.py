@@ -28,18 +28,12 @@ CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
 
 
 class RefusedError(Exception):
-    """A side that cannot be compared live, for the reason in the message."""
+    """A side that cannot be compared, with the reason."""
 
 
 @cache
 def names() -> Any:
-    """Return an object with the names of the protocol as attributes.
-
-    Raises
-    ------
-    RefusedError
-        If the side's orthobench has no protocol, or another version of it.
-    """
+    """Return the side's protocol; refuse an orthobench without it, or with another version."""
     try:
         protocol = import_module(PROTOCOL)
     except ModuleNotFoundError as error:
@@ -49,19 +43,13 @@ def names() -> Any:
     if getattr(protocol, "VERSION", None) == VERSION:
         return protocol
     raise RefusedError(
-        f"its orthobench has not version {VERSION} of the comparison protocol, which this one "
-        "knows: run the suite in both environments, and call orthobench report with both stores"
+        f"its orthobench has not version {VERSION} of the comparison protocol: run the suite in "
+        "both environments, and call orthobench report with both stores"
     )
 
 
 class Worker:
-    """What can be asked of a side; the requests are the names of its methods.
-
-    Parameters
-    ----------
-    clock : {"cpu", "wall"}
-        Whether `time` counts seconds of this process, or of the world.
-    """
+    """Answers requests, which are the names of its methods, by the clock ``cpu`` or ``wall``."""
 
     def __init__(self, clock: str) -> None:
         self._clock = CLOCKS[clock]
@@ -71,18 +59,12 @@ class Worker:
 
     @property
     def copies(self) -> bool:
-        """Whether a copy of this process can go on: GPUs and threads are not copied."""
+        """Whether a copy of this process can go on, since it has no threads and no GPU."""
         places = {str(getattr(cell.solver, "place", "numpy")) for cell in self._planned.values()}
         return FORKS and not threaded() and all(one.startswith("numpy") for one in places)
 
     def check(self, distributions: Sequence[str]) -> dict[str, Any]:
-        """Return the place of orthobench; refuse an environment without the code of its side.
-
-        Parameters
-        ----------
-        distributions : sequence of str
-            Those that were installed in this environment itself.
-        """
+        """Return the place of orthobench; refuse a side whose distributions are elsewhere."""
         for one in distributions:
             if not (own := modules(one)):
                 raise RefusedError(f"{one} has no module that could be imported")
@@ -103,15 +85,11 @@ class Worker:
         return {"orthobench": root}
 
     def suite(self, name: str) -> dict[str, Any]:
-        """Return the text of a suite that the side knows by name."""
+        """Return the text of a suite with a name."""
         return {"text": names().catalogue().suite(name).read_text(encoding="utf-8")}
 
     def plan(self, tables: Mapping[str, Any], name: str, ratio: float) -> dict[str, Any]:
-        """Plan every cell of a suite that can be planned here, and say why the others cannot.
-
-        Each pair of a problem and a solver is a suite of its own: a side that does not know one of
-        the two lacks the pair, and not the whole suite.
-        """
+        """Plan the cells of a suite, pair by pair, and say why the others cannot be planned."""
         self._ratio, known = ratio, names().catalogue()
         absent: list[Any] = []
         for problem, solver in product(tables.get("problem", []), tables.get("solver", [])):
@@ -127,21 +105,16 @@ class Worker:
             except Exception as error:
                 labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
                 absent.append((*labels, str(error)))
-        return {"absent": absent, "broken": known.broken}
+        return {"absent": absent}
 
     def describe(self, distributions: Sequence[str]) -> dict[str, Any]:
-        """Return what the planned cells depend on, and what the side consists of.
-
-        Parameters
-        ----------
-        distributions : sequence of str
-            The side's own projects; all plugins without any.
-        """
+        """Return the facts about planned cells and the side's projects, by default all plugins."""
         own = list(distributions) or plugins()
         self._project, packages, cells = Project(own), _packages(), self._planned.items()
         others = {name: v for name, v in packages.items() if name not in map(normal, own)}
         required = (metadata.distribution(one).requires or () for one in own)
         return {
+            "broken": dict(names().catalogue().broken),
             "content": [(key, _digest(cell.content, others)) for key, cell in cells],
             "packages": others if distributions else packages,
             "installed": packages,
@@ -155,25 +128,18 @@ class Worker:
         }  # fmt: skip
 
     def kinds(self, files: Sequence[str]) -> dict[str, Any]:
-        """Return digests of the code of files, and of what of it runs when they are imported."""
+        """Return digests of the code of files, and of the part that runs at import."""
         return dict(self._project.kinds(files))
 
     def imported(self, modules: Sequence[str]) -> dict[str, Any]:
-        """Return the seconds in which modules are imported in this process, which is a fresh one.
-
-        Waiting for a processor does not count, waiting for anything else does.
-        """
+        """Return the seconds to import modules, without waiting for a processor."""
         begin, queued = time.perf_counter(), _queued()
         for module in modules:
             import_module(module)
         return {"seconds": time.perf_counter() - begin - (_queued() - queued)}
 
     def run(self, key: list[Any], watched: Sequence[str] = ()) -> dict[str, Any]:
-        """Run a cell, with checkpoints in the planned ratio, and return its curve.
-
-        A solver that runs anew for each checkpoint has those of any run. Of the packages to watch
-        come the modules that are imported then, with their files.
-        """
+        """Run a cell, and return its curve and the imported modules of the packages to watch."""
         with self._cell(key) as (cell, instance):
             ratio = names().RATIO if getattr(cell.solver, "reruns", False) else self._ratio
             outcome = names().run(
@@ -189,11 +155,9 @@ class Worker:
         }  # fmt: skip
 
     def time(self, key: list[Any], steps: int, runs: int) -> dict[str, Any]:
-        """Run a cell some times without judging it, and return the seconds of each run.
+        """Run a cell several times without the judge, and return the seconds of each run.
 
-        They are those of ``init``, of `steps` steps and of reading the solution. With them come
-        the seconds of all of it, warm-up included, but for waiting for a processor, and whether
-        a copy of this process can go on.
+        ``awake`` is the time of all, warm-up included, without waiting for a processor.
         """
         with self._cell(key) as (cell, instance):
             token = names().CLOCK.set(self._clock)
@@ -207,13 +171,13 @@ class Worker:
         return {"seconds": seconds, "awake": awake, "copies": self.copies}
 
     def peak(self, key: list[Any], steps: int) -> dict[str, Any]:
-        """Return the bytes that a run of a cell needs; None if this machine does not tell."""
+        """Return the bytes that a run of a cell needs; None if they are unknown."""
         with self._cell(key) as (cell, instance):
             return {"bytes": names().peak(instance, cell.solver, steps, cell.streams)}
 
     @contextmanager
     def _cell(self, key: list[Any]) -> Iterator[tuple[Any, Any]]:
-        """Give a cell and its instance, with the libraries held to its threads."""
+        """Give a cell and its instance, with libraries limited to its threads."""
         cell = self._planned[tuple(key)]
         with names().limited(cell.threads):
             if place := getattr(cell.solver, "place", None):
@@ -224,14 +188,8 @@ class Worker:
 def main(channel: Any, clock: str) -> None:
     """Answer requests until the parent closes the channel.
 
-    Beside the methods of `Worker` there are two requests: from ``begin`` to ``end`` a copy of this
-    process answers, and the reply to ``end`` is the copy's exit code.
-
-    Parameters
-    ----------
-    channel : Channel
-        To and from the parent.
-    clock : {"cpu", "wall"}
+    From the request ``begin`` to ``end``, a copy of this process answers; the reply to ``end`` is
+    its exit code.
     """
     worker = Worker(clock)
     while (request := channel.receive()) is not None:
@@ -254,10 +212,9 @@ def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _continue_in_copy() -> dict[str, Any]:
-    """Go on in a copy of this process; in the process itself wait for the copy to end.
+    """Go on in a copy of this process; in the process itself, wait for the copy to end.
 
-    The copy has all that is imported and compiled, and its memory in another order: where its
-    arrays lie, which alone makes the same code some percent faster or slower, is drawn anew.
+    Allocations of random sizes change the addresses of the copy's arrays.
     """
     process = os.fork()
     if process == 0:
@@ -271,7 +228,7 @@ def _continue_in_copy() -> dict[str, Any]:
 
 
 def threaded() -> bool:
-    """Return whether this process has threads, or a library that refuses to be copied after use."""
+    """Return whether this process has threads, or has used numba's, which refuses copies."""
     numba = sys.modules.get("numba.np.ufunc.parallel")
     try:
         tasks = len(os.listdir("/proc/self/task"))  # noqa: PTH208 - of libraries, too
@@ -281,7 +238,7 @@ def threaded() -> bool:
 
 
 def _queued() -> float:
-    """Return the seconds that this thread was ready and had to wait; 0 if the system hides it."""
+    """Return the seconds that this thread waited for a processor; 0 if unknown."""
     try:
         return int(Path("/proc/self/schedstat").read_text(encoding="utf-8").split()[1]) * 1e-9
     except (OSError, IndexError):
@@ -289,17 +246,14 @@ def _queued() -> float:
 
 
 def _digest(content: Mapping[str, Any], packages: Mapping[str, str]) -> str:
-    """Return a digest of what a cell depends on, and of the packages beside the side's projects.
-
-    Versions are but names if the sources are equal, and a side that was built has its own.
-    """
+    """Return a digest of a cell's content without versions, and of other packages."""
     known = {name: value for name, value in content.items() if name != "versions"}
     return hashlib.sha256(json.dumps([known, packages], sort_keys=True).encode()).hexdigest()
 
 
 @cache
 def _packages() -> dict[str, str]:
-    """Return Python and all packages that are installed, by version; the first found counts."""
+    """Return the versions of Python and of the installed packages."""
     found = {"python": sys.version.split()[0]}
     for one in metadata.distributions():
         found.setdefault(normal(one.name), one.version)
@@ -307,8 +261,8 @@ def _packages() -> dict[str, str]:
 
 
 def normal(name: str) -> str:
-    """Return the name of a distribution as all spell it alike."""
+    """Return the normalized name of a distribution."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-_ballast: list[bytearray] = []  # memory that a copy holds and does not use
+_ballast: list[bytearray] = []  # unused memory of a copy
