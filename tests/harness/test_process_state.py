@@ -1,4 +1,4 @@
-"""What a solver may leave behind in its process is found, and only that."""
+"""Changes of a process by a solver are found, and nothing else."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ def test_a_process_that_only_computed_is_as_it_was():
     assert not before.changed()
 
 
-def test_what_is_left_behind_is_found_until_it_is_put_right(monkeypatch, tmp_path):
+def test_change_of_the_process_is_found(monkeypatch, tmp_path):
     before = ProcessState()
     over = threading.Event()
 

@@ -160,7 +160,7 @@ def counting(again, monkeypatch, flops):
     monkeypatch.setattr(again, "advance", counted)
 
 
-def test_what_every_run_costs_before_its_first_step_is_no_rate(toys, again, clock, monkeypatch):
+def test_cost_before_the_first_step_is_no_rate(toys, again, clock, monkeypatch):
     counting(again, monkeypatch, lambda steps: 900 + steps)
     outcome = run(toys, again(), Budget(flops=1000))
     assert outcome.stop.status is RunStatus.BUDGET
@@ -168,7 +168,7 @@ def test_what_every_run_costs_before_its_first_step_is_no_rate(toys, again, cloc
     assert steps == [0, 1, 4, 16, 100]
 
 
-def test_what_an_estimate_leaves_is_not_worth_another_run(toys, again, clock, monkeypatch):
+def test_short_rest_of_a_budget_is_not_another_run(toys, again, clock, monkeypatch):
     counting(again, monkeypatch, lambda steps: math.isqrt(100 * steps))
     outcome = run(toys, again(), Budget(flops=100))
     assert outcome.stop.status is RunStatus.BUDGET

@@ -18,7 +18,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.cell import execute
 from orthobench.harness.stopping import Budget, RunStatus, Target
 from orthobench.harness.trace import Checkpoint
-from orthobench.racing import grid, scheduler
+from orthobench.racing import grid
 from orthobench.racing.entrants import Entry, entrants
 from orthobench.racing.grid import Point, grids, points
 from orthobench.racing.race import stored
@@ -229,16 +229,15 @@ def test_the_first_level_of_each_metric_is_that_of_the_race(
 
 
 @pytest.fixture
-def race(
-    suite: ob.harness.suite.Suite, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., RaceScheduler]:
-    """A function that makes a race of 100 s that began 30 s ago, of solvers without kernels."""
-    monkeypatch.setattr(scheduler, "kernels_of", lambda cell: frozenset())
+def race(suite: ob.harness.suite.Suite) -> Callable[..., RaceScheduler]:
+    """A function that makes a race of 100 s that began 30 s ago, of loaded solvers."""
 
     def made(cost: str = "seconds", now: float = 130.0, workers: int = 1) -> RaceScheduler:
         rules = Rules({"power": "power", "power step=0.5": "power"}, 100.0)
         tell: Any = lambda *_: None  # noqa: E731
-        return RaceScheduler(suite, rules, cost, [], workers, 100.0, lambda: now, tell)
+        found = RaceScheduler(suite, rules, cost, [], workers, 100.0, lambda: now, tell)
+        found._loaded.add(type(suite.solvers[0].solver).__module__)
+        return found
 
     return made
 
@@ -265,7 +264,7 @@ def test_a_run_has_time_to_load_once_and_to_begin_if_nothing_is_held(
     one._overheads = [1.0]
     monkeypatch.setattr(type(cell.solver), "packages", ("numpy",))
     assert [one._slack(cell, held) for _ in range(2)] == [3.0 + 15.0, 3.0]
-    monkeypatch.setattr(scheduler, "kernels_of", lambda cell: frozenset(["kernels"]))
+    one._loaded.clear()
     assert [one._slack(cell, held) for _ in range(2)] == [3.0 + 15.0, 3.0]
 
 

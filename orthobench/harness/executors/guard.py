@@ -1,10 +1,8 @@
 """The guard of a run: the solver is in a process of its own, problem and judge are in this one.
 
-The process of a solver is sent the oracle, and samples as it needs them: never more than its budget
-allows, and none that is held out. It sends back the points that it records, and its clock is
-checked against what the operating system counts. A solver that goes through blocks is sent their
-source, since its workers read them, and its clock is not checked. What remains possible is said in
-``docs/guide/tuning-and-fairness.md``.
+The solver's process gets the oracle, and samples as it needs them, within its budget. It returns
+checkpoints, and its clock is compared with what the operating system counts. A solver of blocks
+gets their source, and its clock is not checked. See ``docs/guide/tuning-and-fairness.md``.
 """
 
 from __future__ import annotations
@@ -20,25 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Solution
+from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.execution import PEAK, WARM_UP_STEPS, check_solution
 from orthobench.harness.executors import Limit, messages
-from orthobench.harness.executors.messages import (
-    PackedOracle,
-    Reply,
-    Start,
-    packed,
-    read,
-)
+from orthobench.harness.executors.messages import PackedOracle, Reply, Start, packed, read
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
 from orthobench.harness.placement import TRANSFER, WARM_UP
 from orthobench.harness.reducing.reduction import WORKER_METRICS
-from orthobench.harness.stopping import FAULTS, RunStatus, Termination
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.arrays import Array
 from orthobench.tools.environment import limited
@@ -47,23 +39,19 @@ from orthobench.tools.places import Place
 from orthobench.tools.processes import Alarm, Process, ProcessError, kill_all
 
 FIRST_ROWS = 256
-"""Samples that are handed out at first; then as many as so far, within the oracle's window."""
+"""Number of samples that are sent first; later as many as so far, within the oracle's window."""
 
 SHARE = 0.2
-"""Seconds off the clock that raise no suspicion, for each second on it."""
+"""Allowed time off the clock, as a share of the time on it."""
 
 CPU_SECONDS = 0.25
-"""CPU seconds off the clock that raise no suspicion: samples are copied, points are sent."""
+"""Allowed CPU time off the clock, in seconds, for copies of samples and messages."""
 
 BYTE_SECONDS = 1e-8
-"""CPU seconds off the clock that raise no suspicion, for each byte of samples and points."""
+"""Allowed CPU time off the clock for each byte of samples and checkpoints, in seconds."""
 
 IDLE_SECONDS = 2.0
-"""Seconds of wall time off the clock, waiting for a core left out, that raise no suspicion."""
-
-
-BUSY, BUSY_SECONDS = 0.5, 0.005
-"""A process that uses more of a core, and more CPU seconds, while its run is judged goes on."""
+"""Allowed wall-clock time off the clock, without waiting for a core, in seconds."""
 
 NO_LIMIT = Limit(math.inf)
 
@@ -71,20 +59,14 @@ ENDINGS = (
     RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.DIVERGED, RunStatus.ERROR,
     RunStatus.MEMORY, RunStatus.REFUSED,
 )  # fmt: skip
-"""The endings that the process of a solver can tell; the judge finds the others."""
+"""Statuses that the process of a solver may send; the judge finds the others."""
 
 
 @dataclass(frozen=True)
 class SealedSolver:
-    """What may be known of a solver where it is not loaded: only its own process does that.
+    """A solver for the process that judges, which does not load its code.
 
-    Attributes
-    ----------
-    name, batch, reruns, place
-        As of the solver.
-    refusal : str, optional
-        Why the solver cannot take the problem of its cell.
-    pickled : bytes
+    `refusal` says why the solver cannot take the problem, or is None; `pickled` is its pickle.
     """
 
     name: str
@@ -94,14 +76,9 @@ class SealedSolver:
     refusal: str | None
     pickled: bytes
 
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why the solver cannot take the problem of its cell."""
-        del problem
-        return self.refusal
-
 
 class SealedCell(Cell):
-    """A cell whose solver is sealed: what the process that judges may read."""
+    """A cell for the process that judges, which loads no code of solvers."""
 
     solver: SealedSolver  # type: ignore[assignment]
 
@@ -113,7 +90,7 @@ class SealedCell(Cell):
 
 
 def sealed(cell: Cell) -> SealedCell:
-    """Return a cell as it is sent to the process that judges it, which loads no code of solvers."""
+    """Return a cell as it is sent to the process that judges it."""
     solver = cell.solver
     return SealedCell(
         cell.problem,
@@ -126,14 +103,14 @@ def sealed(cell: Cell) -> SealedCell:
 
 
 class Guard:
-    """The process of a solver, seen from the one that judges; started for the first cell.
+    """Runs cells: starts, watches and ends the process of the solver.
 
-    Attributes
+    Parameters
     ----------
     threads : int
         Threads of the libraries in the process.
     memory : int, optional
-        The most bytes of memory that the process may take.
+        Maximum memory of the process, in bytes.
     """
 
     process: Process | None = None
@@ -145,14 +122,7 @@ class Guard:
         self.sources: list[SampleSource] = []
 
     def execute(self, cell: SealedCell, limit: Limit = NO_LIMIT) -> Outcome:
-        """Run a cell and judge it; errors are recorded in the outcome.
-
-        Parameters
-        ----------
-        cell : Cell
-        limit : Limit
-            The time after which the run is cut.
-        """
+        """Run a cell, at most as long as the limit, and judge it; never raises."""
         begin = time.monotonic()
         if cell.solver.refusal is not None:
             return Outcome(Termination(RunStatus.REFUSED, cell.solver.refusal))
@@ -169,9 +139,6 @@ class Guard:
             outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
         if outcome.stop.status.ok and not cell.solver.place.reduces:
             outcome = replace(outcome, stop=run.checked_end(outcome.stop))
-        if run.faults:
-            reason = "; ".join([outcome.stop.reason, *(FAULTS[name] for name in run.faults)])
-            outcome = replace(outcome, stop=replace(outcome.stop, reason=reason))
         if run.leaves_traces() or outcome.stop.status is RunStatus.SUSPECT:
             self.close()
         return outcome.stored
@@ -196,7 +163,7 @@ class Guard:
         return self.process
 
     def _packed_oracle(self, instance: AnyInstance, cell: SealedCell) -> PackedOracle | None:
-        """Return the oracle of an instance, or None where the process has it already."""
+        """Return the oracle of an instance, or None if the process has it already."""
         whole = cell.solver.place.reduces
         if self.held is not None and self.held[0] is instance and self.held[1] is whole:
             return None
@@ -206,23 +173,16 @@ class Guard:
 
 
 class SampleServer:
-    """Hands out the samples of a run, and no more of them than it may have.
+    """Sends the samples of a run.
 
     Parameters
     ----------
     sources : list of SampleSource
     streams : Streams
-        Of the run.
     most : float
-        The most samples in all.
+        Maximum number of samples.
     first : float
-        The samples that are handed out at first; then as many as so far, within the window of a
-        `SampleOracle`.
-
-    Attributes
-    ----------
-    bytes : int
-        What was handed out.
+        Number of samples that are sent first; later as many as so far, within the window.
     """
 
     def __init__(
@@ -233,7 +193,7 @@ class SampleServer:
         self.bytes = 0
 
     def rows(self, source: int, first: bool) -> Reply:
-        """Return the next samples of a source, from its beginning where they are the first."""
+        """Return the next samples of a source, or the first ones."""
         try:
             rows = self._take(self._reader(source, first))
         except OrthobenchError as error:
@@ -253,21 +213,17 @@ class SampleServer:
 
     def _take(self, reader: SampleOracle) -> Array:
         count = min(self._left, max(self._first, reader.taken), reader.window, reader.remaining())
-        if count >= 1:  # what is read once only can be read again as long as this is not asked for
+        if count >= 1:  # a generator that nothing is taken from can be used again
             reader.prepare(int(count))
         taken: Array = reader.take(int(min(count, reader.remaining())))
         return taken
 
 
 class _Run:
-    """A run, followed from the process that judges it."""
+    """A run, seen from the process that judges it."""
 
     def __init__(
-        self,
-        cell: SealedCell,
-        instance: AnyInstance,
-        process: Process,
-        sources: list[SampleSource],
+        self, cell: SealedCell, instance: AnyInstance, process: Process, sources: list[SampleSource]
     ) -> None:
         self.cell, self.instance, self.process = cell, instance, process
         self.recording = Recording()
@@ -280,23 +236,15 @@ class _Run:
         self._serving = 0.0
         self._loads: list[Load] = []
         self._begun = self._ended = self._changed = False
-        self.faults: list[str] = []
         budget = cell.budget
         self._counts_down = math.isinf(budget.seconds) and budget.binds(cell.solver.batch)
 
     def follow(
         self, packed_oracle: PackedOracle | None, limit: Limit, spent: float, alarm: Alarm
     ) -> Termination:
-        """Send the cell; answer until its run is over, or cut it; return how it ended.
+        """Send the cell, and answer until its run ends or is cut; return how it ended.
 
-        Parameters
-        ----------
-        packed_oracle : PackedOracle, optional
-        limit : Limit
-        spent : float
-            The seconds that were spent on the cell before.
-        alarm : Alarm
-            Kills the process.
+        The cell has taken `spent` seconds already; the alarm kills the process.
         """
         cell = self.cell
         most = min(WARM_UP_STEPS * cell.solver.batch, cell.budget.samples)
@@ -308,8 +256,8 @@ class _Run:
             )  # fmt: skip
             alarm.set(limit.seconds - spent * limit.whole)
             self.process.send(start)
-            while not isinstance(message := self.process.receive(), Termination):
-                if self._take(message) and not limit.whole:
+            while not isinstance(stop := self._take(self.process.receive()), Termination):
+                if stop and not limit.whole:
                     # each checkpoint is about 1.3 times as far as the one before
                     alarm.set(max(limit.seconds, 10 * (time.monotonic() - self._since)))
         except ProcessError as death:
@@ -325,20 +273,20 @@ class _Run:
         self._ended = True
         self._look()
         self._loads.append(load())
-        late = message.status is RunStatus.REFUSED and len(self.recording.marks) > 1
-        known = message.status if message.status in ENDINGS and not late else RunStatus.ERROR
-        return Termination(known, message.reason, message.traceback)
+        late = stop.status is RunStatus.REFUSED and len(self.recording.marks) > 1
+        return (
+            stop if stop.status in ENDINGS and not late else replace(stop, status=RunStatus.ERROR)
+        )
 
     @property
     def load(self) -> tuple[Load, Load] | None:
-        """How busy the machine was before and after the timed part, where that ended."""
+        """Load of the machine before and after the timed part; None if that did not end."""
         return (self._loads[0], self._loads[1]) if len(self._loads) == 2 else None
 
     def checked_end(self, stop: Termination) -> Termination:
-        """Return how a run ended that did not fail, by what the operating system counted.
+        """Return the end of a run that did not fail: suspect if its clock is wrong.
 
-        It is suspect if its clock is not to be trusted, and says if it did not run for long. Called
-        once the run is judged: what its process does meanwhile counts too.
+        It is called after judging, to count what the process does during judging.
         """
         self._look()
         if None in self._used or not self._ended:
@@ -366,19 +314,13 @@ class _Run:
         return replace(stop, reason=f"{stop.reason}; {note}")
 
     def leaves_traces(self) -> bool:
-        """Return whether its process, or one that this started, is not as it was before the run.
-
-        What is left of these is ended.
-        """
+        """Return whether the run changed its process or left others, which are ended."""
         orphans, silent = self._orphans(), self._ended and not self._begun
-        used = [usage for usage in self._used if usage]
-        cpu = used[2].cpu - used[1].cpu if len(used) == 3 else 0.0
-        busy = cpu > BUSY_SECONDS and cpu > BUSY * (used[2].wall - used[1].wall)
-        left = used and used[-1].children
-        return bool(self._changed or silent or busy or orphans or left)
+        left = [usage.children for usage in self._used[-1:] if usage]
+        return bool(self._changed or silent or orphans or any(left))
 
     def _orphans(self) -> int:
-        """End the processes that came to this one when their parent ended; return their number."""
+        """End processes whose parent ended; return their number."""
         found = {*children(os.getpid())} - {*self._known, self.process.pid}
         for process in found:
             kill_all([*descendants(process), process])
@@ -386,13 +328,13 @@ class _Run:
         return len(found)
 
     def _look(self) -> None:
-        """Ask the operating system what that process has used, and how long this one waited."""
+        """Record what the process has used, and how long this one waited for a core."""
         self._used.append(usage(self.process.pid))
         if self._used[-1] is not None:
             self._own.append(queued(os.getpid()))
 
-    def _take(self, message: object) -> bool:
-        """Take a message; return whether it shows that the run is nearer to an end that is sure."""
+    def _take(self, message: object) -> Termination | bool:
+        """Take a message; return the end of the run, or whether the run is nearer to its end."""
         match message:
             case messages.BEGUN if not (self._used or self.recording.marks):
                 self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
@@ -403,8 +345,8 @@ class _Run:
                 return True
             case messages.CHANGED:
                 self._changed = True
-            case (messages.NOTICED, [*names]):
-                self.faults = [name for name in FAULTS if name in names]
+            case (str(status), str(reason), str(lines)):
+                return Termination(RunStatus(status), reason, lines)
             case (Checkpoint() as mark, Solution() as solution):
                 check_solution(solution)
                 extra = {n: x for n, x in mark.extra_metrics.items() if n in self._measured}
@@ -427,7 +369,7 @@ class _Run:
         self._serving += time.monotonic() - begin
 
     def _stop(self) -> Termination | None:
-        """Return why the run stops at its last point, or None."""
+        """Return why the run stops at its last checkpoint, or None."""
         until, marks = self.cell.until, self.recording.marks
         if until is None or not marks:
             return None
@@ -438,50 +380,31 @@ class _Run:
 
 
 def measured_names(place: Place, measure: str) -> tuple[str, ...]:
-    """Return the metrics that the harness measures itself in the process of a solver.
-
-    Parameters
-    ----------
-    place : Place
-        Of the solver.
-    measure : str
-        What the run measures beside time, or nothing.
-    """
+    """Return the names of the metrics that the process of a solver may send."""
     elsewhere = WORKER_METRICS if place.reduces else (TRANSFER, WARM_UP) if place.moves else ()
     return (*elsewhere, PEAK) if measure else elsewhere
 
 
 def claimed_seconds(marks: Sequence[Checkpoint], reruns: bool, compiles: bool) -> float:
-    """Return the seconds that a run says it took: of calls on the clock, and of warming up.
-
-    Parameters
-    ----------
-    marks : sequence of Checkpoint
-        Its checkpoints. What was warmed up before the first is no part of the run.
-    reruns : bool
-        As of the solver.
-    compiles : bool
-        As of its place: the others have nothing to warm up during a run.
-    """
+    """Return the time that a run claims: on the clock, and compiling after its first checkpoint."""
     warm = [mark.extra_metrics.get(WARM_UP, 0.0) for mark in marks if compiles]
     return spent_seconds(marks, reruns) + (warm[-1] - warm[0] if warm else 0.0)
 
 
 def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | None:
-    """Return why a clock is not to be trusted, or None.
+    """Return why a clock is wrong, or None.
 
     Parameters
     ----------
     spent : Usage
-        What the process of the solver used during the run, as the operating system counts it. Its
-        `queued` is all the time in which it waited for others. What a host took from this machine
-        raises no suspicion: part of it is counted as CPU time of the process that it stopped.
+        Usage of the solver's process. `queued` is all waiting for others. Time that a host took is
+        subtracted, because part of it counts as CPU time.
     clock : float
         From `claimed_seconds`.
     threads : int
-        Threads that the solver may use.
+        Threads of the solver.
     volume : int
-        Bytes of samples and points that the process got and sent.
+        Size of samples and checkpoints, in bytes.
     """
     said = f"where its clock says {clock:.3g} s"
     if spent.children:
