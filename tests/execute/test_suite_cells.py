@@ -187,27 +187,6 @@ def test_cut_cell_runs_again_under_a_longer_limit(suite, whole, tmp_path, monkey
     assert rows(path) == whole
 
 
-def test_only_what_matches_is_explained_and_tried_again(toys, tmp_path, monkeypatch):
-    bad = {"name": "power", "fault": ["raise", "nan"]}
-    suite = from_table({**TABLE, "tuning": {}, "solver": [bad]}, "toys", toys.registry)
-    path = tmp_path / "s.sqlite"
-    run(suite, path)
-    facts = api.explained(suite, path, only="*n=6 *nan", retry=True)
-    assert len(facts) == 4
-    assert {fact["action"] for fact in facts} == {"runs"}
-    ran = []
-
-    def noted(executor, waiting):
-        for event in run_inline(waiting):
-            ran.extend([event.cell] if event.outcome else [])
-            yield event
-
-    monkeypatch.setattr(Executor, "run", noted)
-    run(suite, path, only="*n=6 *nan", retry=True)
-    assert {(cell.problem.n, cell.solver.fault) for cell in ran} == {(6, "nan")}
-    assert len(ran) == 4
-
-
 def test_a_pattern_that_matches_nothing_names_the_nearest(suite, tmp_path):
     with pytest.raises(UsageError) as refused:
         run(suite, tmp_path / "s.sqlite", only="power")

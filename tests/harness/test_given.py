@@ -68,11 +68,3 @@ def test_instance_that_cannot_be_sent_is_refused(instance, toys):
     instance.oracle.rows = (row for row in [])
     with pytest.raises(UsageError, match=r"cannot be sent to another process .* executor inline"):
         pickle.dumps(problem_of(instance, toys.Problem))
-
-
-def test_abstract_attributes_of_a_family_are_none(instance, toys):
-    base = type("Sized", (toys.Problem,), {"size": property(lambda self: 1)})
-    base.size.fget.__isabstractmethod__ = True
-    base = type("Sized", (toys.Problem,), {"size": base.size})
-    assert base.__abstractmethods__ == {"size"}
-    assert problem_of(instance, base).size is None

@@ -112,15 +112,6 @@ def test_divergence_and_infeasibility_fail_without_the_judge(toys, judged, fault
     assert set(caught.value.outcome.trace[0].metrics) >= {"gap", "constraint_violation"}
 
 
-def test_an_error_of_the_constraint_is_raised_by_the_call(toys):
-    def violation(solution):
-        raise ValueError("no constraint")
-
-    instance = replace(toys.Problem().build(None), violation=violation)
-    with pytest.raises(SolverError, match="the judge: ValueError"):
-        solve(toys, instance)
-
-
 def test_a_rule_has_the_points_judged_on_the_way(toys, judged):
     instance, points = judged
     outcome = solve(toys, instance, until=ob.Target("gap", 0.5))

@@ -131,29 +131,6 @@ def test_how_a_function_is_called_counts():
     assert len({digest(made(f"def f{form}: return a")) for form in defaults}) == 4
 
 
-PARTS = """
-from functools import cached_property
-class f({base}):
-    {decorator}
-    def go(self):
-        return 1
-    def other(self):
-        return 2
-"""
-
-
-def test_bases_and_what_a_method_is_count():
-    whole = [{"base": base, "decorator": ""} for base in ("object", "dict", "list")]
-    whole += [
-        {"base": "object", "decorator": f"@{name}"}
-        for name in ("property", "cached_property", "classmethod", "staticmethod")
-    ]
-    classes = [made(PARTS.format(**values)) for values in whole]
-    found = [digest(cls) for cls in classes]
-    assert found == [digest(made(PARTS.format(**values))) for values in whole]
-    assert len({*found}) == len(whole)
-
-
 def test_import_counts_by_the_code_of_its_module():
     asked = []
 

@@ -238,22 +238,6 @@ def test_jax_compiles_nothing_on_the_clock(monkeypatch):
     assert sum(on_the_clock) == 0
 
 
-@pytest.mark.slow
-def test_compilation_of_jax_in_its_process_is_not_suspect(tmp_path):
-    if why := place_of("jax:cpu").missing():
-        pytest.skip(why)
-    suite = {
-        "seeds": 1,
-        "budget": {"steps": 600},
-        "problem": [{"name": "stiefel-brockett", "n": 30, "p": 4}],
-        "solver": [{"name": "landing", "on": "jax:cpu"}],
-    }
-    results = ob.run(suite, tmp_path / "s.sqlite", workers=1, quiet=True)
-    assert results.failures == []
-    ((record,),) = (entry.records for entry in results.entries)
-    assert record.trace[-1].metrics[WARM_UP] > 0
-
-
 def test_an_oracle_of_numpy_only_is_refused():
     class Fixed(SampleOracle):
         portable: ClassVar[bool] = False

@@ -5,7 +5,6 @@ import sys
 import threading
 
 import numpy as np
-import pytest
 
 from orthobench.harness.execution import CLOCK, Execution
 from orthobench.harness.executors.solving import ProcessState
@@ -63,17 +62,3 @@ def test_change_of_the_process_is_found(monkeypatch, tmp_path):
         finally:
             undo()
         assert not before.changed(), fault
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="as Linux counts them")
-def test_limits_of_the_process_are_looked_at():
-    import resource
-
-    before = ProcessState()
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
-    try:
-        assert before.changed()
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert not before.changed()

@@ -159,20 +159,6 @@ def test_the_last_solution_is_finished_once_and_no_other(toys):
     assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
 
 
-def test_the_solution_that_met_the_target_is_the_one_finished(toys):
-    seen = []
-
-    def finish(solution):
-        seen.append(solution.point)
-        return solution
-
-    instance = replace(toys.Problem().build(None), finish=finish)
-    outcome = harness.run(instance, toys.Solver(), Budget(steps=50), STREAMS, Target("gap", 1e-3))
-    (point,) = seen
-    assert outcome.work.steps < 50
-    assert instance.measure(Solution(point))["gap"] == outcome.trace[-1].metrics["gap"]
-
-
 @pytest.mark.parametrize("error", [KeyError("core"), DataError("core")])
 def test_an_error_in_finishing_fails_the_run_and_keeps_its_trace(toys, error):
     def finish(solution):

@@ -1,6 +1,5 @@
 """Digests change with the meaning of code and files that a class reaches, and with nothing else."""
 
-import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -146,11 +145,6 @@ def test_import_orthobench_reaches_all_makers_of_instances():
     } <= source_digests.reached("orthobench")
 
 
-def test_modules_of_the_harness_exist():
-    for name in source_digests.HARNESS:
-        assert source_digests.file_of(f"orthobench.{name}")
-
-
 def test_no_digest_depends_on_report_store_or_command_line():
     catalogue = ob.catalogue()
     provided = [*catalogue.solvers.values(), *catalogue.problems.values()]
@@ -175,18 +169,6 @@ def test_identity_covers_method_family_and_kit():
     assert packages == {"orthobench_gpower", "orthobench_sparse_pca", "orthobench_kit"}
     assert any(file.name == "pitprops.csv" for file in files)
     assert not any(file.suffix in (".in", ".toml") for file in files)
-
-
-def test_digests_have_ten_digits(folder):
-    """Each is a word; others would give every stored cell another key."""
-    by_value = type("Alpha", (), {"__module__": "__main__"})
-    for home in ("somebody.alpha", "__main__"):
-        cls = type("Alpha", (), {"__module__": home})
-        found = source_digests.digests(cls, SOLVER)
-        words = [word for role in found.values() for word in role.split()]
-        assert len(words) >= 2
-        assert all(re.fullmatch("[0-9a-f]{10}", word) for word in words)
-    assert len(source_digests.parts(by_value)) == 1
 
 
 def test_class_without_a_file_has_the_code_of_the_core():

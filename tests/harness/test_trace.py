@@ -107,17 +107,6 @@ def execution(toys):
     return begin
 
 
-def test_steps_are_done_until_the_status_says_otherwise(execution):
-    one = execution()
-    one.advance(0)
-    one.advance(3)
-    assert (one.state.work, one.waiting, one.batch) == (Work(3, 0, 300), 0.0, 0)
-    ended = execution(fault="converge")
-    ended.advance(9)
-    ended.advance(9)
-    assert (ended.state.work.steps, ended.state.status) == (5, Status.CONVERGED)
-
-
 def test_seconds_add_up_but_for_a_solver_that_runs_from_the_start(execution, toys, monkeypatch):
     ticks = iter(range(0, 10**12, 10**9))
     token = CLOCK.set(lambda: next(ticks))

@@ -231,10 +231,8 @@ class _Run:
         self._server = partial(SampleServer, sources, self._streams)
         self._measured = measured_names(cell.solver.place, cell.measure)
         self._known = {*children(os.getpid())}
-        self._used: list[Usage | None] = []
-        self._own: list[float] = []
+        self._looks: list[tuple[Usage | None, float, Load]] = []
         self._serving = 0.0
-        self._loads: list[Load] = []
         self._begun = self._ended = self._changed = False
         budget = cell.budget
         self._counts_down = math.isinf(budget.seconds) and budget.binds(cell.solver.batch)
@@ -272,7 +270,6 @@ class _Run:
             alarm.set(math.inf)
         self._ended = True
         self._look()
-        self._loads.append(load())
         late = stop.status is RunStatus.REFUSED and len(self.recording.marks) > 1
         return (
             stop if stop.status in ENDINGS and not late else replace(stop, status=RunStatus.ERROR)
@@ -281,7 +278,7 @@ class _Run:
     @property
     def load(self) -> tuple[Load, Load] | None:
         """Load of the machine before and after the timed part; None if that did not end."""
-        return (self._loads[0], self._loads[1]) if len(self._loads) == 2 else None
+        return (self._looks[0][2], self._looks[1][2]) if self._begun and self._ended else None
 
     def checked_end(self, stop: Termination) -> Termination:
         """Return the end of a run that did not fail: suspect if its clock is wrong.
@@ -289,13 +286,15 @@ class _Run:
         It is called after judging, to count what the process does during judging.
         """
         self._look()
-        if None in self._used or not self._ended:
+        used = [usage for usage, *_ in self._looks if usage]
+        if len(used) < len(self._looks) or not self._ended:
             return stop
         if not self._begun:
             why = "its process did not say when its warm-up was over: its clock was not checked"
             return Termination(RunStatus.SUSPECT, why)
-        begin, end, now = (used for used in self._used if used)
-        waited = end.queued - begin.queued + self._own[1] - self._own[0] + self._serving
+        begin, end, now = used
+        own = self._looks[1][1] - self._looks[0][1]
+        waited = end.queued - begin.queued + own + self._serving
         spent = Usage(
             end.wall - begin.wall, now.cpu - begin.cpu, waited, end.children + self._orphans(),
             now.stolen - begin.stolen,
@@ -316,7 +315,7 @@ class _Run:
     def leaves_traces(self) -> bool:
         """Return whether the run changed its process or left others, which are ended."""
         orphans, silent = self._orphans(), self._ended and not self._begun
-        left = [usage.children for usage in self._used[-1:] if usage]
+        left = [usage.children for usage, *_ in self._looks[-1:] if usage]
         return bool(self._changed or silent or orphans or any(left))
 
     def _orphans(self) -> int:
@@ -329,19 +328,17 @@ class _Run:
 
     def _look(self) -> None:
         """Record what the process has used, and how long this one waited for a core."""
-        self._used.append(usage(self.process.pid))
-        if self._used[-1] is not None:
-            self._own.append(queued(os.getpid()))
+        used = usage(self.process.pid)
+        self._looks.append((used, queued(os.getpid()) if used else 0.0, load()))
 
     def _take(self, message: object) -> Termination | bool:
         """Take a message; return the end of the run, or whether the run is nearer to its end."""
         match message:
-            case messages.BEGUN if not (self._used or self.recording.marks):
+            case messages.BEGUN if not (self._looks or self.recording.marks):
                 self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
                 self._begun, self._since = True, time.monotonic()
                 self._look()
-                self._loads.append(load())
                 return True
             case messages.CHANGED:
                 self._changed = True
