@@ -35,10 +35,8 @@ class SuiteCells(Scheduler):
     Parameters
     ----------
     suite : Suite
-    planned : sequence of Cell
-        `Suite.cells`.
-    asked : sequence of Cell
-        Those that run.
+    planned, asked : sequence of Cell
+        `Suite.cells`, and those that run.
     again : mapping
         Limits that cut runs which are repeated, in seconds, by key.
     more : callable, optional
@@ -105,7 +103,6 @@ class SuiteCells(Scheduler):
         self._add(rest)
 
     def _look_again(self) -> None:
-        """Add more cells when all others are finished."""
         while self._more and not self._left:
             if not (more := self._more(self.planned)):
                 self._more = None
@@ -118,7 +115,6 @@ class SuiteCells(Scheduler):
             self._add(more)
 
     def _add(self, planned: Sequence[Cell]) -> None:
-        """Add cells that are neither stored nor waiting."""
         asked = [cell for cell in planned if pair_of(cell) in self._asked]
         done = self._store.known(cell.key for cell in asked)
         self.stored += sum(cell.key in done for cell in asked)
@@ -156,13 +152,7 @@ def pair_of(planned: Cell) -> Pair:
 
 
 def matching(planned: Iterable[Cell], pattern: str | None) -> list[Cell]:
-    """Return the cells whose problem and solver match a pattern.
-
-    Parameters
-    ----------
-    planned : iterable of Cell
-    pattern : str, optional
-        A glob with ``*``, ``?`` and ``[...]`` for ``PROBLEM SOLVER``; None matches all.
+    """Return the cells whose ``PROBLEM SOLVER`` matches a glob, or all.
 
     Raises
     ------

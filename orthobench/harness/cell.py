@@ -36,7 +36,6 @@ class Cell:
     problem : Problem
     solver : Solver
     seed : int
-        Seed of all random streams.
     budget : Budget
     until : Target, optional
         A target that ends the run.
@@ -49,15 +48,15 @@ class Cell:
     measure : str
         ``"memory"`` if peak memory is measured, else empty.
     problem_label, solver_label : str
-        Names in the suite, for people. This and what follows is not part of the key.
+        Names in the suite. This and what follows is not part of the key.
     tuned : mapping
         Values of the solver's tuned parameters.
     position : int
-        Place in the suite: problems, then seeds, then solvers.
+        Place in the suite.
     levels : tuple of Target
-        Levels that solvers are compared at on the problem.
+        Levels that solvers are compared at.
     cut : float
-        Longest limit that cut the cell so far, in seconds; 0 if none did.
+        Longest limit that cut the cell so far, in seconds.
     timeout : float, optional
         Limit of this cell in seconds, instead of that of all cells.
     """
@@ -116,7 +115,6 @@ def _settings(
     problem: type, solver: Same[AnySolver], budget: Same[Budget], until: Same[Target | None],
     threads: int, versions: tuple[tuple[str, str], ...], data: str, measure: str,
 ) -> str:  # fmt: skip
-    """Return JSON of what a result depends on besides problem, solver and seed."""
     place = solver.one.place
     known = not place.is_default and place.missing() is None
     return canonical(

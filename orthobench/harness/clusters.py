@@ -1,7 +1,7 @@
 """Dask clusters: connecting to one, and starting one on this machine.
 
 Schedulers and workers run the code of their clients. Those started here listen on the loopback
-address only, and need a key that is made for the run, in a folder that other users cannot read.
+address only, and need a key in a folder that other users cannot read.
 """
 
 from __future__ import annotations
@@ -125,17 +125,7 @@ class Workers:
 
 
 def main(channel: Channel, address: str, folder: str) -> None:
-    """Serve as a worker until the scheduler or the parent process is gone.
-
-    Parameters
-    ----------
-    channel : Channel
-        Not used.
-    address : str
-        Address of the scheduler.
-    folder : str
-        Folder of the key, and of files of the worker.
-    """
+    """Serve as a worker until the scheduler or the parent process is gone."""
     del channel
     asyncio.run(_serve(address, folder))
 

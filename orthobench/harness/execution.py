@@ -53,8 +53,7 @@ class Execution:
     ----------
     state : State
     seconds : float
-        Seconds on the clock so far. With `reruns`: those of ``init`` and the last ``advance``,
-        which together are one run of all steps.
+        Seconds on the clock. With `reruns`: those of ``init`` and the last ``advance``.
     batch : int
         Maximum number of samples of a step.
     waiting : float
@@ -123,7 +122,6 @@ class Execution:
             return timed_call(call, self._calls.collects)
 
     def _check_samples(self) -> None:
-        """Refuse a solver that counts fewer samples than it took, unless it failed."""
         counted, taken = self.state.work.samples, self.oracle.taken
         if counted < taken and self.state.status is not Status.FAILED:
             raise RuntimeError(
@@ -164,10 +162,9 @@ def timed_call(call: Callable[[], T], collect: bool = False) -> tuple[float, T]:
 
 
 def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[OracleT, float]:
-    """Warm up the solver; return the oracle at the beginning of its data, with a start.
+    """Warm up the solver; return the oracle with a start, at the beginning of its data, and a time.
 
-    For a solver on another device it is a copy with its arrays there. The second value is the time
-    of the warm-up in seconds, for `Budget.after`.
+    Its arrays are on the device of the solver; the time is in seconds, for `Budget.after`.
     """
     warmed = 0.0
     start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
@@ -213,9 +210,8 @@ _warm: set[tuple[object, ...]] = set()
 def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> float:
     """Compile and load the code of a run by a few steps; return the seconds of all but the first.
 
-    It is done once a process for each type of solver and oracle, `Oracle.sizes`, and parameters
-    that are not floats, on `Oracle.miniature`; if code is compiled for each shape, it is done each
-    time on the data. The run itself meets and records errors.
+    Once a process for each type of solver and oracle, `Oracle.sizes`, and parameters that are not
+    floats, on `Oracle.miniature`; each time on the data if code is compiled for each shape.
     """
     if not solver.place.compiles:
         oracle = oracle.miniature()

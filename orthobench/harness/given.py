@@ -20,14 +20,7 @@ from orthobench.harness.source_digests import code_of
 
 @dataclass(frozen=True, init=False)
 class GivenProblem(Problem[Any]):
-    """A problem with one instance for all seeds; two are equal if their data are.
-
-    Parameters
-    ----------
-    instance : Instance
-    data : str
-        Digest of the instance.
-    """
+    """A problem with one instance for all seeds; two are equal if their data digests are."""
 
     name = INSTANCE
 
@@ -64,7 +57,6 @@ class GivenProblem(Problem[Any]):
 
     @cached_property
     def _file(self) -> str:
-        """File from which other processes of this machine read the instance."""
         try:
             data = pickler().dumps((self.instance, type(self).__bases__[1]))
         except Exception as error:
@@ -79,14 +71,7 @@ class GivenProblem(Problem[Any]):
 
 
 def problem_of(instance: AnyInstance, base: type[AnyProblem]) -> AnyProblem:
-    """Return a problem with a given instance.
-
-    Parameters
-    ----------
-    instance : Instance
-    base : type of Problem
-        Base class of the problems of its family, which names the metrics.
-    """
+    """Return a problem with a given instance; `base` is the class of problems of its family."""
     own = instance.oracle.__dict__
     start = own.pop("start", None)  # of an earlier run
     data = digest_of(instance, code_of)

@@ -25,11 +25,7 @@ def canonical(value: Mapping[str, Any]) -> str:
 
 
 def stream_text(problem: AnyProblem) -> str:
-    """Return the text that seeds the random streams of a problem.
-
-    Instances that a caller gives have `Instance.streams`, which does not depend on the data: the
-    start of the solvers is the same if the data are scaled.
-    """
+    """Return the text that seeds the random streams of a problem; it depends on no given data."""
     if problem.name == INSTANCE:
         return str(cast(Any, problem).instance.streams)
     return canonical(describe(problem))
@@ -106,14 +102,7 @@ def text_of(item: Same[AnyProblem | AnySolver]) -> str:
 
 
 def label(item: AnyProblem | AnySolver, shown: Mapping[str, Any] | None = None) -> str:
-    """Return a short text for people: the name, and parameters as ``k=4``.
-
-    Parameters
-    ----------
-    item : Problem or Solver
-    shown : mapping, optional
-        Parameters to show, with their values; by default all.
-    """
+    """Return the name, and all parameters or the shown ones as ``k=4``, for people."""
     values = values_of(item) if shown is None else shown
     return " ".join([item.name, *(f"{key}={value}" for key, value in values.items())])
 
@@ -125,11 +114,10 @@ class Streams:
     Attributes
     ----------
     data, start : numpy.random.SeedSequence
-        Streams of the instance and of its starting point. They depend on problem and seed only, so
-        that all solvers get the same.
+        Streams of the instance and of its start, by problem and seed: the same for all solvers.
     solver : numpy.random.SeedSequence
-        Stream of the solver. It also depends on the solver's name, but not on its parameters, so
-        that parameters are tuned on common random numbers.
+        Stream of the solver, by its name but not its parameters, so that parameters are tuned on
+        common random numbers.
     """
 
     data: np.random.SeedSequence

@@ -89,8 +89,7 @@ def judged(
 class LateJudgement:
     """The outcome of a run whose metrics are computed when they are read, and then kept.
 
-    The constraint is checked at once. The attributes are those of `Outcome`; `threads` is the
-    number of BLAS threads of the judge.
+    The constraint is checked at once. The attributes are those of `Outcome`.
     """
 
     def __init__(
@@ -136,11 +135,7 @@ def needs_judge(recording: Recording, stop: Termination) -> bool:
 
 
 def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> Checkpoint:
-    """Return a checkpoint with the judge's metrics and the constraint violation.
-
-    Below float64 the metrics are those of the nearest feasible point, since rounding would hide
-    them; the violation is that of the point itself.
-    """
+    """Return a checkpoint with its metrics; below float64 those of the nearest feasible point."""
     shown = judged_point(instance, solution)
     moving = instance.measure_after
     metrics = moving(shown, mark.work.samples) if moving else instance.measure(shown)
@@ -263,7 +258,6 @@ def _stands_still(recording: Recording, points: int) -> bool:
 
 
 def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Termination) -> Termination:
-    """Return the end of a run: infeasible if any of its points is."""
     if stop.status.failed:
         return stop
     for mark, solution in zip(trace, solutions, strict=False):
@@ -278,7 +272,6 @@ def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Terminat
 
 
 def _finished(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcome:
-    """Return the outcome with its last solution finished."""
     try:
         return replace(outcome, final=instance.finish(last))
     except Exception as error:
@@ -286,7 +279,6 @@ def _finished(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcom
 
 
 def _exhibited(instance: AnyInstance, outcome: Outcome) -> Outcome:
-    """Return the outcome with exhibits, unless the run failed."""
     if outcome.final is None or outcome.stop.status.failed:
         return outcome
     try:
@@ -298,7 +290,6 @@ def _exhibited(instance: AnyInstance, outcome: Outcome) -> Outcome:
 def _read(
     instance: AnyInstance, recording: Recording, mark: Checkpoint, solution: Solution, threads: int
 ) -> Mapping[str, float]:
-    """Return the metrics of a point after the run."""
     with limited(threads):
         if instance.settle and not recording.curve:  # another run may have settled it since
             instance.settle(recording.solutions)

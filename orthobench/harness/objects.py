@@ -1,7 +1,6 @@
 """Objects of a notebook or a script: their identity, and how they are pickled.
 
-Other processes cannot import their code, so it is sent by value, and identified by the bytecode of
-functions, without docstrings, line numbers and local names, and by all that these refer to.
+Their code is sent by value, and identified by the bytecode of functions and all that these use.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ def pickler() -> Any:
 
 
 def _reduced(item: Any) -> Any:
-    """Return the pickle of a cached function."""
     settings = item.cache_parameters()
     return (_cached, (item.__wrapped__, settings)) if by_value(item) else item.__qualname__
 
@@ -76,14 +74,8 @@ def pickled(item: object) -> bytes:
 def digest_of(value: object, code_of: Callable[[str], str]) -> str:
     """Return a digest of a value: of its data, and of the code that it refers to.
 
-    Generators, arrays of Dask and other values that cannot be read have a unique digest, so that no
-    stored result is reused.
-
-    Parameters
-    ----------
-    value : object
-    code_of : callable
-        Returns a digest of the code of a module, by its name.
+    Values that cannot be read, such as generators, have a unique digest. `code_of` returns a digest
+    of the code of a module, by its name.
     """
     hashed = hashlib.sha256()
     try:
@@ -94,8 +86,6 @@ def digest_of(value: object, code_of: Callable[[str], str]) -> str:
 
 
 class _Digester(pickle.Pickler):
-    """Writes a value, with the code of functions and classes instead of their names."""
-
     def __init__(self, write: Callable[[Any], None], code_of: Callable[[str], str]) -> None:
         file = SimpleNamespace(write=write)
         super().__init__(file, protocol=5, buffer_callback=lambda buffer: write(buffer.raw()))
@@ -143,7 +133,6 @@ def _file(item: MappedFile | Path) -> Any:
 
 
 def _class(item: type) -> tuple[Any, ...]:
-    """Return the bases and the members of a class."""
     members = {
         name: value
         for name, value in sorted(vars(item).items())
@@ -176,6 +165,5 @@ def _words(code: CodeType) -> tuple[Any, ...]:
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the names of globals that code reads."""
     own = {i.argval for i in dis.get_instructions(code) if i.opname in GLOBAL}
     return own.union(*(_names(c) for c in code.co_consts if isinstance(c, CodeType)))

@@ -38,9 +38,8 @@ class RestartState(State):
 class Restarted(Solver[Oracle, RestartState]):
     """A solver from several starts, one after the other, all on the clock.
 
-    The first start is that of the run, the others are drawn by `Oracle.start_again`. The next start
-    begins when one has converged. The solution is the best end by `Oracle.objective`, which is also
-    on the clock; before the first end it is the iterate.
+    The first start is that of the run, the others are drawn by `Oracle.start_again`. The solution
+    is the best end by `Oracle.objective`; before the first end it is the iterate.
 
     Parameters
     ----------
@@ -108,7 +107,6 @@ class Restarted(Solver[Oracle, RestartState]):
         return RestartState(first=first, rng=rng, current=current, done=Work())
 
     def _proceed(self, oracle: Oracle, state: RestartState) -> None:
-        """Count the work; if the start has ended, begin the next."""
         while state.current.status is not Status.RUNNING and state.number < self.restarts:
             self._compare(oracle, state)
             rng = np.random.default_rng([state.number, int(deepcopy(state.rng).integers(2**62))])
@@ -126,7 +124,6 @@ class Restarted(Solver[Oracle, RestartState]):
         state.reason = f"in start {state.number} of {self.restarts}"
 
     def _compare(self, oracle: Oracle, state: RestartState) -> None:
-        """Keep the end of a start if it is the best so far."""
         state.done = _sum(state.done, state.current.work)
         solution = self.solver.solution(state.current)
         if state.current.status is Status.FAILED:

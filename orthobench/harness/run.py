@@ -1,8 +1,7 @@
 """The run of a solver on an instance: the only loop of the project.
 
-`Solver.init` and `Solver.advance` are on the clock; `Solver.solution` is timed apart. Samples are
-prepared before each chunk of steps, solutions are checked after it, and metrics are computed after
-the run, because judging in between would evict the caches of the solver.
+`Solver.init` and `Solver.advance` are on the clock; `Solver.solution` is timed apart. Metrics are
+computed after the run, because judging in between would evict the caches of the solver.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from threading import Lock
+from typing import Any
 
 from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Status
@@ -63,9 +63,7 @@ def run(
     budget: Budget,
     streams: Streams,
     until: Rule | None = None,
-    ratio: float = RATIO,
-    measure: str = "",
-    curve: bool = True,
+    **how: Any,
 ) -> Outcome:
     """Run a solver on an instance in this process, then judge what was recorded.
 
@@ -81,21 +79,15 @@ def run(
     until : Rule, optional
         A rule that stops the run. During the run it is evaluated at most every 20 ms; afterwards
         the trace ends at the first checkpoint at which it stops.
-    ratio : float
-        Ratio of the step counts of successive checkpoints. Iterates do not depend on it.
-    measure : str
-        One of `orthobench.harness.execution.MEASURES`, or empty.
-    curve : bool
-        Whether to record more than the start and the end of a run without a rule.
+    **how
+        `ratio`, `measure` and `curve` of `recorded`.
 
     Raises
     ------
     UsageError
         If another run uses the instance: both would draw from the same samples.
     """
-    recording, stop, busy = recorded(
-        instance, solver, budget, streams, until, ratio, measure, curve
-    )
+    recording, stop, busy = recorded(instance, solver, budget, streams, until, **how)
     return replace(judged(instance, recording, stop, until), load=busy)
 
 
@@ -111,7 +103,21 @@ def recorded(
 ) -> tuple[Recording, Termination, tuple[Load, Load]]:
     """Run a solver as `run`, but judge only what a rule needs.
 
-    Returns checkpoints, how the run ended, and the load of the machine before and after.
+    Parameters
+    ----------
+    instance, solver, budget, streams, until
+        As in `run`.
+    ratio : float
+        Ratio of the step counts of successive checkpoints. Iterates do not depend on it.
+    measure : str
+        One of `orthobench.harness.execution.MEASURES`, or empty.
+    curve : bool
+        Whether to record more than the start and the end of a run without a rule.
+
+    Returns
+    -------
+    Recording, Termination, pair of Load
+        Checkpoints, how the run ended, and the load of the machine before and after.
     """
     recording = Recording(curve=curve or until is not None)
     if not recording.curve and math.isinf(budget.seconds):
@@ -158,7 +164,7 @@ def record(
     oracle : Oracle
         From `ready_oracle`.
     solver, budget, streams, ratio, measure
-        As in `run`.
+        As in `recorded`.
     journal : callable
         Called with each checkpoint, off the clock; it must copy the solution to keep it.
     rule : callable, optional
@@ -234,7 +240,6 @@ def _checkpoint(execution: Execution, keep: Journal, rule: PointRule) -> Termina
 def _chunk(
     execution: Execution, budget: Budget, target: int, marks: list[Checkpoint], ratio: float
 ) -> Termination | None:
-    """Advance towards a step count; return why the run ends here, or None."""
     solver, now = execution.solver, marks[-1]
     if budget.limits.keys() == {"flops"} and now.work.steps >= UNCOUNTED and not now.work.flops:
         why = f"{solver.name} counts no flops, so that a budget in flops does not end it"
@@ -259,7 +264,6 @@ def _chunk(
 
 
 def _left(execution: Execution, budget: Budget, marks: list[Checkpoint]) -> int | float:
-    """Return the number of steps that still fit in the budget."""
     now, reruns = marks[-1], execution.solver.reruns
     # the first checkpoint of a rerun has the cost of its init, which is not that of a step
     start = marks[1] if reruns and len(marks) > 1 else marks[0]
@@ -285,7 +289,6 @@ def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint
 
 
 def _throttled(rule: PointRule | None) -> PointRule:
-    """Return the rule, evaluated at most every `RULE_SECONDS`."""
     last = -math.inf
 
     def throttled(mark: Checkpoint, solution: Solution) -> Termination | None:

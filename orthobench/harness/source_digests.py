@@ -51,20 +51,15 @@ class Facts(NamedTuple):
 def digests(problem: type, solver: type) -> dict[str, str]:
     """Return digests of all code and files that the result of a run depends on.
 
-    These are the modules that the classes reach by imports, all other files of their packages, such
-    as tables and shared libraries, and the files that `Solver.files` names. A module that imports
-    by computed names (``importlib.import_module``) depends on all modules of its package.
-
-    Parameters
-    ----------
-    problem, solver : type
-        Their classes.
+    These are the modules that the classes reach by imports, all other files of their packages, and
+    the files that `Solver.files` names. A module that imports by computed names
+    (``importlib.import_module``) depends on all modules of its package.
 
     Returns
     -------
     dict
         ``"orthobench"``: one digest of the core; ``"problem"`` and ``"solver"``: the digests of
-        modules and files of their plugins, in alphabetical order.
+        modules and files of their plugins.
     """
     anew = any(map(objects.by_value, (problem, solver)))
     return dict((_digests.__wrapped__ if anew else _digests)(problem, solver))
@@ -76,7 +71,7 @@ def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
     core = {f"{CORE}.{name}" for name in HARNESS}
     core |= {module for home in homes for module in reached(home) if _package(module) == CORE}
     return (
-        (CORE, _hashed(_joined(map(_digest, core)).encode())),
+        (CORE, _hashed(_joined(_facts(module).digest for module in core).encode())),
         ("problem", _joined(parts(problem).values())),
         ("solver", _joined(parts(solver).values())),
     )
@@ -98,7 +93,7 @@ def _parts(cls: type) -> dict[str, str]:
     own = [module for module in sorted(modules) if _package(module) != CORE]
     packages = dict.fromkeys(map(_package, (cls.__module__, *own)))
     files = [*(path for package in packages for path in _data_of(package)), *_named(cls)]
-    found = {str(file_of(module)): _digest(module) for module in own}
+    found = {str(file_of(module)): _facts(module).digest for module in own}
     return found | {str(path): _digest_of_file(path) for path in files}
 
 
@@ -113,7 +108,7 @@ def code_of(module: str) -> str:
     path = None if _package(module) in sys.stdlib_module_names else file_of(module)
     if _package(module) != CORE and (path is None or {*INSTALLED} & {*path.parts}):
         return ""
-    return _joined(map(_digest, reached(module)))
+    return _joined(_facts(one).digest for one in reached(module))
 
 
 def forget() -> None:
@@ -131,7 +126,6 @@ def changed_files(cls: type, old: str) -> list[str]:
 
 @cache
 def _data_of(package: str) -> list[Path]:
-    """Return the files of a package that are not Python."""
     root = _root(package)
     if package == CORE or root is None:
         return []
@@ -146,7 +140,6 @@ def _data_of(package: str) -> list[Path]:
 
 
 def _named(cls: type) -> Iterator[Path]:
-    """Yield the files that a class names."""
     module = file_of(cls.__module__)
     for pattern in getattr(cls, "files", ()):
         anchor = Path(pattern).anchor
@@ -201,10 +194,6 @@ def _is_package(module: str) -> bool:
     return path is not None and path.stem == "__init__"
 
 
-def _digest(module: str) -> str:
-    return _facts(module).digest
-
-
 @cache
 def _facts(module: str) -> Facts:
     path = file_of(module)
@@ -215,9 +204,9 @@ def _facts(module: str) -> Facts:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):  # a template, or code of another version of Python
         return Facts(_hashed(source))
-    found = tuple(one for node in _statements(tree) for one in _imports(node))
-    text = "\0".join(_tokens(tree)).encode("utf-8", "surrogatepass")
-    return Facts(_hashed(text), found, b"import_module" in text)
+    tokens, found = _read(tree)
+    text = "\0".join(tokens).encode("utf-8", "surrogatepass")
+    return Facts(_hashed(text), tuple(found), b"import_module" in text)
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[int, str, str, str]]:
@@ -228,26 +217,18 @@ def _imports(node: ast.AST) -> Iterator[tuple[int, str, str, str]]:
             yield node.level, node.module or "", alias.name, alias.asname or alias.name
 
 
-def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield all statements, except those that only a type checker reads."""
-    yield tree
-    if _is_for_checkers(tree):
-        inner: Iterable[ast.AST] = getattr(tree, "orelse", ())
-    else:
-        inner = ast.iter_child_nodes(tree)
-    for node in inner:
-        if not isinstance(node, ast.expr):
-            yield from _statements(node)
-
-
 def _is_for_checkers(node: Any) -> bool:
     test = node.test if isinstance(node, ast.If) else None
     return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
 
 
-def _tokens(tree: ast.AST) -> list[str]:
-    """Return the meaning of a tree as words, the same for each version of Python."""
+def _read(tree: ast.AST) -> tuple[list[str], list[tuple[int, str, str, str]]]:
+    """Return the meaning of a tree as words, the same for each version of Python, and its imports.
+
+    Code for type checkers does not count.
+    """
     tokens: list[str] = []
+    found: list[tuple[int, str, str, str]] = []
 
     def add(node: Any) -> None:
         if isinstance(node, list):
@@ -261,12 +242,13 @@ def _tokens(tree: ast.AST) -> list[str]:
             tokens.append(repr(node))
         else:
             tokens.append(type(node).__name__)
+            found.extend(_imports(node))
             for name, value in _meaning(node):
                 tokens.append(name)
                 add(value)
 
     add(tree)
-    return tokens
+    return tokens, found
 
 
 def _meaning(node: ast.AST) -> Iterator[tuple[str, Any]]:

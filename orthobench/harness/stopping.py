@@ -200,7 +200,6 @@ class Budget:
 
 
 def _steps_for(left: float, spent: float, steps: int) -> float:
-    """Return the number of steps that fit in what is left, if `steps` steps cost `spent`."""
     if left <= 0:
         return 0
     return left * steps / spent if spent > 0 and steps > 0 else math.inf
@@ -224,16 +223,7 @@ Rule: TypeAlias = "Callable[[Checkpoint], Termination | None]"
 
 @dataclass(frozen=True)
 class Target:
-    """A bound of a metric: a rule that stops a run, or a level of a suite.
-
-    Parameters
-    ----------
-    metric : str
-        A metric that the judge reports.
-    value : float
-        The run stops once the metric is at most this value; at a level, only trials that end there
-        can be chosen.
-    """
+    """A bound of a metric of the judge: a rule that stops a run there, or a level of a suite."""
 
     metric: str
     value: float

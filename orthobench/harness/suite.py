@@ -13,10 +13,9 @@ values in a ``tune`` table, one is chosen on validation data::
     name = "msg"
     step = { tune = [0.5, 1, 2, 4] }  # four trials, one of which is chosen
 
-A table ``{ full = 40, quick = 10, smoke = 2 }`` has a value for each size of the comparison; a
-missing size has the value of the next larger one. With ``levels = { density = [0.05, 0.1] }``
-solvers are compared once for each level: only trials whose final density is at most the level can
-be chosen. A problem may have its own levels.
+A table ``{ full = 40, quick = 10, smoke = 2 }`` has a value for each size. With
+``levels = { density = [0.05, 0.1] }`` solvers are compared once for each level: only trials whose
+final density is at most the level can be chosen.
 """
 
 from __future__ import annotations
@@ -84,7 +83,6 @@ class Suite:
     solvers : tuple of SuiteSolver
     seeds : tuple of int
     description : str
-        A line for people.
     text : str
         The TOML that it was read from.
     threads : int
@@ -100,7 +98,7 @@ class Suite:
     measure : str
         One of `orthobench.harness.execution.MEASURES`, or empty.
     tolerance : float, optional
-        Part of the gap from start to best value by which a solver that is as good may be worse.
+        Part of the gap by which a solver that is as good may be worse.
     """
 
     name: str

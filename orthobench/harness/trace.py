@@ -100,11 +100,9 @@ class LateCheckpoint(Checkpoint):
 
 
 def checked(mark: Checkpoint) -> Checkpoint:
-    """Return a checkpoint with counts as `int` and times as `float`, or refuse it.
+    """Return a checkpoint with counts as `int` and times as `float`.
 
-    The counts of a solver, the messages of its process and the rows of a store are checked here.
-    Whole numbers of numpy are converted. A float is refused even if it is whole, because whether a
-    formula gives one depends on the size of the data.
+    A float is no count even if it is whole: whether a formula gives one depends on the data.
 
     Raises
     ------
@@ -167,17 +165,16 @@ class Outcome:
     Attributes
     ----------
     stop : Termination
-        How and why the run ended.
     trace : tuple of Checkpoint
         The checkpoints; empty if the run failed before the first.
     exhibits : mapping
         Pictures of the last solution by name; empty if the run failed.
     final : Solution, optional
-        The last solution; a store does not keep it.
+        The last solution; not stored.
     error : BaseException, optional
-        The error that was raised; a store keeps its text in `stop`.
+        The error that was raised; its text is in `stop`.
     load : pair of Load, optional
-        Load of the machine before and after the timed part; None if that did not end.
+        Load of the machine before and after the timed part.
     """
 
     stop: Termination

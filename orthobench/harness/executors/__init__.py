@@ -132,7 +132,7 @@ class Executor:
     Raises
     ------
     UsageError
-        On an unknown name, or on a setting that the executor does not have.
+        On a name or a setting that is not possible.
     """
 
     name: str = "local"
@@ -163,13 +163,7 @@ class Executor:
         return max(1, cores() // self.threads) if self.name == "local" else 1
 
     def run(self, cells: Cells | Iterable[Cell]) -> Events:
-        """Yield an event as each cell begins and as it ends.
-
-        Parameters
-        ----------
-        cells : Cells or iterable of Cell
-            `Cells` may get more cells after any event.
-        """
+        """Yield an event as each cell begins and as it ends; `Cells` may get more cells."""
         if self.name == "inline":
             return run_inline(cells)
         if self.scheduler is not None:

@@ -25,14 +25,9 @@ class Cells(Protocol):
     deadline: float = math.inf
 
     def take(self, held: Data | None = None, last: bool = False) -> Cell | None:
-        """Return the next cell for a worker, or None if no cell waits.
+        """Return the next cell for a worker that holds some data, or None if no cell waits.
 
-        Parameters
-        ----------
-        held : tuple, optional
-            Problem and seed whose instance the worker has.
-        last : bool
-            Whether to prefer the last cell, so that two workers do not compile the same kernels.
+        The `last` cell is preferred if another worker would compile the same kernels.
         """
 
 

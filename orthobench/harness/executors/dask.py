@@ -1,7 +1,7 @@
 """The Dask executor: each cell is in a process of its own beside a Dask worker.
 
-That process keeps hangs, crashes and memory away from the Dask worker. If the Dask worker dies, its
-cell goes to another one, as often as the scheduler's ``allowed-failures`` allows (3 by default).
+If the Dask worker dies, its cell goes to another one, as often as the scheduler's
+``allowed-failures`` allows (3 by default).
 """
 
 from __future__ import annotations
@@ -59,13 +59,7 @@ def run(
 
 
 def capacity(scheduler: str) -> tuple[int, int]:
-    """Return the number of cells that a cluster runs at once, and that one of its machines does.
-
-    Raises
-    ------
-    UsageError, ClusterError
-        As `run`.
-    """
+    """Return the number of cells that a cluster runs at once, and that one of its machines does."""
     with _connected(scheduler) as client:
         threads = client.nthreads()
     hosts: Counter[str | None] = Counter()

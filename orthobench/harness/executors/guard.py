@@ -103,18 +103,9 @@ def sealed(cell: Cell) -> SealedCell:
 
 
 class Guard:
-    """Runs cells: starts, watches and ends the process of the solver.
-
-    Parameters
-    ----------
-    threads : int
-        Threads of the libraries in the process.
-    memory : int, optional
-        Maximum memory of the process, in bytes.
-    """
+    """Runs cells: starts, watches and ends the process of the solver."""
 
     process: Process | None = None
-    alarm: Alarm | None = None
     held: tuple[AnyInstance, bool] | None = None
 
     def __init__(self, threads: int, memory: int | None = None) -> None:
@@ -133,9 +124,8 @@ class Guard:
                 packed_oracle = self._packed_oracle(instance, cell)
             except Exception as error:
                 return Outcome(stop_of(error, f"problem {cell.problem.name}"))
-            self.alarm = self.alarm or Alarm(self._kill)
             run = _Run(cell, instance, process, self.sources)
-            stop = run.follow(packed_oracle, limit, time.monotonic() - begin, self.alarm)
+            stop = run.follow(packed_oracle, limit, time.monotonic() - begin)
             outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
         if outcome.stop.status.ok and not cell.solver.place.reduces:
             outcome = replace(outcome, stop=run.checked_end(outcome.stop))
@@ -147,13 +137,7 @@ class Guard:
         """End the process."""
         if self.process is not None:
             self.process.close()
-        if self.alarm is not None:
-            self.alarm.close()
-        self.process = self.alarm = self.held = None
-
-    def _kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
+        self.process = self.held = None
 
     def _running(self) -> Process:
         if self.process is None or not self.process.alive:
@@ -173,17 +157,7 @@ class Guard:
 
 
 class SampleServer:
-    """Sends the samples of a run.
-
-    Parameters
-    ----------
-    sources : list of SampleSource
-    streams : Streams
-    most : float
-        Maximum number of samples.
-    first : float
-        Number of samples that are sent first; later as many as so far, within the window.
-    """
+    """Sends at most `most` samples of a run: `first` of them first, later as many as so far."""
 
     def __init__(
         self, sources: list[SampleSource], streams: Streams, most: float, first: float
@@ -220,8 +194,6 @@ class SampleServer:
 
 
 class _Run:
-    """A run, seen from the process that judges it."""
-
     def __init__(
         self, cell: SealedCell, instance: AnyInstance, process: Process, sources: list[SampleSource]
     ) -> None:
@@ -237,37 +209,30 @@ class _Run:
         budget = cell.budget
         self._counts_down = math.isinf(budget.seconds) and budget.binds(cell.solver.batch)
 
-    def follow(
-        self, packed_oracle: PackedOracle | None, limit: Limit, spent: float, alarm: Alarm
-    ) -> Termination:
-        """Send the cell, and answer until its run ends or is cut; return how it ended.
-
-        The cell has taken `spent` seconds already; the alarm kills the process.
-        """
+    def follow(self, packed_oracle: PackedOracle | None, limit: Limit, spent: float) -> Termination:
+        """Send the cell, on which `spent` seconds were spent; return how its run ended."""
         cell = self.cell
         most = min(WARM_UP_STEPS * cell.solver.batch, cell.budget.samples)
         self._samples = self._server(most, most)
-        try:
-            start = Start(
-                packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
-                cell.until is not None, cell.measure,
-            )  # fmt: skip
-            alarm.set(limit.seconds - spent * limit.whole)
-            self.process.send(start)
-            while not isinstance(stop := self._take(self.process.receive()), Termination):
-                if stop and not limit.whole:
-                    # each checkpoint is about 1.3 times as far as the one before
-                    alarm.set(max(limit.seconds, 10 * (time.monotonic() - self._since)))
-        except ProcessError as death:
-            if alarm.rang:
-                return Termination.cut(limit.seconds, "" if self._begun else "in its warm-up")
-            return Termination(RunStatus.CRASHED, death.reason, death.stderr)
-        except Exception as error:
-            self._changed = True
-            self.process.kill()
-            return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
-        finally:
-            alarm.set(math.inf)
+        start = Start(
+            packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
+            cell.until is not None, cell.measure,
+        )  # fmt: skip
+        with Alarm(self.process.kill, limit.seconds - spent * limit.whole) as alarm:
+            try:
+                self.process.send(start)
+                while not isinstance(stop := self._take(self.process.receive()), Termination):
+                    if stop and not limit.whole:
+                        # each checkpoint is about 1.3 times as far as the one before
+                        alarm.set(max(limit.seconds, 10 * (time.monotonic() - self._since)))
+            except ProcessError as death:
+                if alarm.rang:
+                    return Termination.cut(limit.seconds, "" if self._begun else "in its warm-up")
+                return Termination(RunStatus.CRASHED, death.reason, death.stderr)
+            except Exception as error:
+                self._changed = True
+                self.process.kill()
+                return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
         self._ended = True
         self._look()
         late = stop.status is RunStatus.REFUSED and len(self.recording.marks) > 1
@@ -366,7 +331,6 @@ class _Run:
         self._serving += time.monotonic() - begin
 
     def _stop(self) -> Termination | None:
-        """Return why the run stops at its last checkpoint, or None."""
         until, marks = self.cell.until, self.recording.marks
         if until is None or not marks:
             return None

@@ -131,7 +131,6 @@ class Worker:
         self.process, self.held = None, None
 
     def _finish(self, outcome: Outcome, fresh: bool) -> Event | None:
-        """Return the event of the finished cell; `fresh` ends the process."""
         cell, self.cell, self.deadline = self.cell, None, inf
         if fresh:
             self.close()
@@ -153,16 +152,7 @@ def next_events(crew: Sequence[Worker], replies: Replies, until: float = inf) ->
 
 
 def main(channel: Channel, threads: int, memory: int | None) -> None:
-    """Serve requests as a worker process until the parent closes the channel.
-
-    Parameters
-    ----------
-    channel : Channel
-    threads : int
-        Threads of the libraries in the process of the solver.
-    memory : int, optional
-        Maximum memory of this process, and of that of the solver, in bytes (on Linux).
-    """
+    """Serve requests as a worker process, of at most `memory` bytes, until the channel closes."""
     prepare_process(channel, memory)
     guard = Guard(threads, memory)
     while True:

@@ -1,7 +1,6 @@
 """Messages between the process of a solver and the one that judges it.
 
-Messages of the solver's process are read as data: they cannot run code in the other process. It
-gets the pickle of an oracle, whose sources of samples ask for their samples block by block.
+Messages of the solver's process are read as data: they cannot run code.
 """
 
 from __future__ import annotations

@@ -15,12 +15,10 @@ import threading
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from orthobench.contract.problem import Solution
 from orthobench.harness.execution import CLOCK, ready_oracle
 from orthobench.harness.executors.messages import (
     BEGUN,
@@ -35,22 +33,13 @@ from orthobench.harness.executors.messages import (
 from orthobench.harness.judging import stop_of
 from orthobench.harness.run import record
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.harness.trace import Checkpoint
-from orthobench.tools.arrays import Array
 from orthobench.tools.child import Channel
 from orthobench.tools.environment import limited
 from orthobench.tools.files import hide_home
 
 
 def main(channel: Channel, memory: int | None) -> None:
-    """Run solvers until the parent closes the channel.
-
-    Parameters
-    ----------
-    channel : Channel
-    memory : int, optional
-        Maximum memory of the process, in bytes (on Linux).
-    """
+    """Run solvers in at most `memory` bytes until the parent closes the channel."""
     prepare_process(channel, memory)
     packed_oracle: Any = None  # the first job brings one
     while (start := channel.receive()) is not None:
@@ -63,15 +52,11 @@ def main(channel: Channel, memory: int | None) -> None:
 
 
 def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termination:
-    """Run a solver on an oracle; return how the run ended."""
     try:
         solver = pickle.loads(start.solver)  # noqa: S301 - the parent wrote it
-        oracle = unpacked(packed_oracle, partial(_rows, channel))
+        oracle = unpacked(packed_oracle, lambda *request: _asked(channel, request))
     except Exception as error:
         return unimportable(error)
-
-    def journal(mark: Checkpoint, solution: Solution) -> None:
-        channel.send((mark, solution))
 
     rule = (lambda *_: _asked(channel, OVER)) if start.target else None
     with limited(start.threads):
@@ -81,17 +66,11 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
             channel.send(BEGUN)
             stop, _ = record(
                 oracle, solver, start.budget.after(warmed), start.streams,
-                journal, rule, measure=start.measure,
+                lambda *point: channel.send(point), rule, measure=start.measure,
             )  # fmt: skip
         except BaseException as error:  # an interrupt too, which only the solver can raise here
             return stop_of(error, solver.name)
     return stop
-
-
-def _rows(channel: Channel, source: int, first: bool) -> Array | None:
-    """Ask for samples."""
-    rows: Array | None = _asked(channel, (source, first))
-    return rows
 
 
 def _asked(channel: Channel, question: SampleRequest | str) -> Any:
@@ -179,7 +158,6 @@ def _state() -> list[object]:
 
 
 def _note_functions() -> None:
-    """Note the functions and classes of modules that were loaded since the last call."""
     for name, module in list(sys.modules.items()):
         _seen.add(name)
         if name in _noted or not (name in WATCHED or name.startswith("orthobench.")):

@@ -1,8 +1,7 @@
 """The engine of the places ``dask:...``: Dask workers summarize and merge blocks.
 
-A task is a run of neighbouring blocks that is a subtree, so that the scheduler has few tasks and
-summaries rarely move. Since the tree is fixed, bits do not depend on the workers or their deaths;
-Dask computes a lost result again.
+A task is a run of neighbouring blocks that is a subtree. Since the tree is fixed, bits do not
+depend on the workers or their deaths; Dask computes a lost result again.
 """
 
 from __future__ import annotations
@@ -81,10 +80,7 @@ class OnDask:
             raise ClusterError(f"{wanted} Dask workers did not begin in time {said}") from None
 
     def _leaves(self, spread: Any) -> dict[int, Run]:
-        """Return the runs of blocks by their numbers.
-
-        Neighbours go to the same worker, so that few summaries move, and workers get tasks in turn.
-        """
+        """Return the runs of blocks by number; neighbours go to the same worker."""
         blocks, workers = self._blocks.count, self._addresses()
         if not workers:
             raise self._lost()
@@ -98,7 +94,6 @@ class OnDask:
         return found
 
     def _submit(self, priority: float, near: str, function: Any, *given: Any) -> Any:
-        """Submit a task to a worker, or to another one if that is busy or gone."""
         return self._client.submit(
             function, self._task, *given, workers=[near], allow_other_workers=True,
             priority=priority, pure=False,
@@ -111,7 +106,6 @@ class OnDask:
             return []
 
     def _spread(self, value: object) -> Any:
-        """Send a value to each worker."""
         if not (self._alive and self._addresses()):
             raise self._lost()
         try:
@@ -120,13 +114,11 @@ class OnDask:
             raise self._lost() from error
 
     def _warm_up(self, oracle: BlockOracle) -> None:
-        """Compile and load the code of a pass on each worker."""
         waiting = [self._submit(0, worker, Blocks.warm_up, oracle) for worker in self._addresses()]
         for future in waiting:
             self._result(future)
 
     def _result(self, future: Any) -> Any:
-        """Return a result, or raise when no worker is left."""
         from distributed import CancelledError
 
         looks = 0

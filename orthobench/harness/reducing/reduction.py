@@ -95,13 +95,7 @@ class Blocks:
         return self.ends[0]
 
     def part(self, oracle: BlockOracle, index: int) -> Part:
-        """Read and summarize a block.
-
-        Raises
-        ------
-        DataError
-            If it cannot be read, or has a sample that is not finite; names the block.
-        """
+        """Read and summarize a block; a `DataError` names a block that is invalid."""
         reading, block = timed_call(partial(self._checked, index))
         work = partial(self.solver.summarize, oracle, block)
         seconds, summary = timed_call(lambda: self._named(work, index))
@@ -177,8 +171,8 @@ def here() -> str:
 def reduced(items: Iterable[T], merge: Callable[[T, T], T]) -> T:
     """Merge items along a binary tree: on each level the first with the second, and so on.
 
-    An item without a partner goes up unchanged. At most log2(m) + 1 of m items are in memory. A run
-    of 2^j items that begins at a multiple of 2^j is a subtree, which can be reduced anywhere.
+    At most log2(m) + 1 of m items are in memory. A run of 2^j items that begins at a multiple of
+    2^j is a subtree, which can be reduced anywhere.
     """
     held: list[tuple[int, T]] = []
     for item in items:
@@ -201,8 +195,7 @@ class Reduction(Calls):
     """The calls of a `SummarySolver` on blocks.
 
     The clock of a pass is its wall-clock time, less the average reading time of a worker if the
-    source does not have reading timed. If the budget allows fewer samples than the passes need,
-    each pass reads only the first ones.
+    source does not have reading timed.
     """
 
     streams, collects = False, True
@@ -257,7 +250,6 @@ class Reduction(Calls):
         self._engine.close()
 
     def _pass(self, state: State) -> Part:
-        """Do one pass, and prepare the next."""
         oracle, work = self._next, state.work
         part = self._engine.reduce(oracle)
         if part.summary.rows != oracle.rows:
@@ -290,7 +282,6 @@ def _source(oracle: Oracle) -> BlockSource:
 
 
 def _rows(length: int, solver: AnySummarySolver, budget: Budget) -> int:
-    """Return the number of samples of a pass."""
     passes = solver.passes if math.isfinite(solver.passes) else 1
     rows = min(length, budget.samples // passes)
     if rows < 1:
