@@ -183,14 +183,12 @@ def test_errors_of_a_warm_up_are_raised_in_the_pass(tmp_path, monkeypatch):
 
 
 def test_blocks_of_another_shape_are_refused():
-    for how, said in (
-        ("narrow", r"has shape \(64, 5\), not \(rows, 6\)"),
-        ("wide", r"has shape \(64, 7\), not \(rows, 6\)"),
-        ("flat", r"has shape \(64,\), not \(rows, 6\)"),
-        ("short", "has 63 rows, not 64"),
-        ("long", "has 65 rows, not 64"),
-    ):
-        with pytest.raises(DataError, match=rf"block 5 \(rows 320 to 383\) {said}"):
+    for how, shape in (
+        ("narrow", r"\(64, 5\)"), ("wide", r"\(64, 7\)"), ("flat", r"\(64,\)"),
+        ("short", r"\(63, 6\)"), ("long", r"\(65, 6\)"),
+    ):  # fmt: skip
+        said = rf" has shape {shape}, not \(64, 6\)"
+        with pytest.raises(DataError, match=rf"block 5 \(rows 320 to 383\){said}"):
             solved(source=Blocks(bad=5, how=how))
 
 

@@ -52,12 +52,6 @@ Reply: TypeAlias = tuple[Array | Termination | None, Exception | None]
 SampleRequest: TypeAlias = tuple[int, bool]
 """From the solver: asks for samples of a source, by number, and whether from its beginning."""
 
-Point: TypeAlias = tuple[Checkpoint, Solution]
-"""From the solver: a checkpoint and its solution."""
-
-Ending: TypeAlias = tuple[str, str, str]
-"""From the solver: status, reason and traceback of the end of the run."""
-
 BEGUN = "begun"
 """From the solver: the warm-up is over."""
 
@@ -83,18 +77,13 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in NUMPY:
             return super().find_class(module, name)
-        return _class(module, name)
-
-
-@cache
-def _class(module: str, name: str) -> Any:
-    found = getattr(sys.modules.get(module), name, None)  # it is not imported
-    if found in KNOWN or (isinstance(found, type) and issubclass(found, Solution)):
-        return found
-    raise pickle.UnpicklingError(
-        f"{module}.{name} is not allowed in a message: "
-        "a solution has a class of the problem's package, or of orthobench"
-    )
+        found = getattr(sys.modules.get(module), name, None)  # it is not imported
+        if found in KNOWN or (isinstance(found, type) and issubclass(found, Solution)):
+            return found
+        raise pickle.UnpicklingError(
+            f"{module}.{name} is not allowed in a message: "
+            "a solution has a class of the problem's package, or of orthobench"
+        )
 
 
 def read(data: bytes) -> Any:

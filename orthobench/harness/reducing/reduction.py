@@ -135,16 +135,15 @@ class Blocks:
 
     def _checked(self, index: int) -> NDArray[Any]:
         where, (count, last) = self._name(index), self.ends
+        expected = self.source.height(index), self.source.d
         try:
             block: NDArray[Any] = self.source.block(index)
         except MemoryError:
             raise
         except Exception as error:
             raise DataError(f"{where} cannot be read: {error}") from error
-        if block.ndim != 2 or block.shape[1] != self.source.d:
-            raise DataError(f"{where} has shape {block.shape}, not (rows, {self.source.d})")
-        if len(block) != self.source.height(index):
-            raise DataError(f"{where} has {len(block)} rows, not {self.source.height(index)}")
+        if block.shape != expected:
+            raise DataError(f"{where} has shape {block.shape}, not {expected}")
         try:
             check_rows(block)
         except DataError as error:
