@@ -132,8 +132,7 @@ def repeated(
 ) -> dict[str, float]:
     """Return the keys of stored runs that run again, each with its limit in seconds, or 0.
 
-    These are runs of the solvers and problems in `asked` that a limit shorter than `timeout` cut,
-    and failed ones if `retry`.
+    A limit shorter than `timeout` cut them, or they failed and `retry` is set.
     """
     if suite.name not in store.suites():
         return {}

@@ -33,12 +33,7 @@ class ClusterError(OrthobenchError):
 
 @contextmanager
 def connected(scheduler: Any) -> Iterator[Client]:
-    """Yield a client of a scheduler.
-
-    Parameters
-    ----------
-    scheduler : str or Cluster
-        An address, such as ``tls://10.0.0.1:8786``, or a cluster that was started here.
+    """Yield a client of a scheduler: an address such as ``tls://10.0.0.1:8786``, or a cluster.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class Identity:
         JSON of name and parameters.
     seed : int
     settings : str
-        JSON of all the rest: budget, target, threads, versions, code and so on.
+        JSON of all the rest, such as budget, versions and code.
     """
 
     problem: str
@@ -73,12 +73,7 @@ class Identity:
 
 
 class Same(Generic[T]):
-    """The key of an object in a cache, equal only to itself: 1 and 1.0 are equal but not the same.
-
-    Parameters
-    ----------
-    one : object
-    """
+    """The key of an object in a cache, equal only to itself: 1 and 1.0 are not the same."""
 
     def __init__(self, one: T) -> None:
         self.one = one

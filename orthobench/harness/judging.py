@@ -244,10 +244,7 @@ def _checked_end(
 
 
 def _believed(tolerance: float, dtype: np.dtype[Any]) -> float:
-    """Return the maximum residual for a claimed tolerance.
-
-    A residual up to the root of the rounding unit costs no digit of a Ritz value.
-    """
+    """Return the maximum residual; up to the root of the rounding unit Ritz values are exact."""
     return max(EXCESS * tolerance, sqrt(np.finfo(dtype).eps))
 
 

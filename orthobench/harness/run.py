@@ -65,10 +65,9 @@ def run(
     until: Rule | None = None,
     **how: Any,
 ) -> Outcome:
-    """Run a solver on an instance in this process, then judge what was recorded.
+    """Run a solver on an instance in this process, then judge; the outcome records errors.
 
-    If the solver or the judge raises, the outcome records it and keeps the trace so far. The solver
-    can reach the judge, the clock and all data; only a guarded run separates them.
+    The solver can reach the judge, the clock and all data; only a guarded run separates them.
 
     Parameters
     ----------
@@ -77,15 +76,15 @@ def run(
     budget : Budget
     streams : Streams
     until : Rule, optional
-        A rule that stops the run. During the run it is evaluated at most every 20 ms; afterwards
-        the trace ends at the first checkpoint at which it stops.
+        A rule that stops the run, evaluated at most every 20 ms during the run; afterwards the
+        trace ends at the first checkpoint at which it stops.
     **how
         `ratio`, `measure` and `curve` of `recorded`.
 
     Raises
     ------
     UsageError
-        If another run uses the instance: both would draw from the same samples.
+        If another run uses the instance.
     """
     recording, stop, busy = recorded(instance, solver, budget, streams, until, **how)
     return replace(judged(instance, recording, stop, until), load=busy)
@@ -117,7 +116,7 @@ def recorded(
     Returns
     -------
     Recording, Termination, pair of Load
-        Checkpoints, how the run ended, and the load of the machine before and after.
+        The load of the machine is that before and after the run.
     """
     recording = Recording(curve=curve or until is not None)
     if not recording.curve and math.isinf(budget.seconds):

@@ -59,10 +59,9 @@ class SuiteProblem:
 
 @dataclass(frozen=True)
 class SuiteSolver:
-    """A solver of a suite, or one trial of a solver that is tuned.
+    """A solver of a suite, or one trial of it, with the values of its tuned parameters.
 
-    All trials have the same label; `tuned` are the values of tuned parameters, `version` is the
-    name and version of the distribution.
+    All trials have the same label.
     """
 
     solver: AnySolver
@@ -118,12 +117,8 @@ class Suite:
     def cells(self) -> list[Cell]:
         """Return problems times seeds times solvers; trials only on `tuning_seeds`, if any.
 
-        A solver that can take problems of some families has cells in these families only.
-
-        Raises
-        ------
-        DataError
-            If a data file is missing or cannot be read.
+        A solver has cells in the families that it can take. Raises a `DataError` if a data file
+        cannot be read.
         """
         packages = {
             names: {name: version(name) or "none" for name in names}

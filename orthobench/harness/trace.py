@@ -40,8 +40,7 @@ class Checkpoint:
     metrics : mapping
         Metrics of the judge and the constraint violation; empty before judging.
     extra_metrics : mapping
-        Measurements besides the clock, by name: seconds of moving arrays, the cost of workers, peak
-        memory. Shown with the metrics.
+        Measurements of the harness besides the clock, by name.
     """
 
     seconds: float

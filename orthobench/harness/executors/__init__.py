@@ -79,8 +79,7 @@ class Limits:
     Attributes
     ----------
     timeout : float, optional
-        Wall-clock time of the solver in seconds, with building the data and compiling; replaces
-        the default of `limit`.
+        Wall-clock time of the solver in seconds, with building the data and compiling.
     memory : int, optional
         Memory of the process in bytes.
     isolate : bool
@@ -97,11 +96,10 @@ class Limits:
                 raise UsageError(f"the {name} limit must be positive, not {value}")
 
     def limit(self, cell: Cell, slowest: float = 0.0) -> Limit:
-        """Return the limit of a cell.
+        """Return the limit of a cell: the timeout, or at least twice a limit that cut it before.
 
-        By default it is ten times its budget in seconds, or without such a budget ten times
-        `slowest`, the time of the slowest finished cell in seconds; and at least twice a limit that
-        cut the cell before.
+        By default it is ten times its budget in seconds, or ten times `slowest`, the time of the
+        slowest finished cell in seconds.
         """
         timeout = self.timeout if cell.timeout is None else cell.timeout
         if timeout is not None:

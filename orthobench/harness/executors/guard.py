@@ -246,10 +246,7 @@ class _Run:
         return (self._looks[0][2], self._looks[1][2]) if self._begun and self._ended else None
 
     def checked_end(self, stop: Termination) -> Termination:
-        """Return the end of a run that did not fail: suspect if its clock is wrong.
-
-        It is called after judging, to count what the process does during judging.
-        """
+        """Return the end of a run after judging: suspect if its clock is wrong."""
         self._look()
         used = [usage for usage, *_ in self._looks if usage]
         if len(used) < len(self._looks) or not self._ended:

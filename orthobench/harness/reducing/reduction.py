@@ -56,8 +56,8 @@ WARM_UP_ROWS = 256
 class Part:
     """The summary of some blocks, and its cost.
 
-    `where` is the process that made it; `seconds` in methods of the solver and in `reading` are
-    sums over workers; `moved` are bytes between processes; `peaks` are bytes of memory by process.
+    `where` is the process that made it; `seconds` in methods of the solver and `reading` are sums
+    over workers, `moved` are bytes, `peaks` bytes of memory by process.
     """
 
     summary: Summary
