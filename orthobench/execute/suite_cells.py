@@ -1,4 +1,4 @@
-"""The cells of a suite that are left, the choice of trials, and more seeds at the end."""
+"""The cells of a suite, and the choice of trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A `Cell`, one solver on one problem with one seed under one budget, and how it runs."""
+"""A `Cell`: one solver on one problem with one seed under one budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A solver that runs on an oracle, its clock, and the preparations off the clock."""
+"""A solver that runs on an oracle, and its clock."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ WARM_UP_STEPS = 40
 """Maximum number of steps of a warm-up."""
 
 WARM_UP_SECONDS = 0.2
-"""Approximate maximum time of a warm-up after its first three steps, in seconds."""
+"""Approximate maximum time of a warm-up, in seconds."""
 
 MEASURES = (MEMORY,) = ("memory",)
 """Measurements besides time; they slow a run down, so that such a run is another cell."""
 
 PEAK = "peak_bytes"
-"""Metric of a run that measures memory: `Peak` of the calls of the solver, in bytes."""
+"""Metric: peak memory of the calls of the solver, in bytes."""
 
 CLOCK: ContextVar[Callable[[], int]] = ContextVar("CLOCK", default=perf_counter_ns)
 """Function that the clock reads, in nanoseconds; wall-clock time by default."""
 
 TRIES = 5
-"""Number of waits for an idle device, of which the minimum time counts."""
+"""Number of waits for an idle device; the shortest counts."""
 
 
 class Execution:

@@ -40,8 +40,7 @@ STATIONARITY = {
     "relative_gradient_norm": "relative gradient",
     "distance": "distance to the solution",
 }
-"""Metrics of judges that vanish at a stationary point, relative to a random point, and their names
-for people."""
+"""Metrics of judges that vanish at a stationary point, and their names for people."""
 
 STATIONARY = 1e-3
 """Maximum of these metrics at a point of convergence."""
@@ -50,7 +49,7 @@ EXCESS = 100.0
 """Maximum ratio of the residual to the tolerance of a solver."""
 
 OPTIMAL = 1e-9
-"""Maximum distance of a metric from a known optimum at which a run may end at its start."""
+"""Maximum distance from a known optimum at which a run may end at its start."""
 
 TOLERANCE = "constraint_tolerance"
 """Metric that the harness adds below float64: `feasible_up_to`."""
@@ -129,7 +128,7 @@ class LateJudgement:
 
 
 def needs_judge(recording: Recording, stop: Termination) -> bool:
-    """Return whether only the judge can say how a run ended: it is done, but did not move."""
+    """Return whether only the judge knows how a run ended, because it did not move."""
     points = len(recording.marks)
     return points > 0 and stop.status is RunStatus.DONE and _stands_still(recording, points)
 
@@ -151,7 +150,7 @@ def judged_point(instance: AnyInstance, solution: Solution) -> Solution:
 
 
 def result_of(instance: AnyInstance, final: Solution | None, threads: int) -> Result | None:
-    """Return the result of a finished solution in the terms of its family; None if it has none."""
+    """Return the result of a finished solution, or None."""
     if final is None or instance.result is None:
         return None
     with limited(threads):
@@ -206,7 +205,7 @@ def stop_of(error: BaseException, culprit: str) -> Termination:
 
 
 def place_of(error: BaseException) -> str:
-    """Return the innermost file and line of an error in the first package outside the core."""
+    """Return file and line of an error, outside the core."""
     found, package = "", ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         top = str(frame.f_globals.get("__name__")).partition(".")[0]
@@ -244,12 +243,12 @@ def _checked_end(
 
 
 def _believed(tolerance: float, dtype: np.dtype[Any]) -> float:
-    """Return the maximum residual; up to the root of the rounding unit Ritz values are exact."""
+    """Return the maximum residual: that of rounding costs no digit of a Ritz value."""
     return max(EXCESS * tolerance, sqrt(np.finfo(dtype).eps))
 
 
 def _stands_still(recording: Recording, points: int) -> bool:
-    """Return whether a run took no step, or is at its start, at its point number `points`."""
+    """Return whether a run is at its start after `points` points."""
     first, end = recording.solutions[0].point, recording.solutions[points - 1].point
     return not recording.marks[points - 1].work.steps or (points > 1 and np.array_equal(first, end))
 

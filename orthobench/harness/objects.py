@@ -27,10 +27,10 @@ MADE = frozenset({
     "_abc_impl", "__parameters__", "__orig_bases__", "__firstlineno__", "__static_attributes__",
     "__annotate_func__", "__annotations_cache__",
 })  # fmt: skip
-"""Attributes of classes that Python makes, or that do not change what methods do."""
+"""Attributes of classes that do not change what methods do."""
 
 ARGUMENTS = 0xFF
-"""Flags of code: how it is called, and whether it is a generator."""
+"""Mask of the flags that change what code does."""
 
 GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
@@ -61,7 +61,7 @@ def _cached(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
 
 
 def pickled(item: object) -> bytes:
-    """Return the pickle of a solver or a problem, by value if its class cannot be imported."""
+    """Return a pickle, by value if the class cannot be imported."""
     for cls in type(item).__mro__:
         if by_value(cls):  # another process lacks the names in its annotations
             own = vars(cls).get("__annotations__", {})

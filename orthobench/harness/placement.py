@@ -20,10 +20,10 @@ from orthobench.harness.stopping import Budget
 from orthobench.tools.places import Place
 
 TRANSFER = "transfer_seconds"
-"""Metric that the harness adds: time of moving arrays so far, in seconds off the clock."""
+"""Metric: time of moving arrays so far, off the clock."""
 
 WARM_UP = "warm_up_seconds"
-"""Metric that the harness adds: time of loading and compilation so far, off the clock."""
+"""Metric: time of loading and compilation so far, off the clock."""
 
 
 class MeasuredPlace(Place):

@@ -38,10 +38,10 @@ RATIO = 1.3
 """Ratio of the step counts of successive checkpoints."""
 
 RERUN_RATIO = 4
-"""Minimum of this ratio for a solver with `reruns`: earlier runs take a third of the last."""
+"""The same for a solver with `reruns`."""
 
 OVERSHOOT = 0.1
-"""Excess over a budget, as a share of its seconds, that a run explains."""
+"""Share of the seconds of a budget above which a run explains its excess."""
 
 WAITING = 0.01
 """Maximum share of a chunk spent on waiting for a device."""

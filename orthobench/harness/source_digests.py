@@ -23,10 +23,10 @@ HARNESS = (
     "harness.cell", "harness.identity", "harness.run", "harness.execution", "harness.placement",
     "harness.stopping", "harness.judging", "harness.reducing.reduction", "tools.geometry",
 )  # fmt: skip
-"""Modules of the core that each run uses, beside those that problem and solver import."""
+"""Modules of the core that each run uses."""
 
 MAKERS = f"{CORE}.makers"
-"""Entry points of the functions that make instances, which a plugin gets by `import orthobench`."""
+"""Entry points of the functions that make instances."""
 
 NO_DATA = frozenset({".py", ".pyc", ".pyi", ".md", ".rst", ".toml", ".in", ".nbi", ".nbc"})
 """Suffixes of files that no run reads as data."""
@@ -41,7 +41,7 @@ INSTALLED = ("site-packages", "dist-packages")
 
 
 class Facts(NamedTuple):
-    """Digest of a file of Python, and its imports: level, module, name there and name here."""
+    """Digest of a file, and its imports: level, module, name there, name here."""
 
     digest: str = ""
     imports: tuple[tuple[int, str, str, str], ...] = ()
@@ -149,7 +149,7 @@ def _named(cls: type) -> Iterator[Path]:
 
 @cache
 def reached(home: str) -> frozenset[str]:
-    """Return a module, and all modules of plugins and of the core that it reaches by imports."""
+    """Return the modules of plugins and of the core that a module reaches."""
     package = _package(home)
     found: set[str] = set()
     left = [home]
@@ -298,7 +298,7 @@ _owners = cache(metadata.packages_distributions)
 
 @cache
 def file_of(module: str) -> Path | None:
-    """Return the file of a module, or the ``__init__.py`` of a package; None if it has none."""
+    """Return the file of a module or a package, or None."""
     package, *rest = module.split(".")
     root = _root(package)
     if root is None or root.suffix == ".py":
@@ -311,7 +311,7 @@ def file_of(module: str) -> Path | None:
 
 @cache
 def _root(package: str) -> Path | None:
-    """Return the folder of a top-level package, or the file of a top-level module."""
+    """Return the folder or the file of a top-level package."""
     try:
         spec = find_spec(package)
     except (ValueError, ModuleNotFoundError):  # a script has no spec

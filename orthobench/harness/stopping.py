@@ -170,7 +170,7 @@ class Budget:
         return {name: value for name, value in values.items() if math.isfinite(value)}
 
     def after(self, seconds: float) -> Budget:
-        """Return the budget less the seconds of a warm-up, but at least half of its seconds."""
+        """Return the budget less a warm-up, but at least half of its seconds."""
         return replace(self, seconds=max(self.seconds / 2, self.seconds - seconds))
 
     def binds(self, batch: int) -> bool:

@@ -34,7 +34,7 @@ from orthobench.harness.stopping import Budget, Target, ending
 from orthobench.tools.environment import version
 
 END, AVERAGE = SCORES = ("end", "average")
-"""The score that chooses tuned parameters: the validation metric at the end, or its average."""
+"""Scores for tuning: the validation metric at the end, or its average."""
 
 FULL, QUICK, SMOKE = SIZES = ("full", "quick", "smoke")
 """Sizes of an experiment: as in its paper, some minutes, some seconds (no verdicts)."""
@@ -43,7 +43,7 @@ COMMAND_LINE, PYTHON = "command-line", "python"
 """Names of suites from the command line and from Python."""
 
 TRIALS = 16
-"""Default of the maximum number of trials of a solver on a problem."""
+"""Default of the maximum number of trials."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Suite:
         return p.budget if free else ending(solver, p.budget)
 
     def _families(self, solver: AnySolver) -> set[str]:
-        """Return the families of this suite that a solver can take; all if it can take none."""
+        """Return the families that a solver can take; all if none."""
         able = {
             p.problem.family for p in self.problems if issubclass(p.problem.offers, solver.needs)
         }

@@ -18,7 +18,7 @@ from orthobench.tools.environment import cores
 
 @dataclass(frozen=True)
 class Event:
-    """The beginning of a cell on a worker, or its end with the outcome; each cell has both."""
+    """The beginning of a cell on a worker, or its end with the outcome."""
 
     cell: Cell
     worker: str
@@ -173,7 +173,7 @@ class Executor:
         return local.run(cells, self.at_once, self.threads, self.limits)
 
     def facts(self) -> dict[str, Any]:
-        """Return what a session records: settings, and how many runs share a machine."""
+        """Return what a session records of the executor."""
         workers = shared = self.at_once
         if self.scheduler is not None:
             from orthobench.harness.executors import dask

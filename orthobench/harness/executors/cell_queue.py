@@ -1,4 +1,4 @@
-"""The cells that wait to be executed; more may be added while others run."""
+"""The cells that wait to be executed."""
 
 from __future__ import annotations
 

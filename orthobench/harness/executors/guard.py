@@ -39,7 +39,7 @@ from orthobench.tools.places import Place
 from orthobench.tools.processes import Alarm, Process, ProcessError, kill_all
 
 FIRST_ROWS = 256
-"""Number of samples that are sent first; later as many as so far, within the oracle's window."""
+"""Number of samples that are sent first."""
 
 SHARE = 0.2
 """Allowed time off the clock, as a share of the time on it."""
@@ -242,7 +242,7 @@ class _Run:
 
     @property
     def load(self) -> tuple[Load, Load] | None:
-        """Load of the machine before and after the timed part; None if that did not end."""
+        """Load of the machine before and after the timed part, if that ended."""
         return (self._looks[0][2], self._looks[1][2]) if self._begun and self._ended else None
 
     def checked_end(self, stop: Termination) -> Termination:
@@ -338,7 +338,7 @@ class _Run:
 
 
 def measured_names(place: Place, measure: str) -> tuple[str, ...]:
-    """Return the names of the metrics that the process of a solver may send."""
+    """Return the metrics that the process of a solver may send."""
     elsewhere = WORKER_METRICS if place.reduces else (TRANSFER, WARM_UP) if place.moves else ()
     return (*elsewhere, PEAK) if measure else elsewhere
 

@@ -26,7 +26,7 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.tools.arrays import Array
 
 PackedOracle: TypeAlias = tuple[bytes, tuple[bytes | bytearray, ...]]
-"""The pickle of an oracle without sources, and its large arrays, writeable ones as bytearray."""
+"""The pickle of an oracle, and its arrays; writeable ones as bytearray."""
 
 
 @dataclass(frozen=True)

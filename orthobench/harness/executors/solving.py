@@ -107,7 +107,7 @@ WATCHED = (
     "numpy", "numpy.linalg", "numpy.random", "scipy.linalg", "scipy.sparse.linalg", "builtins",
     "time", "threading", "pickle", "os", "gc",
 )  # fmt: skip
-"""Modules besides those of this project whose functions and classes a solver must not replace."""
+"""Other modules whose functions a solver must not replace."""
 
 _noted: dict[str, list[tuple[Mapping[str, Any], list[str], list[Any]]]] = {}
 """Namespaces of each module, with the names and the functions in them."""

@@ -16,7 +16,7 @@ from orthobench.tools.environment import limited
 from orthobench.tools.places import Place
 
 TASKS = 16
-"""Minimum number of tasks of a worker, if there are as many blocks."""
+"""Minimum number of tasks of a worker."""
 
 LOOK = 1.0
 """Time between two checks for workers, in seconds."""
@@ -28,7 +28,7 @@ ALONE = 30
 """Number of checks without workers after which a run ends."""
 
 Run: TypeAlias = tuple[int, str, Any]
-"""Number of the last task in a run of blocks, a worker that has some of them, and a future."""
+"""Number of the last task, a worker that has some of the blocks, and a future."""
 
 
 class OnDask:
