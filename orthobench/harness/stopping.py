@@ -31,6 +31,15 @@ LONGEST = 20_000
 CUT = "cut by the limit of"
 """Beginning of the reason of a run that a limit cut."""
 
+FAULTS = {
+    "random": "draws from a global random generator: draw from the rng that it is given",
+    "output": "prints: keep in the state what matters",
+    "inputs": "writes into its data: copy what it changes",
+    "threads": "leaves threads running: join them before a step is over",
+    "memory": "takes more memory with each step: keep only what the next one needs",
+}
+"""Faults of a solver that a run notices, each with its remedy."""
+
 PATIENCE = 10.0
 """Budget of cells that nothing else ends, in seconds."""
 
@@ -127,6 +136,11 @@ class Termination:
             with suppress(ValueError):
                 return float(self.reason.removeprefix(CUT).partition(" s")[0])
         return 0.0
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Those of `FAULTS` that the run noticed."""
+        return tuple(text for text in FAULTS.values() if text in self.reason)
 
     @property
     def converged(self) -> bool:

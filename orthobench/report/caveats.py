@@ -113,7 +113,7 @@ def conduct(entries: Sequence[SolverResult]) -> list[str]:
     limits = [{*r.budget} for e in entries for r in e.finished]
     shared = set.intersection(*limits) if limits else set()
     for e in entries:
-        own: dict[str, None] = {}
+        own = dict.fromkeys(text for r in e.finished for text in r.stop.faults)
         if any("seconds" in r.budget for r in e.finished) and "seconds" not in shared:
             own[f"ended after {PATIENCE:g} s, for want of another end: give a budget"] = None
         if _no_better(e):

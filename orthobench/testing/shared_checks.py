@@ -21,6 +21,7 @@ import numpy as np
 
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import UsageError
+from orthobench.harness.executors.conduct import generators
 from orthobench.testing.check import NotConforming, require
 
 LARGEST_PICKLE = 100_000
@@ -127,13 +128,6 @@ def check_subnormal(call: Callable[[], object]) -> None:
         "Build and link the library without -ffast-math (gcc: -mno-daz-ftz), or reset the mode "
         "after it is loaded",
     )
-
-
-def generators() -> dict[str, object]:
-    """Return the states of the global random generators, by name."""
-    kind, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - it is what is checked
-    words = np.asarray(keys).tobytes()
-    return {"numpy.random": (kind, words, *rest), "random": random.getstate()}
 
 
 def check_global_random(call: Callable[[], object]) -> None:

@@ -17,9 +17,9 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limit
 from orthobench.harness.executors import guard as module
 from orthobench.harness.executors.guard import Guard, SampleServer, sealed
-from orthobench.harness.executors.messages import BEGUN, CHANGED, OVER
+from orthobench.harness.executors.messages import BEGUN, CHANGED, NOTICED, OVER
 from orthobench.harness.identity import Streams
-from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
+from orthobench.harness.stopping import FAULTS, Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.machine import Usage
 from orthobench.tools.processes import ProcessError
@@ -202,6 +202,13 @@ def test_changed_process_is_not_used_again(cell):
     assert outcome.stop == DONE
     assert guard.process is None
     assert not guard.asked.alive
+
+
+def test_noticed_fault_is_named_with_its_remedy(cell):
+    outcome, _ = executed(cell, BEGUN, point(0), point(3), (NOTICED, ["output", "other"]), DONE)
+    assert outcome.stop.status is DONE.status
+    assert outcome.stop.reason == f"{DONE.reason}; {FAULTS['output']}"
+    assert outcome.stop.faults == (FAULTS["output"],)
 
 
 def test_target_is_judged_at_the_last_point(cell):

@@ -30,7 +30,7 @@ from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
 from orthobench.harness.placement import TRANSFER, WARM_UP
 from orthobench.harness.reducing.reduction import WORKER_METRICS
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.stopping import FAULTS, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.arrays import Array
 from orthobench.tools.environment import limited
@@ -129,6 +129,9 @@ class Guard:
             outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
         if outcome.stop.status.ok and not cell.solver.place.reduces:
             outcome = replace(outcome, stop=run.checked_end(outcome.stop))
+        if run.faults:
+            reason = "; ".join([outcome.stop.reason, *run.faults])
+            outcome = replace(outcome, stop=replace(outcome.stop, reason=reason))
         if run.leaves_traces() or outcome.stop.status is RunStatus.SUSPECT:
             self.close()
         return outcome.stored
@@ -206,6 +209,7 @@ class _Run:
         self._looks: list[tuple[Usage | None, float, Load]] = []
         self._serving = 0.0
         self._begun = self._ended = self._changed = False
+        self.faults: list[str] = []
         budget = cell.budget
         self._counts_down = math.isinf(budget.seconds) and budget.binds(cell.solver.batch)
 
@@ -304,6 +308,8 @@ class _Run:
                 return True
             case messages.CHANGED:
                 self._changed = True
+            case (messages.NOTICED, [*names]):
+                self.faults = [text for name, text in FAULTS.items() if name in names]
             case (str(status), str(reason), str(lines)):
                 return Termination(RunStatus(status), reason, lines)
             case (Checkpoint() as mark, Solution() as solution):

@@ -58,6 +58,9 @@ BEGUN = "begun"
 CHANGED = "changed"
 """From the solver: the run changed its process, which another run must not use."""
 
+NOTICED = "noticed"
+"""From the solver, with names of `orthobench.harness.stopping.FAULTS`."""
+
 OVER = "over"
 """From the solver: asks whether the run is over at its last checkpoint."""
 

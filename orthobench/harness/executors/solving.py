@@ -15,14 +15,18 @@ import threading
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 
+from orthobench.contract.problem import Solution
 from orthobench.harness.execution import CLOCK, ready_oracle
+from orthobench.harness.executors.conduct import Conduct
 from orthobench.harness.executors.messages import (
     BEGUN,
     CHANGED,
+    NOTICED,
     OVER,
     PackedOracle,
     Reply,
@@ -33,6 +37,7 @@ from orthobench.harness.executors.messages import (
 from orthobench.harness.judging import stop_of
 from orthobench.harness.run import record
 from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint
 from orthobench.tools.child import Channel
 from orthobench.tools.environment import limited
 from orthobench.tools.files import hide_home
@@ -42,21 +47,28 @@ def main(channel: Channel, memory: int | None) -> None:
     """Run solvers in at most `memory` bytes until the parent closes the channel."""
     prepare_process(channel, memory)
     packed_oracle: Any = None  # the first job brings one
-    while (start := channel.receive()) is not None:
-        packed_oracle = start.packed_oracle or packed_oracle
-        before = ProcessState()
-        stop = _run(start, packed_oracle, channel)
-        if before.changed():
-            channel.send(CHANGED)
-        channel.send((stop.status.value, stop.reason, stop.traceback))
+    with TemporaryFile() as output:
+        os.dup2(output.fileno(), 1)
+        while (start := channel.receive()) is not None:
+            packed_oracle = start.packed_oracle or packed_oracle
+            before = ProcessState()
+            stop = _run(start, packed_oracle, channel, output.fileno())
+            if before.changed():
+                channel.send(CHANGED)
+            channel.send((stop.status.value, stop.reason, stop.traceback))
 
 
-def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termination:
+def _run(start: Start, packed_oracle: PackedOracle, channel: Channel, output: int) -> Termination:
     try:
         solver = pickle.loads(start.solver)  # noqa: S301 - the parent wrote it
         oracle = unpacked(packed_oracle, lambda *request: _asked(channel, request))
     except Exception as error:
         return unimportable(error)
+    conduct = Conduct(oracle, output)
+
+    def journal(mark: Checkpoint, solution: Solution) -> None:
+        channel.send((mark, solution))
+        conduct.point(mark.work.steps)
 
     rule = (lambda *_: _asked(channel, OVER)) if start.target else None
     with limited(start.threads):
@@ -66,10 +78,12 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel) -> Termina
             channel.send(BEGUN)
             stop, _ = record(
                 oracle, solver, start.budget.after(warmed), start.streams,
-                lambda *point: channel.send(point), rule, measure=start.measure,
+                journal, rule, measure=start.measure,
             )  # fmt: skip
         except BaseException as error:  # an interrupt too, which only the solver can raise here
             return stop_of(error, solver.name)
+        if faults := conduct.faults():
+            channel.send((NOTICED, faults))
     return stop
 
 
