@@ -107,6 +107,9 @@ def execute(
     with closing(executor.run(scheduler)) as events:
         for event in events:
             cell, outcome = event.cell, event.outcome
+            if event.late:
+                observer.late(cell.label, event.late)
+                continue
             if outcome is None:
                 observer.begin(cell.label, event.worker)
                 continue

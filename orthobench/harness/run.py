@@ -7,6 +7,7 @@ computed after the run, because judging in between would evict the caches of the
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -31,8 +32,9 @@ from orthobench.harness.trace import (
     checked,
     spent_seconds,
 )
-from orthobench.tools.formatting import plural
+from orthobench.tools.formatting import budget_text, plural
 from orthobench.tools.machine import Load, load
+from orthobench.tools.processes import Alarm
 
 RATIO = 1.3
 """Ratio of the step counts of successive checkpoints."""
@@ -48,6 +50,9 @@ WAITING = 0.01
 
 UNCOUNTED = 1000
 """Number of steps after which a solver must have counted flops."""
+
+LATE = 60.0
+"""Time besides its budget after which a run in this process writes what ends it, in seconds."""
 
 RULE_SECONDS = 0.02
 """Minimum time between two evaluations of a stopping rule, in seconds on the clock."""
@@ -122,7 +127,9 @@ def recorded(
     if not recording.curve and math.isinf(budget.seconds):
         ratio = math.inf
     rule = None if until is None else partial(stop_at, instance, until)
-    with _alone(instance.oracle):
+    patience = LATE + (0.0 if math.isinf(budget.seconds) else budget.seconds)
+    late = Alarm(partial(_write_late, solver, budget, patience), patience)
+    with _alone(instance.oracle), late:
         oracle, warmed = ready_oracle(instance.oracle, solver, streams)
         before = load()
         stop, recording.error = record(
@@ -144,6 +151,15 @@ def _alone(oracle: Oracle) -> Iterator[None]:
         yield
     finally:
         _RUNNING.remove(id(oracle))
+
+
+def _write_late(solver: AnySolver, budget: Budget, seconds: float) -> None:
+    if not budget.binds(solver.batch):
+        ends = "it ends when it converges, and budget=ob.Budget(seconds=60) in any case"
+    else:
+        ends = f"its {budget_text(budget.limits)} ends it"
+        ends += "" if math.isinf(budget.seconds) else " as soon as its step is over"
+    sys.stderr.write(f"{solver.name} has run for {seconds:g} s: {ends}; Ctrl-C ends it now\n")
 
 
 def record(

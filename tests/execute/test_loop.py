@@ -36,6 +36,7 @@ def suite(toys: SimpleNamespace) -> Suite:
 def ran(
     suite: Suite, path: Path, events: Callable[[Any], Iterator[Event]],
     monkeypatch: pytest.MonkeyPatch, keeps: Callable[[Cell, Outcome], bool] | None = None,
+    observer: Observer | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the session of the loop with an executor that yields these events."""
     monkeypatch.setattr(Executor, "run", lambda executor, cells: events(cells))
@@ -44,13 +45,14 @@ def ran(
         monkeypatch.setattr(cells, "keeps", keeps)
     monkeypatch.setattr(cells, "conclude", lambda: {"found": 1})
     with Store(path, write=True) as store:
-        execute(cells, Executor("local", 3), store, Observer(), "a command")
+        execute(cells, Executor("local", 3), store, observer or Observer(), "a command")
         return dict(store.session("toys"))
 
 
 def all_events(cells: Any) -> Iterator[Event]:
     for cell in iter(cells.take, None):
         yield Event(cell, "1")
+        yield Event(cell, "1", late="60 s so far")
         yield Event(cell, "1", execute_cell(cell))
 
 
@@ -62,6 +64,25 @@ def test_session_records_command_and_environment(
     assert session["command"] == "a command"
     facts = session["environment"]
     assert (facts["run"]["workers"], facts["run"]["shared"], facts["found"]) == (3, 3, 1)
+
+
+def test_observer_hears_once_of_each_beginning_delay_and_end(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = []
+
+    class Noting(Observer):
+        def begin(self, label: str, worker: str) -> None:
+            heard.append("begin")
+
+        def late(self, label: str, reason: str) -> None:
+            heard.append(reason)
+
+        def end(self, label: str, failed: bool, worker: str) -> None:
+            heard.append("end")
+
+    ran(suite, tmp_path / "s.sqlite", all_events, monkeypatch, observer=Noting())
+    assert heard == 4 * ["begin", "60 s so far", "end"]
 
 
 def test_cell_that_the_scheduler_does_not_keep_is_not_stored(

@@ -1,5 +1,6 @@
 import gc
 import itertools
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -306,3 +307,36 @@ def test_warm_up_counts_the_steps_after_the_first(toys, monkeypatch, reruns, ste
         execution.CLOCK.reset(token)
     assert now[0] == steps * step * ms
     assert warmed == pytest.approx((steps - 1) * step / 1000)
+
+
+@pytest.mark.parametrize(
+    ("budget", "ends"),
+    [
+        (Budget(steps=3), "its budget 3 steps ends it"),
+        (Budget(), "it ends when it converges, and budget=ob.Budget"),
+        (Budget(seconds=0.01), "as soon as its step is over"),
+    ],
+)
+def test_run_that_takes_long_writes_what_ends_it(toys, capsys, monkeypatch, budget, ends):
+    monkeypatch.setattr(harness, "LATE", 0.0)
+    written = ""
+
+    class Slow(toys.Solver):
+        def init(self, oracle, rng):
+            nonlocal written
+            while "has run for" not in written:
+                time.sleep(0.01)
+                written += capsys.readouterr().err
+            state = super().init(oracle, rng)
+            state.status = Status.CONVERGED
+            return state
+
+    instance = toys.Problem().build(np.random.default_rng(0))
+    harness.run(instance, Slow(), budget, STREAMS)
+    assert ends in written
+    assert written.startswith("power has run for 0")
+
+
+def test_run_that_ends_soon_writes_nothing(toys, capsys):
+    run(toys)
+    assert capsys.readouterr().err == ""

@@ -79,3 +79,15 @@ def test_inline_executor_groups_cells_by_data(cell):
     events = [*run_inline(cells)]
     assert [event.cell.seed for event in events if event.outcome] == [0, 0, 1]
     assert [event.outcome is None for event in events] == 3 * [True, False]
+
+
+def test_cell_that_takes_long_is_reported_with_its_limit(cell, monkeypatch):
+    monkeypatch.setattr(local, "LATE", 0.01)
+    first, *others, last = local.run([cell])
+    assert (first.outcome, first.late) == (None, "")
+    assert last.outcome.stop.status is RunStatus.BUDGET
+    assert 1 < len(others) < 20  # each time at twice the time
+    for event in others:
+        assert (event.cell.key, event.worker, event.outcome) == (cell.key, "1", None)
+        assert "it is cut after 60 s of its warm-up or without a checkpoint" in event.late
+        assert "--timeout" in event.late

@@ -18,11 +18,15 @@ from orthobench.tools.environment import cores
 
 @dataclass(frozen=True)
 class Event:
-    """The beginning of a cell on a worker, or its end with the outcome."""
+    """The beginning of a cell on a worker, its end with the outcome, or that it takes long.
+
+    `late` says what ends a cell that takes long.
+    """
 
     cell: Cell
     worker: str
     outcome: Outcome | None = None
+    late: str = ""
 
 
 Events: TypeAlias = Generator[Event, None, None]
@@ -43,6 +47,9 @@ class Observer:
 
     def begin(self, label: str, worker: str) -> None:
         """Take note that a worker begins a cell."""
+
+    def late(self, label: str, reason: str) -> None:
+        """Take note that a cell takes long."""
 
     def end(self, label: str, failed: bool, worker: str) -> None:
         """Take note that a cell ended."""

@@ -28,6 +28,9 @@ Request: TypeAlias = tuple[SealedCell, Limit]
 
 NO_LIMITS = Limits()
 
+LATE = 15.0
+"""Time after which a cell takes long, in seconds; again at twice the time, and so on."""
+
 PATIENCE = 5.0
 """Minimum time to build data and to judge besides a limit, in seconds."""
 
@@ -79,6 +82,7 @@ class Worker:
     cell: Cell | None = None
     limit: Limit = Limit(inf)
     deadline: float = inf
+    late: float = inf
     held: Data | None = None
     slowest: float = 0.0
 
@@ -95,6 +99,7 @@ class Worker:
             self.process = Process(module, settings, self.threads, self.replies)
         self.cell, self.held = cell, (cell.problem, cell.seed)
         self.began, self.limit = time.monotonic(), self.limits.limit(cell, self.slowest)
+        self.late = self.began + LATE
         if self.limit.whole:  # the process itself cuts the solver; this is for the judge
             self.deadline = self.began + 2 * self.limit.seconds + PATIENCE
         try:
@@ -118,11 +123,18 @@ class Worker:
         return self._finish(reply, self.limits.isolate or status is RunStatus.MEMORY)
 
     def check_deadline(self) -> Event | None:
-        """End the process if its time is over; return the event of a finished cell."""
-        if time.monotonic() < self.deadline:
+        """End the process if its time is over; return the event of a finished or late cell."""
+        now = time.monotonic()
+        if now >= self.deadline:
+            when = "while its data were built or its points judged"
+            return self._finish(Outcome(Termination.cut(self.limit.seconds, when)), fresh=True)
+        if self.cell is None or now < self.late:
             return None
-        when = "while its data were built or its points judged"
-        return self._finish(Outcome(Termination.cut(self.limit.seconds, when)), fresh=True)
+        spent, limit = now - self.began, self.limit
+        self.late = now + spent
+        part = "in all" if limit.whole else "of its warm-up or without a checkpoint"
+        reason = f"{spent:.0f} s so far; it is cut after {limit.seconds:.0f} s {part}"
+        return Event(self.cell, self.name, late=f"{reason}, unless --timeout says otherwise")
 
     def close(self) -> None:
         """End the process."""
@@ -131,15 +143,16 @@ class Worker:
         self.process, self.held = None, None
 
     def _finish(self, outcome: Outcome, fresh: bool) -> Event | None:
-        cell, self.cell, self.deadline = self.cell, None, inf
+        cell, self.cell = self.cell, None
+        self.deadline = self.late = inf
         if fresh:
             self.close()
         return None if cell is None else Event(cell, self.name, outcome)
 
 
 def next_events(crew: Sequence[Worker], replies: Replies, until: float = inf) -> Iterator[Event]:
-    """Wait for replies, a deadline, or the time `until`; yield the events of finished cells."""
-    left = min(until, *(worker.deadline for worker in crew)) - time.monotonic()
+    """Wait for replies, a deadline, or the time `until`; yield events of finished or late cells."""
+    left = min(until, *(min(w.deadline, w.late) for w in crew)) - time.monotonic()
     try:
         ready = [replies.get(timeout=None if left == inf else max(0.0, left))]
     except Empty:

@@ -111,6 +111,12 @@ class Progress(Observer):
         if self._bar:
             self._update(self._bar, description=self._names())
 
+    def late(self, label: str, reason: str) -> None:
+        """Write that a cell takes long."""
+        if not self._quiet:
+            with self._hidden():
+                self._write(f"{clean(label)} takes long: {reason}")
+
     def end(self, label: str, failed: bool, worker: str = "1") -> None:
         """Count one cell that has ended."""
         now = self._clock()
