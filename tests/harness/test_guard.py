@@ -60,6 +60,12 @@ class Scripted:
 DONE = Termination(RunStatus.BUDGET, "the budget is spent")
 
 
+@pytest.fixture(autouse=True)
+def idle(monkeypatch):
+    """Let this process, which judges, stand for that of the solver."""
+    monkeypatch.setattr(module, "BUSY", math.inf)
+
+
 @pytest.fixture
 def cell(toys):
     return sealed(Cell(toys.Problem(), toys.Solver(), 0, Budget(steps=3)))
@@ -209,6 +215,19 @@ def test_noticed_fault_is_named_with_its_remedy(cell):
     assert outcome.stop.status is DONE.status
     assert outcome.stop.reason == f"{DONE.reason}; {FAULTS['output']}"
     assert outcome.stop.faults == (FAULTS["output"],)
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(0.1, False), (0.04, True)])
+def test_process_that_works_during_judging_is_not_used_again(cell, monkeypatch, seconds, kept):
+    start, end = (Usage(cpu=1.0, wall=t, queued=0.0, children=0) for t in (10.0, 10.5))
+    later = Usage(cpu=1.0 + seconds, wall=10.6, queued=0.0, children=0)
+    uses = iter([start, end, later])
+    monkeypatch.setattr(module, "usage", lambda pid: next(uses))
+    monkeypatch.setattr(module, "queued", lambda pid: 0.0)
+    monkeypatch.setattr(module, "BUSY", 0.5)
+    outcome, guard = executed(cell, BEGUN, point(0), point(4), DONE)
+    assert outcome.stop.status is DONE.status
+    assert (guard.process is not None) is kept
 
 
 def test_target_is_judged_at_the_last_point(cell):

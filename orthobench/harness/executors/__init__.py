@@ -48,7 +48,7 @@ class Observer:
     def begin(self, label: str, worker: str) -> None:
         """Take note that a worker begins a cell."""
 
-    def late(self, label: str, reason: str) -> None:
+    def late(self, label: str, said: str) -> None:
         """Take note that a cell takes long."""
 
     def end(self, label: str, failed: bool, worker: str) -> None:

@@ -53,6 +53,9 @@ BYTE_SECONDS = 1e-8
 IDLE_SECONDS = 2.0
 """Allowed wall-clock time off the clock, without waiting for a core, in seconds."""
 
+BUSY, BUSY_SECONDS = 0.5, 0.005
+"""Allowed use of a core, and CPU time in seconds, of a solver's process while its run is judged."""
+
 NO_LIMIT = Limit(math.inf)
 
 ENDINGS = (
@@ -282,7 +285,15 @@ class _Run:
         """Return whether the run changed its process or left others, which are ended."""
         orphans, silent = self._orphans(), self._ended and not self._begun
         left = [usage.children for usage, *_ in self._looks[-1:] if usage]
-        return bool(self._changed or silent or orphans or any(left))
+        return bool(self._changed or silent or orphans or any(left) or self._works_on())
+
+    def _works_on(self) -> bool:
+        """Return whether the process works while its run is judged, such as in native threads."""
+        used = [usage for usage, *_ in self._looks if usage]
+        if len(used) < 3:
+            return False
+        cpu, wall = used[2].cpu - used[1].cpu, used[2].wall - used[1].wall
+        return cpu > BUSY_SECONDS and cpu > BUSY * wall
 
     def _orphans(self) -> int:
         """End processes whose parent ended; return their number."""

@@ -111,11 +111,11 @@ class Progress(Observer):
         if self._bar:
             self._update(self._bar, description=self._names())
 
-    def late(self, label: str, reason: str) -> None:
+    def late(self, label: str, said: str) -> None:
         """Write that a cell takes long."""
         if not self._quiet:
             with self._hidden():
-                self._write(f"{clean(label)} takes long: {reason}")
+                self._write(f"{clean(label)} takes long: {said}")
 
     def end(self, label: str, failed: bool, worker: str = "1") -> None:
         """Count one cell that has ended."""

@@ -147,14 +147,13 @@ def test_a_terminal_shows_each_worker_and_what_was_slow(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])
-def test_cell_that_takes_long_is_named_at_once(kind):
+def test_a_cell_that_takes_long_is_named_at_once(kind):
     stream = kind()
     with Progress(stream=stream) as progress:
         progress.expect(20)
         progress.begin("a on b, seed 0")
         progress.late("a on b, seed 0", "30 s so far; see --timeout")
         assert "a on b, seed 0 takes long: 30 s so far; see --timeout" in stream.getvalue()
-    stream = kind()
-    with Progress(quiet=True, stream=stream) as progress:
+    with Progress(quiet=True, stream=kind()) as progress:
         progress.late("a", "b")
-    assert stream.getvalue() == ""
+        assert progress._stream.getvalue() == ""
