@@ -1,1 +1,1 @@
-"""Which cell runs next, and what becomes of it: the loop that runs cells, and its schedulers."""
+"""The loop that runs cells, and its schedulers."""

@@ -1,7 +1,7 @@
-"""The loop that runs cells: a scheduler says which is next, an executor runs it, a store keeps it.
+"""The loop that runs cells: a scheduler names the next, an executor runs it, a store keeps it.
 
-A cell is stored in one transaction as soon as it is finished, those that end at one time together.
-So whatever ends the loop, an interrupt or a kill, loses no more than the cells in flight.
+Each cell is stored in one transaction when it ends, so that an interrupt or a kill loses only the
+cells that are running.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import Any, TypeAlias
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import Executor, Observer, in_batches
+from orthobench.harness.executors import Executor, Observer
 from orthobench.harness.executors.cell_queue import Cells
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Checkpoint, Outcome
@@ -32,15 +32,15 @@ def tell(on_point: OnPoint, run: Run) -> None:
 
 
 class Scheduler(Cells):
-    """Says which cell of a suite comes next, given the results so far.
+    """Decides which cell of a suite comes next, given the results so far.
 
     Attributes
     ----------
     suite : Suite
     planned : sequence of Cell
-        The plan of the suite when the loop begins; cells that are finished later join it.
+        Cells of the suite when the loop begins; others may follow.
     stored : int
-        Number of cells that the store had already.
+        Number of cells that the store had.
     """
 
     suite: Suite
@@ -48,26 +48,26 @@ class Scheduler(Cells):
     stored: int = 0
 
     def __len__(self) -> int:
-        """Return the number of cells that are left, if it is known."""
+        """Return the number of cells that are left."""
         return 0
 
     def begin(self, store: Store) -> None:
-        """Take the store, which has the plan now."""
+        """Take the store, which has the planned cells."""
 
     def keeps(self, cell: Cell, outcome: Outcome) -> bool:
-        """Return whether a finished cell is stored; raise what makes all others useless."""
+        """Return whether a finished cell is stored; raise if all others are useless."""
         del cell, outcome
         return True
 
     def finish(self, cell: Cell) -> None:
-        """Take note that a cell is finished, and stored."""
+        """Take note that a cell is stored."""
 
     def tables(self) -> Iterator[str]:
-        """Yield the problems all of whose cells are finished by now, each once."""
+        """Yield the problems whose cells are all finished, each once."""
         return iter(())
 
     def conclude(self) -> Mapping[str, Any]:
-        """Return what the session records beside its environment, when nothing is left to run."""
+        """Return what the session records at its end, besides its environment."""
         return {}
 
 
@@ -80,22 +80,21 @@ def execute(
     show: Callable[[str], object] = str,
     on_point: OnPoint | None = None,
 ) -> None:
-    """Run what a scheduler asks for until it asks for nothing more, and store each cell as it ends.
+    """Run the cells of a scheduler until there are no more, and store each cell as it ends.
 
     Parameters
     ----------
     scheduler : Scheduler
     executor : Executor
     store : Store
-        Open to be written; it gets one session.
+        Open for writing; it gets one session.
     observer : Observer
-        Is told of cells as they begin and end.
     command : str
-        What the session says started it.
+        The command that started the session.
     show : callable
         Called with each problem whose cells are all finished.
     on_point : callable, optional
-        Called with each checkpoint that was stored, and its run; what it raises ends the loop.
+        Called with each stored run and each of its checkpoints; an error ends the loop.
     """
     suite = scheduler.suite
     with limited(suite.threads):
@@ -106,23 +105,20 @@ def execute(
     for problem in scheduler.tables():
         show(problem)
     with closing(executor.run(scheduler)) as events:
-        for batch in in_batches(events):
-            ended = [(e.cell, e.outcome) for e in batch if e.outcome]
-            kept = [(cell, outcome) for cell, outcome in ended if scheduler.keeps(cell, outcome)]
-            if kept:
-                store.add(session, kept, suite.name)
-            for cell, outcome in kept:
+        for event in events:
+            cell, outcome = event.cell, event.outcome
+            if event.late:
+                observer.late(cell.label, event.late)
+                continue
+            if outcome is None:
+                observer.begin(cell.label, event.worker)
+                continue
+            if scheduler.keeps(cell, outcome):
+                store.add(session, [(cell, outcome)], suite.name)
                 scheduler.finish(cell)
                 if on_point:
                     tell(on_point, Run.of(cell, outcome))
-            for event in batch:
-                label = event.cell.label
-                if event.late:
-                    observer.late(label, event.late)
-                elif event.outcome is None:
-                    observer.begin(label, event.worker)
-                else:
-                    observer.end(label, event.outcome.stop.status.failed, event.worker)
+            observer.end(cell.label, outcome.stop.status.failed, event.worker)
             observer.expect(len(scheduler))
             for problem in scheduler.tables():
                 show(problem)

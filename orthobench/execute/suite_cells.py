@@ -1,10 +1,10 @@
-"""The cells of a suite: those left, the choice of trials on the way, and more seeds at the end."""
+"""The cells of a suite, and the choice of trials."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -23,26 +23,24 @@ from orthobench.results.store import Store
 from orthobench.results.tuning import choose
 
 Pair: TypeAlias = tuple[str, str]
-"""The labels of a problem and a solver."""
+"""Labels of a problem and a solver."""
 
 
 class SuiteCells(Scheduler):
-    """The cells of a suite that are not stored yet, and those that follow from what they give.
+    """The cells of a suite that are not stored yet.
 
     Trials on the tuning seeds come first. When those of a solver on a problem are finished, one is
-    chosen, and the rest of its cells join the plan. When all cells are finished, more may follow.
+    chosen, and the rest of its cells follow.
 
     Parameters
     ----------
     suite : Suite
-    planned : sequence of Cell
-        `Suite.cells`.
-    asked : sequence of Cell
-        Those of them that run.
+    planned, asked : sequence of Cell
+        `Suite.cells`, and those that run.
     again : mapping
-        The limits in seconds that cut runs which are repeated now, by key.
+        Limits that cut runs which are repeated, in seconds, by key.
     more : callable, optional
-        Given the cells so far when all are finished, returns more to run.
+        Returns more cells, given those so far, when all are finished.
     """
 
     def __init__(
@@ -64,28 +62,25 @@ class SuiteCells(Scheduler):
         self._of_problem = Counter(problem for problem, _ in self._undecided)
 
     def __len__(self) -> int:
-        """Return how many cells are left, one trial for each choice that is still to be made."""
+        """Return the number of cells left, with one chosen trial for each open choice."""
         rest = len(self.suite.seeds) - len(self.suite.tuning_seeds)
         return len(self._left) + rest * len(self._undecided)
 
     def begin(self, store: Store) -> None:
-        """Leave out the cells that a store has."""
+        """Take the cells that the store does not have."""
         self._store = store
         self._add(self.planned)
         for pair in list(self._undecided):
             self._decide(pair)
 
-    def take(
-        self, held: Data | None = None, last: bool = False, beside: Collection[Cell] = ()
-    ) -> Cell | None:
-        """Return the next cell in the order of a `CellQueue`."""
+    def take(self, held: Data | None = None, last: bool = False) -> Cell | None:
+        """Return the next cell, in the order of a `CellQueue`."""
         if not self._left:
             self._look_again()
-        return self._queue.take(held, last, beside)
+        return self._queue.take(held, last)
 
     def finish(self, cell: Cell) -> None:
-        """Take a cell off those left, and add those that follow from it."""
-        self._queue.finish(cell)
+        """Take note of a stored cell, and add those that follow."""
         pairs = [pair_of(p) for p in self._left.pop(cell.key)]
         for pair in pairs:
             self._of_pair[pair] -= 1
@@ -94,12 +89,12 @@ class SuiteCells(Scheduler):
             self._decide(pair)
 
     def tables(self) -> Iterator[str]:
-        """Yield the problems all of whose cells are finished, each once, in the suite's order."""
+        """Yield the problems whose cells are all finished, each once, in the suite's order."""
         while self._unfinished and not self._of_problem[self._unfinished[0]]:
             yield self._unfinished.pop(0)
 
     def _decide(self, pair: Pair) -> None:
-        """Choose a trial if all are finished, and add the rest of its cells."""
+        """Choose a trial when all are finished, and add the rest of its cells."""
         if self._of_pair[pair] or pair not in self._undecided:
             return
         rest = rest_of(self.suite, self._store, self._undecided.pop(pair)) or []
@@ -108,7 +103,6 @@ class SuiteCells(Scheduler):
         self._add(rest)
 
     def _look_again(self) -> None:
-        """Add the cells that follow when all others are finished, until none follow."""
         while self._more and not self._left:
             if not (more := self._more(self.planned)):
                 self._more = None
@@ -121,7 +115,6 @@ class SuiteCells(Scheduler):
             self._add(more)
 
     def _add(self, planned: Sequence[Cell]) -> None:
-        """Add cells that run to those left, without those that are stored or left already."""
         asked = [cell for cell in planned if pair_of(cell) in self._asked]
         done = self._store.known(cell.key for cell in asked)
         self.stored += sum(cell.key in done for cell in asked)
@@ -137,18 +130,9 @@ class SuiteCells(Scheduler):
 def repeated(
     suite: Suite, store: Store, asked: Iterable[Cell], timeout: float | None, retry: bool
 ) -> dict[str, float]:
-    """Return the keys of stored runs that run again, each with the limit in seconds that cut it.
+    """Return the keys of stored runs that run again, each with its limit in seconds, or 0.
 
-    Parameters
-    ----------
-    suite : Suite
-    store : Store
-    asked : iterable of Cell
-        Runs of other solvers and problems stay as they are.
-    timeout : float, optional
-        The limit in seconds that they have now; what a shorter one cut runs again.
-    retry : bool
-        Whether those that failed run again, too.
+    A limit shorter than `timeout` cut them, or they failed and `retry` is set.
     """
     if suite.name not in store.suites():
         return {}
@@ -167,13 +151,7 @@ def pair_of(planned: Cell) -> Pair:
 
 
 def matching(planned: Iterable[Cell], pattern: str | None) -> list[Cell]:
-    """Return the cells of a plan whose problem and solver match a pattern.
-
-    Parameters
-    ----------
-    planned : iterable of Cell
-    pattern : str, optional
-        With ``*``, ``?`` and ``[...]`` as of file names, of ``PROBLEM SOLVER``; None matches all.
+    """Return the cells whose ``PROBLEM SOLVER`` matches a glob, or all.
 
     Raises
     ------
@@ -194,15 +172,7 @@ def matching(planned: Iterable[Cell], pattern: str | None) -> list[Cell]:
 
 
 def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Run]:
-    """Return the records of a suite if its last session left nothing to do; empty otherwise.
-
-    Parameters
-    ----------
-    store : Store
-    suite : Suite
-    planned : iterable of Cell
-        `Suite.cells`.
-    """
+    """Return the runs of a suite if its last session left nothing to do, else none."""
     if store.suites()[-1:] != [suite.name]:
         return ()
     session = store.session(suite.name)
@@ -214,19 +184,12 @@ def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Ru
     cells = list(planned)
     for trials in undecided(suite, cells).values():
         cells += rest_of(suite, store, trials) or []
-    wanted = [
-        (p.key, p.problem_label, p.solver_label, canonical(p.tuned), p.levels)
-        for p in sorted(cells, key=lambda p: p.position)
-    ]
-    there = [
-        (r.key, r.problem.label, r.solver.label, canonical(r.solver.tuned), r.problem.levels)
-        for r in records
-    ]
-    return records if there == wanted else ()
+    cells.sort(key=lambda cell: cell.position)
+    return records if [c.key for c in cells] == [r.key for r in records] else ()
 
 
 def undecided(suite: Suite, planned: Iterable[Cell]) -> dict[Pair, list[Cell]]:
-    """Return the trials of each solver on each problem of which one is chosen and runs on."""
+    """Return the trials of each solver on each problem, if one is to be chosen."""
     if not suite.tuning_seeds:
         return {}
     trials: dict[Pair, list[Cell]] = {}
@@ -240,14 +203,9 @@ def undecided(suite: Suite, planned: Iterable[Cell]) -> dict[Pair, list[Cell]]:
 
 
 def rest_of(suite: Suite, store: Store, trials: Sequence[Cell]) -> list[Cell] | None:
-    """Return the cells that the choice of a trial adds; None if not all trials are finished.
+    """Return the cells that follow from choosing among trials of one solver on one problem.
 
-    Parameters
-    ----------
-    suite : Suite
-    store : Store
-    trials : sequence of Cell
-        Those of one solver on one problem. At several levels more than one may be chosen.
+    None if a trial is unfinished. At several levels more than one trial may be chosen.
     """
     keys = {p.key for p in trials}
     records = [

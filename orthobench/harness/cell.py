@@ -1,4 +1,4 @@
-"""A `Cell`, one solver on one problem with one seed under one budget, and how it is executed."""
+"""A `Cell`: one solver on one problem with one seed under one budget."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from orthobench.harness.identity import (
 )
 from orthobench.harness.judging import stop_of
 from orthobench.harness.run import run
-from orthobench.harness.source_digests import digests, warn_of_libraries
+from orthobench.harness.source_digests import digests
 from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.tools.environment import blas_libraries, limited
@@ -29,14 +29,13 @@ from orthobench.tools.environment import blas_libraries, limited
 
 @dataclass(frozen=True)
 class Cell:
-    """The unit of a comparison: a run that is stored, and never repeated while nothing changes.
+    """The unit of a comparison: a run that is stored, and repeated only if something changes.
 
     Attributes
     ----------
     problem : Problem
     solver : Solver
     seed : int
-        Seed of all random streams.
     budget : Budget
     until : Target, optional
         A target that ends the run.
@@ -47,20 +46,19 @@ class Cell:
     data : str
         `Problem.checksum` of the data files.
     measure : str
-        What is measured beside time, which takes time: ``"memory"`` or nothing.
+        ``"memory"`` if peak memory is measured, else empty.
     problem_label, solver_label : str
-        The names of problem and solver in the suite, for people. This and what follows has no part
-        in the key.
+        Names in the suite. This and what follows is not part of the key.
     tuned : mapping
-        The values of the solver's tuned parameters.
+        Values of the solver's tuned parameters.
     position : int
-        Its place in the suite: problems, then seeds, then solvers.
+        Place in the suite.
     levels : tuple of Target
-        The levels that solvers are compared at on its problem.
+        Levels that solvers are compared at.
     cut : float
-        The longest limit in seconds that cut it so far; 0 if none did.
+        Longest limit that cut the cell so far, in seconds.
     timeout : float, optional
-        The limit in seconds of this cell, in place of that of all cells.
+        Limit of this cell in seconds, instead of that of all cells.
     """
 
     problem: AnyProblem
@@ -82,13 +80,13 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """What people call it."""
+        """Name for people."""
         tuned = "".join(f" {name}={value}" for name, value in self.tuned.items())
         return f"{self.solver_label}{tuned} on {self.problem_label}, seed {self.seed}"
 
     @cached_property
     def identity(self) -> Identity:
-        """All that the result depends on, in texts that cells share."""
+        """All that the result depends on."""
         settings = _settings(
             type(self.problem), Same(self.solver), Same(self.budget), Same(self.until),
             self.threads, self.versions, self.data, self.measure,
@@ -98,17 +96,17 @@ class Cell:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """The identity as plain values."""
         return self.identity.content
 
     @cached_property
     def key(self) -> str:
-        """The digest of the identity: cells with equal keys give equal results."""
+        """Digest of the identity: cells with equal keys have equal results."""
         return self.identity.key
 
     @property
     def streams(self) -> Streams:
-        """The random streams of the run."""
+        """Random streams of the run."""
         return Streams.of(stream_text(self.problem), self.solver.name, self.seed)
 
 
@@ -117,9 +115,8 @@ def _settings(
     problem: type, solver: Same[AnySolver], budget: Same[Budget], until: Same[Target | None],
     threads: int, versions: tuple[tuple[str, str], ...], data: str, measure: str,
 ) -> str:  # fmt: skip
-    """Return what the result of a cell depends on beside problem, solver and seed, in JSON."""
     place = solver.one.place
-    known = not place.is_default and place.missing() is None  # otherwise the cell is refused
+    known = not place.is_default and place.missing() is None
     return canonical(
         {
             "data": data,
@@ -137,35 +134,33 @@ def _settings(
 
 
 def execute(cell: Cell) -> Outcome:
-    """Build the instance of a cell, run it here and judge it; the outcome records errors."""
+    """Build the instance of a cell, run the solver in this process, and judge; never raises."""
+    culprit = cell.solver.name
     with limited(cell.threads):
         try:
             refusal = cell.solver.refuses(cell.problem)
             if refusal is not None:
                 return Outcome(Termination(RunStatus.REFUSED, refusal))
             cell.solver.place.limit(cell.threads)
-        except Exception as error:
-            return Outcome(stop_of(error, cell.solver.name))
-        try:
+            culprit = f"problem {cell.problem.name}"
             instance = built(cell)
         except Exception as error:
-            return Outcome(stop_of(error, f"problem {cell.problem.name}"))
+            return Outcome(stop_of(error, culprit))
         outcome = run(
             instance, cell.solver, cell.budget, cell.streams, cell.until, measure=cell.measure
         )
-    warn_of_libraries(type(cell.solver.single), type(cell.problem))
     return outcome.stored
 
 
 def instance_of(problem: AnyProblem, seed: int) -> AnyInstance:
-    """Return a new instance of a problem for a seed, the same for every solver."""
+    """Return a new instance of a problem for a seed."""
     text = stream_text(problem)
     data = Streams.of(text, "", seed).data
     return replace(problem.build(np.random.default_rng(data.spawn(1)[0])), streams=text)
 
 
 def built(cell: Cell) -> AnyInstance:
-    """Return the instance of a cell; consecutive cells on the same data share it."""
+    """Return the instance of a cell; the last two instances are cached."""
     return _shared(cell.problem, cell.seed, cell.data)
 
 

@@ -1,9 +1,7 @@
 """Dask clusters: connecting to one, and starting one on this machine.
 
-Dask workers and their scheduler listen, and who can connect to them can run code. So those of here
-are processes with one thread, for one run, that listen on the loopback address only, and talk to
-nobody who does not have the key of this one run, which is in a folder that other users of the
-machine cannot read.
+Schedulers and workers run the code of their clients. Those started here listen on the loopback
+address only, and need a key in a folder that other users cannot read.
 """
 
 from __future__ import annotations
@@ -26,26 +24,21 @@ if TYPE_CHECKING:
     from orthobench.tools.child import Channel
 
 PATIENCE = 10
-"""Seconds that a scheduler has to answer."""
+"""Maximum time for a scheduler to answer, in seconds."""
 
 
 class ClusterError(OrthobenchError):
-    """A cluster that cannot be reached, or was lost."""
+    """A cluster cannot be reached, or was lost."""
 
 
 @contextmanager
 def connected(scheduler: Any) -> Iterator[Client]:
-    """Connect to a scheduler, meanwhile.
-
-    Parameters
-    ----------
-    scheduler : str or Cluster
-        An address, as ``tls://10.0.0.1:8786``, or a cluster that was started here.
+    """Yield a client of a scheduler: an address such as ``tls://10.0.0.1:8786``, or a cluster.
 
     Raises
     ------
     ClusterError
-        Where the scheduler cannot be reached.
+        If the scheduler cannot be reached.
     """
     from distributed import Client
 
@@ -63,15 +56,15 @@ def connected(scheduler: Any) -> Iterator[Client]:
 
 
 class Silent:
-    """A part of a cluster without the HTTP server that Dask starts with every part."""
+    """A part of a cluster without its HTTP server."""
 
     def start_http_server(self, *_: object, **__: object) -> None:
-        """Start nothing."""
+        """Do nothing."""
 
 
 @contextmanager
 def silenced(name: str) -> Iterator[None]:
-    """Keep a logger quiet whose messages also come as errors."""
+    """Silence a logger, whose messages are also errors."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -87,21 +80,16 @@ KEY = (
     "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
     "-nodes", "-days", "365", "-subj", "/CN=orthobench",
 )  # fmt: skip
-"""The command that makes a key and its certificate."""
+"""Command that makes a key and its certificate."""
 
 
 class Workers:
-    """A scheduler in this process, and workers in processes of their own.
+    """A scheduler in this process, and workers in other processes.
 
     Parameters
     ----------
     count : int
-
-    Attributes
-    ----------
-    cluster : SpecCluster
-        The scheduler, with the key to connect to it.
-    processes : list of Process
+        Number of workers.
     """
 
     def __init__(self, count: int) -> None:
@@ -122,27 +110,17 @@ class Workers:
 
     @property
     def alive(self) -> bool:
-        """Whether any worker is left."""
+        """Whether any worker is alive."""
         return any(process.alive for process in self.processes)
 
     @property
     def last_words(self) -> str:
-        """What the workers that died wrote to standard error at last."""
+        """The end of the standard error of workers that died."""
         return "; ".join(process.last_words for process in self.processes if not process.alive)
 
 
 def main(channel: Channel, address: str, folder: str) -> None:
-    """Be a worker until the scheduler, or the process that started this one, is gone.
-
-    Parameters
-    ----------
-    channel : Channel
-        Not used.
-    address : str
-        Of the scheduler.
-    folder : str
-        Where the key is, and what the worker writes.
-    """
+    """Serve as a worker until the scheduler or the parent process is gone."""
     del channel
     asyncio.run(_serve(address, folder))
 
@@ -162,7 +140,7 @@ async def _serve(address: str, folder: str) -> None:
 
 
 def make_key(folder: Path) -> None:
-    """Make a key and its certificate, in a folder that only this user can read."""
+    """Write a key and its certificate."""
     where = ("-keyout", str(folder / "key.pem"), "-out", str(folder / "certificate.pem"))
     subprocess.run([*KEY, *where], check=True, capture_output=True)
 

@@ -1,4 +1,4 @@
-"""A solver at work on an oracle, the only clock of the project, and what is prepared off it."""
+"""A solver that runs on an oracle, and its clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
 from typing import TypeVar
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.placement import MeasuredPlace, calls
 from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Checkpoint
-from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 from orthobench.tools.machine import Peak
 
@@ -30,38 +28,36 @@ T = TypeVar("T")
 OracleT = TypeVar("OracleT", bound=Oracle)
 
 WARM_UP_STEPS = 40
-"""The most steps of a warm-up."""
+"""Maximum number of steps of a warm-up."""
 
 WARM_UP_SECONDS = 0.2
-"""More steps of a warm-up than the first three take no longer than about this."""
+"""Approximate maximum time of a warm-up, in seconds."""
 
 MEASURES = (MEMORY,) = ("memory",)
-"""What a run can measure beside time, which slows it down: such a run is a cell of its own."""
+"""Measurements besides time; they slow a run down, so that such a run is another cell."""
 
 PEAK = "peak_bytes"
-"""The metric that runs have which measure memory: `Peak` of the calls of the solver."""
+"""Metric: peak memory of the calls of the solver, in bytes."""
 
 CLOCK: ContextVar[Callable[[], int]] = ContextVar("CLOCK", default=perf_counter_ns)
-"""The function that the clock reads, in nanoseconds; by default it returns wall time."""
-
+"""Function that the clock reads, in nanoseconds; wall-clock time by default."""
 
 TRIES = 5
-"""How often an idle device is waited for, the least time of which counts."""
+"""Number of waits for an idle device; the shortest counts."""
 
 
 class Execution:
-    """A solver at work on an oracle, and its clock.
+    """A solver that runs on an oracle, and its clock.
 
     Attributes
     ----------
     state : State
     seconds : float
-        On the clock so far. Of a solver with `reruns`: of ``init`` and the last ``advance``, which
-        together are one run of all steps so far.
+        Seconds on the clock. With `reruns`: those of ``init`` and the last ``advance``.
     batch : int
-        The most samples of a step.
+        Maximum number of samples of a step.
     waiting : float
-        The seconds on the clock that a call waits for an idle device; zero on the host.
+        Seconds that a call waits for an idle device; 0 on the host.
     """
 
     state: State
@@ -86,7 +82,7 @@ class Execution:
         self.seconds = self._init_seconds
 
     def advance(self, count: int) -> None:
-        """Do `count` steps, or as many as there are data for."""
+        """Do `count` steps, or as many as the data allow."""
         while count > 0 and self.state.status is Status.RUNNING:
             drawn = self.batch if self._calls.streams else 0
             steps = prepare_steps(self.oracle, drawn, count, self.solver.reruns)
@@ -105,7 +101,7 @@ class Execution:
             count -= steps
 
     def read(self) -> tuple[Checkpoint, Solution]:
-        """Return seconds and work so far, without metrics, and the solution."""
+        """Return a checkpoint without metrics, and the solution."""
         reading, solution = self._call(partial(self._calls.solution, self.state), keeps=False)
         solution = self._calls.fetched(solution)
         check_solution(solution)
@@ -117,16 +113,15 @@ class Execution:
         ), solution
 
     def close(self) -> None:
-        """Give back what the run needed."""
+        """Release the resources of the run."""
         self._calls.close()
 
     def _call(self, call: Callable[[], T], keeps: bool = True) -> tuple[float, T]:
-        """Time a call; where memory is measured, what it leaves behind counts where it stays."""
+        """Time a call, and measure its memory if asked; `keeps` if its result stays."""
         with self._peak.measuring(keeps) if self._peak else nullcontext():
             return timed_call(call, self._calls.collects)
 
     def _check_samples(self) -> None:
-        """Refuse a solver that counts fewer samples than it took, unless it broke off."""
         counted, taken = self.state.work.samples, self.oracle.taken
         if counted < taken and self.state.status is not Status.FAILED:
             raise RuntimeError(
@@ -135,12 +130,12 @@ class Execution:
 
 
 def check_solution(solution: object) -> None:
-    """Refuse what is no solution on the host: a matrix of real numbers.
+    """Refuse anything but a solution on the host with a matrix of real numbers.
 
     Raises
     ------
     TypeError
-        Says what it is instead.
+        Names what it is instead.
     """
     found = solution.point if isinstance(solution, Solution) else solution
     wanted = "solution() must return a Solution of an array (n, k)"
@@ -151,14 +146,7 @@ def check_solution(solution: object) -> None:
 
 
 def timed_call(call: Callable[[], T], collect: bool = False) -> tuple[float, T]:
-    """Call with the garbage collector off; return the seconds that it took, and its result.
-
-    Parameters
-    ----------
-    call : callable
-    collect : bool
-        Whether to leave the collector on, as a call needs that takes hours.
-    """
+    """Call, without garbage collection unless `collect`; return its seconds and its result."""
     collecting = gc.isenabled() and not collect
     clock = CLOCK.get()
     try:
@@ -174,13 +162,14 @@ def timed_call(call: Callable[[], T], collect: bool = False) -> tuple[float, T]:
 
 
 def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[OracleT, float]:
-    """Return the oracle at the beginning of its data, with a start, and the solver warmed up.
+    """Warm up the solver; return the oracle with a start, at the beginning of its data, and a time.
 
-    Of a solver that computes elsewhere it is a copy with its arrays there. With it come the seconds
-    that the warm-up took, for `Budget.after`.
+    Its arrays are on the device of the solver; the time is in seconds, for `Budget.after`.
     """
     warmed = 0.0
-    oracle.start = _start(oracle, streams.start)
+    start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
+    start.flags.writeable = False
+    oracle.start = start
     if solver.place.moves:
         place = MeasuredPlace(solver.place)
         place.touch()
@@ -194,7 +183,7 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[
 
 
 def prepare_steps(oracle: Oracle, batch: int, steps: int, whole: bool = False) -> int:
-    """Prepare the samples of the next steps; return how many steps they are enough for.
+    """Prepare the samples of the next steps; return the number of steps that they suffice for.
 
     Parameters
     ----------
@@ -202,10 +191,10 @@ def prepare_steps(oracle: Oracle, batch: int, steps: int, whole: bool = False) -
     batch : int
         `Solver.batch`.
     steps : int
-        How many are wanted. There are fewer where the oracle's window or its data end before; the
-        last step takes the samples that are left, which may be fewer than a batch.
+        Maximum number of steps; the data, and the window unless `whole`, may allow fewer. The last
+        step may have less than a batch.
     whole : bool
-        Whether the window is no limit, since each call would be a run from the start.
+        Whether each call is a run from the start.
     """
     if not batch:
         return steps
@@ -215,34 +204,14 @@ def prepare_steps(oracle: Oracle, batch: int, steps: int, whole: bool = False) -
     return math.ceil(min(steps * batch, oracle.remaining()) / batch)
 
 
-_drawn: WeakValueDictionary[tuple[object, ...], Array] = WeakValueDictionary()
-"""The starts that oracles still have, by what they were drawn from."""
-
-
-def _start(oracle: Oracle, stream: np.random.SeedSequence) -> Array:
-    """Return a random point, read-only: the one that the oracle has, if it was drawn like this."""
-    key = oracle.n, oracle.k, repr(stream)
-    last: Array | None = vars(oracle).get("start")
-    if last is not None and last is _drawn.get(key):
-        return last
-    start = random_point(oracle.n, oracle.k, np.random.default_rng(stream))
-    start.flags.writeable = False
-    _drawn[key] = start
-    return start
-
-
 _warm: set[tuple[object, ...]] = set()
 
 
 def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> float:
-    """Compile and load what the run will use: do a few steps, and forget them; return the seconds.
-
-    They are those of steps after the first, which compiles. With reruns there is no other.
+    """Compile and load the code of a run by a few steps; return the seconds of all but the first.
 
     Once a process for each type of solver and oracle, `Oracle.sizes`, and parameters that are not
-    floats: words choose between kernels, numbers do not. Each time where code is compiled for all
-    shapes of the data; else it is done on `Oracle.miniature`. An error here comes again in the run,
-    where it is recorded. Samples are prepared only once, so that generators can be read again.
+    floats, on `Oracle.miniature`; each time on the data if code is compiled for each shape.
     """
     if not solver.place.compiles:
         oracle = oracle.miniature()
@@ -257,7 +226,7 @@ def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> float:
         state = solver.init(oracle, np.random.default_rng(streams.solver))
         most = 1 if solver.reruns else WARM_UP_STEPS
         left = prepare_steps(oracle, solver.batch, most)
-        # the first may compile, the second tells what one takes
+        # the first compiles, the next ones measure the time of a step
         for steps in (1, 2, WARM_UP_STEPS):
             steps = min(steps, left)
             if steps < 1 or state.status is not Status.RUNNING:

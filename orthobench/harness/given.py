@@ -1,4 +1,4 @@
-"""Problems whose instance is there: made by a caller of their own data."""
+"""Problems whose instance is given by a caller, from their own data."""
 
 from __future__ import annotations
 
@@ -20,14 +20,7 @@ from orthobench.harness.source_digests import code_of
 
 @dataclass(frozen=True, init=False)
 class GivenProblem(Problem[Any]):
-    """A problem whose instance is there, the same for every seed; equal where the data are.
-
-    Parameters
-    ----------
-    instance : Instance
-    data : str
-        A digest of it.
-    """
+    """A problem with one instance for all seeds; two are equal if their data digests are."""
 
     name = INSTANCE
 
@@ -45,7 +38,7 @@ class GivenProblem(Problem[Any]):
         vars(self).update({**known, **columns, **own})
 
     def build(self, rng: np.random.Generator) -> AnyInstance:
-        """Return the instance; nothing is drawn."""
+        """Return the instance."""
         del rng
         return self.instance
 
@@ -64,7 +57,6 @@ class GivenProblem(Problem[Any]):
 
     @cached_property
     def _file(self) -> str:
-        """The file that other processes of this machine read the instance from, once each."""
         try:
             data = pickler().dumps((self.instance, type(self).__bases__[1]))
         except Exception as error:
@@ -79,14 +71,7 @@ class GivenProblem(Problem[Any]):
 
 
 def problem_of(instance: AnyInstance, base: type[AnyProblem]) -> AnyProblem:
-    """Return a problem whose instance is a given one, whatever the seed.
-
-    Parameters
-    ----------
-    instance : Instance
-    base : type of Problem
-        The base class of the problems of its family, which says what metrics rank and tune.
-    """
+    """Return a problem with a given instance; `base` is the class of problems of its family."""
     own = instance.oracle.__dict__
     start = own.pop("start", None)  # of an earlier run
     data = digest_of(instance, code_of)
@@ -103,8 +88,8 @@ def _given(instance: AnyInstance, base: type[AnyProblem], data: str) -> AnyProbl
 
 @cache
 def _given_class(base: type[AnyProblem], homes: tuple[str, ...]) -> Any:
-    """Return the class of given problems of a family whose code begins in some modules."""
-    # what a family asks for is None where it is known only once data are read
+    """Return the class of given problems of a family, whose code is in the modules `homes`."""
+    # attributes that are known only from data are None
     unknown = dict.fromkeys(base.__abstractmethods__ - {"build"})
     own = {**unknown, "__module__": __name__, "homes": homes}
     return type(base.__name__, (GivenProblem, base), own)

@@ -1,4 +1,4 @@
-"""What identifies a run: canonical texts and digests, and the random streams derived from them."""
+"""Identity of a run: canonical texts, digests, and the random streams that follow from them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,12 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(value: Mapping[str, Any]) -> str:
-    """Return JSON with sorted keys and shortest floats: the same text for equal values."""
+    """Return JSON with sorted keys and shortest floats: equal values have equal texts."""
     return _ENCODER.encode(value)
 
 
 def stream_text(problem: AnyProblem) -> str:
-    """Return the text that the random streams of a problem follow from.
-
-    Of a given instance it is `Instance.streams`: the same whatever the data, so that these times a
-    factor are seen alike.
-    """
+    """Return the text that seeds the random streams of a problem; it depends on no given data."""
     if problem.name == INSTANCE:
         return str(cast(Any, problem).instance.streams)
     return canonical(describe(problem))
@@ -42,21 +38,21 @@ def digest(text: str) -> str:
 
 @lru_cache(maxsize=2**14)
 def parsed(text: str) -> Any:
-    """Return what JSON says, which all who ask share; do not write into it."""
+    """Return the content of a JSON text, which callers share and must not change."""
     return json.loads(text)
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """All that the result of a cell depends on, in JSON that cells share.
+    """All that the result of a cell depends on.
 
     Attributes
     ----------
     problem, solver : str
-        Name and parameters, as `describe` returns them.
+        JSON of name and parameters.
     seed : int
     settings : str
-        All the rest by name: budget, target, threads, versions, code and so on.
+        JSON of all the rest, such as budget, versions and code.
     """
 
     problem: str
@@ -66,18 +62,18 @@ class Identity:
 
     @property
     def key(self) -> str:
-        """Its digest: cells with equal keys give equal results."""
+        """The digest: cells with equal keys have equal results."""
         return digest(f"[{self.problem},{self.solver},{self.seed},{self.settings}]")
 
     @property
     def content(self) -> dict[str, Any]:
-        """The same as plain values by name; the parts are shared."""
+        """The identity as plain values by name, whose parts are shared."""
         parts = {"problem": parsed(self.problem), "solver": parsed(self.solver), "seed": self.seed}
         return {**parsed(self.settings), **parts}
 
 
 class Same(Generic[T]):
-    """An object to be cached by, which equals itself alone: 1 and 1.0 are equal, not the same."""
+    """The key of an object in a cache, equal only to itself: 1 and 1.0 are not the same."""
 
     def __init__(self, one: T) -> None:
         self.one = one
@@ -96,19 +92,12 @@ def describe(item: AnyProblem | AnySolver) -> dict[str, Any]:
 
 @lru_cache(maxsize=2**14)
 def text_of(item: Same[AnyProblem | AnySolver]) -> str:
-    """Return the name and all parameters of a solver or a problem, in JSON."""
+    """Return `describe` of a solver or a problem in JSON."""
     return canonical(describe(item.one))
 
 
 def label(item: AnyProblem | AnySolver, shown: Mapping[str, Any] | None = None) -> str:
-    """Return a short text for people: the name, and parameters as ``k=4``.
-
-    Parameters
-    ----------
-    item : Problem or Solver
-    shown : mapping, optional
-        The parameters to show, with their values; by default all.
-    """
+    """Return the name, and all parameters or the shown ones as ``k=4``, for people."""
     values = values_of(item) if shown is None else shown
     return " ".join([item.name, *(f"{key}={value}" for key, value in values.items())])
 
@@ -120,11 +109,10 @@ class Streams:
     Attributes
     ----------
     data, start : numpy.random.SeedSequence
-        The streams of the instance and of its starting point. They depend on problem and seed
-        alone, so that all solvers get the same.
+        Streams of the instance and of its start, by problem and seed: the same for all solvers.
     solver : numpy.random.SeedSequence
-        The stream of the solver. It also depends on the solver's name, but not on its parameters,
-        so that parameters are tuned on common random numbers.
+        Stream of the solver, by its name but not its parameters, so that parameters are tuned on
+        common random numbers.
     """
 
     data: np.random.SeedSequence
@@ -139,10 +127,9 @@ class Streams:
 
     @property
     def samples(self) -> np.random.SeedSequence:
-        """The stream that samples are drawn from during a run.
+        """The stream of the samples of a run.
 
-        It is not the one that `Problem.build` draws from: the first samples would repeat the random
-        numbers that made the instance, such as its validation data.
+        It differs from that of `Problem.build`, so that no sample repeats validation data.
         """
         key = int(digest("samples")[:8], 16)
         return np.random.SeedSequence(self.data.entropy, spawn_key=(*self.data.spawn_key, key))

@@ -1,6 +1,6 @@
-"""The judgement of a run: metrics of every recorded point, off the clock, when the run is over.
+"""Judging of a run: metrics of each checkpoint, off the clock, after the run.
 
-`judged` computes them at once. `ob.solve` takes a `LateJudgement`, which waits until they are read.
+`judged` computes them at once; a `LateJudgement`, which `ob.solve` returns, when they are read.
 """
 
 from __future__ import annotations
@@ -30,46 +30,37 @@ from orthobench.tools.files import hide_home
 CORE = "orthobench"
 
 VIOLATION = "constraint_violation"
-"""The metric that the harness adds to those of every judge: `Instance.violation`."""
+"""Metric that the harness adds: `Instance.violation`."""
 
 FEASIBLE = 1e-8
-"""The largest constraint violation of a feasible solution in float64."""
+"""Maximum constraint violation of a feasible solution in float64."""
 
 STATIONARITY = {
     "relative_gradient": "relative gradient",
     "relative_gradient_norm": "relative gradient",
     "distance": "distance to the solution",
 }
-"""Metrics of judges that vanish where a run can converge, relative to their value at a random
-point, and what they are."""
+"""Metrics of judges that vanish at a stationary point, and their names for people."""
 
 STATIONARY = 1e-3
-"""The largest of them where a run that says it converged is believed."""
+"""Maximum of these metrics at a point of convergence."""
 
 EXCESS = 100.0
-"""The largest residual, relative to the tolerance that a solver claims, that is believed."""
+"""Maximum ratio of the residual to the tolerance of a solver."""
 
 OPTIMAL = 1e-9
-"""A metric that is so near to its known optimum may be where a run began."""
+"""Maximum distance from a known optimum at which a run may end at its start."""
 
 TOLERANCE = "constraint_tolerance"
-"""The metric that the harness adds where precision allows a larger one: `feasible_up_to`."""
+"""Metric that the harness adds below float64: `feasible_up_to`."""
 
 
 def judged(
     instance: AnyInstance, recording: Recording, stop: Termination, until: Rule | None = None
 ) -> Outcome:
-    """Return the outcome of a run: measure its points, finish and exhibit its last solution.
+    """Measure the checkpoints of a run, finish and exhibit its last solution; return the outcome.
 
-    Parameters
-    ----------
-    instance : Instance
-    recording : Recording
-        What the run recorded, whether it ended or broke off.
-    stop : Termination
-        How it ended.
-    until : Rule, optional
-        The trace ends at the first point where the rule says stop.
+    The trace ends at the first checkpoint at which the rule `until` stops.
     """
     if stop.status is RunStatus.REFUSED:
         return Outcome(stop, error=recording.error)
@@ -97,17 +88,7 @@ def judged(
 class LateJudgement:
     """The outcome of a run whose metrics are computed when they are read, and then kept.
 
-    What costs little is checked at once: that all points keep the constraint. Its attributes are
-    those of `Outcome`.
-
-    Parameters
-    ----------
-    instance : Instance
-    recording : Recording
-    stop : Termination
-        How the run ended.
-    threads : int
-        BLAS threads of the judge.
+    The constraint is checked at once. The attributes are those of `Outcome`.
     """
 
     def __init__(
@@ -131,14 +112,14 @@ class LateJudgement:
 
     @property
     def stop(self) -> Termination:
-        """How the run ended: as the judge finds, once the last metrics are read."""
+        """How the run ended; checked by the judge once the last metrics are read."""
         if not self.trace or not self.trace[-1].is_judged:
             return self._stop
         return _checked_end(self._instance, self.trace, self._recording, self._stop)
 
     @cached_property
     def exhibits(self) -> Mapping[str, Exhibit]:
-        """Pictures of the last solution, unless the run failed."""
+        """Pictures of the last solution; empty if the run failed."""
         if self.final is None or self.stop.status.failed:
             return {}
         with limited(self._threads):
@@ -147,17 +128,13 @@ class LateJudgement:
 
 
 def needs_judge(recording: Recording, stop: Termination) -> bool:
-    """Return whether only the judge can say how a run ended: it claims that its start will do."""
+    """Return whether only the judge knows how a run ended, because it did not move."""
     points = len(recording.marks)
     return points > 0 and stop.status is RunStatus.DONE and _stands_still(recording, points)
 
 
 def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> Checkpoint:
-    """Return a checkpoint with the judge's metrics, the constraint violation, and seconds apart.
-
-    A point of lower precision than float64 is measured at the nearest feasible one: its metrics
-    would show the rounding of the constraint. The violation is that of the point itself.
-    """
+    """Return a checkpoint with its metrics; below float64 those of the nearest feasible point."""
     shown = judged_point(instance, solution)
     moving = instance.measure_after
     metrics = moving(shown, mark.work.samples) if moving else instance.measure(shown)
@@ -167,21 +144,13 @@ def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> 
 
 
 def judged_point(instance: AnyInstance, solution: Solution) -> Solution:
-    """Return the solution in float64, from a lower precision the nearest feasible one."""
+    """Return the solution in float64; the nearest feasible one if the precision was lower."""
     given = solution.in_float64
     return solution if given is solution else instance.nearest(given)
 
 
 def result_of(instance: AnyInstance, final: Solution | None, threads: int) -> Result | None:
-    """Return what a finished solution says, by its family; None if there is neither.
-
-    Parameters
-    ----------
-    instance : Instance
-    final : Solution, optional
-    threads : int
-        BLAS threads.
-    """
+    """Return the result of a finished solution, or None."""
     if final is None or instance.result is None:
         return None
     with limited(threads):
@@ -189,36 +158,25 @@ def result_of(instance: AnyInstance, final: Solution | None, threads: int) -> Re
 
 
 def constraint_at(instance: AnyInstance, solution: Solution) -> dict[str, float]:
-    """Return the constraint violation of a point; and below float64 how large it may be."""
+    """Return the constraint violation of a point; below float64 also its tolerance."""
     given = solution.in_float64
     found = {VIOLATION: instance.violation(given)}
     return found if given is solution else {**found, TOLERANCE: feasible_up_to(solution.point)}
 
 
 def excess_violation(mark: Checkpoint) -> float:
-    """Return by how much a judged point violates the constraint more than it may, if positive.
-
-    Parameters
-    ----------
-    mark : Checkpoint
-        Or the columns of a trace, for all points at once.
-    """
-    # a column has NaN where a point says nothing, as a start in double precision before others
+    """Return the constraint violation of a checkpoint, or of a trace, minus its tolerance."""
+    # a column has NaN at points in float64
     most = np.nan_to_num(mark.metrics.get(TOLERANCE, FEASIBLE), nan=FEASIBLE)
     return mark.metrics.get(VIOLATION, 0.0) - cast(float, most)
 
 
 def feasible_up_to(point: NDArray[np.floating[Any]]) -> float:
-    """Return the largest constraint violation of a feasible point, by its precision.
+    """Return the maximum constraint violation of a feasible point (n, k), by its precision.
 
-    A Householder QR in a precision with rounding unit u has |Q'Q - I|_F of at most about
-    2 sqrt(k) nk u (Higham 2002, "Accuracy and stability of numerical algorithms", theorem 19.4),
-    where rounding errors that are independent make sqrt(nk) of nk. A method has a few such steps
-    in a row, for which there is a factor of 10. In float64 it is 1e-8 for all, which is more.
-
-    Parameters
-    ----------
-    point : ndarray, shape (n, k)
+    In float64 it is 1e-8. Else it is 20 sqrt(n) k u with the rounding unit u: ten steps of a
+    Householder QR with |Q'Q - I|_F <= 2 sqrt(k) nk u (Higham 2002, "Accuracy and stability of
+    numerical algorithms", theorem 19.4). Since errors are independent, sqrt(nk) replaces nk.
     """
     if point.dtype == np.float64:
         return FEASIBLE
@@ -235,14 +193,7 @@ def stop_at(
 
 
 def stop_of(error: BaseException, culprit: str) -> Termination:
-    """Return how a run ends in which an error was raised.
-
-    Parameters
-    ----------
-    error : BaseException
-    culprit : str
-        What raised it, for the reason: ``"the judge"``.
-    """
+    """Return the end of a run in which `culprit`, such as ``"the judge"``, raised an error."""
     lines = hide_home("".join(traceback.format_exception(error)))
     if isinstance(error, MemoryError):
         return Termination(RunStatus.MEMORY, f"{culprit} ran out of memory", lines)
@@ -254,7 +205,7 @@ def stop_of(error: BaseException, culprit: str) -> Termination:
 
 
 def place_of(error: BaseException) -> str:
-    """Return file and line of an error: the innermost in the first package outside the core."""
+    """Return file and line of an error, outside the core."""
     found, package = "", ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         top = str(frame.f_globals.get("__name__")).partition(".")[0]
@@ -267,11 +218,7 @@ def place_of(error: BaseException) -> str:
 def _checked_end(
     instance: AnyInstance, trace: Sequence[Checkpoint], recording: Recording, stop: Termination
 ) -> Termination:
-    """Return how a run ended that says it is done: that nothing was done, or is not converged.
-
-    Nothing was done where it took no step, or ended where it began, unless that is a known optimum
-    or the judge finds it stationary. What the judge does not measure cannot be held against it.
-    """
+    """Return the end of a run, unless the judge finds that it did nothing or did not converge."""
     if stop.status is not RunStatus.DONE or not trace:
         return stop
     last = trace[-1]
@@ -296,22 +243,17 @@ def _checked_end(
 
 
 def _believed(tolerance: float, dtype: np.dtype[Any]) -> float:
-    """Return the largest residual of a run that claims a tolerance.
-
-    A Ritz value is off by the square of its residual at most, over the gap: up to the root of the
-    rounding unit no digit of it is lost.
-    """
+    """Return the maximum residual: that of rounding costs no digit of a Ritz value."""
     return max(EXCESS * tolerance, sqrt(np.finfo(dtype).eps))
 
 
 def _stands_still(recording: Recording, points: int) -> bool:
-    """Return whether the first points of a run are no step, or end where they begin."""
+    """Return whether a run is at its start after `points` points."""
     first, end = recording.solutions[0].point, recording.solutions[points - 1].point
     return not recording.marks[points - 1].work.steps or (points > 1 and np.array_equal(first, end))
 
 
 def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Termination) -> Termination:
-    """Return how a run ended, which is infeasible where any of its points is."""
     if stop.status.failed:
         return stop
     for mark, solution in zip(trace, solutions, strict=False):
@@ -326,7 +268,6 @@ def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Terminat
 
 
 def _finished(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcome:
-    """Return the outcome with its last solution finished."""
     try:
         return replace(outcome, final=instance.finish(last))
     except Exception as error:
@@ -334,7 +275,6 @@ def _finished(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcom
 
 
 def _exhibited(instance: AnyInstance, outcome: Outcome) -> Outcome:
-    """Return the outcome with exhibits of its finished solution, where the run did not fail."""
     if outcome.final is None or outcome.stop.status.failed:
         return outcome
     try:
@@ -346,15 +286,14 @@ def _exhibited(instance: AnyInstance, outcome: Outcome) -> Outcome:
 def _read(
     instance: AnyInstance, recording: Recording, mark: Checkpoint, solution: Solution, threads: int
 ) -> Mapping[str, float]:
-    """Return the metrics of a point of a run that is over."""
     with limited(threads):
-        if instance.settle and not recording.curve:  # another run may have been judged since
+        if instance.settle and not recording.curve:  # another run may have settled it since
             instance.settle(recording.solutions)
         return measured_at(instance, mark, solution).metrics
 
 
 def _failed(outcome: Outcome, error: Exception, culprit: str) -> Outcome:
-    """Return the outcome with an error from after the run, unless the run itself had failed."""
+    """Return the outcome with an error after the run, unless the run itself failed."""
     if outcome.stop.status.failed:
         return outcome
     stop = stop_of(error, culprit)

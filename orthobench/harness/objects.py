@@ -1,8 +1,6 @@
-"""Objects of a notebook or a script: what identifies them, and how they are pickled.
+"""Objects of a notebook or a script: their identity, and how they are pickled.
 
-Other processes cannot import their code, so it is sent by value. It is identified by what it does:
-the bytecode of functions, without docstrings, line numbers and local names, and all that these
-refer to.
+Their code is sent by value, and identified by the bytecode of functions and all that these use.
 """
 
 from __future__ import annotations
@@ -29,23 +27,22 @@ MADE = frozenset({
     "_abc_impl", "__parameters__", "__orig_bases__", "__firstlineno__", "__static_attributes__",
     "__annotate_func__", "__annotations_cache__",
 })  # fmt: skip
-"""Attributes of classes that Python makes, or that mean nothing when methods run."""
-
+"""Attributes of classes that do not change what methods do."""
 
 ARGUMENTS = 0xFF
-"""The flags of code that say how it is called, and whether it is a generator."""
+"""Mask of the flags that change what code does."""
 
 GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME")
 
 
 def by_value(item: Any) -> bool:
-    """Return whether a class or a function is one that other processes cannot import."""
+    """Return whether other processes cannot import a class or a function."""
     module = item.__module__ or ""
     return module == "__main__" or "<" in item.__qualname__ or module not in sys.modules
 
 
 def pickler() -> Any:
-    """Return the module that pickles classes and functions of a script or a notebook by value."""
+    """Return the module that pickles code by value."""
     try:
         import cloudpickle
     except ImportError:  # older versions of joblib, which scikit-learn needs, bring their own
@@ -55,7 +52,6 @@ def pickler() -> Any:
 
 
 def _reduced(item: Any) -> Any:
-    """Return how a function with a cache is pickled: by value too, where it has to be."""
     settings = item.cache_parameters()
     return (_cached, (item.__wrapped__, settings)) if by_value(item) else item.__qualname__
 
@@ -65,9 +61,9 @@ def _cached(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
 
 
 def pickled(item: object) -> bytes:
-    """Return the pickle of a solver or a problem, by value where its class has to be."""
+    """Return a pickle, by value if the class cannot be imported."""
     for cls in type(item).__mro__:
-        if by_value(cls):  # where it goes, nothing has the names that annotations as texts have
+        if by_value(cls):  # another process lacks the names in its annotations
             own = vars(cls).get("__annotations__", {})
             with suppress(NameError):
                 cls.__annotations__ = {n: t for n, t in get_type_hints(cls).items() if n in own}
@@ -76,17 +72,10 @@ def pickled(item: object) -> bytes:
 
 
 def digest_of(value: object, code_of: Callable[[str], str]) -> str:
-    """Return a digest of a value: of its data, and of what the code that it refers to does.
+    """Return a digest of a value: of its data, and of the code that it refers to.
 
-    What cannot be looked into, such as a generator or an array of Dask, has a digest that nothing
-    else has, so that no stored result is taken for its own.
-
-    Parameters
-    ----------
-    value : object
-        Anything that can be pickled; classes and functions too.
-    code_of : callable
-        Returns a digest of what a module does, by its name.
+    Values that cannot be read, such as generators, have a unique digest. `code_of` returns a digest
+    of the code of a module, by its name.
     """
     hashed = hashlib.sha256()
     try:
@@ -97,8 +86,6 @@ def digest_of(value: object, code_of: Callable[[str], str]) -> str:
 
 
 class _Digester(pickle.Pickler):
-    """Writes a value, with what functions and classes do in the place of their names."""
-
     def __init__(self, write: Callable[[Any], None], code_of: Callable[[str], str]) -> None:
         file = SimpleNamespace(write=write)
         super().__init__(file, protocol=5, buffer_callback=lambda buffer: write(buffer.raw()))
@@ -123,7 +110,7 @@ class _Digester(pickle.Pickler):
                 return "property", item.func
             case type() | FunctionType():
                 return self._code(item)
-        # compiled by numba, or with a cache: their pickle is a name
+        # functions of numba and cached ones are pickled as names
         inner = getattr(item, "py_func", None) or getattr(item, "__wrapped__", None)
         return ("wrapped", inner) if isinstance(inner, FunctionType) else None
 
@@ -146,7 +133,6 @@ def _file(item: MappedFile | Path) -> Any:
 
 
 def _class(item: type) -> tuple[Any, ...]:
-    """Return what a class does: its bases, its methods and its values."""
     members = {
         name: value
         for name, value in sorted(vars(item).items())
@@ -157,7 +143,7 @@ def _class(item: type) -> tuple[Any, ...]:
 
 
 def _function(item: FunctionType) -> tuple[Any, ...]:
-    """Return what a function does: its code, defaults, closure, and the globals that it reads."""
+    """Return the code, defaults and closure of a function, and the globals that it reads."""
     cells = []
     for cell in item.__closure__ or ():
         with suppress(ValueError):  # it is empty
@@ -168,7 +154,7 @@ def _function(item: FunctionType) -> tuple[Any, ...]:
 
 
 def _words(code: CodeType) -> tuple[Any, ...]:
-    """Return what code does; a docstring is a constant that no instruction loads."""
+    """Return the meaning of code, without constants that no instruction loads: docstrings."""
     loaded = {i.arg for i in dis.get_instructions(code) if i.opcode in dis.hasconst}
     constants = [
         _words(c) if isinstance(c, CodeType) else c
@@ -179,6 +165,5 @@ def _words(code: CodeType) -> tuple[Any, ...]:
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the names of the globals that code reads."""
     own = {i.argval for i in dis.get_instructions(code) if i.opname in GLOBAL}
     return own.union(*(_names(c) for c in code.co_consts if isinstance(c, CodeType)))

@@ -1,4 +1,4 @@
-"""Runs elsewhere than in NumPy: waiting for the device, and bringing solutions back."""
+"""Runs on other devices or libraries: waiting for the device, and moving arrays."""
 
 from __future__ import annotations
 
@@ -20,23 +20,20 @@ from orthobench.harness.stopping import Budget
 from orthobench.tools.places import Place
 
 TRANSFER = "transfer_seconds"
-"""The metric that the harness adds: the seconds that moving arrays took so far, on no clock."""
+"""Metric: time of moving arrays so far, off the clock."""
 
 WARM_UP = "warm_up_seconds"
-"""The metric that the harness adds: the seconds of loading, compilation and first touch so far.
-
-They are on no clock. What a process has loaded for an earlier run costs nothing."""
+"""Metric: time of loading and compilation so far, off the clock."""
 
 
 class MeasuredPlace(Place):
-    """A place that measures how long moving arrays takes, there and back, and warming up.
+    """A place that measures the seconds of moving arrays (`spent`) and of warm-ups (`warming`).
 
-    Attributes
+    Moves during a warm-up are part of the warm-up.
+
+    Parameters
     ----------
-    spent : list of float
-        The seconds of each move.
-    warming : list of float
-        The seconds of each warm-up; moves during one are part of it, and not in `spent`.
+    place : Place
     """
 
     spent: list[float]
@@ -47,7 +44,7 @@ class MeasuredPlace(Place):
         vars(self).update(spent=[], warming=[])
 
     def array(self, values: NDArray[np.generic]) -> Any:
-        """Return an array of this place, once it is there."""
+        """Return an array on this place, after its transfer."""
         begin = time.perf_counter()
         there = super().array(values)
         self.wait([there])
@@ -55,7 +52,7 @@ class MeasuredPlace(Place):
         return there
 
     def to_numpy(self, values: Any) -> NDArray[np.generic]:
-        """Return a copy of one of its arrays on the host."""
+        """Return a copy of an array on the host."""
         begin = time.perf_counter()
         host = super().to_numpy(values)
         self.spent.append(time.perf_counter() - begin)
@@ -63,7 +60,7 @@ class MeasuredPlace(Place):
 
     @contextmanager
     def warm_up(self) -> Iterator[None]:
-        """Count what happens meanwhile as a warm-up."""
+        """Count the time of a block as a warm-up."""
         moves, begin = len(self.spent), time.perf_counter()
         try:
             yield
@@ -72,30 +69,17 @@ class MeasuredPlace(Place):
             del self.spent[moves:]
 
     def touch(self) -> None:
-        """Load the library, and have the device ready."""
+        """Load the library, and initialise the device."""
         with self.warm_up():
             self.array(np.zeros(1))
 
 
 class Calls:
-    """The calls of a solver that the clock is on.
+    """The calls of a solver that are timed.
 
-    Parameters
-    ----------
-    solver : Solver
-
-    Attributes
-    ----------
-    batch : int
-        The most samples of a step.
-    waits : bool
-        Whether a call ends with a wait for another device.
-    streams : bool
-        Whether the samples of a step come from the oracle.
-    collects : bool
-        Whether the garbage collector stays on, as a call needs that takes hours.
-    besides : float
-        Seconds of the last `advance` that are not on the clock.
+    A call may end with a wait for another device (`waits`). The samples of a step may come from the
+    oracle (`streams`). A call of hours needs the garbage collector (`collects`). `besides` are the
+    seconds of the last `advance` that are off the clock.
     """
 
     waits: bool = False
@@ -108,37 +92,31 @@ class Calls:
         self.init, self.advance, self.solution = solver.init, solver.advance, solver.solution
 
     def left(self, state: State) -> float:
-        """Return how many steps are left, as far as the solver knows."""
+        """Return the number of steps that the solver still does."""
         del state
         return math.inf
 
     def idle(self) -> None:
-        """Do nothing, but wait for the device as each call does."""
+        """Wait for the idle device."""
 
     def rehearse(self, oracle: Oracle, state: State, count: int) -> None:
-        """Prepare the code of the next call of `advance`."""
+        """Compile the code of the next call of `advance`."""
 
     def fetched(self, solution: Solution) -> Solution:
         """Return a solution with its arrays on the host."""
         return solution
 
     def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
-        """Return what was measured of a run so far beside its clock, by name."""
+        """Return what was measured so far besides the clock, by name."""
         del oracle
         return {}
 
     def close(self) -> None:
-        """Give back what the run needed."""
+        """Release the resources of the run."""
 
 
 class CallsElsewhere(Calls):
-    """Calls that return when all is computed: a clock would stop before otherwise.
-
-    Parameters
-    ----------
-    solver : Solver
-        One that computes on another device, or with another library.
-    """
+    """Calls of a solver on another device or library, which return when all is computed."""
 
     def __init__(self, solver: AnySolver) -> None:
         self.batch = int(solver.batch)
@@ -163,15 +141,11 @@ class CallsElsewhere(Calls):
         return solution
 
     def idle(self) -> None:
-        """Wait for a number to arrive."""
+        """Wait for one number."""
         self._place.wait([self._solver.place.array(np.zeros(1))])
 
     def rehearse(self, oracle: Oracle, state: State, count: int) -> None:
-        """Do the steps, read the solution, and forget them, where their shapes are compiled for.
-
-        The clock is then on shapes that are compiled. An error here comes again in the run, where
-        it is recorded.
-        """
+        """Do the steps on a copy if their shapes are compiled; the run itself records errors."""
         if not self._place.compiles:
             return
         with _place_of(oracle).warm_up(), suppress(Exception):
@@ -192,12 +166,12 @@ class CallsElsewhere(Calls):
         return {TRANSFER: moves, WARM_UP: sum(there.warming)}
 
     def _wait(self, item: State | Solution) -> None:
-        # of a solver that starts again and again the arrays are in the state of one start
+        # a restarted solver has its arrays in the state of the current start
         self._place.wait(list(_values(getattr(item, "current", item)).values()))
 
 
 def calls(solver: AnySolver, oracle: Oracle, budget: Budget, streams: Streams) -> Calls:
-    """Return the calls of a solver that the clock is on."""
+    """Return the calls of a solver that are timed."""
     if solver.place.reduces:
         from orthobench.harness.reducing.reduction import Reduction
 
@@ -207,13 +181,13 @@ def calls(solver: AnySolver, oracle: Oracle, budget: Budget, streams: Streams) -
 
 
 def _place_of(oracle: Oracle) -> MeasuredPlace:
-    """Return the place of an oracle, which is from `ready_oracle`; a new one of any other's."""
+    """Return the measured place of an oracle from `ready_oracle`, else a new one."""
     place = oracle.place
     return place if isinstance(place, MeasuredPlace) else MeasuredPlace(place)
 
 
 def _twin(oracle: Oracle) -> Oracle:
-    """Return an oracle that hands out the same samples, and leaves them with the first."""
+    """Return a copy of an oracle that shares its samples and does not consume them."""
     twin: Oracle = object.__new__(type(oracle))
     own = {k: _twin(v) if isinstance(v, Oracle) else v for k, v in vars(oracle).items()}
     vars(twin).update(own)

@@ -1,4 +1,4 @@
-"""A solver that begins again from other starts, and keeps the best of the points it ended at."""
+"""A solver that runs from several starts and returns the best of its ends."""
 
 from __future__ import annotations
 
@@ -14,29 +14,15 @@ from orthobench.contract.solver import AnySolver, Solver, State, Status, Work
 from orthobench.errors import UsageError
 
 TAKEN_OVER = ("name", "needs", "source", "reruns", "packages", "files", "place", "batch")
-"""What a restarted solver has from the one that it restarts."""
+"""Attributes that a restarted solver takes from the original."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RestartState(State):
-    """The start under way, and the best of those that ended.
+    """The current start, its number from 1, and the best of those that ended.
 
-    Attributes
-    ----------
-    first : array
-        `Oracle.start` of the first start.
-    rng : numpy.random.Generator
-        Of the first start.
-    number : int
-        Of the start under way, from 1.
-    current : State
-        The solver's, of the start under way.
-    done : Work
-        The work of all starts that ended.
-    best : Solution, optional
-        The best point that one ended at.
-    lowest : float
-        Its objective.
+    `first` and `rng` are those of the first start, `done` is the work of all starts that ended,
+    `lowest` the objective of the best.
     """
 
     first: object
@@ -52,16 +38,15 @@ class RestartState(State):
 class Restarted(Solver[Oracle, RestartState]):
     """A solver from several starts, one after the other, all on the clock.
 
-    The first start is that of the run, the others are drawn (`Oracle.start_again`). The next begins
-    where one has converged. The solution is the best point that one ended at, by
-    `Oracle.objective`, which is on the clock too; before the first has ended it is the iterate.
+    The first start is that of the run, the others are drawn by `Oracle.start_again`. The solution
+    is the best end by `Oracle.objective`; before the first end it is the iterate.
 
     Parameters
     ----------
     solver : Solver
         It must take no samples.
     restarts : int
-        The number of starts.
+        Number of starts.
     """
 
     solver: AnySolver
@@ -69,29 +54,27 @@ class Restarted(Solver[Oracle, RestartState]):
 
     def __post_init__(self) -> None:
         if self.solver.batch or self.solver.place.reduces:
-            message = (
-                f"solver {self.solver.name} takes samples as they come, and cannot start again"
-            )
+            message = f"solver {self.solver.name} takes samples as they come, and cannot restart"
             raise ParameterError("restarts", message)
         for attribute in TAKEN_OVER:
             object.__setattr__(self, attribute, getattr(self.solver, attribute))
 
     @property
     def single(self) -> AnySolver:
-        """The solver that it restarts."""
+        """The original solver."""
         return self.solver
 
     @property
     def converges(self) -> bool:  # type: ignore[override]
-        """Whether each start ends by itself."""
+        """Whether each start ends by the solver's own test."""
         return self.solver.converges
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why the solver cannot take a problem, or why its ends cannot be compared."""
+        """Return why the problem cannot be solved with restarts, or None."""
         return self.solver.refuses(problem) or _incomparable(problem.offers)
 
     def init(self, oracle: Oracle, rng: np.random.Generator) -> RestartState:
-        """Begin the first start."""
+        """Return the state at the first start."""
         if refusal := _incomparable(type(oracle)):
             raise UsageError(f"solver {self.name}: {refusal}")
         state = self._begun(oracle, oracle.start, rng)
@@ -99,7 +82,7 @@ class Restarted(Solver[Oracle, RestartState]):
         return state
 
     def advance(self, oracle: Oracle, state: RestartState, count: int) -> None:
-        """Do `count` steps, or fewer where the last start ends; with reruns from the beginning."""
+        """Do `count` steps, fewer if the last start ends; with reruns all steps from the start."""
         if self.reruns:
             count += state.work.steps
             oracle.start = state.first  # type: ignore[assignment]
@@ -116,7 +99,7 @@ class Restarted(Solver[Oracle, RestartState]):
             self._proceed(oracle, state)
 
     def solution(self, state: RestartState) -> Solution:
-        """Return the best point that a start ended at, before the first the iterate."""
+        """Return the best end so far, or the iterate before the first end."""
         return self.solver.solution(state.current) if state.best is None else state.best
 
     def _begun(self, oracle: Oracle, first: object, rng: np.random.Generator) -> RestartState:
@@ -124,7 +107,6 @@ class Restarted(Solver[Oracle, RestartState]):
         return RestartState(first=first, rng=rng, current=current, done=Work())
 
     def _proceed(self, oracle: Oracle, state: RestartState) -> None:
-        """Count the work; where the start has ended, compare, and begin the next."""
         while state.current.status is not Status.RUNNING and state.number < self.restarts:
             self._compare(oracle, state)
             rng = np.random.default_rng([state.number, int(deepcopy(state.rng).integers(2**62))])
@@ -139,10 +121,9 @@ class Restarted(Solver[Oracle, RestartState]):
             state.work = replace(state.done)
             return
         state.work = _sum(state.done, state.current.work)
-        state.reason = self._under_way(oracle, state.number)
+        state.reason = f"in start {state.number} of {self.restarts}"
 
     def _compare(self, oracle: Oracle, state: RestartState) -> None:
-        """Keep the point that a start ended at, where it is the best so far."""
         state.done = _sum(state.done, state.current.work)
         solution = self.solver.solution(state.current)
         if state.current.status is Status.FAILED:
@@ -152,19 +133,14 @@ class Restarted(Solver[Oracle, RestartState]):
         if state.best is None or value < state.lowest:
             state.best, state.lowest = solution, value
 
-    def _under_way(self, oracle: Oracle, number: int) -> str:
-        untried = number < oracle.components
-        which = ": the other component was not tried" if untried else ""
-        return f"in start {number} of {self.restarts}{which}"
-
 
 def restarted(solver: AnySolver, restarts: object) -> Restarted:
-    """Return a solver that begins from so many starts.
+    """Return a solver with restarts.
 
     Raises
     ------
     ParameterError
-        Where the number is none, or the solver does not end by itself or takes samples.
+        If the number is not positive, or the solver takes samples or has no test of its own.
     """
     if isinstance(restarts, bool) or not isinstance(restarts, int) or restarts < 1:
         raise ParameterError("restarts", f"restarts must be an integer >= 1, not {restarts!r}")
@@ -176,7 +152,7 @@ def restarted(solver: AnySolver, restarts: object) -> Restarted:
 
 
 def on_all_components(solver: AnySolver, oracle: Oracle) -> AnySolver:
-    """Return a solver that starts on each component of the constraint set that the oracle names."""
+    """Return a solver that starts on each component of the constraint set."""
     if solver.batch or getattr(solver, "restarts", 1) >= oracle.components:
         return solver
     return Restarted(solver.single, oracle.components)

@@ -1,9 +1,7 @@
 """The run of a solver on an instance: the only loop of the project.
 
-On the clock are `Solver.init` and `Solver.advance`. `Solver.solution` is timed apart, as reading
-time. All else is off the clock: samples are prepared before each chunk of steps, solutions are
-checked after it, and metrics are computed when the run is over. Computing them in between would
-evict the caches that the solver works in, even with the clock stopped.
+`Solver.init` and `Solver.advance` are on the clock; `Solver.solution` is timed apart. Metrics are
+computed after the run, because judging in between would evict the caches of the solver.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from threading import Lock
+from typing import Any
 
 from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Status
@@ -38,29 +37,29 @@ from orthobench.tools.machine import Load, load
 from orthobench.tools.processes import Alarm
 
 RATIO = 1.3
-"""Ratio of the step counts of one checkpoint and the next."""
+"""Ratio of the step counts of successive checkpoints."""
 
 RERUN_RATIO = 4
-"""The least such ratio of a solver with `reruns`: the runs before take a third of the last."""
+"""The same for a solver with `reruns`."""
 
 OVERSHOOT = 0.1
-"""The share of a budget in seconds beyond which a run says why it took longer."""
+"""Share of the seconds of a budget above which a run explains its excess."""
 
 WAITING = 0.01
-"""The largest share of a chunk that the wait for a device takes, once the speed is known."""
+"""Maximum share of a chunk spent on waiting for a device."""
 
 UNCOUNTED = 1000
-"""The number of steps after which a solver that has counted no flops counts none."""
+"""Number of steps after which a solver must have counted flops."""
 
 LATE = 60.0
-"""The seconds beyond its budget after which a run in this process says what ends it."""
+"""Time besides its budget after which a run in this process writes what ends it, in seconds."""
 
 RULE_SECONDS = 0.02
-"""The least time on the clock between two evaluations of a stopping rule during a run."""
+"""Minimum time between two evaluations of a stopping rule, in seconds on the clock."""
 
 _RUNNING: set[int] = set()
 _LOCK = Lock()
-"""The oracles of the runs that have not ended, by identity."""
+"""Identities of the oracles that are in use."""
 
 
 def run(
@@ -69,42 +68,30 @@ def run(
     budget: Budget,
     streams: Streams,
     until: Rule | None = None,
-    ratio: float = RATIO,
-    measure: str = "",
-    curve: bool = True,
+    **how: Any,
 ) -> Outcome:
-    """Run a solver on an instance in this process, then judge what was recorded.
+    """Run a solver on an instance in this process, then judge; the outcome records errors.
 
-    Where the solver or the judge raises, the outcome says so and keeps the trace so far. A solver
-    in this process can reach the judge, the clock and all data; the executors with processes guard
-    against that (`orthobench.harness.executors.guard`).
+    The solver can reach the judge, the clock and all data; only a guarded run separates them.
 
     Parameters
     ----------
     instance : Instance
     solver : Solver
     budget : Budget
-        Hard limits.
     streams : Streams
-        The random streams of the run.
     until : Rule, optional
-        A rule that stops the run. During the run it is evaluated at most every 20 ms on the clock;
-        afterwards at every checkpoint, and the trace ends at the first where it says stop.
-    ratio : float
-        Ratio of the step counts of one checkpoint and the next. Iterates do not depend on it.
-    measure : str
-        What is measured beside time: one of `orthobench.harness.execution.MEASURES`, or nothing.
-    curve : bool
-        Whether to record more than the start and the end of a run that no rule stops.
+        A rule that stops the run, evaluated at most every 20 ms during the run; afterwards the
+        trace ends at the first checkpoint at which it stops.
+    **how
+        `ratio`, `measure` and `curve` of `recorded`.
 
     Raises
     ------
     UsageError
-        If another run on this instance has not ended: both would draw from the same samples.
+        If another run uses the instance.
     """
-    recording, stop, busy = recorded(
-        instance, solver, budget, streams, until, ratio, measure, curve
-    )
+    recording, stop, busy = recorded(instance, solver, budget, streams, until, **how)
     return replace(judged(instance, recording, stop, until), load=busy)
 
 
@@ -118,21 +105,30 @@ def recorded(
     measure: str = "",
     curve: bool = True,
 ) -> tuple[Recording, Termination, tuple[Load, Load]]:
-    """Run a solver on an instance as `run` does, and judge nothing but what a rule asks for.
+    """Run a solver as `run`, but judge only what a rule needs.
+
+    Parameters
+    ----------
+    instance, solver, budget, streams, until
+        As in `run`.
+    ratio : float
+        Ratio of the step counts of successive checkpoints. Iterates do not depend on it.
+    measure : str
+        One of `orthobench.harness.execution.MEASURES`, or empty.
+    curve : bool
+        Whether to record more than the start and the end of a run without a rule.
 
     Returns
     -------
-    Recording, Termination
-        What was recorded, and how the run ended.
-    pair of Load
-        How busy the machine was before and after.
+    Recording, Termination, pair of Load
+        The load of the machine is that before and after the run.
     """
     recording = Recording(curve=curve or until is not None)
     if not recording.curve and math.isinf(budget.seconds):
         ratio = math.inf
     rule = None if until is None else partial(stop_at, instance, until)
     patience = LATE + (0.0 if math.isinf(budget.seconds) else budget.seconds)
-    late = Alarm(partial(_tell_late, solver, budget, patience), patience)
+    late = Alarm(partial(_write_late, solver, budget, patience), patience)
     with _alone(instance.oracle), late:
         oracle, warmed = ready_oracle(instance.oracle, solver, streams)
         before = load()
@@ -144,7 +140,7 @@ def recorded(
 
 @contextmanager
 def _alone(oracle: Oracle) -> Iterator[None]:
-    """Refuse an oracle that another run uses, such as that of another thread."""
+    """Refuse an oracle that another run uses, such as one in another thread."""
     with _LOCK:
         if id(oracle) in _RUNNING:
             raise UsageError(
@@ -157,14 +153,12 @@ def _alone(oracle: Oracle) -> Iterator[None]:
         _RUNNING.remove(id(oracle))
 
 
-def _tell_late(solver: AnySolver, budget: Budget, seconds: float) -> None:
-    """Write to standard error that a run takes long, and what ends it."""
+def _write_late(solver: AnySolver, budget: Budget, seconds: float) -> None:
     if not budget.binds(solver.batch):
         ends = "it ends when it converges, and budget=ob.Budget(seconds=60) in any case"
-    elif math.isinf(budget.seconds):
-        ends = f"its {budget_text(budget.limits)} ends it"
     else:
-        ends = f"its {budget_text(budget.limits)} ends it as soon as its step is over"
+        ends = f"its {budget_text(budget.limits)} ends it"
+        ends += "" if math.isinf(budget.seconds) else " as soon as its step is over"
     sys.stderr.write(f"{solver.name} has run for {seconds:g} s: {ends}; Ctrl-C ends it now\n")
 
 
@@ -185,12 +179,11 @@ def record(
     oracle : Oracle
         From `ready_oracle`.
     solver, budget, streams, ratio, measure
-        As in `run`.
+        As in `recorded`.
     journal : callable
-        Called with each point as it is recorded, off the clock. It must copy the solution if it
-        keeps it: the solver may go on in the same arrays.
+        Called with each checkpoint, off the clock; it must copy the solution to keep it.
     rule : callable, optional
-        Called with points, at most every 20 ms on the clock; says whether the run stops there.
+        Returns why the run stops at a checkpoint; called at most every 20 ms.
     """
     marks: list[Checkpoint] = []
     solver = on_all_components(solver, oracle)
@@ -217,20 +210,12 @@ def record(
 
 
 def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float:
-    """Return the seconds of a run without checkpoints: of ``init``, all steps, and one reading.
-
-    Parameters
-    ----------
-    instance : Instance
-    solver : Solver
-    steps : int
-        No more than the data allow.
-    streams : Streams
+    """Return the seconds of a run without checkpoints: ``init``, all steps, and one reading.
 
     Raises
     ------
     RuntimeError
-        Where the run fails or ends before its last step.
+        If the run fails or ends before its last step.
     """
     oracle, _ = ready_oracle(instance.oracle, solver, streams)
     with closing(Execution(oracle, solver, Budget(), streams)) as execution:
@@ -243,19 +228,15 @@ def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
 
 
 def checkpoints(ratio: float = RATIO) -> Iterator[int]:
-    """Yield the log-spaced step counts at which a run is recorded: 1, 2, 3, 4, 5, 6, 7, 9, ..."""
+    """Yield the log-spaced step counts of checkpoints: 1, 2, 3, 4, 5, 6, 7, 9, ..."""
     steps = 1
     while True:
         yield steps
         steps = max(steps + 1, int(steps * ratio))
 
 
-def _checkpoint(
-    execution: Execution,
-    keep: Journal,
-    rule: PointRule,
-) -> Termination | None:
-    """Read and record the solution; return why the run ends here, where it does."""
+def _checkpoint(execution: Execution, keep: Journal, rule: PointRule) -> Termination | None:
+    """Read and record the solution; return why the run ends here, or None."""
     state = execution.state
     mark, solution = execution.read()
     if state.status is Status.FAILED or not solution.is_finite:
@@ -274,13 +255,12 @@ def _checkpoint(
 def _chunk(
     execution: Execution, budget: Budget, target: int, marks: list[Checkpoint], ratio: float
 ) -> Termination | None:
-    """Advance to a step count, as far as budget and data allow; return why not at all, where so."""
     solver, now = execution.solver, marks[-1]
     if budget.limits.keys() == {"flops"} and now.work.steps >= UNCOUNTED and not now.work.flops:
         why = f"{solver.name} counts no flops, so that a budget in flops does not end it"
         return Termination(RunStatus.ERROR, f"{why}: give steps, samples or seconds")
     left = _left(execution, budget, marks)
-    # another run from the start is not worth it for less than twice the steps
+    # a run from the start must at least double the steps
     if left < 1 or (solver.reruns and left < now.work.steps):
         reason = f"the budget is spent {execution.state.reason}".rstrip()
         if (spent := spent_seconds(marks, solver.reruns)) > (1 + OVERSHOOT) * budget.seconds:
@@ -299,9 +279,8 @@ def _chunk(
 
 
 def _left(execution: Execution, budget: Budget, marks: list[Checkpoint]) -> int | float:
-    """Return how many more steps fit; at least one where only the last chunk speaks against it."""
     now, reruns = marks[-1], execution.solver.reruns
-    # with reruns each run spends something before its first step, which is no part of the rate
+    # the first checkpoint of a rerun has the cost of its init, which is not that of a step
     start = marks[1] if reruns and len(marks) > 1 else marks[0]
     again = now.seconds - marks[0].seconds if reruns else 0.0
     besides = spent_seconds(marks, reruns) - now.seconds + now.readout_seconds + again
@@ -313,7 +292,7 @@ def _left(execution: Execution, budget: Budget, marks: list[Checkpoint]) -> int 
 
 
 def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint]) -> int:
-    """Return the next checkpoint, or a later one before which a chunk is long beside its wait."""
+    """Return the next checkpoint for which the chunk is long compared to the wait for a device."""
     target, now = next(targets), marks[-1]
     spent = now.seconds - marks[0].seconds
     if not execution.waiting or spent <= 0:
@@ -325,7 +304,6 @@ def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint
 
 
 def _throttled(rule: PointRule | None) -> PointRule:
-    """Return the rule, but evaluated at most every `RULE_SECONDS` on the clock."""
     last = -math.inf
 
     def throttled(mark: Checkpoint, solution: Solution) -> Termination | None:

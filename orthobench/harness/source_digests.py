@@ -1,65 +1,38 @@
-"""Digests of what a result depends on beside parameters and data: code, and files of plugins.
+"""Digests of the code and the files that a result depends on.
 
-Code is parsed: docstrings, comments, annotations and formatting do not count, nor do the names of
-files: a name that is imported from the same package, or from the core, stands for what it is
-imported from.
+Code is parsed: docstrings, comments, annotations of functions and formatting do not count.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
-from warnings import warn
+from typing import Any, NamedTuple
 
 from orthobench.harness import objects
 
 CORE = "orthobench"
 
-HARNESS = {
-    "harness.cell": "builds the instance of a cell and has it run",
-    "harness.identity": "random streams",
-    "harness.run": "the loop and its checkpoints",
-    "harness.execution": "the clock; start, samples and warm-up",
-    "harness.placement": "the clock of devices",
-    "harness.stopping": "budgets and targets",
-    "harness.judging": "metrics and feasibility",
-    "harness.reducing.reduction": "passes over blocks",
-    "tools.geometry": "the starting point",
-}
-"""The modules of the core that each run goes through, and what for.
-
-To these come the modules of contract and tools that problem and solver reach by imports.
-What else there is changes no result: how cells are sent, stored, measured and shown.
-"""
+HARNESS = (
+    "harness.cell", "harness.identity", "harness.run", "harness.execution", "harness.placement",
+    "harness.stopping", "harness.judging", "harness.reducing.reduction", "tools.geometry",
+)  # fmt: skip
+"""Modules of the core that each run uses."""
 
 MAKERS = f"{CORE}.makers"
-"""The entry points of what a plugin may use of ``import orthobench``: the makers of instances."""
+"""Entry points of the functions that make instances."""
 
 NO_DATA = frozenset({".py", ".pyc", ".pyi", ".md", ".rst", ".toml", ".in", ".nbi", ".nbc"})
-"""Suffixes of files that no run loads as they are: code is parsed, the rest is for people."""
+"""Suffixes of files that no run reads as data."""
 
-SILENT = frozenset({"annotation", "returns", "type_comment", "type_params", "kind", "ctx"})
-"""The fields of a syntax tree that do not change what code does."""
-
-KINDS_OF_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
-"""Annotations that decide what a dataclass makes of a field; all others mean nothing."""
-
-MOST = 5_000
-"""How many files are remembered."""
-
-Facts: TypeAlias = Mapping[str, Any]
-"""What was found in a file: its ``digest``; of Python without what local imports stand for, and
-with its ``imports`` (level, module, name there, name here), the ``names`` of local ones in the
-order of their use, and whether it imports by ``computed`` names."""
+SILENT = frozenset({"returns", "type_comment", "type_params", "kind", "ctx"})
+"""Fields of a syntax tree that do not change what code does."""
 
 LENGTH = 10
 """Hexadecimal digits of a digest."""
@@ -67,24 +40,26 @@ LENGTH = 10
 INSTALLED = ("site-packages", "dist-packages")
 
 
+class Facts(NamedTuple):
+    """Digest of a file, and its imports: level, module, name there, name here."""
+
+    digest: str = ""
+    imports: tuple[tuple[int, str, str, str], ...] = ()
+    computed: bool = False
+
+
 def digests(problem: type, solver: type) -> dict[str, str]:
     """Return digests of all code and files that the result of a run depends on.
 
-    A result depends on the modules of plugins that are reached by imports: of the method, of its
-    family, and of what families share. It depends on all other files of these packages, such as
-    tables and shared libraries, and on those that `Solver.files` names. A module that imports by
-    computed names (``importlib.import_module``) depends on all modules of its package.
-
-    Parameters
-    ----------
-    problem, solver : type
-        Their classes.
+    These are the modules that the classes reach by imports, all other files of their packages, and
+    the files that `Solver.files` names. A module that imports by computed names
+    (``importlib.import_module``) depends on all modules of its package.
 
     Returns
     -------
     dict
-        Under ``"orthobench"`` a digest of the core, under ``"problem"`` and ``"solver"`` those of
-        the modules and files of their plugins, each by itself and in no order of names.
+        ``"orthobench"``: one digest of the core; ``"problem"`` and ``"solver"``: the digests of
+        modules and files of their plugins.
     """
     anew = any(map(objects.by_value, (problem, solver)))
     return dict((_digests.__wrapped__ if anew else _digests)(problem, solver))
@@ -95,137 +70,86 @@ def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
     homes = {home for cls in (problem, solver) for home in homes_of(cls)}
     core = {f"{CORE}.{name}" for name in HARNESS}
     core |= {module for home in homes for module in reached(home) if _package(module) == CORE}
-    found = _joined(_digest(module) for module in core)
-    own = {"problem": parts(problem), "solver": parts(solver)}
-    _memory().save()
     return (
-        (CORE, hashlib.sha256(found.encode()).hexdigest()[:LENGTH]),
-        *((role, _joined(of_role.values())) for role, of_role in own.items()),
+        (CORE, _hashed(_joined(_facts(module).digest for module in core).encode())),
+        ("problem", _joined(parts(problem).values())),
+        ("solver", _joined(parts(solver).values())),
     )
 
 
 def parts(cls: type) -> dict[str, str]:
-    """Return the digests of the modules and files that a class depends on outside the core.
+    """Return the digests of the files that a class depends on outside the core, by path.
 
-    They are by file; of a class that is in none that counts, by its name.
+    The code of a class of a script or a notebook is listed by the name of the class.
     """
-    code = {cls.__qualname__: objects.digest_of(cls, code_of)} if objects.by_value(cls) else {}
-    return {name: digest[:LENGTH] for name, digest in code.items()} | _parts(cls)
+    if not objects.by_value(cls):
+        return _parts(cls)
+    return {cls.__qualname__: objects.digest_of(cls, code_of)[:LENGTH], **_parts(cls)}
 
 
 @cache
 def _parts(cls: type) -> dict[str, str]:
-    modules = sorted({module for home in homes_of(cls) for module in reached(home)})
-    own = [module for module in modules if _package(module) != CORE]
-    found = {str(file_of(module)): _digest(module) for module in own}
+    modules = {module for home in homes_of(cls) for module in reached(home)}
+    own = [module for module in sorted(modules) if _package(module) != CORE]
     packages = dict.fromkeys(map(_package, (cls.__module__, *own)))
-    return found | {str(path): _digest_of_file(path) for path in _files(cls, packages)}
+    files = [*(path for package in packages for path in _data_of(package)), *_named(cls)]
+    found = {str(file_of(module)): _facts(module).digest for module in own}
+    return found | {str(path): _digest_of_file(path) for path in files}
 
 
 def homes_of(cls: type) -> tuple[str, ...]:
-    """Return the modules that the code of a class begins in: none of one that goes by value."""
+    """Return the modules from which the code of a class is followed."""
     own = () if objects.by_value(cls) else (cls.__module__,)
     return getattr(cls, "homes", own)
 
 
 def code_of(module: str) -> str:
-    """Return a digest of a module and what it reaches; nothing of what is installed for all."""
+    """Return the digests of a module and those that it reaches; empty for installed libraries."""
     path = None if _package(module) in sys.stdlib_module_names else file_of(module)
-    installed = path is None or any(part in INSTALLED for part in path.parts)
-    if installed and _package(module) != CORE:
+    if _package(module) != CORE and (path is None or {*INSTALLED} & {*path.parts}):
         return ""
-    return _joined(map(_digest, reached(module)))
+    return _joined(_facts(one).digest for one in reached(module))
 
 
 def forget() -> None:
-    """Forget what this process has found, since files are loaded again."""
+    """Forget what was found, because files are loaded again."""
     for function in globals().values():
         if hasattr(function, "cache_clear"):
             function.cache_clear()
 
 
 def changed_files(cls: type, old: str) -> list[str]:
-    """Return the files whose digests are not among those that were stored for a class."""
+    """Return the names of the files of a class whose digests are not among stored ones."""
     known = set(old.split())
     return [Path(name).name for name, digest in parts(cls).items() if digest not in known]
 
 
-def _files(cls: type, packages: Iterable[str]) -> Iterator[Path]:
-    """Yield the files of packages that are no Python, and those that a class names."""
+@cache
+def _data_of(package: str) -> list[Path]:
+    root = _root(package)
+    if package == CORE or root is None:
+        return []
+    return [
+        path
+        for path in sorted(root.rglob("*"))  # empty if the package is one file
+        if path.suffix not in NO_DATA
+        and path.name != "py.typed"
+        and not any(p.startswith((".", "__pycache__")) for p in path.relative_to(root).parts)
+        and path.is_file()
+    ]
+
+
+def _named(cls: type) -> Iterator[Path]:
     module = file_of(cls.__module__)
-    for package in packages:
-        root = _root(package)
-        if package == CORE or root is None:
-            continue
-        for path in sorted(root.rglob("*")):  # none of a package that is one file
-            inner = path.relative_to(root).parts
-            hidden = any(part.startswith((".", "__pycache__")) for part in inner)
-            if (
-                not hidden
-                and path.suffix not in NO_DATA
-                and path.name != "py.typed"
-                and path.is_file()
-            ):
-                yield path
     for pattern in getattr(cls, "files", ()):
-        folder = Path() if module is None else module.parent
         anchor = Path(pattern).anchor
-        found = Path(anchor).glob(pattern[len(anchor) :]) if anchor else folder.glob(pattern)
-        yield from (path for path in sorted(found) if path.is_file())
-
-
-def warn_of_libraries(*classes: type) -> None:
-    """Warn of each shared library that is loaded, and that no digest of the classes knows.
-
-    Those of the system and of what is installed beside Python do not count; on Linux only.
-    """
-    for library in _unknown_libraries(classes, _loaded_code()):
-        warn(
-            f"{library} is loaded, and no result is made again when it changes: name it in "
-            "`files` of the solver that calls it",
-            stacklevel=3,
-        )
-
-
-def _loaded_code() -> str:
-    """Return how much code is loaded: it grows with each library, and costs no list of them."""
-    lines = _read(Path("/proc/self/status")).splitlines()
-    return next((line for line in lines if line.startswith("VmLib")), "")
-
-
-@cache
-def _unknown_libraries(classes: tuple[type, ...], loaded_code: str) -> list[str]:
-    """Return the libraries to warn of, which stay the same while no code is loaded."""
-    del loaded_code  # part of the key
-    lines = _read(Path("/proc/self/maps")).splitlines()
-    loaded = {line[line.index("/") :] for line in lines if ".so" in line and "/" in line}
-    own = {library for library in loaded if not _is_installed(library)}
-    known = {str(Path(name).resolve()) for cls in classes for name in parts(cls)} if own else set()
-    return sorted(own - known)
-
-
-def _read(facts: Path) -> str:
-    return facts.read_text(encoding="utf-8", errors="replace") if facts.exists() else ""
-
-
-@cache
-def _is_installed(library: str) -> bool:
-    """Return whether a library is of the system, or of what is installed beside Python."""
-    path, roots = Path(library), (sys.prefix, sys.base_prefix, "/usr", "/lib", "/opt")
-    return any(part in INSTALLED for part in path.parts) or any(
-        path.is_relative_to(Path(root).resolve()) for root in roots
-    )
+        folder = Path(anchor) if anchor else module.parent if module else Path()
+        yield from (p for p in sorted(folder.glob(pattern.removeprefix(anchor))) if p.is_file())
 
 
 @cache
 def reached(home: str) -> frozenset[str]:
-    """Return a module and all modules of plugins and of the core that it reaches by imports.
-
-    Parameters
-    ----------
-    home : str
-        The dotted name of the module.
-    """
+    """Return the modules of plugins and of the core that a module reaches."""
     package = _package(home)
     found: set[str] = set()
     left = [home]
@@ -239,54 +163,30 @@ def reached(home: str) -> frozenset[str]:
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """Return the modules that a module imports, at its top or inside functions.
-
-    Parameters
-    ----------
-    module : str
-        The dotted name; the module is parsed, not imported.
-    """
+    """Return the modules that a module imports anywhere; it is parsed, not imported."""
     if module == CORE:
         return frozenset(point.module for point in metadata.entry_points(group=MAKERS))
     facts = _facts(module)
-    modules = {_origin(module, *one)[0] for one in facts["imports"]}
-    if facts["computed"] and _package(module) != CORE:
+    modules = {_origin(module, *one) for one in facts.imports}
+    if facts.computed and _package(module) != CORE:
         modules |= _modules_of(_package(module))
     return frozenset(modules - {module})
 
 
-@cache
-def _digest(module: str) -> str:
-    """Return a digest of what a module does, where names that it imports do what they do."""
-    facts = _facts(module)
-    words = [facts["digest"]]
-    for here in facts["names"]:
-        for level, base, name_there, name_here in facts["imports"]:
-            if name_here == here and _is_local(level, base, _package(module)):
-                origin, name = _origin(module, level, base, name_there, here)
-                words += [name, _facts(origin)["digest"] or origin]
-    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:LENGTH]
-
-
-def _origin(module: str, level: int, base: str, name: str, here: str) -> tuple[str, str]:
-    """Return the module that an import leads to, and the name of what is imported from it.
-
-    What a package only passes on leads to the module that has it.
-    """
+def _origin(module: str, level: int, base: str, name: str, here: str) -> str:
+    """Return the module that an import leads to, through packages that pass a name on."""
     del here
     if level:
         above = module.split(".")
         above = above[: len(above) - level + _is_package(module)]
         base = ".".join([*above, *([base] if base else [])])
-    if not name:
-        return base, ""
-    if file_of(inner := f"{base}.{name}"):
-        return inner, ""
-    if base not in (CORE, module) and _is_package(base):
-        passed = [one for one in _facts(base)["imports"] if one[3] == name]
+    if name and file_of(inner := f"{base}.{name}"):
+        return inner
+    if name and base not in (CORE, module) and _is_package(base):
+        passed = [one for one in _facts(base).imports if one[3] == name]
         if len(passed) == 1:
             return _origin(base, *passed[0])
-    return base, name
+    return base
 
 
 def _is_package(module: str) -> bool:
@@ -296,32 +196,17 @@ def _is_package(module: str) -> bool:
 
 @cache
 def _facts(module: str) -> Facts:
-    """Return what the file of a module has; nothing where it is no Python."""
     path = file_of(module)
     if path is None or path.suffix != ".py":
-        return {"digest": "", "imports": [], "names": [], "computed": False}
-    source, package = path.read_bytes(), _package(module)
-    name = f"{package} {hashlib.sha256(source).hexdigest()}"
-    return _memory().of(name, lambda: _parsed(source, package))
-
-
-def _parsed(source: bytes, package: str) -> Facts:
-    """Return what a file of Python does; `package` is the top-level one that it belongs to."""
+        return Facts()
+    source = path.read_bytes()
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):  # a template, or of another Python
-        digest = hashlib.sha256(source).hexdigest()
-        return {"digest": digest, "imports": [], "names": [], "computed": False}
-    imports = [one for node in _statements(tree) for one in _imports(node)]
-    local = {here for level, base, _, here in imports if here and _is_local(level, base, package)}
-    order: dict[str, int] = {}
-    text = "\0".join(_tokens(tree, package, local, order))
-    return {
-        "digest": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-        "imports": imports,
-        "names": [*order, *sorted(local - {*order})],
-        "computed": b"import_module" in source and "import_module" in text,
-    }
+    except (SyntaxError, ValueError):  # a template, or code of another version of Python
+        return Facts(_hashed(source))
+    tokens, found = _read(tree)
+    text = "\0".join(tokens).encode("utf-8", "surrogatepass")
+    return Facts(_hashed(text), tuple(found), b"import_module" in text)
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[int, str, str, str]]:
@@ -332,32 +217,18 @@ def _imports(node: ast.AST) -> Iterator[tuple[int, str, str, str]]:
             yield node.level, node.module or "", alias.name, alias.asname or alias.name
 
 
-def _is_local(level: int, base: str, package: str) -> bool:
-    return bool(level) or _package(base) in (CORE, package) or _package(base) in _plugins()
-
-
-def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes, but for what only a type checker reads."""
-    yield tree
-    for node in ast.iter_child_nodes(tree):
-        if _is_for_checkers(node):
-            for inner in getattr(node, "orelse", ()):
-                yield from _statements(inner)
-        elif not isinstance(node, ast.expr):
-            yield from _statements(node)
-
-
 def _is_for_checkers(node: Any) -> bool:
     test = node.test if isinstance(node, ast.If) else None
     return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
 
 
-def _tokens(node: Any, package: str, local: set[str], order: dict[str, int]) -> list[str]:
-    """Return what a part of a tree does, in words that no version of Python changes.
+def _read(tree: ast.AST) -> tuple[list[str], list[tuple[int, str, str, str]]]:
+    """Return the meaning of a tree as words, the same for each version of Python, and its imports.
 
-    A name of the `local` ones is its number in `order`, in which it comes as it is used first.
+    Code for type checkers does not count.
     """
     tokens: list[str] = []
+    found: list[tuple[int, str, str, str]] = []
 
     def add(node: Any) -> None:
         if isinstance(node, list):
@@ -365,129 +236,69 @@ def _tokens(node: Any, package: str, local: set[str], order: dict[str, int]) -> 
             for item in node:
                 add(item)
             tokens.append("]")
-        elif isinstance(node, ast.Name) and node.id in local:
-            tokens.append(f"@{order.setdefault(node.id, len(order))}")
         elif _is_for_checkers(node):
             add(node.orelse)
         elif not isinstance(node, ast.AST):
             tokens.append(repr(node))
-        elif not (
-            isinstance(node, ast.ImportFrom) and _is_local(node.level, node.module or "", package)
-        ):
+        else:
             tokens.append(type(node).__name__)
+            found.extend(_imports(node))
             for name, value in _meaning(node):
                 tokens.append(name)
                 add(value)
 
-    add(node)
-    return tokens
+    add(tree)
+    return tokens, found
 
 
 def _meaning(node: ast.AST) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a node that change what code does."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for name in node._fields:
         value = getattr(node, name, None)
-        if name == "body" and isinstance(value, list):
-            value = _without_docstring(node, value)
-        if name not in SILENT and value not in (None, []):
+        if name in SILENT or (isinstance(node, ast.arg) and name == "annotation"):
+            continue
+        if name == "body" and isinstance(node, documented):
+            value = node.body[ast.get_docstring(node, clean=False) is not None :]
+        if value not in (None, []):
             yield name, value
-    if isinstance(node, ast.AnnAssign):
-        text = ast.dump(node.annotation)
-        yield from ((kind, []) for kind in KINDS_OF_FIELDS if kind in text)
-
-
-def _without_docstring(node: ast.AST, body: list[Any]) -> list[Any]:
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-        return body[1:]
-    return body
-
-
-def _digest_of_file(path: Path) -> str:
-    def digest() -> Facts:
-        with path.open("rb") as file:
-            return {"digest": hashlib.file_digest(file, "sha256").hexdigest()}
-
-    status = path.stat()
-    state = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return str(_memory().of(f"{path} {state}", digest)["digest"])[:LENGTH]
-
-
-class _Memory:
-    """What was found in files; in a file of the user's cache.
-
-    Python goes by its content, so that a copy of a project is not parsed again; other files, which
-    may be large, by their path and the state that a change of them changes.
-    """
-
-    def __init__(self) -> None:
-        import platformdirs
-
-        self.path = platformdirs.user_cache_path(CORE) / "parsed.json"
-        code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()  # the same in any checkout
-        self._version = [*sys.version_info[:2], code]
-        self.files: dict[str, Facts] = {}
-        self._new = False
-        with suppress(Exception):  # whatever it is, it is found out once more
-            stored = json.loads(self.path.read_text())
-            if stored["version"] == self._version and len(stored["files"]) < MOST:
-                self.files = stored["files"]
-
-    def of(self, name: str, find: Callable[[], Facts]) -> Facts:
-        """Return what is remembered by a name, or what is found where there is nothing."""
-        if name not in self.files:
-            self.files[name], self._new = find(), True
-        return self.files[name]
-
-    def save(self) -> None:
-        """Write it where there is something new; nothing is lost where that fails."""
-        if not self._new:
-            return
-        from orthobench.tools.files import atomic_write
-
-        self._new = False
-        with suppress(Exception):
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with atomic_write(self.path) as file:
-                file.write(json.dumps({"version": self._version, "files": self.files}).encode())
 
 
 @cache
-def _memory() -> _Memory:
-    return _Memory()
+def _digest_of_file(path: Path) -> str:
+    return _hashed(path.read_bytes())
+
+
+def _hashed(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:LENGTH]
 
 
 @cache
 def _plugins() -> frozenset[str]:
-    """Return the packages of all installed plugins: families and what families share."""
     return frozenset(_package(point.module) for point in metadata.entry_points(group=CORE))
 
 
 @cache
 def _is_inside(package: str, home: str) -> bool:
-    """Return whether a package is the core or a plugin, or belongs to the plugin of another."""
+    """Return whether a package is the core, a plugin, or a neighbour of the package `home`."""
     if package in (CORE, home) or package in _plugins():
         return True
     root = _root(home)
-    folder = None if root is None else root.parent
-    if folder is None or folder == Path(CORE) or home == CORE:
+    if root is None or home == CORE:
         return False
-    if folder.name in INSTALLED:
-        return package in _installed_with(home)
-    return (folder / f"{package}.py").is_file() or (folder / package / "__init__.py").is_file()
+    if root.parent.name in INSTALLED:
+        owners = _owners()
+        return not {*owners.get(package, ())}.isdisjoint(owners.get(home, ()))
+    neighbour = root.parent / package
+    return neighbour.with_suffix(".py").is_file() or (neighbour / "__init__.py").is_file()
 
 
-@cache
-def _installed_with(package: str) -> frozenset[str]:
-    """Return the packages that the distribution of a plugin has beside one of them."""
-    plugins = (one for one in metadata.distributions() if one.entry_points.select(group=CORE))
-    tops = [frozenset(Path(file.parts[0]).stem for file in one.files or ()) for one in plugins]
-    return frozenset().union(*(names for names in tops if package in names))
+_owners = cache(metadata.packages_distributions)
 
 
 @cache
 def file_of(module: str) -> Path | None:
-    """Return the file of a module, or of a package its ``__init__.py``; None where it has none."""
+    """Return the file of a module or a package, or None."""
     package, *rest = module.split(".")
     root = _root(package)
     if root is None or root.suffix == ".py":
@@ -500,7 +311,7 @@ def file_of(module: str) -> Path | None:
 
 @cache
 def _root(package: str) -> Path | None:
-    """Return the folder of a top-level package, or the file of a top-level module."""
+    """Return the folder or the file of a top-level package."""
     try:
         spec = find_spec(package)
     except (ValueError, ModuleNotFoundError):  # a script has no spec
@@ -514,13 +325,11 @@ def _root(package: str) -> Path | None:
 
 @cache
 def _modules_of(package: str) -> frozenset[str]:
-    """Return all modules of a package."""
     init = file_of(package)
     if init is None or init.name != "__init__.py":
         return frozenset()
-    folder = init.parent
-    paths = (path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py"))
-    names = (tuple(part for part in parts if part != "__init__") for parts in paths)
+    paths = (path.relative_to(init.parent).with_suffix("") for path in init.parent.rglob("*.py"))
+    names = (tuple(part for part in path.parts if part != "__init__") for path in paths)
     return frozenset(".".join((package, *parts)) for parts in names)
 
 

@@ -1,4 +1,4 @@
-"""What ends a run, budgets and rules, and how it ended: `RunStatus` and `Termination`."""
+"""Budgets and rules that end a run, and how it ended: `RunStatus` and `Termination`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from orthobench.harness.trace import Checkpoint
 
 LARGEST = 1e300
-"""The largest finite limit of a budget; beyond, a whole number of a suite is no float."""
+"""Maximum of a finite limit of a budget."""
 
 USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
 
 LONGEST = 20_000
-"""The largest number of characters of a text about an ending."""
+"""Maximum length of a reason or a traceback, in characters."""
 
 CUT = "cut by the limit of"
-"""How the reason of a run begins that a limit cut."""
+"""Beginning of the reason of a run that a limit cut."""
 
 FAULTS = {
     "random": "draws from a global random generator: draw from the rng that it is given",
@@ -38,30 +38,30 @@ FAULTS = {
     "threads": "leaves threads running: join them before a step is over",
     "memory": "takes more memory with each step: keep only what the next one needs",
 }
-"""What a solver must not do and a run notices, with the remedy; the rest is for `plugin check`."""
+"""Faults of a solver that a run notices, each with its remedy."""
 
 PATIENCE = 10.0
-"""The budget in seconds of cells that nothing else ends."""
+"""Budget of cells that nothing else ends, in seconds."""
 
 CONVERGED = "converged after"
-"""How the reason of a run begins whose solver says that more steps would change nothing."""
+"""Beginning of the reason of a run that converged."""
 
 
 class RunStatus(Enum):
     """How a cell ended; its value is the column ``status`` of the store."""
 
     DONE = "done"
-    """The solver converged, has done all of its steps, or used up the data."""
+    """The solver converged, did all of its steps, or used up the data."""
     TARGET = "target"
     """A rule stopped it."""
     BUDGET = "budget"
     """The budget was spent."""
     NOT_STATIONARY = "not stationary"
-    """The solver says that it converged, and the judge finds otherwise; it counts."""
+    """The solver reports convergence, but the judge finds a large gradient; the run counts."""
     NOT_CONVERGED = "not converged"
-    """The solver says that it is done, and the residual is above 100 times its tolerance."""
+    """The solver is done, but the residual is above 100 times its tolerance."""
     NOTHING_DONE = "nothing done"
-    """It took no step, or ended where it began, and that is no optimum."""
+    """It took no step, or ended at its start, which is no optimum."""
     DIVERGED = "diverged"
     """A solution was not finite, or the solver gave up."""
     ERROR = "error"
@@ -71,15 +71,15 @@ class RunStatus(Enum):
     INFEASIBLE = "infeasible"
     """A solution violated the constraint."""
     TIMEOUT = "timeout"
-    """A limit cut it: how it would have ended is not known. It runs again under a longer one."""
+    """A limit cut it; it runs again under a longer limit."""
     MEMORY = "memory"
-    """It needed more memory than there was, or than its limit."""
+    """It needed more memory than its limit, or than the machine has."""
     CRASHED = "crashed"
     """Its process died."""
     SUSPECT = "suspect"
-    """Its clock is not what the operating system counted."""
+    """Its clock differs from what the operating system counted."""
     MISSING = "missing"
-    """It is planned, and has not been run yet."""
+    """It is planned, but did not run yet."""
 
     @property
     def ok(self) -> bool:
@@ -89,26 +89,17 @@ class RunStatus(Enum):
 
     @property
     def absent(self) -> bool:
-        """Whether there is no whole run: it was refused, cut by a limit, or is still to come.
-
-        Then it has no value, NaN, and is neither ranked nor counted as a failure.
-        """
+        """Whether there is no whole run: its value is NaN, and neither ranked nor a failure."""
         return self in (RunStatus.REFUSED, RunStatus.TIMEOUT, RunStatus.MISSING)
 
     @property
     def failed(self) -> bool:
-        """Whether the run counts as a failure in every comparison, infinitely bad."""
+        """Whether the run counts as a failure, infinitely bad."""
         return not (self.ok or self.absent)
 
 
 def said(value: object) -> str:
-    """Return what a value says as text that can be written anywhere; never raises.
-
-    Parameters
-    ----------
-    value : object
-        A text, or an error. In the place of the middle of a long one are three points.
-    """
+    """Return a text, or the `repr` of an error, in UTF-8 and shortened; never raises."""
     try:
         text = value if isinstance(value, str) else repr(value)
         text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
@@ -122,13 +113,7 @@ def said(value: object) -> str:
 class Termination:
     """How and why a run ended.
 
-    Attributes
-    ----------
-    status : RunStatus
-    reason : str
-        A sentence for people.
-    traceback : str
-        The traceback, where something raised.
+    `reason` is a sentence for people, `traceback` that of an error.
     """
 
     status: RunStatus
@@ -136,18 +121,17 @@ class Termination:
     traceback: str = ""
 
     def __post_init__(self) -> None:
-        # a solver may have written them, and a store holds UTF-8 alone
         for name in ("reason", "traceback"):
             object.__setattr__(self, name, said(getattr(self, name)))
 
     @classmethod
     def cut(cls, seconds: float, when: str = "") -> Termination:
-        """Return how a run ends that a limit in seconds cut."""
+        """Return the end of a run that a limit in seconds cut."""
         return cls(RunStatus.TIMEOUT, f"{CUT} {seconds:g} s {when}".rstrip())
 
     @property
     def limit(self) -> float:
-        """The seconds of the limit that cut the run; 0 if none did."""
+        """Limit that cut the run, in seconds; 0 if none did."""
         if self.status is RunStatus.TIMEOUT and self.reason.startswith(CUT):
             with suppress(ValueError):
                 return float(self.reason.removeprefix(CUT).partition(" s")[0])
@@ -160,7 +144,7 @@ class Termination:
 
     @property
     def converged(self) -> bool:
-        """Whether the solver said that more steps would change nothing."""
+        """Whether the solver's own test ended the run."""
         return self.status is RunStatus.DONE and self.reason.startswith(CONVERGED)
 
 
@@ -171,19 +155,11 @@ class Budget:
     Parameters
     ----------
     steps, samples, flops : float
-        Counts of `Work`; infinite where not limited.
+        Counts of `Work`; infinite if not limited. Steps and samples are limited exactly, flops and
+        evaluations of a function by their average for a step so far.
     seconds : float
-        Seconds that the calls of the solver take: steps, readings, runs from the start where it
-        cannot be stepped, and of a warm-up what follows its first step.
-
-    Notes
-    -----
-    No call is interrupted. Where one took so much longer than those before it promised that the
-    seconds are exceeded by more than a tenth, `Termination.reason` says so.
-
-    Steps and samples are limited exactly. What a step costs in seconds and flops may vary, and in
-    samples where these are evaluations of a function: there the last chunk is cut by the average
-    cost of the steps so far.
+        Seconds in all calls of the solver, with readings and the warm-up after its first step. No
+        call is interrupted; `Termination.reason` names an excess of more than a tenth.
     """
 
     steps: float = math.inf
@@ -203,32 +179,26 @@ class Budget:
 
     @property
     def limits(self) -> dict[str, float]:
-        """The finite limits, by name; empty where nothing is limited."""
+        """The finite limits, by name."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in values.items() if math.isfinite(value)}
 
     def after(self, seconds: float) -> Budget:
-        """Return what so many seconds of a warm-up leave: half of those of the budget at least."""
+        """Return the budget less a warm-up, but at least half of its seconds."""
         return replace(self, seconds=max(self.seconds / 2, self.seconds - seconds))
 
     def binds(self, batch: int) -> bool:
-        """Whether it ends every run of a solver that takes `batch` samples a step."""
+        """Return whether it ends each run of a solver that takes `batch` samples a step."""
         return any(name != "samples" or batch > 0 for name in self.limits)
 
     def left(
         self, now: Checkpoint, start: Checkpoint, batch: int, besides: float = 0.0
     ) -> int | float:
-        """Return how many more steps fit; infinite where nothing limits them.
+        """Return the number of steps that still fit; infinite if nothing limits them.
 
-        Parameters
-        ----------
-        now : Checkpoint
-        start : Checkpoint
-            The checkpoint after ``init``, whose cost is spent but says nothing about a step's.
-        batch : int
-            Samples that one step takes, 0 where a step may evaluate a function any number of times.
-        besides : float
-            Seconds that are spent or promised beside those of `now`.
+        `start` is the checkpoint after ``init``, whose cost is not that of a step; `batch` is 0 if
+        a step may evaluate a function any number of times; `besides` are seconds spent or promised
+        besides those of `now`.
         """
         room: list[float] = [self.steps - now.work.steps]
         steps, samples = now.work.steps - start.work.steps, self.samples - now.work.samples
@@ -244,40 +214,30 @@ class Budget:
 
 
 def _steps_for(left: float, spent: float, steps: int) -> float:
-    """Return how many steps fit in what is left, where so many steps cost what is spent."""
     if left <= 0:
         return 0
     return left * steps / spent if spent > 0 and steps > 0 else math.inf
 
 
 def terminates(solver: AnySolver, budget: Budget) -> bool:
-    """Return whether each run of a solver ends: by itself, or by a budget."""
+    """Return whether each run of a solver ends, by its own test or by a budget."""
     if isinstance(solver, SummarySolver) and solver.place.reduces:
         return math.isfinite(solver.passes) or bool(budget.limits)
     return solver.converges or budget.binds(solver.batch)
 
 
 def ending(solver: AnySolver, budget: Budget) -> Budget:
-    """Return a budget that ends each run of a solver: with `PATIENCE` if nothing else does."""
+    """Return a budget that ends each run of a solver: `PATIENCE` seconds if nothing else does."""
     return budget if terminates(solver, budget) else replace(budget, seconds=PATIENCE)
 
 
 Rule: TypeAlias = "Callable[[Checkpoint], Termination | None]"
-"""A pure function of a checkpoint: returns why the run is to stop there, or None."""
+"""A pure function of a checkpoint that returns why the run stops there, or None."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A value that a metric is to reach: a rule that stops a run there, or a level of a suite.
-
-    Parameters
-    ----------
-    metric : str
-        A metric that the judge reports.
-    value : float
-        The run stops once the metric is at most this; at a level, only trials can be chosen that
-        end there.
-    """
+    """A bound of a metric of the judge: a rule that stops a run there, or a level of a suite."""
 
     metric: str
     value: float
@@ -298,7 +258,7 @@ class Target:
         Raises
         ------
         UsageError
-            Where the judge does not report the metric.
+            If the judge does not report the metric.
         """
         if self.metric not in checkpoint.metrics:
             known = ", ".join(checkpoint.metrics)

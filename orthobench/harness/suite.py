@@ -1,7 +1,7 @@
 """Suites: which solvers run on which problems, with which seeds, under which budget.
 
-A suite is written in TOML and checked as a whole before anything runs. A list of values makes a
-problem or a solver for each; of the values in a ``tune`` table, one is chosen on validation data::
+A suite is written in TOML. A list of values makes a problem or a solver for each value; from the
+values in a ``tune`` table, one is chosen on validation data::
 
     seeds = 10
     [budget]
@@ -13,14 +13,9 @@ problem or a solver for each; of the values in a ``tune`` table, one is chosen o
     name = "msg"
     step = { tune = [0.5, 1, 2, 4] }  # four trials, one of which is chosen
 
-A table ``{ full = 40, quick = 10, smoke = 2 }`` has one value for each size of the comparison: the
-full one, unless a smaller one is asked for. A size that it leaves out has the value of the next
-larger one.
-
-Where the primary metric can be improved at the expense of another, such as the density of
-loadings, solvers are compared at levels of the other: ``levels = { density = [0.05, 0.1] }`` makes
-two comparisons of the same runs, in which only trials can be chosen whose final density is at most
-the level. A problem may have levels of its own; ``levels = {}`` compares without any.
+A table ``{ full = 40, quick = 10, smoke = 2 }`` has a value for each size. With
+``levels = { density = [0.05, 0.1] }`` solvers are compared once for each level: only trials whose
+final density is at most the level can be chosen.
 """
 
 from __future__ import annotations
@@ -39,34 +34,21 @@ from orthobench.harness.stopping import Budget, Target, ending
 from orthobench.tools.environment import version
 
 END, AVERAGE = SCORES = ("end", "average")
-"""What tuned parameters are chosen by: the validation metric at the end of the run, where solvers
-are ranked, or averaged over the run."""
+"""Scores for tuning: the validation metric at the end, or its average."""
 
 FULL, QUICK, SMOKE = SIZES = ("full", "quick", "smoke")
-"""The sizes of an experiment: of its paper, of minutes, and of seconds, too small for verdicts."""
+"""Sizes of an experiment: as in its paper, some minutes, some seconds (no verdicts)."""
 
 COMMAND_LINE, PYTHON = "command-line", "python"
-"""The names of suites that are listed on the command line, or by a Python caller."""
+"""Names of suites from the command line and from Python."""
 
 TRIALS = 16
-"""The most trials of one solver on one problem, where the suite does not say."""
+"""Default of the maximum number of trials."""
 
 
 @dataclass(frozen=True)
 class SuiteProblem:
-    """A problem of a suite.
-
-    Attributes
-    ----------
-    problem : Problem
-    label : str
-        Its name in this suite, for people.
-    budget : Budget
-    version : tuple of (str, str)
-        Name and version of the distribution that brings it.
-    levels : tuple of Target
-        The levels that solvers are compared at; empty where there are none.
-    """
+    """A problem of a suite, its label for people, and the name and version of its distribution."""
 
     problem: AnyProblem
     label: str
@@ -77,17 +59,9 @@ class SuiteProblem:
 
 @dataclass(frozen=True)
 class SuiteSolver:
-    """A solver of a suite, or one trial of a solver whose parameters are tuned.
+    """A solver of a suite, or one trial of it, with the values of its tuned parameters.
 
-    Attributes
-    ----------
-    solver : Solver
-    label : str
-        Its name in this suite, for people; all of its trials have the same.
-    tuned : mapping
-        The values of its tuned parameters.
-    version : tuple of (str, str)
-        Name and version of the distribution that brings it.
+    All trials have the same label.
     """
 
     solver: AnySolver
@@ -103,31 +77,27 @@ class Suite:
     Attributes
     ----------
     name : str
-        The stem of its file.
+        Stem of its file.
     problems : tuple of SuiteProblem
     solvers : tuple of SuiteSolver
     seeds : tuple of int
     description : str
-        A line for people.
     text : str
         The TOML that it was read from.
     threads : int
-        BLAS threads of every run.
+        BLAS threads of a run.
     target : Target, optional
-        A target that ends every run.
+        A target that ends each run.
     trials : int
-        The most trials that any solver may have.
+        Maximum number of trials of a solver.
     tuning_seeds : tuple of int
-        The first of the seeds, where trials run on these alone and the chosen one on all; empty
-        where all trials run on all seeds.
+        The first seeds, on which all trials run, if only the chosen trial runs on all seeds.
     score : str
-        What tuned parameters are chosen by: one of `SCORES`.
+        One of `SCORES`.
     measure : str
-        What its runs measure beside time: one of `orthobench.harness.execution.MEASURES`, or
-        nothing.
+        One of `orthobench.harness.execution.MEASURES`, or empty.
     tolerance : float, optional
-        The part of the gap, from the start to the best value, by which a solver that is as good as
-        the best may end above it, where the suite says.
+        Part of the gap by which a solver that is as good may be worse.
     """
 
     name: str
@@ -145,17 +115,10 @@ class Suite:
     tolerance: float | None = None
 
     def cells(self) -> list[Cell]:
-        """Return the cells that wait for no choice: problems times seeds times solvers.
+        """Return problems times seeds times solvers; trials only on `tuning_seeds`, if any.
 
-        Those on the same data come together. Where there are `tuning_seeds`, solvers with several
-        trials have cells on these; `rest` are the others of a trial that is chosen. A solver that
-        can take problems of some families of the suite has cells only in these families, though
-        for all problems there: those that it cannot take, it refuses.
-
-        Raises
-        ------
-        DataError
-            Where a data file is missing or cannot be read.
+        A solver has cells in the families that it can take. Raises a `DataError` if a data file
+        cannot be read.
         """
         packages = {
             names: {name: version(name) or "none" for name in names}
@@ -181,7 +144,7 @@ class Suite:
         ]  # fmt: skip
 
     def rest(self, trial: Cell) -> list[Cell]:
-        """Return the cells of a trial on the seeds that trials do not run on."""
+        """Return the cells of a trial on the seeds beyond `tuning_seeds`."""
         here = self.seeds.index(trial.seed)
         tried = self.tuning_seeds or self.seeds
         return [
@@ -191,12 +154,12 @@ class Suite:
         ]
 
     def _budget(self, p: SuiteProblem, solver: AnySolver) -> Budget:
-        """Return the budget of a solver on a problem; a race, without any, ends runs itself."""
+        """Return the budget of a solver on a problem; a race ends runs itself."""
         free = self.target is not None or not p.budget.limits
         return p.budget if free else ending(solver, p.budget)
 
     def _families(self, solver: AnySolver) -> set[str]:
-        """Return the families of this suite that a solver can take; all where it can take none."""
+        """Return the families that a solver can take; all if none."""
         able = {
             p.problem.family for p in self.problems if issubclass(p.problem.offers, solver.needs)
         }

@@ -1,4 +1,4 @@
-"""What a run leaves behind: its checkpoints, what was recorded at them, and the outcome."""
+"""Checkpoints of a run, their recording, and the outcome."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from orthobench.tools.arrays import Array
 from orthobench.tools.machine import Load
 
 LARGEST = 2**63
-"""The bound of whole numbers, as in SQLite and pandas."""
+"""Bound of whole numbers, as in SQLite and pandas."""
 
 LONGEST_CLOCK = 1e9
-"""The largest number of seconds on a clock, three decades."""
+"""Maximum of a clock, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +32,15 @@ class Checkpoint:
     Attributes
     ----------
     seconds : float
-        Seconds on the clock so far, in ``init`` and ``advance``.
+        Seconds in ``init`` and ``advance`` so far.
     readout_seconds : float
-        Seconds that `Solver.solution` took at this checkpoint; not part of `seconds`.
+        Seconds in `Solver.solution` at this checkpoint; not part of `seconds`.
     work : Work
         Steps, samples and flops so far.
     metrics : mapping
-        The judge's metrics of the solution, and its constraint violation; empty until it is
-        judged.
+        Metrics of the judge and the constraint violation; empty before judging.
     extra_metrics : mapping
-        What was measured beside the clock, by name: of a run elsewhere than in NumPy the seconds
-        of moving arrays, of one over blocks what its workers needed, of a run that measures memory
-        its peak. Shown with the metrics.
+        Measurements of the harness besides the clock, by name.
     """
 
     seconds: float
@@ -59,41 +56,26 @@ class Checkpoint:
 
     @property
     def judged(self) -> Checkpoint:
-        """The same with its metrics, and nothing that computes them."""
+        """The checkpoint with its metrics, as a plain `Checkpoint`."""
         return self
 
     def __reduce__(self) -> tuple[type[Checkpoint], tuple[object, ...]]:
-        """Pickle it as a call, in half the time that a dataclass with slots takes."""
-        return Checkpoint, (
-            self.seconds,
-            self.readout_seconds,
-            self.work,
-            self.metrics,
-            self.extra_metrics,
-        )
+        """Pickle as a call, in half the time of a dataclass with slots."""
+        given = self.seconds, self.readout_seconds, self.work, self.metrics, self.extra_metrics
+        return Checkpoint, given
 
 
 class LateCheckpoint(Checkpoint):
-    """A checkpoint that is judged when its metrics are read for the first time.
-
-    Parameters
-    ----------
-    mark : Checkpoint
-        Without metrics.
-    judge : callable
-        Returns them.
-    """
+    """A checkpoint that is judged when its metrics are read for the first time, by `judge`."""
 
     def __init__(self, mark: Checkpoint, judge: Callable[[], Mapping[str, float]]) -> None:
-        super().__init__(
-            mark.seconds, mark.readout_seconds, mark.work, extra_metrics=mark.extra_metrics
-        )
+        super().__init__(*mark.__reduce__()[1])  # type: ignore[arg-type]
         del vars(self)["metrics"]
         vars(self)["_judge"] = judge
 
     @cached_property
     def metrics(self) -> Mapping[str, float]:
-        """The judge's metrics of the solution, and its constraint violation."""
+        """Metrics of the judge and the constraint violation."""
         found: Mapping[str, float] = vars(self)["_judge"]()
         del vars(self)["_judge"]  # it holds the data
         return found
@@ -105,7 +87,7 @@ class LateCheckpoint(Checkpoint):
 
     @property
     def judged(self) -> Checkpoint:
-        """The same with its metrics, which are computed if need be."""
+        """The checkpoint with its metrics, computed now if they were not before."""
         return self._with(self.metrics)
 
     def __repr__(self) -> str:
@@ -117,16 +99,14 @@ class LateCheckpoint(Checkpoint):
 
 
 def checked(mark: Checkpoint) -> Checkpoint:
-    """Return a checkpoint whose counts are whole numbers of Python, and whose times are floats.
+    """Return a checkpoint with counts as `int` and times as `float`.
 
-    It is the one schema of a checkpoint: what a solver counts, what its process sends and what a
-    store holds are checked here. Whole numbers of numpy are taken. A float is refused even if it is
-    whole: whether a formula gives one depends on the size of the data.
+    A float is no count even if it is whole: whether a formula gives one depends on the data.
 
     Raises
     ------
     ValueError
-        If a count or a time is not possible; says the value.
+        If a count or a time is not possible; names the value.
     """
     counts = {f.name: _count(f.name, getattr(mark.work, f.name, None)) for f in fields(Work)}
     times = [_seconds(seconds) for seconds in (mark.seconds, mark.readout_seconds)]
@@ -162,15 +142,7 @@ def _seconds(value: Any) -> float:
 
 
 def spent_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
-    """Return the seconds of all calls of a run so far: on the clock, again, and of reading.
-
-    Parameters
-    ----------
-    marks : sequence of Checkpoint
-        All that it recorded.
-    reruns : bool
-        As of the solver.
-    """
+    """Return the seconds of all calls of a run so far, with readings and reruns."""
     reading = sum(mark.readout_seconds for mark in marks)
     if not marks or not reruns:
         return reading + sum(mark.seconds for mark in marks[-1:])
@@ -179,10 +151,10 @@ def spent_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
 
 
 Journal: TypeAlias = Callable[[Checkpoint, Solution], None]
-"""Called with each point of a run as it is recorded."""
+"""Called with each checkpoint of a run and its solution."""
 
 PointRule: TypeAlias = Callable[[Checkpoint, Solution], Termination | None]
-"""Returns why a run is to stop at a point, or None."""
+"""Returns why a run stops at a checkpoint, or None."""
 
 
 @dataclass(frozen=True)
@@ -192,17 +164,16 @@ class Outcome:
     Attributes
     ----------
     stop : Termination
-        How and why the run ended.
     trace : tuple of Checkpoint
-        The checkpoints; empty where the run failed before the first.
+        The checkpoints; empty if the run failed before the first.
     exhibits : mapping
-        Pictures of the last solution by name, where the problem has any and the run did not fail.
+        Pictures of the last solution by name; empty if the run failed.
     final : Solution, optional
-        The last solution; a store does not keep it.
+        The last solution; not stored.
     error : BaseException, optional
-        The error that was raised; a store keeps its text, in `stop`.
+        The error that was raised; its text is in `stop`.
     load : pair of Load, optional
-        How busy the machine was before and after the timed part; None where that did not end.
+        Load of the machine before and after the timed part.
     """
 
     stop: Termination
@@ -214,22 +185,12 @@ class Outcome:
 
     @property
     def solution(self) -> Array | None:
-        """The point of the last solution, ``(n, k)``; None where there is no solution."""
+        """The point of the last solution, shape (n, k); None if there is none."""
         return None if self.final is None else self.final.point
 
     @property
-    def weights(self) -> Array | None:
-        """The weights of the last solution, where it has any."""
-        return None if self.final is None else self.final.weights
-
-    @property
-    def core(self) -> Array | None:
-        """The core tensor of the last solution, where it has one."""
-        return None if self.final is None else self.final.core
-
-    @property
     def stored(self) -> Outcome:
-        """The outcome without what a store does not keep: the solution and the error."""
+        """The outcome without solution and error, which a store does not keep."""
         return replace(self, final=None, error=None)
 
     @property
@@ -240,21 +201,9 @@ class Outcome:
 
 @dataclass
 class Recording:
-    """The points of a run that are not judged yet, whether it ended or broke off.
+    """The checkpoints of a run before judging, a solution for each, and the error of the solver.
 
-    Parameters
-    ----------
-    curve : bool
-        Whether to keep more than the first point and the last.
-
-    Attributes
-    ----------
-    marks : list of Checkpoint
-        Without metrics.
-    solutions : list of Solution
-        The solution at each mark.
-    error : BaseException, optional
-        The error that the solver raised.
+    Without `curve` only the first and the last are kept.
     """
 
     marks: list[Checkpoint] = field(default_factory=list)
@@ -263,6 +212,6 @@ class Recording:
     curve: bool = True
 
     def add(self, mark: Checkpoint, solution: Solution) -> None:
-        """Add a point, with a copy of the solution: the solver may go on in the same arrays."""
+        """Add a checkpoint and a copy of its solution, whose arrays the solver may overwrite."""
         at = len(self.marks) if self.curve else 1
         self.marks[at:], self.solutions[at:] = [mark], [deepcopy(solution)]

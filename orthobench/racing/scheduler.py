@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -13,7 +13,7 @@ from orthobench.decide.rule import Comparison
 from orthobench.errors import DataError
 from orthobench.execute.loop import Scheduler
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors.cell_queue import Data, kernels_of
+from orthobench.harness.executors.cell_queue import Data
 from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
@@ -90,11 +90,9 @@ class RaceScheduler(Scheduler):
         """Seconds until the deadline of the last run."""
         return self.deadline - self._clock()
 
-    def take(
-        self, held: Data | None = None, last: bool = False, beside: Collection[Cell] = ()
-    ) -> Cell | None:
+    def take(self, held: Data | None = None, last: bool = False) -> Cell | None:
         """Return the next cell, with its budget and the time after which it is killed."""
-        del last, beside
+        del last
         if (ask := self._next()) is None:
             return None
         at = ask.configuration, ask.seed
@@ -178,7 +176,7 @@ class RaceScheduler(Scheduler):
         total = self.standing.rules.total
         if not self._overheads:
             return BEGINNING * total
-        loads = {*kernels_of(cell), *cell.solver.packages} - self._loaded
+        loads = {type(cell.solver.single).__module__, *cell.solver.packages} - self._loaded
         self._loaded |= loads
         fresh = loads or held != (cell.problem, cell.seed)
         first = max(LOADING * total, 2 * self._overheads[0])

@@ -14,7 +14,6 @@ from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError, quoted, unknown
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.judging import VIOLATION
-from orthobench.harness.source_digests import warn_of_libraries
 from orthobench.harness.stopping import Budget, Rule, terminates
 from orthobench.registry.suite_file import LARGEST_SEED, MOST
 from orthobench.results.tuning import untunable
@@ -68,7 +67,6 @@ def check_cells(planned: Collection[Cell]) -> None:
     """Raise a `UsageError` if cells cannot run, whatever their data."""
     if (why := next(_refusals(planned), None)) is not None:
         raise UsageError(why)
-    warn_of_libraries(*{type(x) for p in planned for x in (p.solver.single, p.problem)})
 
 
 def _refusals(planned: Collection[Cell]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The loop that runs cells: what it stores and when, what it tells, and how it ends."""
+"""The loop that runs cells: it stores each cell as it ends."""
 
 from __future__ import annotations
 
@@ -33,66 +33,69 @@ def suite(toys: SimpleNamespace) -> Suite:
     return from_table(TABLE, "toys", toys.registry)
 
 
-class Told(Observer):
-    """Notes what it is told, and how much of it is stored by then."""
-
-    def __init__(self, store: Store) -> None:
-        self.store, self.said = store, list[tuple[str, int]]()
-
-    def begin(self, label: str, worker: str) -> None:
-        self.said.append(("begin", len(self.store.contents())))
-
-    def late(self, label: str, said: str) -> None:
-        self.said.append((said, len(self.store.contents())))
-
-    def end(self, label: str, failed: bool, worker: str) -> None:
-        self.said.append(("end", len(self.store.contents())))
-
-
 def ran(
     suite: Suite, path: Path, events: Callable[[Any], Iterator[Event]],
     monkeypatch: pytest.MonkeyPatch, keeps: Callable[[Cell, Outcome], bool] | None = None,
-) -> tuple[list[tuple[str, int]], dict[str, Any]]:  # fmt: skip
-    """Return what the loop tells with an executor that yields these events, and the session."""
+    observer: Observer | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the session of the loop with an executor that yields these events."""
     monkeypatch.setattr(Executor, "run", lambda executor, cells: events(cells))
     cells = SuiteCells(suite, suite.cells(), suite.cells())
     if keeps:
         monkeypatch.setattr(cells, "keeps", keeps)
     monkeypatch.setattr(cells, "conclude", lambda: {"found": 1})
     with Store(path, write=True) as store:
-        told = Told(store)
-        try:
-            execute(cells, Executor("local", 3), store, told, "a command")
-        finally:
-            session = store.session("toys")
-    return told.said, dict(session)
+        execute(cells, Executor("local", 3), store, observer or Observer(), "a command")
+        return dict(store.session("toys"))
 
 
-def in_pairs(cells: Any) -> Iterator[Event]:
-    waiting = iter(cells.take, None)
-    for first, second in zip(waiting, waiting, strict=True):
-        yield Event(first, "1")
-        yield Event(first, "1", late="late")
-        yield Event(first, "1", execute_cell(first), more=True)
-        yield Event(second, "2", execute_cell(second))
+def all_events(cells: Any) -> Iterator[Event]:
+    for cell in iter(cells.take, None):
+        yield Event(cell, "1")
+        yield Event(cell, "1", late="60 s so far")
+        yield Event(cell, "1", execute_cell(cell))
 
 
-def test_cells_that_end_together_are_stored_together_before_it_is_told(
+def test_session_records_command_and_environment(
     suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said, session = ran(suite, tmp_path / "s.sqlite", in_pairs, monkeypatch)
-    assert said == [
-        ("begin", 0), ("late", 0), ("end", 2), ("end", 2),
-        ("begin", 2), ("late", 2), ("end", 4), ("end", 4),
-    ]  # fmt: skip
+    session = ran(suite, tmp_path / "s.sqlite", all_events, monkeypatch)
     assert session["ended"] is not None
     assert session["command"] == "a command"
     facts = session["environment"]
     assert (facts["run"]["workers"], facts["run"]["shared"], facts["found"]) == (3, 3, 1)
 
 
+def test_observer_hears_once_of_each_beginning_delay_and_end(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = []
+
+    class Noting(Observer):
+        def begin(self, label: str, worker: str) -> None:
+            heard.append("begin")
+
+        def late(self, label: str, reason: str) -> None:
+            heard.append(reason)
+
+        def end(self, label: str, failed: bool, worker: str) -> None:
+            heard.append("end")
+
+    ran(suite, tmp_path / "s.sqlite", all_events, monkeypatch, observer=Noting())
+    assert heard == 4 * ["begin", "60 s so far", "end"]
+
+
+def test_cell_that_the_scheduler_does_not_keep_is_not_stored(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, first = tmp_path / "s.sqlite", suite.cells()[0]
+    ran(suite, path, all_events, monkeypatch, lambda cell, outcome: cell.key != first.key)
+    with Store(path) as store:
+        assert {*store.contents()} == {cell.key for cell in suite.cells()[1:]}
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_an_interrupt_loses_only_cells_in_flight_and_ends_what_runs_them(
+def test_interrupt_loses_running_cells_only(
     suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     closed = []
@@ -101,7 +104,7 @@ def test_an_interrupt_loses_only_cells_in_flight_and_ends_what_runs_them(
         try:
             first = cells.take()
             yield Event(first, "1")
-            yield Event(first, "1", execute_cell(first), more=True)
+            yield Event(first, "1", execute_cell(first))
             raise error
         finally:
             closed.append(True)
@@ -111,17 +114,7 @@ def test_an_interrupt_loses_only_cells_in_flight_and_ends_what_runs_them(
         ran(suite, path, events, monkeypatch)
     assert closed == [True]
     with Store(path) as store:
-        kept = len(store.contents())
+        assert len(store.contents()) == 1
         assert store.session("toys")["ended"] is None
-    assert kept == (error is ZeroDivisionError)  # an error comes after the events before it
     monkeypatch.undo()
     assert len(ob.run(suite, path, executor="inline", quiet=True).records) == 4
-
-
-def test_a_cell_that_the_scheduler_does_not_keep_is_not_stored(
-    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, first = tmp_path / "s.sqlite", suite.cells()[0]
-    ran(suite, path, in_pairs, monkeypatch, lambda cell, outcome: cell.key != first.key)
-    with Store(path) as store:
-        assert {*store.contents()} == {cell.key for cell in suite.cells()[1:]}

@@ -9,7 +9,7 @@ import pytest
 import orthobench as ob
 from orthobench import api
 from orthobench.errors import UsageError
-from orthobench.execute.suite_cells import SuiteCells, complete, rest_of, undecided
+from orthobench.execute.suite_cells import complete, rest_of, undecided
 from orthobench.harness.cell import execute
 from orthobench.harness.executors import Event, Executor, Limits, run_inline
 from orthobench.harness.stopping import Termination
@@ -79,9 +79,7 @@ def test_trials_run_on_the_tuning_seeds_and_the_chosen_one_on_all(suite, tmp_pat
 
 
 @pytest.mark.parametrize("cells", [1, 11, 20])
-def test_a_run_that_is_cut_off_anywhere_and_resumed_leaves_the_same_store(
-    suite, whole, tmp_path, monkeypatch, cells
-):
+def test_resumed_run_leaves_the_same_store(suite, whole, tmp_path, monkeypatch, cells):
     def cut_off(executor, waiting):
         finished = 0
         for event in run_inline(waiting):
@@ -135,16 +133,6 @@ def test_a_solver_that_fails_on_a_later_seed_keeps_its_choice(suite, tmp_path, t
     assert not again.failures
 
 
-def test_a_suite_says_what_trials_are_chosen_by(suite, tmp_path):
-    text = 'tolerance = 0.1\n[tuning]\nseeds = 2\nscore = "average"\n'
-    path = tmp_path / "s.sqlite"
-    ran = run(replace(suite, text=text, score="average", tolerance=0.1), path)
-    assert {entry.score for entry in ran.entries} == {"average"}
-    found = ob.Results.read(path)
-    assert {entry.score for entry in found.entries} == {"average"}
-    assert not found.missing
-
-
 def test_explain_counts_the_cells_that_wait_for_a_choice(suite, tmp_path):
     path = tmp_path / "s.sqlite"
     before = api.explained(suite, path)
@@ -160,13 +148,6 @@ def test_a_suite_without_tuning_seeds_runs_every_trial_on_every_seed(toys, tmp_p
     results = run(suite, tmp_path / "s.sqlite")
     assert len(results.records) == 2 * 4 * 4
     assert {entry.tuned_on for entry in results.entries} == {(0, 1, 2, 3)}
-
-
-def test_the_same_cells_are_not_run_twice_where_the_rule_changes(toys, suite, tmp_path):
-    path = tmp_path / "s.sqlite"
-    run(from_table({**TABLE, "tuning": {}}, "toys", toys.registry), path)
-    assert len(run(suite, path).records) == 24
-    assert {fact["action"] for fact in api.explained(suite, path)} == {"stored"}
 
 
 def test_only_what_matches_runs_and_the_rest_stays(suite, whole, tmp_path):
@@ -185,9 +166,7 @@ def test_only_what_matches_runs_and_the_rest_stays(suite, whole, tmp_path):
     assert rows(path) == whole
 
 
-def test_a_cell_of_a_chosen_trial_that_was_cut_runs_again_under_a_longer_limit(
-    suite, whole, tmp_path, monkeypatch
-):
+def test_cut_cell_runs_again_under_a_longer_limit(suite, whole, tmp_path, monkeypatch):
     limits = []
 
     def cut(executor, waiting):
@@ -206,27 +185,6 @@ def test_a_cell_of_a_chosen_trial_that_was_cut_runs_again_under_a_longer_limit(
     assert limits == [60.0, 60.0, 120.0, 120.0]
     run(suite, path)
     assert rows(path) == whole
-
-
-def test_only_what_matches_is_explained_and_tried_again(toys, tmp_path, monkeypatch):
-    bad = {"name": "power", "fault": ["raise", "nan"]}
-    suite = from_table({**TABLE, "tuning": {}, "solver": [bad]}, "toys", toys.registry)
-    path = tmp_path / "s.sqlite"
-    run(suite, path)
-    facts = api.explained(suite, path, only="*n=6 *nan", retry=True)
-    assert len(facts) == 4
-    assert {fact["action"] for fact in facts} == {"runs"}
-    ran = []
-
-    def noted(executor, waiting):
-        for event in run_inline(waiting):
-            ran.extend([event.cell] if event.outcome else [])
-            yield event
-
-    monkeypatch.setattr(Executor, "run", noted)
-    run(suite, path, only="*n=6 *nan", retry=True)
-    assert {(cell.problem.n, cell.solver.fault) for cell in ran} == {(6, "nan")}
-    assert len(ran) == 4
 
 
 def test_a_pattern_that_matches_nothing_names_the_nearest(suite, tmp_path):
@@ -252,14 +210,6 @@ def is_complete(path, suite):
         return bool(complete(store, suite, suite.cells()))
 
 
-def test_a_suite_is_complete_after_its_last_session(suite, finished):
-    assert is_complete(finished, suite)
-    with Store(finished) as store:
-        assert [r.key for r in complete(store, suite, suite.cells())] == [
-            r.key for r in store.records("toys")
-        ]
-
-
 def test_a_suite_with_another_text_is_not_complete(suite, finished):
     assert not is_complete(finished, replace(suite, text="!"))
     with Store(finished, write=True) as store:
@@ -274,7 +224,7 @@ def test_a_suite_after_which_another_ran_is_not_complete(suite, finished):
     assert not is_complete(finished, replace(suite, name="never run"))
 
 
-def test_a_suite_that_was_broken_off_lacks_a_run_or_has_others_is_not_complete(suite, finished):
+def test_interrupted_suite_is_not_complete(suite, finished):
     assert not is_complete(finished, replace(suite, seeds=(0, 1, 2)))
     assert not is_complete(finished, replace(suite, solvers=suite.solvers[1:]))
     with Store(finished, write=True) as store:
@@ -286,27 +236,7 @@ def test_a_suite_that_was_broken_off_lacks_a_run_or_has_others_is_not_complete(s
     assert not is_complete(finished, suite)
 
 
-def test_a_choice_is_between_two_trials_or_more(toys, tmp_path):
-    for points, waiting in (([0.5], 0), ([0.5, 1.0], 1), ([0.1, 1, 2], 1)):
-        solver = {"name": "power", "step": {"tune": points}}
-        table = {**TABLE, "problem": [{"name": "leading-subspace"}], "solver": [solver]}
-        suite = from_table(table, "toys", toys.registry)
-        cells = suite.cells()
-        found = undecided(suite, cells)
-        assert len(found) == waiting
-        assert [len(of_pair) for of_pair in found.values()] == [2 * len(points)] * waiting
-        with Store(tmp_path / f"{len(points)}.sqlite", write=True) as store:
-            store.begin(suite, cells, "", {})
-            left = SuiteCells(suite, cells, cells)
-            left.begin(store)
-            # of four seeds two are for tuning; the chosen trial runs on the others
-            assert len(left) == len(cells) + 2 * waiting
-            assert (len([*iter(left.take, None)]), left.stored) == (len(cells), 0)
-        whole = replace(suite, tuning_seeds=())
-        assert undecided(whole, whole.cells()) == {}
-
-
-def test_what_is_not_finished_is_not_chosen_from(suite, finished):
+def test_choice_waits_for_all_trials(suite, finished):
     trials = next(iter(undecided(suite, suite.cells()).values()))
     with Store(finished, write=True) as store:
         rest = rest_of(suite, store, trials)

@@ -1,4 +1,4 @@
-"""No file of the current folder is imported in place of a module, whoever starts the worker."""
+"""No worker imports a file of the current folder instead of a module."""
 
 import sys
 from pathlib import Path
@@ -57,9 +57,7 @@ def test_by_a_comparison(planted, monkeypatch):
         assert "[[problem]]" in process.ask("suite", name="quickstart")["text"]
 
 
-def test_a_solver_of_the_current_folder_is_found_by_the_local_executor(
-    planted, faults, monkeypatch
-):
+def test_solver_of_the_current_folder_is_found(planted, faults, monkeypatch):
     """As of a module beside a script or in the folder of a notebook, which is first on its path."""
     (planted / "my_own_solver.py").write_text(
         "from dataclasses import dataclass\n"

@@ -71,7 +71,7 @@ def written(store):
 
 
 def undisturbed(faults, cells, nap=0.0):
-    """Return the rows of so many cells that this process executes."""
+    """Return the rows of cells that this process executes."""
     solvers = [faults.Sound(number=i, nap=nap) for i in range(cells // 2)]
     planned = [
         Cell(faults.Cloud(), s, seed, Budget(samples=100)) for s in solvers for seed in (0, 1)

@@ -1,10 +1,8 @@
 """Processes that raise, hang, eat memory, crash and return NaN cost their own cell, no other."""
 
 import os
-import signal
 import sys
 from dataclasses import dataclass
-from queue import SimpleQueue
 from types import ModuleType
 
 import pytest
@@ -63,7 +61,7 @@ def test_a_failure_of_any_kind_costs_its_own_cell(failed):
 
 
 @pytest.mark.parametrize("ending", [RunStatus.TIMEOUT, RunStatus.CRASHED])
-def test_what_was_recorded_before_the_failure_is_kept_and_judged(faults, failed, ending):
+def test_checkpoints_before_a_failure_are_judged(faults, failed, ending):
     whole = execute(cells(faults, faults.Sound())[0])
     (executed,) = (executed for _, executed in failed if executed.stop.status is ending)
     marks = [mark.metrics["suboptimality"] for mark in executed.trace]
@@ -80,7 +78,7 @@ def test_a_crash_tells_what_python_was_doing(failed):
 
 @pytest.mark.wide
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no copies of processes")
-def test_a_copy_that_outlives_its_process_does_not_keep_the_run_waiting(faults):
+def test_run_does_not_wait_for_a_copy_of_its_process(faults):
     found = finished(local.run(cells(faults, faults.Forking()), 1, 1, Limits(timeout=60)))
     (outcome,) = found.values()
     assert outcome.stop.status is RunStatus.CRASHED
@@ -113,18 +111,6 @@ def test_workers_order_and_processes_do_not_change_a_bit(faults):
             assert numbers(executed) == expected[key]
 
 
-@pytest.mark.wide
-def test_every_cell_begins_before_it_is_finished(faults):
-    planned = cells(faults, *(faults.Sound(number=i) for i in range(5)))
-    begun = set()
-    for event in local.run(planned, 2):
-        if event.outcome is None:
-            begun.add(event.cell.key)
-        else:
-            assert event.cell.key in begun
-    assert begun == {cell.key for cell in planned}
-
-
 def test_no_process_is_left_whether_all_is_done_or_not(faults, monkeypatch):
     made, plain = [], local.Worker
     monkeypatch.setattr(local, "Worker", lambda *given: made.append(plain(*given)) or made[-1])
@@ -135,17 +121,6 @@ def test_no_process_is_left_whether_all_is_done_or_not(faults, monkeypatch):
     events.close()
     assert len(made) == 3
     assert not any(worker.process for worker in made)
-
-
-@pytest.mark.wide
-def test_a_process_that_dies_idle_costs_no_cell(faults):
-    (cell,) = cells(faults, faults.Sound())
-    worker = local.Worker("1", 1, Limits(), SimpleQueue())
-    expected = numbers(local.execute(worker, cell))
-    os.kill(worker.process._process.pid, signal.SIGKILL)
-    worker.process.death()
-    assert numbers(local.execute(worker, cell)) == expected
-    worker.close()
 
 
 @pytest.mark.wide

@@ -44,8 +44,6 @@ def numbers(outcome):
 ENDS = [
     ("CountsOfNumpy", RunStatus.BUDGET, "the budget is spent"),
     ("CountsFractions", RunStatus.ERROR, "counts-fractions.* counts flops as 1.5"),
-    ("CountsNotANumber", RunStatus.ERROR, "counts-not-a-number.* counts flops as nan"),
-    ("CountsTooMany", RunStatus.ERROR, "counts-too-many.* counts flops as 1000000"),
     ("CountsNothing", RunStatus.ERROR, "counts-nothing"),
     ("RaisesSurrogates", RunStatus.ERROR, r"raises-surrogates: ValueError\('bad"),
     ("RaisesUnprintable", RunStatus.ERROR, "raises-unprintable: UnprintableError"),
@@ -132,7 +130,7 @@ def test_a_solver_that_was_paused_says_so(rotten, guard, monkeypatch):
 
 
 @pytest.mark.wide
-def test_a_step_or_a_warm_up_or_a_run_without_an_end_is_cut_and_undecided(rotten, monkeypatch):
+def test_endless_step_warm_up_or_run_is_cut(rotten, monkeypatch):
     hangs = [rotten.EndlessStep(), rotten.EndlessWarmUp(), rotten.Cycles()]
     cells = [cell(rotten, solver) for solver in hangs] + [cell(rotten, rotten.Sound())]
     monkeypatch.setattr(Limits, "limit", lambda *given: Limit(6.0))
@@ -143,7 +141,7 @@ def test_a_step_or_a_warm_up_or_a_run_without_an_end_is_cut_and_undecided(rotten
     assert numbers(found[-1]) == numbers(execute(cells[-1]))
 
 
-def test_whatever_solvers_return_count_raise_or_print_costs_their_own_cells(rotten, tmp_path):
+def test_random_faults_of_solvers_cost_their_own_cells(rotten, tmp_path):
     attack = pytest.importorskip("rotten_solvers").attack
     assert attack(tmp_path, 2, 40) == 80
 

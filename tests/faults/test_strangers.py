@@ -14,7 +14,7 @@ FEW = {damaged_arrays: 100, damaged_stores: 8, damaged_suites: 8}
 
 
 @pytest.mark.parametrize("kind", FEW, ids=lambda kind: kind.__name__)
-def test_what_strangers_damaged_is_refused_in_a_line_or_harmless(tmp_path, kind):
+def test_damaged_file_is_refused_in_a_line_or_harmless(tmp_path, kind):
     for number in range(FEW[kind]):
         kind.attack(tmp_path, number)
 

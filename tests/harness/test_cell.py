@@ -25,7 +25,7 @@ def test_a_cell_is_called_by_its_labels_tuned_values_and_seed(cell):
     assert cell.position == 0
 
 
-def test_the_key_changes_with_all_that_the_result_depends_on_and_with_nothing_else(cell, toys):
+def test_key_changes_with_all_that_the_result_depends_on(cell, toys):
     changes = [
         {"problem": toys.Problem(n=7)}, {"problem": toys.Pictured()},
         {"solver": toys.Solver(step_size=0.5)}, {"seed": 4}, {"budget": Budget(steps=5)},
@@ -76,7 +76,7 @@ def test_an_instance_is_the_same_for_the_same_seed(toys):
     assert not np.array_equal(truths[0], truths[2])
 
 
-def test_what_a_solver_refuses_is_not_built(cell, toys, monkeypatch):
+def test_refused_problem_is_not_built(cell, toys, monkeypatch):
     monkeypatch.setattr(toys.Solver, "refuses", lambda self, problem: f"no {problem.name}")
     monkeypatch.setattr(module, "built", None)
     assert execute(cell).stop == Termination(RunStatus.REFUSED, "no leading-subspace")

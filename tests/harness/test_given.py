@@ -2,7 +2,6 @@
 
 import gc
 import pickle
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,26 +64,7 @@ def test_it_goes_to_another_process_by_a_file_that_goes_with_it(instance, toys):
     given._read.cache_clear()
 
 
-def test_a_file_that_somebody_else_removed_is_no_error(instance, toys, monkeypatch):
-    said = []
-    monkeypatch.setattr(sys, "excepthook", lambda *about: said.append(about))
-    monkeypatch.setattr(sys, "unraisablehook", said.append)
-    problem = problem_of(instance, toys.Problem)
-    Path(problem._file).unlink()
-    del problem
-    gc.collect()
-    assert said == []
-
-
-def test_what_cannot_be_sent_says_what_to_do(instance, toys):
+def test_instance_that_cannot_be_sent_is_refused(instance, toys):
     instance.oracle.rows = (row for row in [])
     with pytest.raises(UsageError, match=r"cannot be sent to another process .* executor inline"):
         pickle.dumps(problem_of(instance, toys.Problem))
-
-
-def test_what_a_family_asks_for_and_nobody_knows_yet_is_none(instance, toys):
-    base = type("Sized", (toys.Problem,), {"size": property(lambda self: 1)})
-    base.size.fget.__isabstractmethod__ = True
-    base = type("Sized", (toys.Problem,), {"size": base.size})
-    assert base.__abstractmethods__ == {"size"}
-    assert problem_of(instance, base).size is None

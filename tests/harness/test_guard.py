@@ -1,8 +1,7 @@
-"""A run as the process that judges it sees it: what is asked, answered, recorded and told."""
+"""A guarded run with a scripted process of the solver: records, judgement, limits, samples."""
 
 import math
 import os
-import pickle
 import re
 import threading
 from dataclasses import replace
@@ -18,9 +17,9 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limit
 from orthobench.harness.executors import guard as module
 from orthobench.harness.executors.guard import Guard, SampleServer, sealed
-from orthobench.harness.executors.messages import BEGUN, CHANGED, OVER
+from orthobench.harness.executors.messages import BEGUN, CHANGED, NOTICED, OVER
 from orthobench.harness.identity import Streams
-from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
+from orthobench.harness.stopping import FAULTS, Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.machine import Usage
 from orthobench.tools.processes import ProcessError
@@ -34,7 +33,7 @@ def point(steps, point=BEST):
 
 
 class Scripted:
-    """A process that says what is written, and keeps what it is told."""
+    """A process that sends given messages, and keeps those that it gets."""
 
     def __init__(self, *messages):
         self.messages, self.sent = [*messages], []
@@ -47,6 +46,8 @@ class Scripted:
         message = self.messages.pop(0)
         if isinstance(message, Exception):
             raise message
+        if isinstance(message, Termination):
+            return message.status.value, message.reason, message.traceback
         return message
 
     def close(self):
@@ -61,7 +62,7 @@ DONE = Termination(RunStatus.BUDGET, "the budget is spent")
 
 @pytest.fixture(autouse=True)
 def idle(monkeypatch):
-    """This process stands for that of the solver, and judges: it is never idle."""
+    """Let this process, which judges, stand for that of the solver."""
     monkeypatch.setattr(module, "BUSY", math.inf)
 
 
@@ -78,17 +79,8 @@ def executed(cell, *messages):
     return outcome, guard
 
 
-def test_a_sealed_cell_says_what_may_be_known_of_its_solver_and_no_more(cell, toys):
-    again = pickle.loads(pickle.dumps(cell))  # noqa: S301
-    assert again.problem == toys.Problem()
-    assert (again.solver.name, again.solver.batch, again.solver.reruns) == ("power", 0, False)
-    assert again.solver.refuses(again.problem) is None
-    assert not isinstance(again.solver, toys.Solver)
-    assert pickle.loads(again.solver.pickled) == toys.Solver()  # noqa: S301
-
-
-def test_points_are_recorded_and_judged(cell, monkeypatch):
-    loads = iter((1, 2))
+def test_points_are_judged_and_the_solution_is_not_kept(cell, monkeypatch):
+    loads = iter((1, 2, 3))
     monkeypatch.setattr(module, "load", lambda: next(loads))
     marks = [point(0, WORST), point(3)]
     outcome, guard = executed(cell, BEGUN, *marks, DONE)
@@ -100,51 +92,21 @@ def test_points_are_recorded_and_judged(cell, monkeypatch):
     assert (start.budget, start.threads, start.target, start.measure) == (cell.budget, 1, False, "")
 
 
-def test_an_oracle_is_sent_once_for_an_instance(cell):
-    _, guard = executed(cell, BEGUN, DONE)
-    again = replace(cell, budget=Budget(steps=4))
-    other = replace(cell, seed=1)
-    guard.process.messages = 2 * [BEGUN, DONE]
-    guard.execute(again)
-    guard.execute(other)
-    packed = [start.packed_oracle for start in guard.process.sent]
-    assert [oracle is None for oracle in packed] == [False, True, False]
-
-
-def test_a_process_that_is_gone_is_replaced_and_gets_the_oracle_anew(cell, monkeypatch):
-    started = []
-
-    def start(*words, **more):
-        started.append(words)
-        return Scripted(BEGUN, DONE)
-
-    monkeypatch.setattr(module, "Process", start)
-    guard = Guard(2, memory=10**9)
-    assert guard.execute(cell).stop == DONE
-    guard.process.alive = False
-    assert guard.execute(cell).stop == DONE
-    assert started == 2 * [("orthobench.harness.executors.solving", {"memory": 10**9}, 2)]
-    assert guard.process.sent[0].packed_oracle is not None
-    guard.close()
-    assert (guard.process, guard.held) == (None, None)
-    guard.close()
-
-
-def test_a_process_that_dies_is_a_crash_with_the_points_so_far(cell):
+def test_dead_process_is_a_crash_with_the_points_so_far(cell):
     outcome, _ = executed(cell, BEGUN, point(0), ProcessError("killed by SIGKILL", "last words"))
     assert outcome.stop == Termination(RunStatus.CRASHED, "killed by SIGKILL", "last words")
     assert len(outcome.trace) == 1
     assert outcome.load is None
 
 
-def test_what_a_solver_refuses_starts_no_process(cell):
+def test_refused_problem_starts_no_process(cell):
     refused = replace(cell, solver=replace(cell.solver, refusal="too large"))
     guard = Guard(1)
     assert guard.execute(refused).stop == Termination(RunStatus.REFUSED, "too large")
     assert guard.process is None
 
 
-def test_a_problem_that_cannot_be_built_is_said_to_be_the_fault(cell, monkeypatch):
+def test_error_of_building_names_the_problem(cell, monkeypatch):
     def fail(cell):
         raise ZeroDivisionError("toy")
 
@@ -157,7 +119,7 @@ def test_a_problem_that_cannot_be_built_is_said_to_be_the_fault(cell, monkeypatc
 
 
 class Stuck(Scripted):
-    """A process that says what is written, and then nothing until it is killed."""
+    """A process that sends given messages, and then waits until it is killed."""
 
     def __init__(self, *messages):
         super().__init__(*messages)
@@ -174,7 +136,7 @@ class Stuck(Scripted):
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_a_run_that_is_cut_keeps_its_points_and_is_undecided(cell, whole):
+def test_cut_run_keeps_its_points(cell, whole):
     guard = Guard(1)
     guard.process = Stuck(BEGUN, point(0, WORST), point(1))
     outcome = guard.execute(cell, Limit(0.05, whole))
@@ -189,7 +151,7 @@ def test_a_run_that_is_cut_keeps_its_points_and_is_undecided(cell, whole):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"work": None}, "it counts steps as None"),
         ({"work": Work(1, 0, 1.5)}, "it counts flops as 1.5"),
@@ -198,24 +160,24 @@ def test_a_run_that_is_cut_keeps_its_points_and_is_undecided(cell, whole):
         ({"extra_metrics": 7}, "TypeError\\|AttributeError"),
     ],
 )
-def test_what_is_no_checkpoint_is_the_error_of_its_cell(cell, changes, said):
+def test_invalid_checkpoint_is_an_error_of_its_cell(cell, changes, message):
     mark, solution = point(1)
     outcome, guard = executed(cell, BEGUN, point(0), (replace(mark, **changes), solution), DONE)
     assert outcome.stop.status is RunStatus.ERROR
     assert "power: its process sent what it must not" in outcome.stop.reason
-    assert re.search(said.replace("\\|", "|"), outcome.stop.reason)
+    assert re.search(message.replace("\\|", "|"), outcome.stop.reason)
     assert len(outcome.trace) == 1
-    assert guard.process is None  # nobody else gets it
+    assert guard.process is None
 
 
 @pytest.mark.parametrize("wrong", [np.ones(6), np.eye(6, 2) * 1j, np.eye(6, 2, dtype=object), "a"])
-def test_what_is_no_point_is_the_error_of_its_cell(cell, wrong):
+def test_invalid_solution_is_an_error_of_its_cell(cell, wrong):
     outcome, _ = executed(cell, BEGUN, point(0), (point(1)[0], Solution(wrong)), DONE)
     assert outcome.stop.status is RunStatus.ERROR
     assert "power: its process sent what it must not" in outcome.stop.reason
 
 
-def test_metrics_come_from_the_judge_and_extra_ones_only_if_they_are_measured(cell):
+def test_metrics_of_a_solver_do_not_replace_those_of_the_judge(cell):
     lies = {"gap": -7.0, "constraint_violation": 0.0, "warm_up_seconds": 5.0, "peak_bytes": 3.0}
     mark, solution = point(1, 2 * BEST)
     sent = replace(mark, metrics=lies, extra_metrics=lies), solution
@@ -230,7 +192,7 @@ def test_metrics_come_from_the_judge_and_extra_ones_only_if_they_are_measured(ce
     assert measuring.trace[0].metrics == {**honest.trace[0].metrics, "peak_bytes": 3.0}
 
 
-def test_a_run_without_its_signals_is_suspect(cell, monkeypatch):
+def test_run_without_its_signals_is_suspect(cell, monkeypatch):
     used = Usage(cpu=1.0, wall=10.0, queued=1.0, children=0)
     monkeypatch.setattr(module, "usage", lambda pid: used)
     monkeypatch.setattr(module, "queued", lambda pid: 0.0)
@@ -241,33 +203,34 @@ def test_a_run_without_its_signals_is_suspect(cell, monkeypatch):
         assert guard.process is None
 
 
-def test_only_the_judge_says_that_there_was_no_run(cell):
-    for status in RunStatus:
-        sent = Termination(status, "why")
-        outcome, _ = executed(cell, BEGUN, point(0), point(1), sent)
-        assert not outcome.stop.status.absent, status
-        assert outcome.stop.status is not RunStatus.SUSPECT, status
-
-
-def test_a_process_that_is_not_as_it_was_is_given_to_nobody(cell):
+def test_changed_process_is_not_used_again(cell):
     outcome, guard = executed(cell, BEGUN, point(0), point(1), CHANGED, DONE)
     assert outcome.stop == DONE
     assert guard.process is None
     assert not guard.asked.alive
 
 
-def test_a_process_that_was_paused_says_so(cell, monkeypatch):
-    told = iter([Usage(cpu=1.0, wall=10.0, queued=0.0, children=0),
-                 *2 * [Usage(cpu=1.5, wall=14.5, queued=0.0, children=0)]])  # fmt: skip
-    monkeypatch.setattr(module, "usage", lambda pid: next(told))
-    monkeypatch.setattr(module, "queued", lambda pid: 0.0)
-    outcome, _ = executed(cell, BEGUN, point(0), point(4), DONE)
+def test_noticed_fault_is_named_with_its_remedy(cell):
+    outcome, _ = executed(cell, BEGUN, point(0), point(3), (NOTICED, ["output", "other"]), DONE)
     assert outcome.stop.status is DONE.status
-    assert outcome.stop.reason.startswith(DONE.reason)
-    assert "did not run for 4 s" in outcome.stop.reason
+    assert outcome.stop.reason == f"{DONE.reason}; {FAULTS['output']}"
+    assert outcome.stop.faults == (FAULTS["output"],)
 
 
-def test_a_solver_that_asks_is_told_whether_its_last_point_ends_the_run(cell):
+@pytest.mark.parametrize(("seconds", "kept"), [(0.1, False), (0.04, True)])
+def test_process_that_works_during_judging_is_not_used_again(cell, monkeypatch, seconds, kept):
+    start, end = (Usage(cpu=1.0, wall=t, queued=0.0, children=0) for t in (10.0, 10.5))
+    later = Usage(cpu=1.0 + seconds, wall=10.6, queued=0.0, children=0)
+    uses = iter([start, end, later])
+    monkeypatch.setattr(module, "usage", lambda pid: next(uses))
+    monkeypatch.setattr(module, "queued", lambda pid: 0.0)
+    monkeypatch.setattr(module, "BUSY", 0.5)
+    outcome, guard = executed(cell, BEGUN, point(0), point(4), DONE)
+    assert outcome.stop.status is DONE.status
+    assert (guard.process is not None) is kept
+
+
+def test_target_is_judged_at_the_last_point(cell):
     for until, points, status in (
         (None, [point(1)], None),
         (Target("gap", 1.0), [], None),
@@ -283,7 +246,7 @@ def test_a_solver_that_asks_is_told_whether_its_last_point_ends_the_run(cell):
         assert (stop and stop.status) == status, (until, points)
 
 
-def test_a_run_whose_clock_is_not_trusted_is_suspect(cell, monkeypatch):
+def test_run_with_a_wrong_clock_is_suspect(cell, monkeypatch):
     asked = []
 
     def suspect(spent, clock, threads, volume):
@@ -305,11 +268,11 @@ X = np.arange(40.0).reshape(20, 2)
 
 
 def served(server, count, source=0):
-    """What is handed out at so many questions, the first of them from the beginning."""
+    """Replies to `count` requests, the first of them from the beginning."""
     return [server.rows(source, i == 0)[0] for i in range(count)]
 
 
-def test_twice_as_many_samples_are_handed_out_until_the_end():
+def test_server_sends_twice_as_many_samples_each_time():
     server = SampleServer([ArraySource(X)], STREAMS, np.inf, 3)
     rows = served(server, 5)
     assert [None if r is None else len(r) for r in rows] == [3, 3, 6, 8, None]
@@ -317,25 +280,24 @@ def test_twice_as_many_samples_are_handed_out_until_the_end():
     assert server.bytes == X.nbytes
 
 
-def test_samples_that_no_run_may_have_are_not_read():
+def test_server_without_budget_reads_no_samples():
     rows = iter([np.ones(2), np.ones(2)])
     server = SampleServer([SamplerSource(lambda *_: next(rows), 2)], STREAMS, 0, 3)
     assert server.rows(0, True) == (None, None)
     assert len([*rows]) == 2
-    # nor is a generator used up by who may have none of it
     source = IteratorSource(row for row in X)
     nobody = SampleServer([source], STREAMS, 0, 3)
     assert served(nobody, 3) == [None] * 3
     assert len(SampleServer([source], STREAMS, np.inf, 3).rows(0, True)[0]) == 3
 
 
-def test_no_more_samples_are_handed_out_than_a_run_may_have():
+def test_server_sends_at_most_the_budget():
     for most, counts in ((7, [3, 3, 1, 0]), (3, [3, 0]), (2, [2, 0])):
         rows = served(SampleServer([ArraySource(X)], STREAMS, most, 3), len(counts))
         assert [0 if r is None else len(r) for r in rows] == counts, most
 
 
-def test_samples_are_drawn_from_the_stream_of_the_run():
+def test_server_draws_from_the_stream_of_the_run():
     def draw(rng, count):
         return rng.standard_normal((count, 2))
 
@@ -344,7 +306,7 @@ def test_samples_are_drawn_from_the_stream_of_the_run():
     assert np.array_equal(rows, drawn[:3])
 
 
-def test_an_error_of_the_samples_is_handed_out_too():
+def test_server_returns_errors_of_the_samples():
     server = SampleServer([ArraySource(np.full((5, 2), np.nan))], STREAMS, np.inf, 3)
     rows, error = server.rows(0, True)
     assert rows is None

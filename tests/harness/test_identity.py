@@ -1,4 +1,4 @@
-"""What identifies a run: texts that do not depend on order, and streams that stay for ever."""
+"""Identity of a run: texts that do not depend on order, and permanent streams."""
 
 from dataclasses import replace
 
@@ -40,7 +40,7 @@ def test_a_label_has_all_parameters_or_those_shown(toys):
     assert describe(solver) == {"name": "power", "parameters": {"step": 0.5, "fault": "none"}}
 
 
-def test_solvers_differ_in_their_own_stream_alone_and_problems_and_seeds_in_all():
+def test_solvers_share_the_streams_of_data_and_start():
     words = [("p", "s", 0), ("p", "t", 0), ("q", "s", 0), ("p", "s", 1)]
     first, solver, problem, seed = (
         [int(s.generate_state(1)[0]) for s in (o.data, o.start, o.samples, o.solver)]

@@ -1,4 +1,4 @@
-"""What a run says of its end is checked: nothing done, and not stationary."""
+"""The judge checks the end of a run: nothing done, and not stationary."""
 
 from dataclasses import dataclass
 
@@ -72,20 +72,20 @@ def test_claims_of_convergence_are_checked(solver, status):
     assert status.failed == (status is RunStatus.NOTHING_DONE)
 
 
-def test_who_begins_at_the_optimum_may_stay_there():
+def test_start_at_the_optimum_may_be_the_end():
     start = np.eye(N)[:, :P]
     outcome = ob.solve(Claims(), trace_problem(start=start, best=3.0))
     assert outcome.stop.status is RunStatus.DONE
     assert ob.solve(Claims(), trace_problem(start=start)).stop.status is RunStatus.DONE
 
 
-def test_what_converges_is_believed():
+def test_convergence_at_a_stationary_point_is_done():
     outcome = ob.solve("wen-yin", trace_problem())
     assert outcome.trace[-1].metrics["relative_gradient_norm"] < 1e-3
     assert outcome.stop.status is RunStatus.DONE
 
 
-def test_a_schedule_that_ends_far_from_the_solution_does_not_say_that_it_converged():
+def test_complete_schedule_is_not_convergence():
     A = np.diag(np.geomspace(1.0, 1e-12, 20))
     outcome = ob.solve("newton-schulz", ob.polar(A))
     assert outcome.trace[-1].metrics["distance"] > 0.5

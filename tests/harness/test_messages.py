@@ -1,4 +1,4 @@
-"""What a solver's process writes is read as data, however its Python pickles it."""
+"""Messages of a solver's process are read as data, and oracles ask for their samples."""
 
 import pickle
 from pathlib import Path
@@ -15,39 +15,8 @@ from orthobench.harness.stopping import Budget, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint
 
 
-class Reduced:
-    """Pickled as a call."""
-
-    def __init__(self, *call):
-        self.call = call
-
-    def __reduce__(self):
-        return self.call
-
-
-def test_messages_come_back():
-    ended = Termination(RunStatus.DONE, "converged")
-    assert read(pickle.dumps(ended)) == ended
-
-
-def test_an_ending_comes_back_that_an_early_python_3_11_wrote():
-    written = Reduced(Termination, (Reduced(getattr, (RunStatus, "DONE")), "converged"))
-    assert read(pickle.dumps(written)) == Termination(RunStatus.DONE, "converged")
-
-
-def test_no_other_attribute_does():
-    for call in (
-        (getattr, (RunStatus, "__init__")), (getattr, (Termination, "__init__")),
-        (getattr, (Termination, "x")),
-        (getattr, ("", "format")), (getattr, (RunStatus, "__class__")),
-        (setattr, (RunStatus, "x", 1)), (delattr, (RunStatus, "DONE")),
-    ):  # fmt: skip
-        with pytest.raises(pickle.UnpicklingError):
-            read(pickle.dumps(Reduced(*call)))
-
-
 def asks(X, sizes, asked):
-    """What hands out the rows of an array in pieces of these sizes, and notes what it was asked."""
+    """A function that returns the rows of arrays in pieces, and notes what it was asked."""
     state = {}
 
     def ask(source, first):
@@ -59,7 +28,7 @@ def asks(X, sizes, asked):
     return ask
 
 
-def test_an_oracle_asks_for_its_samples_where_it_is_unpacked():
+def test_unpacked_oracle_asks_for_its_samples():
     X = np.arange(12.0).reshape(6, 2)
     oracle = SampleOracle(ArraySource(X), 1)
     oracle.start, oracle.data = np.ones((2, 1)), np.ones(1000)
@@ -79,24 +48,18 @@ def test_an_oracle_asks_for_its_samples_where_it_is_unpacked():
     assert np.all(unpacked(message, asks([X], [6], [])).data == 1)
 
 
-def test_sources_are_numbered_once_each():
+def test_packed_oracle_numbers_each_source_once():
     X, Y = np.ones((3, 2)), np.zeros((4, 5))
     first, second = ArraySource(X), ArraySource(Y)
     oracle = SampleOracle(first, 1)
     oracle.more = [second, first]
     message, sources = packed(oracle, "toy")
     assert sources == [first, second]
-    asked = []
-    found = unpacked(message, asks([X, Y], [3], asked))
-    assert [(source.index, source.d, source.size) for source in (found.source, *found.more)] == [
-        (0, 2, 3), (1, 5, 4), (0, 2, 3),
-    ]  # fmt: skip
-    for source in (found.source, *found.more):
-        next(source.blocks(np.random.default_rng(0)))
-    assert asked == [(0, True), (1, True), (0, True)]
+    found = unpacked(message, asks([X, Y], [3], []))
+    assert [source.index for source in (found.source, *found.more)] == [0, 1, 0]
 
 
-def test_a_whole_oracle_has_its_samples_with_it():
+def test_whole_oracle_brings_its_samples():
     X = np.arange(12.0).reshape(6, 2)
     message, sources = packed(SampleOracle(ArraySource(X), 1), "toy", whole=True)
     assert sources == []
@@ -105,31 +68,29 @@ def test_a_whole_oracle_has_its_samples_with_it():
     assert np.array_equal(found.take(6), X)
 
 
-def test_an_oracle_that_cannot_be_sent_names_its_problem():
+def test_oracle_that_cannot_be_pickled_names_its_problem():
     oracle = SampleOracle(ArraySource(np.ones((3, 2))), 1)
     oracle.stream = (row for row in [])
     with pytest.raises(UsageError, match=r"the oracle of toy cannot be sent .* inline executor"):
         packed(oracle, "toy")
 
 
-def test_arrays_numbers_and_points_come_back():
+def test_messages_of_arrays_numbers_and_solutions_are_read():
     for message in (
-        np.eye(3), np.float64(2.0), "begun", (0, True), None, Checkpoint(1.0, 0.5, Work(1, 2, 3)),
-        (Checkpoint(1.0, 0.5, Work()), RunStatus.DONE),
+        np.float64(2.0), "begun", (0, True), None, Checkpoint(1.0, 0.5, Work(1, 2, 3)),
+        ("done", "converged", ""),
     ):  # fmt: skip
-        found = read(pickle.dumps(message))
-        assert (
-            np.array_equal(found, message) if isinstance(message, np.ndarray) else found == message
-        ), message
-
-
-def test_a_solution_comes_back():
+        assert read(pickle.dumps(message)) == message
     found = read(pickle.dumps(Solution(np.eye(2), np.ones(2))))
     assert type(found) is Solution
     assert found.weights.tolist() == [1.0, 1.0]
 
 
-def test_nothing_else_is_read():
-    for foreign in (print, Path("x"), SampleOracle, np.random.default_rng, Budget()):
-        with pytest.raises(pickle.UnpicklingError, match="is no part of a message"):
-            read(pickle.dumps(foreign))
+def test_messages_of_other_classes_are_refused():
+    foreign = (
+        print, Path("x"), SampleOracle, np.random.default_rng, Budget(), getattr, RunStatus.DONE,
+        Termination(RunStatus.DONE, ""),
+    )  # fmt: skip
+    for one in foreign:
+        with pytest.raises(pickle.UnpicklingError, match="is not allowed in a message"):
+            read(pickle.dumps(one))

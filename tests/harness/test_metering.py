@@ -110,7 +110,7 @@ def test_a_measuring_run_is_a_cell_of_its_own(tmp_path):
     assert same == plain.trace[-1].metrics
 
 
-def test_what_cannot_be_measured_is_refused_before_anything_runs(tmp_path, monkeypatch):
+def test_impossible_measurement_is_refused_before_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr(Peak, "missing", staticmethod(lambda place: "there is no counter"))
     with pytest.raises(ob.UsageError, match="memory of runs on numpy cannot be measured: there is"):
         ob.run(suite(measure="memory"), tmp_path / "s.sqlite", executor="inline", quiet=True)

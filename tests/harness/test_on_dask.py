@@ -1,7 +1,6 @@
 """Blocks and cells on a cluster whose scheduler does each task at once, in this process."""
 
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,16 +10,13 @@ from threadpoolctl import threadpool_info
 
 import orthobench as ob
 from orthobench.contract import BlockOracle
-from orthobench.errors import UsageError
-from orthobench.harness.cell import Cell
 from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK
-from orthobench.harness.executors import Executor, Limits, dask, local
+from orthobench.harness.executors import Executor, dask
 from orthobench.harness.reducing import on_dask as module
 from orthobench.harness.reducing.on_dask import OnDask
 from orthobench.harness.reducing.reduction import Blocks as Task
-from orthobench.harness.stopping import Budget, RunStatus, Termination
-from orthobench.harness.trace import Outcome
+from orthobench.harness.stopping import RunStatus
 from orthobench.tools.environment import limited
 from orthobench.tools.places import place_of
 
@@ -77,7 +73,7 @@ class Client:
 
 @pytest.fixture
 def engine(monkeypatch):
-    """A function that begins on so many workers of a cluster that is named."""
+    """A function that begins on the workers of a named cluster."""
 
     def begin(workers, blocks=None, oracle=ORACLE, on="dask:tcp://a:1"):
         client = Client(workers)
@@ -95,7 +91,7 @@ def engine(monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [["a"], ["b", "a"], ["c", "a", "b"]])
-def test_a_pass_gives_the_bits_of_one_process_on_any_number_of_workers(engine, workers):
+def test_pass_has_the_same_bits_on_any_number_of_workers(engine, workers):
     here = Task(PowerSteps(on="blocks"), Blocks(), 3000).reduce(ORACLE)
     found = engine(workers)
     part = found.reduce(ORACLE)
@@ -105,7 +101,7 @@ def test_a_pass_gives_the_bits_of_one_process_on_any_number_of_workers(engine, w
     assert part.moved == 0
 
 
-def test_a_run_on_a_cluster_gives_the_bits_of_one_here_and_says_what_it_needed(engine):
+def test_run_on_a_cluster_has_the_same_bits_and_its_costs(engine):
     engine(["a", "b"])  # the next one has the same cluster
     instance = ob.stochastic_pca(Blocks(), k=2)
     there, here = (
@@ -159,25 +155,6 @@ def test_a_pass_has_one_blas_thread_wherever_it_is(engine):
         assert all(found <= {1} for found in threads), on
 
 
-def test_each_worker_is_warmed_up_and_has_neighbouring_blocks_in_turn(engine):
-    found = engine(["b", "a"])
-    warm, tasks = found._client.tasks[:2], []
-    assert [task[:3] for task in warm] == [("warm_up", "a", 0), ("warm_up", "b", 0)]
-    found._client.tasks = tasks
-    found.reduce(ORACLE)
-    leaves = [task for task in tasks if task[0] == "reduced"]
-    assert [worker for _, worker, *_ in leaves] == 23 * ["a", "b"] + ["a"]
-    first, *_, last = sorted(leaves, key=lambda task: -task[2])
-    assert (first[2], first[3][1:]) == (0, (0, 1))
-    assert (last[2], last[3][1:]) == (-46, (46, 47))
-    blocks = {worker: sorted(t[3][1] for t in leaves if t[1] == worker) for worker in "ab"}
-    assert blocks == {"a": [*range(24)], "b": [*range(24, 47)]}
-    merges = [task for task in tasks if task[0] == "_merged"]
-    assert len(merges) == 46
-    assert merges[0][1:3] == ("a", -1.5)
-    assert all(priority <= -1.5 for _, _, priority, _ in merges)
-
-
 def test_workers_that_do_not_begin_are_said(engine):
     with pytest.raises(ClusterError, match="1 Dask workers did not begin in time"):
         engine([])
@@ -209,61 +186,7 @@ def test_an_error_of_a_block_is_raised_as_it_is(engine):
         found._result(lost)
 
 
-@pytest.fixture
-def cell(toys):
-    return Cell(toys.Problem(), toys.Solver(), 0, Budget(steps=3))
-
-
-class Completed:
-    """Futures that are completed two at a time."""
-
-    def __init__(self, loop):
-        self.futures = []
-
-    def update(self, futures):
-        self.futures += futures
-
-    def is_empty(self):
-        return not self.futures
-
-    def next_batch(self):
-        batch, self.futures = self.futures[:2], self.futures[2:]
-        return batch
-
-
-def test_cells_that_end_together_come_together(cell, monkeypatch):
-    client = Client(["a"])
-    done = Outcome(Termination(RunStatus.BUDGET, "the budget is spent"))
-
-    def map_(function, cells, key, threads, limits, pure):
-        client.tasks += [(function, threads, limits, pure)]
-        return [Future(done, key=one) for one in key]
-
-    @contextmanager
-    def connected(address):
-        client.address = address
-        yield client
-
-    client.map = map_
-    monkeypatch.setattr(distributed, "as_completed", Completed)
-    monkeypatch.setattr(dask, "connected", connected)
-    cells = [replace(cell, seed=seed) for seed in range(3)]
-    run = Executor("dask", 1, 2, Limits(timeout=9.0), "tls://a:1").run
-    events = [*run(cells)]
-    assert client.address == "tls://a:1"
-    assert [(e.cell.seed, e.worker, e.more) for e in events] == [
-        (0, "dask", True), (1, "dask", False), (2, "dask", False),
-    ]  # fmt: skip
-    assert client.tasks == [(dask._alone, 2, Limits(timeout=9.0), False)]
-    assert [*run([])] == []
-    assert len([*dask.run(cells[:1], "tls://a:1")]) == 1
-    assert client.tasks[1] == (dask._alone, 1, Limits(), False)
-    monkeypatch.setattr(dask, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="Dask is not installed"):
-        [*run(cells)]
-
-
-def test_what_a_worker_of_a_cluster_raises_is_of_the_cell_and_what_is_lost_of_the_run():
+def test_lost_scheduler_ends_the_run_and_errors_their_cell():
     client = Client(["a"])
     killed = distributed.KilledWorker("task", SimpleNamespace(address="tcp://b:1"), 3)
     stop = dask._result(Future(error=killed), client).stop
@@ -278,25 +201,7 @@ def test_what_a_worker_of_a_cluster_raises_is_of_the_cell_and_what_is_lost_of_th
         dask._result(lost, client)
 
 
-def test_a_process_beside_a_worker_is_kept_for_cells_with_the_same_limits(cell, monkeypatch):
-    closed = []
-    monkeypatch.setattr(dask, "_idle", [])
-    monkeypatch.setattr(dask.atexit, "register", lambda function: None)
-    monkeypatch.setattr(local, "execute", lambda worker, cell: (worker, cell))
-    monkeypatch.setattr(local.Worker, "close", lambda worker: closed.append(worker))
-    first, ran = dask._alone(cell, 1, Limits())
-    assert ran is cell
-    assert dask._alone(cell, 1, Limits())[0] is first
-    assert closed == []
-    other, _ = dask._alone(cell, 2, Limits())
-    assert (other, closed) == (first, [first])
-    assert (other.threads, other.limits) == (2, Limits())
-    dask._alone(cell, 2, Limits(timeout=1.0))
-    assert len(closed) == 2
-    assert dask._idle == [first]
-
-
-def test_a_cluster_says_how_many_cells_run_at_once_and_share_a_machine(monkeypatch):
+def test_cluster_counts_cells_at_once_and_on_a_machine(monkeypatch):
     client = Client(["a"])
     client.nthreads = lambda: {"tcp://a:1": 2, "tcp://a:2": 1, "tcp://b:1": 2}
     monkeypatch.setattr(dask, "connected", lambda address: nullcontext(client))

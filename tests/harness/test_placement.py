@@ -3,7 +3,6 @@
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from orthobench.harness import execution
 from orthobench.harness import run as harness
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import CLOCK
-from orthobench.harness.placement import TRANSFER, WARM_UP, MeasuredPlace, calls
+from orthobench.harness.placement import TRANSFER, WARM_UP, MeasuredPlace
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.short_runs import example
 from orthobench.tools.array_libraries import LIBRARIES, NumPy
@@ -119,7 +118,7 @@ def test_compilation_is_shown_apart_from_the_clock(lazy, monkeypatch):
     assert WARM_UP not in plain.trace[-1].metrics
 
 
-def test_what_a_warm_up_moves_is_a_part_of_it():
+def test_moves_of_a_warm_up_are_part_of_it():
     begin = time.perf_counter()
     place = MeasuredPlace(place_of("numpy/float32"))
     place.touch()
@@ -136,18 +135,6 @@ def test_what_a_warm_up_moves_is_a_part_of_it():
     assert sum(seconds) <= time.perf_counter() - begin
 
 
-def test_all_moves_and_warm_ups_are_added_up():
-    solver = Summing(on="numpy/float32")
-    one, oracle = (
-        calls(solver, None, None, None),
-        SimpleNamespace(place=MeasuredPlace(solver.place)),
-    )
-    one._place.spent += [0.5, 0.125]
-    oracle.place.spent += [0.25, 1.0]
-    oracle.place.warming += [2.0, 4.0]
-    assert one.extra_metrics(oracle) == {TRANSFER: 1.875, WARM_UP: 6.0}
-
-
 def test_samples_and_start_are_the_same_in_each_precision(lazy):
     instance = ob.stochastic_pca(ROWS, k=2)
     for on, dtype in (("numpy", "float64"), ("lazy/float32", "float32")):
@@ -160,7 +147,7 @@ def test_samples_and_start_are_the_same_in_each_precision(lazy):
         assert instance.oracle.start.dtype == np.float64
 
 
-def test_where_a_solver_computes_is_one_of_its_parameters():
+def test_place_is_a_parameter_of_a_solver():
     assert Summing(on="torch/float64") == Summing(on="torch:cpu") != Summing()
     with pytest.raises(ob.errors.UsageError, match="unknown array library 'troch'"):
         Summing(on="troch")
@@ -202,7 +189,7 @@ def test_chunks_grow_until_waiting_is_a_hundredth_of_them(slow):
     assert min(np.diff(steps[1:-1])) * 4 >= 100
 
 
-def test_what_is_compiled_for_each_length_of_a_chunk_is_compiled_off_the_clock(slow, monkeypatch):
+def test_chunk_of_a_new_length_is_compiled_off_the_clock(slow, monkeypatch):
     def seconds():
         outcome = ob.solve(
             slow(on="lazy"), ob.stochastic_pca(ROWS, k=2), ob.Budget(samples=30), curve=True
@@ -249,22 +236,6 @@ def test_jax_compiles_nothing_on_the_clock(monkeypatch):
         assert outcome.error is None
     assert compiled
     assert sum(on_the_clock) == 0
-
-
-@pytest.mark.slow
-def test_what_jax_compiles_in_a_process_of_its_own_raises_no_suspicion(tmp_path):
-    if why := place_of("jax:cpu").missing():
-        pytest.skip(why)
-    suite = {
-        "seeds": 1,
-        "budget": {"steps": 600},
-        "problem": [{"name": "stiefel-brockett", "n": 30, "p": 4}],
-        "solver": [{"name": "landing", "on": "jax:cpu"}],
-    }
-    results = ob.run(suite, tmp_path / "s.sqlite", workers=1, quiet=True)
-    assert results.failures == []
-    ((record,),) = (entry.records for entry in results.entries)
-    assert record.trace[-1].metrics[WARM_UP] > 0
 
 
 def test_an_oracle_of_numpy_only_is_refused():

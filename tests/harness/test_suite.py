@@ -1,4 +1,4 @@
-"""The plan of a suite: which cells there are, and where in its order."""
+"""The plan of a suite: its cells and their order."""
 
 from collections import Counter
 from dataclasses import replace
@@ -18,7 +18,7 @@ TABLE = {
 }
 
 
-def test_the_rest_of_a_trial_is_where_a_plan_without_tuning_seeds_has_it(toys):
+def test_rest_of_a_trial_has_the_positions_of_a_full_plan(toys):
     whole = replace(from_table(TABLE, "toys", toys.registry), tuning_seeds=())
     positions = {p.key: p.position for p in whole.cells()}
     suite = replace(whole, tuning_seeds=whole.seeds[:2])
@@ -50,7 +50,7 @@ def test_a_solver_has_16_trials_at_most_where_the_suite_does_not_say(toys):
         suite(17)
 
 
-def test_a_solver_that_can_take_no_problem_is_planned_for_each_which_refuses_it(toys):
+def test_solver_without_a_problem_is_planned_for_each(toys):
     class Alien(Oracle):
         pass
 

@@ -33,16 +33,14 @@ def test_cpu_time_may_exceed_all_threads_by_a_fifth_of_the_clock():
 
 
 @pytest.mark.parametrize(("clock", "queued", "most"), [(0, 0, 2), (10, 0, 14), (10, 5, 19)])
-def test_two_seconds_and_waiting_for_a_core_are_allowed_beside_the_clock(clock, queued, most):
+def test_two_seconds_and_waiting_for_a_core_are_allowed(clock, queued, most):
     assert suspicion(usage(wall=most - 1e-6, queued=queued), clock, 4, 0) is None
     said = suspicion(usage(wall=most + 1e-6, queued=queued), clock, 4, 10**9)
     assert said == f"the run took {most - queued} s where its clock says {clock} s"
 
 
 @pytest.mark.parametrize(("reruns", "seconds"), [(False, 8.0), (True, 9.0)])
-def test_what_is_compiled_during_a_run_is_told_apart_from_its_clock_and_raises_no_suspicion(
-    reruns, seconds
-):
+def test_claimed_seconds_include_compilation_during_a_run(reruns, seconds):
     clock = [(2.0, 9.0), (3.0, 9.5), (5.0, 11.0)]  # 9 s of it are from before the run
     marks = [Checkpoint(at, 1 / 3, Work(), extra_metrics={WARM_UP: warm}) for at, warm in clock]
     assert claimed_seconds(marks, reruns, True) == pytest.approx(seconds)
@@ -55,7 +53,7 @@ def test_processes_that_are_left_are_suspect_whatever_the_clock_says():
     assert suspicion(usage(children=1), math.inf, 1, 0).startswith("processes that the solver")
 
 
-def test_what_a_host_took_raises_no_suspicion():
+def test_time_that_a_host_took_raises_no_suspicion():
     slow = Usage(wall=5.0, cpu=4.0, queued=0.1, children=0, stolen=3.0)
     assert suspicion(slow, 1.0, 1, 0) is None
     assert "took 5.9 s where" in suspicion(replace(slow, wall=9.0), 1.0, 1, 0)

@@ -101,7 +101,6 @@ def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatc
     }  # fmt: skip
     asked = from_table(table, "toys", known)
     found = Track(entrants(asked, asked.problems[0]), folder / "race.sqlite")
-    monkeypatch.setattr(scheduler, "kernels_of", lambda cell: frozenset())
     monkeypatch.setattr(scheduler, "time_calls", time_calls)
     MADE.clear()
     return found

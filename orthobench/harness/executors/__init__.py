@@ -1,14 +1,10 @@
-"""Executors: cells in, events out, and the same results on each of them.
-
-An `Executor` takes cells from whoever says which one comes next, and yields an `Event` when a cell
-begins and another when it is finished. Whatever a cell does, it is finished exactly once.
-"""
+"""Executors: cells in, events out, and the same results on each of them."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, TypeAlias
 
@@ -22,25 +18,14 @@ from orthobench.tools.environment import cores
 
 @dataclass(frozen=True)
 class Event:
-    """The beginning or the end of a cell, or that it takes long.
+    """The beginning of a cell on a worker, its end with the outcome, or that it takes long.
 
-    Attributes
-    ----------
-    cell : Cell
-    worker : str
-        The worker that has it: ``"1"`` for the first.
-    outcome : Outcome, optional
-        The result, at the end.
-    more : bool
-        Whether another cell has ended already, whose event comes next and at once.
-    late : str
-        What to tell of a cell that takes long.
+    `late` says what ends a cell that takes long.
     """
 
     cell: Cell
     worker: str
     outcome: Outcome | None = None
-    more: bool = False
     late: str = ""
 
 
@@ -48,36 +33,33 @@ Events: TypeAlias = Generator[Event, None, None]
 
 
 class Observer:
-    """What a run tells as it goes on; this one takes no notice.
-
-    A run enters it as a context, and leaves it when it ends.
-    """
+    """Watches a run, as a context; this one does nothing."""
 
     def __enter__(self) -> Self:
         """Begin."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End, with the error where there is one."""
+        """End, with the error if there is one."""
 
     def expect(self, left: int, stored: int = 0) -> None:
-        """Take the number of cells that are left, and of those that the store had."""
+        """Take the numbers of cells that are left, and that the store had."""
 
     def begin(self, label: str, worker: str) -> None:
-        """Take notice that a worker begins a cell."""
+        """Take note that a worker begins a cell."""
 
     def late(self, label: str, said: str) -> None:
-        """Take notice that a cell takes long."""
+        """Take note that a cell takes long."""
 
     def end(self, label: str, failed: bool, worker: str) -> None:
-        """Take notice that a cell has ended."""
+        """Take note that a cell ended."""
 
     def table(self, results: Any) -> None:
-        """Take the `Results` of a problem all of whose cells have ended, in the suite's order."""
+        """Take the `Results` of a problem whose cells all ended, in the order of the suite."""
 
 
 def run_inline(cells: Cells | Iterable[Cell]) -> Events:
-    """Yield an event as each cell begins and as it is finished, in this process."""
+    """Yield an event as each cell begins and as it ends, in this process."""
     waiting, held = CellQueue.of(cells), None
     while (cell := waiting.take(held)) is not None:
         held = cell.problem, cell.seed
@@ -85,36 +67,12 @@ def run_inline(cells: Cells | Iterable[Cell]) -> Events:
         yield Event(cell, "1", execute(cell))
 
 
-def in_batches(events: Events) -> Iterator[list[Event]]:
-    """Yield events in groups: those of cells that have ended when the first of them is taken.
-
-    Those that came before an error are yielded before it is raised.
-    """
-    group: list[Event] = []
-    try:
-        for event in events:
-            group.append(event)
-            if not event.more:
-                yield group
-                group = []
-    except Exception:
-        if group:
-            yield group
-        raise
-
-
 @dataclass(frozen=True)
 class Limit:
-    """The time after which a cell is cut.
+    """The time after which a cell is cut, in seconds.
 
-    Attributes
-    ----------
-    seconds : float
-        Of wall time.
-    whole : bool
-        Whether they begin with the cell. Otherwise they are for its warm-up, and then anew for its
-        run; a run that counts down its budget may take ten times as long as so far to the next
-        checkpoint.
+    It is that of the `whole` cell, or that of the warm-up, and again of the run. A run with a
+    budget in steps may then take ten times its time to the last checkpoint.
     """
 
     seconds: float
@@ -123,15 +81,14 @@ class Limit:
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that one cell may take; any limit needs worker processes.
+    """Limits of each cell, which need worker processes.
 
     Attributes
     ----------
     timeout : float, optional
-        Seconds of wall time, including building the data and compiling, after which the solver is
-        cut; in the place of those of `limit`.
+        Wall-clock time of the solver in seconds, with building the data and compiling.
     memory : int, optional
-        Bytes of memory of the process.
+        Memory of the process in bytes.
     isolate : bool
         Whether each cell gets a fresh process.
     """
@@ -141,22 +98,15 @@ class Limits:
     isolate: bool = False
 
     def __post_init__(self) -> None:
-        if self.timeout is not None and not self.timeout > 0:
-            raise UsageError(f"the time limit must be positive, not {self.timeout}")
-        if self.memory is not None and self.memory < 1:
-            raise UsageError(f"the memory limit must be positive, not {self.memory}")
+        for name, value in (("time", self.timeout), ("memory", self.memory)):
+            if value is not None and not value > 0:
+                raise UsageError(f"the {name} limit must be positive, not {value}")
 
     def limit(self, cell: Cell, slowest: float = 0.0) -> Limit:
-        """Return the limit of a cell: its own or that of all cells, if there is one.
+        """Return the limit of a cell: the timeout, or at least twice a limit that cut it before.
 
-        By default it is ten times its budget in seconds, or if it has none ten times the slowest
-        finished cell, and at least twice a limit that cut it before.
-
-        Parameters
-        ----------
-        cell : Cell
-        slowest : float
-            The seconds of the slowest finished cell.
+        By default it is ten times its budget in seconds, or ten times `slowest`, the time of the
+        slowest finished cell in seconds.
         """
         timeout = self.timeout if cell.timeout is None else cell.timeout
         if timeout is not None:
@@ -177,18 +127,17 @@ class Executor:
     ----------
     name : {"inline", "local", "dask"}
     workers : int or "auto"
-        Processes of ``"local"``; ``"auto"``: as many as keep all physical cores busy.
+        Number of processes of ``"local"``; ``"auto"`` uses all physical cores.
     threads : int
         Threads of the libraries in each process.
     limits : Limits
-        What one cell may take.
     scheduler : str, optional
-        Address of the Dask scheduler, whose cluster has workers of its own.
+        Address of the Dask scheduler.
 
     Raises
     ------
     UsageError
-        On an unknown name, and on settings that the executor does not have.
+        On a name or a setting that is not possible.
     """
 
     name: str = "local"
@@ -213,19 +162,13 @@ class Executor:
 
     @property
     def at_once(self) -> int:
-        """How many cells run at once on this machine."""
+        """Number of cells that run at once on this machine."""
         if self.workers != "auto":
             return self.workers
         return max(1, cores() // self.threads) if self.name == "local" else 1
 
     def run(self, cells: Cells | Iterable[Cell]) -> Events:
-        """Yield an event as each cell begins, and as it is finished.
-
-        Parameters
-        ----------
-        cells : Cells or iterable of Cell
-            To `Cells` more may be added after any event.
-        """
+        """Yield an event as each cell begins and as it ends; `Cells` may get more cells."""
         if self.name == "inline":
             return run_inline(cells)
         if self.scheduler is not None:
@@ -237,7 +180,7 @@ class Executor:
         return local.run(cells, self.at_once, self.threads, self.limits)
 
     def facts(self) -> dict[str, Any]:
-        """Return what a session records: how many runs there are at once, and share a machine."""
+        """Return what a session records of the executor."""
         workers = shared = self.at_once
         if self.scheduler is not None:
             from orthobench.harness.executors import dask

@@ -1,10 +1,7 @@
-"""The Dask executor: cells on any Dask cluster, each in a process of its own beside a Dask worker.
+"""The Dask executor: each cell is in a process of its own beside a Dask worker.
 
-The process keeps hangs, crashes and memory away from the Dask worker, as the local executor does.
-A cell whose Dask worker dies goes to another, as often as the scheduler's ``allowed-failures``
-allows: three times by default.
-
-Who can connect to a scheduler can run code on its cluster; ``tls://`` keeps others out.
+If the Dask worker dies, its cell goes to another one, as often as the scheduler's
+``allowed-failures`` allows (3 by default).
 """
 
 from __future__ import annotations
@@ -34,14 +31,14 @@ if TYPE_CHECKING:
 def run(
     cells: Cells | Iterable[Cell], scheduler: str, threads: int = 1, limits: Limits = NO_LIMITS
 ) -> Events:
-    """Yield an event as each cell is finished; arguments as of `Executor`.
+    """Yield an event as each cell ends; parameters as of `Executor`.
 
     Raises
     ------
     UsageError
-        Where Dask is not installed.
+        If Dask is not installed.
     ClusterError
-        Where the scheduler cannot be reached, or is lost while cells run.
+        If the scheduler cannot be reached, or is lost while cells run.
     """
     with _connected(scheduler) as client, silenced("distributed.client"):
         from distributed import as_completed
@@ -56,21 +53,13 @@ def run(
                 futures.update(client.map(_alone, list(new.values()), key=list(new), **how))
             if futures.is_empty():
                 return
-            ended = futures.next_batch()
-            for future in ended:
-                more = future is not ended[-1]
-                yield Event(names[future.key], "dask", _result(future, client), more)
+            for future in futures.next_batch():
+                yield Event(names[future.key], "dask", _result(future, client))
                 future.release()
 
 
 def capacity(scheduler: str) -> tuple[int, int]:
-    """Return how many cells a cluster runs at once, and how many of them share a machine.
-
-    Raises
-    ------
-    UsageError, ClusterError
-        As `run`.
-    """
+    """Return the number of cells that a cluster runs at once, and that one of its machines does."""
     with _connected(scheduler) as client:
         threads = client.nthreads()
     hosts: Counter[str | None] = Counter()
@@ -85,8 +74,12 @@ def _connected(scheduler: str) -> AbstractContextManager[Client]:
     return connected(scheduler)
 
 
+_idle: list[local.Worker] = []
+"""Workers of this process without a cell."""
+
+
 def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
-    """Execute a cell in a process beside this Dask worker; the process stays for the next cell."""
+    """Execute a cell in a process beside this Dask worker; the next cell reuses the process."""
     try:
         worker = _idle.pop()
     except IndexError:
@@ -99,10 +92,6 @@ def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
         return local.execute(worker, cell)
     finally:
         _idle.append(worker)
-
-
-_idle: list[local.Worker] = []
-"""The workers of this process that no cell runs on."""
 
 
 def _result(future: Any, client: Client) -> Outcome:

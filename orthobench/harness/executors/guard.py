@@ -1,10 +1,8 @@
 """The guard of a run: the solver is in a process of its own, problem and judge are in this one.
 
-The process of a solver is sent the oracle, and samples as it needs them: never more than its budget
-allows, and none that is held out. It sends back the points that it records, and its clock is
-checked against what the operating system counts. A solver that goes through blocks is sent their
-source, since its workers read them, and its clock is not checked. What remains possible is said in
-``docs/guide/tuning-and-fairness.md``.
+The solver's process gets the oracle, and samples as it needs them, within its budget. It returns
+checkpoints, and its clock is compared with what the operating system counts. A solver of blocks
+gets their source, and its clock is not checked. See ``docs/guide/tuning-and-fairness.md``.
 """
 
 from __future__ import annotations
@@ -20,19 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.contract.problem import AnyInstance, AnyProblem, Solution
+from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.execution import PEAK, WARM_UP_STEPS, check_solution
 from orthobench.harness.executors import Limit, messages
-from orthobench.harness.executors.messages import (
-    PackedOracle,
-    Reply,
-    Start,
-    packed,
-    read,
-)
+from orthobench.harness.executors.messages import PackedOracle, Reply, Start, packed, read
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
@@ -47,23 +39,22 @@ from orthobench.tools.places import Place
 from orthobench.tools.processes import Alarm, Process, ProcessError, kill_all
 
 FIRST_ROWS = 256
-"""Samples that are handed out at first; then as many as so far, within the oracle's window."""
+"""Number of samples that are sent first."""
 
 SHARE = 0.2
-"""Seconds off the clock that raise no suspicion, for each second on it."""
+"""Allowed time off the clock, as a share of the time on it."""
 
 CPU_SECONDS = 0.25
-"""CPU seconds off the clock that raise no suspicion: samples are copied, points are sent."""
+"""Allowed CPU time off the clock, in seconds, for copies of samples and messages."""
 
 BYTE_SECONDS = 1e-8
-"""CPU seconds off the clock that raise no suspicion, for each byte of samples and points."""
+"""Allowed CPU time off the clock for each byte of samples and checkpoints, in seconds."""
 
 IDLE_SECONDS = 2.0
-"""Seconds of wall time off the clock, waiting for a core left out, that raise no suspicion."""
-
+"""Allowed wall-clock time off the clock, without waiting for a core, in seconds."""
 
 BUSY, BUSY_SECONDS = 0.5, 0.005
-"""A process that uses more of a core, and more CPU seconds, while its run is judged goes on."""
+"""Allowed use of a core, and CPU time in seconds, of a solver's process while its run is judged."""
 
 NO_LIMIT = Limit(math.inf)
 
@@ -71,20 +62,14 @@ ENDINGS = (
     RunStatus.DONE, RunStatus.TARGET, RunStatus.BUDGET, RunStatus.DIVERGED, RunStatus.ERROR,
     RunStatus.MEMORY, RunStatus.REFUSED,
 )  # fmt: skip
-"""The endings that the process of a solver can tell; the judge finds the others."""
+"""Statuses that the process of a solver may send; the judge finds the others."""
 
 
 @dataclass(frozen=True)
 class SealedSolver:
-    """What may be known of a solver where it is not loaded: only its own process does that.
+    """A solver for the process that judges, which does not load its code.
 
-    Attributes
-    ----------
-    name, batch, reruns, place
-        As of the solver.
-    refusal : str, optional
-        Why the solver cannot take the problem of its cell.
-    pickled : bytes
+    `refusal` says why the solver cannot take the problem, or is None; `pickled` is its pickle.
     """
 
     name: str
@@ -94,14 +79,9 @@ class SealedSolver:
     refusal: str | None
     pickled: bytes
 
-    def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why the solver cannot take the problem of its cell."""
-        del problem
-        return self.refusal
-
 
 class SealedCell(Cell):
-    """A cell whose solver is sealed: what the process that judges may read."""
+    """A cell for the process that judges, which loads no code of solvers."""
 
     solver: SealedSolver  # type: ignore[assignment]
 
@@ -113,7 +93,7 @@ class SealedCell(Cell):
 
 
 def sealed(cell: Cell) -> SealedCell:
-    """Return a cell as it is sent to the process that judges it, which loads no code of solvers."""
+    """Return a cell as it is sent to the process that judges it."""
     solver = cell.solver
     return SealedCell(
         cell.problem,
@@ -126,18 +106,9 @@ def sealed(cell: Cell) -> SealedCell:
 
 
 class Guard:
-    """The process of a solver, seen from the one that judges; started for the first cell.
-
-    Attributes
-    ----------
-    threads : int
-        Threads of the libraries in the process.
-    memory : int, optional
-        The most bytes of memory that the process may take.
-    """
+    """Runs cells: starts, watches and ends the process of the solver."""
 
     process: Process | None = None
-    alarm: Alarm | None = None
     held: tuple[AnyInstance, bool] | None = None
 
     def __init__(self, threads: int, memory: int | None = None) -> None:
@@ -145,14 +116,7 @@ class Guard:
         self.sources: list[SampleSource] = []
 
     def execute(self, cell: SealedCell, limit: Limit = NO_LIMIT) -> Outcome:
-        """Run a cell and judge it; errors are recorded in the outcome.
-
-        Parameters
-        ----------
-        cell : Cell
-        limit : Limit
-            The time after which the run is cut.
-        """
+        """Run a cell, at most as long as the limit, and judge it; never raises."""
         begin = time.monotonic()
         if cell.solver.refusal is not None:
             return Outcome(Termination(RunStatus.REFUSED, cell.solver.refusal))
@@ -163,14 +127,13 @@ class Guard:
                 packed_oracle = self._packed_oracle(instance, cell)
             except Exception as error:
                 return Outcome(stop_of(error, f"problem {cell.problem.name}"))
-            self.alarm = self.alarm or Alarm(self._kill)
             run = _Run(cell, instance, process, self.sources)
-            stop = run.follow(packed_oracle, limit, time.monotonic() - begin, self.alarm)
+            stop = run.follow(packed_oracle, limit, time.monotonic() - begin)
             outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
         if outcome.stop.status.ok and not cell.solver.place.reduces:
             outcome = replace(outcome, stop=run.checked_end(outcome.stop))
         if run.faults:
-            reason = "; ".join([outcome.stop.reason, *(FAULTS[name] for name in run.faults)])
+            reason = "; ".join([outcome.stop.reason, *run.faults])
             outcome = replace(outcome, stop=replace(outcome.stop, reason=reason))
         if run.leaves_traces() or outcome.stop.status is RunStatus.SUSPECT:
             self.close()
@@ -180,13 +143,7 @@ class Guard:
         """End the process."""
         if self.process is not None:
             self.process.close()
-        if self.alarm is not None:
-            self.alarm.close()
-        self.process = self.alarm = self.held = None
-
-    def _kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
+        self.process = self.held = None
 
     def _running(self) -> Process:
         if self.process is None or not self.process.alive:
@@ -196,7 +153,7 @@ class Guard:
         return self.process
 
     def _packed_oracle(self, instance: AnyInstance, cell: SealedCell) -> PackedOracle | None:
-        """Return the oracle of an instance, or None where the process has it already."""
+        """Return the oracle of an instance, or None if the process has it already."""
         whole = cell.solver.place.reduces
         if self.held is not None and self.held[0] is instance and self.held[1] is whole:
             return None
@@ -206,24 +163,7 @@ class Guard:
 
 
 class SampleServer:
-    """Hands out the samples of a run, and no more of them than it may have.
-
-    Parameters
-    ----------
-    sources : list of SampleSource
-    streams : Streams
-        Of the run.
-    most : float
-        The most samples in all.
-    first : float
-        The samples that are handed out at first; then as many as so far, within the window of a
-        `SampleOracle`.
-
-    Attributes
-    ----------
-    bytes : int
-        What was handed out.
-    """
+    """Sends at most `most` samples of a run: `first` of them first, later as many as so far."""
 
     def __init__(
         self, sources: list[SampleSource], streams: Streams, most: float, first: float
@@ -233,7 +173,7 @@ class SampleServer:
         self.bytes = 0
 
     def rows(self, source: int, first: bool) -> Reply:
-        """Return the next samples of a source, from its beginning where they are the first."""
+        """Return the next samples of a source, or the first ones."""
         try:
             rows = self._take(self._reader(source, first))
         except OrthobenchError as error:
@@ -253,21 +193,15 @@ class SampleServer:
 
     def _take(self, reader: SampleOracle) -> Array:
         count = min(self._left, max(self._first, reader.taken), reader.window, reader.remaining())
-        if count >= 1:  # what is read once only can be read again as long as this is not asked for
+        if count >= 1:  # a generator that nothing is taken from can be used again
             reader.prepare(int(count))
         taken: Array = reader.take(int(min(count, reader.remaining())))
         return taken
 
 
 class _Run:
-    """A run, followed from the process that judges it."""
-
     def __init__(
-        self,
-        cell: SealedCell,
-        instance: AnyInstance,
-        process: Process,
-        sources: list[SampleSource],
+        self, cell: SealedCell, instance: AnyInstance, process: Process, sources: list[SampleSource]
     ) -> None:
         self.cell, self.instance, self.process = cell, instance, process
         self.recording = Recording()
@@ -275,79 +209,61 @@ class _Run:
         self._server = partial(SampleServer, sources, self._streams)
         self._measured = measured_names(cell.solver.place, cell.measure)
         self._known = {*children(os.getpid())}
-        self._used: list[Usage | None] = []
-        self._own: list[float] = []
+        self._looks: list[tuple[Usage | None, float, Load]] = []
         self._serving = 0.0
-        self._loads: list[Load] = []
         self._begun = self._ended = self._changed = False
         self.faults: list[str] = []
         budget = cell.budget
         self._counts_down = math.isinf(budget.seconds) and budget.binds(cell.solver.batch)
 
-    def follow(
-        self, packed_oracle: PackedOracle | None, limit: Limit, spent: float, alarm: Alarm
-    ) -> Termination:
-        """Send the cell; answer until its run is over, or cut it; return how it ended.
-
-        Parameters
-        ----------
-        packed_oracle : PackedOracle, optional
-        limit : Limit
-        spent : float
-            The seconds that were spent on the cell before.
-        alarm : Alarm
-            Kills the process.
-        """
+    def follow(self, packed_oracle: PackedOracle | None, limit: Limit, spent: float) -> Termination:
+        """Send the cell, on which `spent` seconds were spent; return how its run ended."""
         cell = self.cell
         most = min(WARM_UP_STEPS * cell.solver.batch, cell.budget.samples)
         self._samples = self._server(most, most)
-        try:
-            start = Start(
-                packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
-                cell.until is not None, cell.measure,
-            )  # fmt: skip
-            alarm.set(limit.seconds - spent * limit.whole)
-            self.process.send(start)
-            while not isinstance(message := self.process.receive(), Termination):
-                if self._take(message) and not limit.whole:
-                    # each checkpoint is about 1.3 times as far as the one before
-                    alarm.set(max(limit.seconds, 10 * (time.monotonic() - self._since)))
-        except ProcessError as death:
-            if alarm.rang:
-                return Termination.cut(limit.seconds, "" if self._begun else "in its warm-up")
-            return Termination(RunStatus.CRASHED, death.reason, death.stderr)
-        except Exception as error:
-            self._changed = True
-            self.process.kill()
-            return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
-        finally:
-            alarm.set(math.inf)
+        start = Start(
+            packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
+            cell.until is not None, cell.measure,
+        )  # fmt: skip
+        with Alarm(self.process.kill, limit.seconds - spent * limit.whole) as alarm:
+            try:
+                self.process.send(start)
+                while not isinstance(stop := self._take(self.process.receive()), Termination):
+                    if stop and not limit.whole:
+                        # each checkpoint is about 1.3 times as far as the one before
+                        alarm.set(max(limit.seconds, 10 * (time.monotonic() - self._since)))
+            except ProcessError as death:
+                if alarm.rang:
+                    return Termination.cut(limit.seconds, "" if self._begun else "in its warm-up")
+                return Termination(RunStatus.CRASHED, death.reason, death.stderr)
+            except Exception as error:
+                self._changed = True
+                self.process.kill()
+                return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
         self._ended = True
         self._look()
-        self._loads.append(load())
-        late = message.status is RunStatus.REFUSED and len(self.recording.marks) > 1
-        known = message.status if message.status in ENDINGS and not late else RunStatus.ERROR
-        return Termination(known, message.reason, message.traceback)
+        late = stop.status is RunStatus.REFUSED and len(self.recording.marks) > 1
+        return (
+            stop if stop.status in ENDINGS and not late else replace(stop, status=RunStatus.ERROR)
+        )
 
     @property
     def load(self) -> tuple[Load, Load] | None:
-        """How busy the machine was before and after the timed part, where that ended."""
-        return (self._loads[0], self._loads[1]) if len(self._loads) == 2 else None
+        """Load of the machine before and after the timed part, if that ended."""
+        return (self._looks[0][2], self._looks[1][2]) if self._begun and self._ended else None
 
     def checked_end(self, stop: Termination) -> Termination:
-        """Return how a run ended that did not fail, by what the operating system counted.
-
-        It is suspect if its clock is not to be trusted, and says if it did not run for long. Called
-        once the run is judged: what its process does meanwhile counts too.
-        """
+        """Return the end of a run after judging: suspect if its clock is wrong."""
         self._look()
-        if None in self._used or not self._ended:
+        used = [usage for usage, *_ in self._looks if usage]
+        if len(used) < len(self._looks) or not self._ended:
             return stop
         if not self._begun:
             why = "its process did not say when its warm-up was over: its clock was not checked"
             return Termination(RunStatus.SUSPECT, why)
-        begin, end, now = (used for used in self._used if used)
-        waited = end.queued - begin.queued + self._own[1] - self._own[0] + self._serving
+        begin, end, now = used
+        own = self._looks[1][1] - self._looks[0][1]
+        waited = end.queued - begin.queued + own + self._serving
         spent = Usage(
             end.wall - begin.wall, now.cpu - begin.cpu, waited, end.children + self._orphans(),
             now.stolen - begin.stolen,
@@ -366,19 +282,21 @@ class _Run:
         return replace(stop, reason=f"{stop.reason}; {note}")
 
     def leaves_traces(self) -> bool:
-        """Return whether its process, or one that this started, is not as it was before the run.
-
-        What is left of these is ended.
-        """
+        """Return whether the run changed its process or left others, which are ended."""
         orphans, silent = self._orphans(), self._ended and not self._begun
-        used = [usage for usage in self._used if usage]
-        cpu = used[2].cpu - used[1].cpu if len(used) == 3 else 0.0
-        busy = cpu > BUSY_SECONDS and cpu > BUSY * (used[2].wall - used[1].wall)
-        left = used and used[-1].children
-        return bool(self._changed or silent or busy or orphans or left)
+        left = [usage.children for usage, *_ in self._looks[-1:] if usage]
+        return bool(self._changed or silent or orphans or any(left) or self._works_on())
+
+    def _works_on(self) -> bool:
+        """Return whether the process works while its run is judged, such as in native threads."""
+        used = [usage for usage, *_ in self._looks if usage]
+        if len(used) < 3:
+            return False
+        cpu, wall = used[2].cpu - used[1].cpu, used[2].wall - used[1].wall
+        return cpu > BUSY_SECONDS and cpu > BUSY * wall
 
     def _orphans(self) -> int:
-        """End the processes that came to this one when their parent ended; return their number."""
+        """End processes whose parent ended; return their number."""
         found = {*children(os.getpid())} - {*self._known, self.process.pid}
         for process in found:
             kill_all([*descendants(process), process])
@@ -386,25 +304,25 @@ class _Run:
         return len(found)
 
     def _look(self) -> None:
-        """Ask the operating system what that process has used, and how long this one waited."""
-        self._used.append(usage(self.process.pid))
-        if self._used[-1] is not None:
-            self._own.append(queued(os.getpid()))
+        """Record what the process has used, and how long this one waited for a core."""
+        used = usage(self.process.pid)
+        self._looks.append((used, queued(os.getpid()) if used else 0.0, load()))
 
-    def _take(self, message: object) -> bool:
-        """Take a message; return whether it shows that the run is nearer to an end that is sure."""
+    def _take(self, message: object) -> Termination | bool:
+        """Take a message; return the end of the run, or whether the run is nearer to its end."""
         match message:
-            case messages.BEGUN if not (self._used or self.recording.marks):
+            case messages.BEGUN if not (self._looks or self.recording.marks):
                 self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
                 self._begun, self._since = True, time.monotonic()
                 self._look()
-                self._loads.append(load())
                 return True
             case messages.CHANGED:
                 self._changed = True
             case (messages.NOTICED, [*names]):
-                self.faults = [name for name in FAULTS if name in names]
+                self.faults = [text for name, text in FAULTS.items() if name in names]
+            case (str(status), str(reason), str(lines)):
+                return Termination(RunStatus(status), reason, lines)
             case (Checkpoint() as mark, Solution() as solution):
                 check_solution(solution)
                 extra = {n: x for n, x in mark.extra_metrics.items() if n in self._measured}
@@ -427,7 +345,6 @@ class _Run:
         self._serving += time.monotonic() - begin
 
     def _stop(self) -> Termination | None:
-        """Return why the run stops at its last point, or None."""
         until, marks = self.cell.until, self.recording.marks
         if until is None or not marks:
             return None
@@ -438,50 +355,31 @@ class _Run:
 
 
 def measured_names(place: Place, measure: str) -> tuple[str, ...]:
-    """Return the metrics that the harness measures itself in the process of a solver.
-
-    Parameters
-    ----------
-    place : Place
-        Of the solver.
-    measure : str
-        What the run measures beside time, or nothing.
-    """
+    """Return the metrics that the process of a solver may send."""
     elsewhere = WORKER_METRICS if place.reduces else (TRANSFER, WARM_UP) if place.moves else ()
     return (*elsewhere, PEAK) if measure else elsewhere
 
 
 def claimed_seconds(marks: Sequence[Checkpoint], reruns: bool, compiles: bool) -> float:
-    """Return the seconds that a run says it took: of calls on the clock, and of warming up.
-
-    Parameters
-    ----------
-    marks : sequence of Checkpoint
-        Its checkpoints. What was warmed up before the first is no part of the run.
-    reruns : bool
-        As of the solver.
-    compiles : bool
-        As of its place: the others have nothing to warm up during a run.
-    """
+    """Return the time that a run claims: on the clock, and compiling after its first checkpoint."""
     warm = [mark.extra_metrics.get(WARM_UP, 0.0) for mark in marks if compiles]
     return spent_seconds(marks, reruns) + (warm[-1] - warm[0] if warm else 0.0)
 
 
 def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | None:
-    """Return why a clock is not to be trusted, or None.
+    """Return why a clock is wrong, or None.
 
     Parameters
     ----------
     spent : Usage
-        What the process of the solver used during the run, as the operating system counts it. Its
-        `queued` is all the time in which it waited for others. What a host took from this machine
-        raises no suspicion: part of it is counted as CPU time of the process that it stopped.
+        Usage of the solver's process. `queued` is all waiting for others. Time that a host took is
+        subtracted, because part of it counts as CPU time.
     clock : float
         From `claimed_seconds`.
     threads : int
-        Threads that the solver may use.
+        Threads of the solver.
     volume : int
-        Bytes of samples and points that the process got and sent.
+        Size of samples and checkpoints, in bytes.
     """
     said = f"where its clock says {clock:.3g} s"
     if spent.children:

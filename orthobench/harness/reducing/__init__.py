@@ -1,1 +1,1 @@
-"""Runs over blocks of samples: summarized where they are, and merged along a tree."""
+"""Runs over blocks of samples, which are summarized, and merged along a tree."""

@@ -1,8 +1,7 @@
-"""The engine of the places ``dask:...``: blocks are summarized and merged by Dask workers.
+"""The engine of the places ``dask:...``: Dask workers summarize and merge blocks.
 
-A task is a run of neighbouring blocks that is a tree of its own, so that the scheduler sees few
-tasks and most summaries stay where they were made. Since the tree is fixed, bits depend neither on
-the workers nor on what of them dies, and a result that is lost is computed again from its blocks.
+A task is a run of neighbouring blocks that is a subtree. Since the tree is fixed, bits do not
+depend on the workers or their deaths; Dask computes a lost result again.
 """
 
 from __future__ import annotations
@@ -17,30 +16,25 @@ from orthobench.tools.environment import limited
 from orthobench.tools.places import Place
 
 TASKS = 16
-"""The least number of tasks for each worker, where there are as many blocks."""
+"""Minimum number of tasks of a worker."""
 
 LOOK = 1.0
-"""Seconds between two looks at whether there are workers left."""
+"""Time between two checks for workers, in seconds."""
 
 PATIENCE = 120
-"""Seconds that workers have to begin."""
+"""Maximum time for workers to begin, in seconds."""
 
 ALONE = 30
-"""Looks without any worker after which a run is given up."""
+"""Number of checks without workers after which a run ends."""
 
 Run: TypeAlias = tuple[int, str, Any]
-"""The number of the last task in a run of blocks, a worker that has some of them, its future."""
+"""Number of the last task, a worker that has some of the blocks, and a future."""
 
 
 class OnDask:
     """The workers of a cluster, for one run.
 
-    Parameters
-    ----------
-    place : Place
-    blocks : Blocks
-    oracle : BlockOracle
-        Of the first pass.
+    The workers are warmed up with `oracle`, that of the first pass.
     """
 
     def __init__(self, place: Place, blocks: Blocks, oracle: BlockOracle) -> None:
@@ -75,7 +69,7 @@ class OnDask:
         return Part(part.summary, part.where, part.seconds, part.reading, moved, part.peaks)
 
     def close(self) -> None:
-        """End what was started for the run."""
+        """End the workers of the run."""
         self._close()
 
     def _await_workers(self, wanted: int) -> None:
@@ -86,11 +80,7 @@ class OnDask:
             raise ClusterError(f"{wanted} Dask workers did not begin in time {said}") from None
 
     def _leaves(self, spread: Any) -> dict[int, Run]:
-        """Return the runs of blocks by their numbers.
-
-        Neighbours are asked of the same worker, so that few summaries move; and each worker is
-        asked in turn, so that none begins with the runs of another.
-        """
+        """Return the runs of blocks by number; neighbours go to the same worker."""
         blocks, workers = self._blocks.count, self._addresses()
         if not workers:
             raise self._lost()
@@ -104,24 +94,18 @@ class OnDask:
         return found
 
     def _submit(self, priority: float, near: str, function: Any, *given: Any) -> Any:
-        """Submit a task to a worker, or to others where that is busy or gone.
-
-        The higher priorities come first, so that summaries are merged soon.
-        """
         return self._client.submit(
             function, self._task, *given, workers=[near], allow_other_workers=True,
             priority=priority, pure=False,
         )  # fmt: skip
 
     def _addresses(self) -> list[str]:
-        # `scheduler_info` may be what the client itself asks for now and then: no workers at all
         try:
             return sorted(self._client.nthreads())
         except OSError:  # the scheduler does not answer
             return []
 
     def _spread(self, value: object) -> Any:
-        """Send something to each worker."""
         if not (self._alive and self._addresses()):
             raise self._lost()
         try:
@@ -130,13 +114,11 @@ class OnDask:
             raise self._lost() from error
 
     def _warm_up(self, oracle: BlockOracle) -> None:
-        """Let each worker compile and load what it will use."""
         waiting = [self._submit(0, worker, Blocks.warm_up, oracle) for worker in self._addresses()]
         for future in waiting:
             self._result(future)
 
     def _result(self, future: Any) -> Any:
-        """Wait for a result, as long as there are workers that could bring it."""
         from distributed import CancelledError
 
         looks = 0
@@ -164,7 +146,7 @@ class OnDask:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """Return what a task raised; where no worker survived it, an error for users."""
+    """Return the error of a task, or one for users if it killed the workers."""
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):

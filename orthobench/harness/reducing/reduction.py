@@ -1,6 +1,6 @@
-"""Passes of a `SummarySolver` over blocks: what workers read, summarize and merge, and the cost.
+"""Passes of a `SummarySolver` over blocks: reading, summaries, merges, and their cost.
 
-Each step of the run is a pass over all blocks.
+A step of the run is a pass over all blocks.
 """
 
 from __future__ import annotations
@@ -42,33 +42,22 @@ WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
     "reading_seconds",
     "workers",
 )
-"""The seconds that all workers together spent in verbs, and in reading where that is timed; the
-bytes that went from one process to another; the most bytes of memory of a worker; the seconds that
-all workers together spent on reading and checking blocks; the workers."""
+"""Metrics of workers: seconds in methods of the solver, and in reading if it is timed; bytes moved
+between processes; peak memory of a worker in bytes; seconds of reading and checking blocks; number
+of workers. Seconds are sums over workers."""
 
 AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
 
 WARM_UP_ROWS = 256
-"""The most rows that a worker summarizes before the clock runs, to compile and load code."""
+"""Maximum number of rows that a worker summarizes in its warm-up."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """The summary of some blocks, and what it cost.
+    """The summary of some blocks, and its cost.
 
-    Attributes
-    ----------
-    summary : Summary
-    where : str
-        The process that made it.
-    seconds : float
-        Seconds that workers spent on it in the verbs of the solver.
-    reading : float
-        Seconds that they spent on reading and checking blocks.
-    moved : int
-        Bytes of the summaries that went from one process to another.
-    peaks : mapping
-        The most bytes of memory of each process.
+    `where` is the process that made it; `seconds` in methods of the solver and `reading` are sums
+    over workers, `moved` are bytes, `peaks` bytes of memory by process.
     """
 
     summary: Summary
@@ -81,15 +70,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Blocks:
-    """What a worker needs in all passes of a run; on the place ``blocks`` this process is it.
-
-    Attributes
-    ----------
-    solver : SummarySolver
-    source : BlockSource
-    rows : int
-        The samples of a pass, the first of the source.
-    """
+    """The blocks of a run and their solver; a pass reads the first `rows` samples of the source."""
 
     solver: AnySummarySolver
     source: BlockSource
@@ -99,7 +80,7 @@ class Blocks:
 
     @cached_property
     def ends(self) -> tuple[int, int]:
-        """The number of blocks that have these samples, and how many the last of them has."""
+        """Number of blocks of a pass, and number of samples of the last one."""
         left = self.rows
         for index in range(self.source.count):
             height = self.source.height(index)
@@ -110,17 +91,11 @@ class Blocks:
 
     @property
     def count(self) -> int:
-        """The number of blocks."""
+        """Number of blocks of a pass."""
         return self.ends[0]
 
     def part(self, oracle: BlockOracle, index: int) -> Part:
-        """Read and summarize a block.
-
-        Raises
-        ------
-        DataError
-            Where it cannot be read, or has a sample that is not finite; names the block.
-        """
+        """Read and summarize a block; a `DataError` names a block that is invalid."""
         reading, block = timed_call(partial(self._checked, index))
         work = partial(self.solver.summarize, oracle, block)
         seconds, summary = timed_call(lambda: self._named(work, index))
@@ -141,35 +116,34 @@ class Blocks:
         return self.reduced(oracle, 0, self.count)
 
     def close(self) -> None:
-        """Nothing was started."""
+        """Do nothing."""
 
     def reduced(self, oracle: BlockOracle, begin: int, end: int) -> Part:
-        """Summarize some blocks with one BLAS thread, and merge them as `reduced` does."""
+        """Summarize a range of blocks with one BLAS thread, and merge them."""
         with limited(1):
             return reduced((self.part(oracle, index) for index in range(begin, end)), self.merged)
 
     def warm_up(self, oracle: BlockOracle) -> None:
-        """Compile and load what a pass will use; an error here comes again in the pass."""
+        """Compile and load the code of a pass, which itself raises errors."""
         reset_process_peak()
         try:
             few = self._checked(0)[:WARM_UP_ROWS]
             summary = self.solver.summarize(oracle, few)
             self.solver.merge(summary, summary)
-        except Exception:  # noqa: S110 - the pass meets it again, and says the block
+        except Exception:  # noqa: S110 - the pass raises it again, and names the block
             pass
 
     def _checked(self, index: int) -> NDArray[Any]:
         where, (count, last) = self._name(index), self.ends
+        expected = self.source.height(index), self.source.d
         try:
             block: NDArray[Any] = self.source.block(index)
         except MemoryError:
             raise
         except Exception as error:
             raise DataError(f"{where} cannot be read: {error}") from error
-        if block.ndim != 2 or block.shape[1] != self.source.d:
-            raise DataError(f"{where} has shape {block.shape}, not (rows, {self.source.d})")
-        if len(block) != self.source.height(index):
-            raise DataError(f"{where} has {len(block)} rows, not {self.source.height(index)}")
+        if block.shape != expected:
+            raise DataError(f"{where} has shape {block.shape}, not {expected}")
         try:
             check_rows(block)
         except DataError as error:
@@ -189,27 +163,20 @@ class Blocks:
 
 
 def here() -> str:
-    """Return what tells this process from all others."""
+    """Return host and number of this process."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def reduced(items: Iterable[T], merge: Callable[[T, T], T]) -> T:
     """Merge items along a binary tree: on each level the first with the second, and so on.
 
-    An item without a partner goes up as it is. Each is merged as soon as its partner is there, so
-    that of m items no more than log2(m) + 1 are held. Since a run of 2^j items that begins at a
-    multiple of 2^j is a tree of its own, such runs can be reduced anywhere.
-
-    Parameters
-    ----------
-    items : iterable
-        At least one.
-    merge : callable
+    At most log2(m) + 1 of m items are in memory. A run of 2^j items that begins at a multiple of
+    2^j is a subtree, which can be reduced anywhere.
     """
     held: list[tuple[int, T]] = []
     for item in items:
         held.append((0, item))
-        del item  # the list holds it, and merging drops it
+        del item  # so that merging frees it
         while len(held) > 1 and held[-2][0] == held[-1][0]:
             _merge_last(held, merge)
     while len(held) > 1:
@@ -224,19 +191,10 @@ def _merge_last(held: list[tuple[int, T]], merge: Callable[[T, T], T]) -> None:
 
 
 class Reduction(Calls):
-    """The calls of a `SummarySolver` on blocks: a step is a pass over all of them.
+    """The calls of a `SummarySolver` on blocks.
 
-    The clock of a pass is its wall time, less what a worker spends on reading on average where the
+    The clock of a pass is its wall-clock time, less the average reading time of a worker if the
     source does not have reading timed.
-
-    Parameters
-    ----------
-    solver : SummarySolver
-    oracle : Oracle
-        With a `BlockSource`.
-    budget : Budget
-        Where it allows fewer samples than the passes have, each pass reads the first ones only.
-    streams : Streams
     """
 
     streams, collects = False, True
@@ -259,11 +217,11 @@ class Reduction(Calls):
         return State()
 
     def left(self, state: State) -> float:
-        """Return the number of passes that are left."""
+        """Return the number of passes that the solver still does."""
         return self._solver.passes - state.work.steps
 
     def advance(self, oracle: Oracle, state: State, count: int) -> None:
-        """Do `count` passes, fewer where the solver converges."""
+        """Do `count` passes, fewer if the solver converges."""
         del oracle
         self.besides = 0.0
         for _ in range(count):
@@ -282,16 +240,15 @@ class Reduction(Calls):
         return solution
 
     def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
-        """Return what the workers spent."""
+        """Return the metrics of the workers."""
         del oracle
         return dict(self._spent)
 
     def close(self) -> None:
-        """End what was started for the run."""
+        """End the workers of the run."""
         self._engine.close()
 
     def _pass(self, state: State) -> Part:
-        """Go through all blocks once, and prepare the pass after it."""
         oracle, work = self._next, state.work
         part = self._engine.reduce(oracle)
         if part.summary.rows != oracle.rows:
@@ -320,21 +277,14 @@ def _source(oracle: Oracle) -> BlockSource:
     source = getattr(oracle, "source", None)
     if isinstance(source, BlockSource):
         return source
-    raise UsageError(
-        "its samples are no blocks that could be read in any order: take an array or files, "
-        "or the place numpy"
-    )
+    raise UsageError("its samples are not blocks: take an array or files, or the place numpy")
 
 
 def _rows(length: int, solver: AnySummarySolver, budget: Budget) -> int:
-    """Return the samples of a pass."""
     passes = solver.passes if math.isfinite(solver.passes) else 1
     rows = min(length, budget.samples // passes)
     if rows < 1:
-        raise UsageError(
-            f"{solver.name} goes {passes} times through the samples: give it a budget of at least "
-            "as many"
-        )
+        raise UsageError(f"{solver.name} reads the samples {passes} times: raise the budget")
     return int(rows)
 
 

@@ -43,18 +43,6 @@ class CountsFractions(Counting):
 
 
 @dataclass(frozen=True)
-class CountsNotANumber(Counting):
-    name = "counts-not-a-number"
-    flops = float("nan")
-
-
-@dataclass(frozen=True)
-class CountsTooMany(Counting):
-    name = "counts-too-many"
-    flops = 10**30
-
-
-@dataclass(frozen=True)
 class CountsNothing(Walk):
     name = "counts-nothing"
 
