@@ -12,23 +12,16 @@ from orthobench.cli.options import PATH, STORE, SUITE_OF_STORE
 
 @click.command()
 @STORE
-@click.option("-o", "--out", type=PATH, help="File, .csv, .jsonl or .parquet; of ioh a folder.  "
+@click.option("-o", "--out", type=PATH, help="File, .csv, .jsonl or .parquet.  "
               "[default: CSV to standard output]")  # fmt: skip
-@click.option("--format", "other", type=click.Choice(("ioh", "benchopt")),
-              help="For IOHanalyzer and iohinspector, or for benchopt.")  # fmt: skip
 @SUITE_OF_STORE
-def export(store: Path, out: Path | None, other: str | None, suite: str | None) -> None:
-    """Write a table of all checkpoints of all runs in STORE.
-
-    With --format, only the runs that reports show: those with the parameters that tuning chose.
-    """
-    from orthobench.results.export import FORMATS, to_csv, write
+def export(store: Path, out: Path | None, suite: str | None) -> None:
+    """Write a table of all checkpoints of all runs in STORE."""
+    from orthobench.results.export import to_csv, write
     from orthobench.results.results import Results
 
-    if other and out is None:
-        raise click.UsageError(f"--format {other} writes files; name them with --out")
     results = Results.read(store, suite)
     if out is None:
         to_csv(results, sys.stdout.buffer)
     else:
-        (FORMATS[other] if other else write)(results, out)
+        write(results, out)

@@ -89,14 +89,13 @@ class Imported:
     Attributes
     ----------
     source : str
-        The table, archive or folder that they were read from; empty if they were made here.
+        The table that they were read from; empty if they were made here.
     unit : str
         The unit of their costs: ``"evaluations"``.
     stops : str
-        What a caller could set to end a call earlier, in whole numbers: the unit, ``"steps"``, or
-        nothing.
+        The unit again if callers can end a run at a smaller whole number of it, or empty.
     digest : str
-        The SHA-256 of the curve, since there is no code to identify the run by.
+        The SHA-256 of the curve, which identifies the run in place of code.
     """
 
     source: str = ""
@@ -107,7 +106,7 @@ class Imported:
     @property
     def costs(self) -> tuple[str, ...]:
         """The names of the costs that are known."""
-        return tuple(dict.fromkeys(name for name in (self.unit, self.stops) if name))
+        return (self.unit,) if self.unit else ()
 
 
 IMPORTED = "imported"
