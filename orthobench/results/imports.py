@@ -1,4 +1,4 @@
-"""Tables of other harnesses, read into a store: CSV, TSV and Parquet with a row a checkpoint."""
+"""Tables of other harnesses, read into a store: CSV or TSV with a row a checkpoint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import itertools
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,20 +95,18 @@ def import_results(
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    readers = {".csv": _delimited, ".tsv": _delimited, ".parquet": _parquet}
-    if path.suffix not in readers:
-        raise DataError(f"{path} is no table: name files that end in {', '.join(readers)}")
+    if path.suffix not in (".csv", ".tsv"):
+        raise DataError(f"{path} is no table: name files that end in .csv or .tsv")
     try:
         with opened(path) as file:
             content = file.read()
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from None
-    for number, row in readers[path.suffix](content, path.name):
+    for number, row in _delimited(content, path.name):
         yield _row(row, f"{path.name} row {number}")
 
 
 def _delimited(content: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the rows of a CSV or TSV file, with the numbers of their lines."""
     try:
         lines = io.StringIO(content.decode("utf-8-sig"), newline="")
         reader = csv.reader(lines, delimiter="\t" if name.endswith(".tsv") else ",", strict=True)
@@ -124,23 +122,6 @@ def _delimited(content: bytes, name: str) -> Iterator[tuple[int, Mapping[str, An
         raise DataError(f"{name} is not UTF-8 at byte {error.start}: save it as such") from None
     except csv.Error as error:
         raise DataError(f"{name} row {reader.line_num} is no CSV ({error}): mend it") from None
-
-
-def _parquet(content: bytes, name: str) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    """Return the rows of a Parquet file, the first of which is 1."""
-    try:
-        import pyarrow as pa
-        from pyarrow.parquet import read_table
-    except ImportError as error:
-        message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
-        raise UsageError(message) from None
-    try:
-        table = read_table(io.BytesIO(content))
-    except (pa.ArrowException, OSError) as error:
-        said = " ".join(str(error).split())
-        raise DataError(f"{name} is no Parquet file ({said:.100}): write it anew") from None
-    known = [column for column in table.column_names if column in {*NEEDED, "start", "unit"}]
-    return enumerate(table.select(known).to_pylist(), 1)
 
 
 def _row(row: Mapping[str, Any], place: str) -> Row:
@@ -196,7 +177,7 @@ def _runs(rows: Sequence[Row], source: str) -> list[Run]:
 
 
 def _run(rows: Sequence[Row], worst: float, about: Imported) -> Run:
-    """Return the run of some rows, which begins with their start, or else with the worst value."""
+    """Return the run of some rows from their start, or else from the worst value."""
     problem, solver, seed = rows[0].problem, rows[0].solver, rows[0].seed
     starts = {row.start for row in rows if not math.isnan(row.start)}
     if len(starts) > 1:
@@ -223,10 +204,7 @@ def _run(rows: Sequence[Row], worst: float, about: Imported) -> Run:
 
 
 def _on_grid(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the points at the costs at which runs are recorded here, and the end.
-
-    So seeds can be compared at the same costs. Between two rows the earlier one counts.
-    """
+    """Return the points at the costs at which runs are recorded here, and the end."""
     costs, last = [cost for cost, _ in points], points[-1]
     numbers = itertools.takewhile(lambda n: n < last[0], checkpoints(RATIO))
     found = [(float(n), points[bisect_right(costs, n) - 1][1]) for n in numbers]

@@ -1,4 +1,4 @@
-"""What a run of a suite gave, read from its store."""
+"""The results of a suite, read from its store."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class Results:
-    """The records of one suite: every planned cell, finished, failed or missing.
+    """The runs of one suite: every planned cell, finished, failed or missing.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Results:
     records : sequence of Run
         In the suite's order.
     score : str
-        What the suite chooses tuned parameters by: one of `orthobench.harness.suite.SCORES`.
+        The choice of hyperparameters: one of `orthobench.harness.suite.SCORES`.
     tolerance : float, optional
         The part of the gap that the suite compares solvers at.
     """
@@ -65,9 +65,9 @@ class Results:
     def read(
         cls, path: Path | str, suite: str | None = None, tolerance: float | None = None
     ) -> Results:
-        """Read the results of a suite from a store; of the latest one where none is named.
+        """Read the results of a suite from a store, by default of the latest one.
 
-        Takes about 5 s and 300 MB for 100,000 runs of 30 checkpoints with 8 metrics.
+        Cost: about 5 s and 300 MB for 100,000 runs of 30 checkpoints with 8 metrics.
 
         Parameters
         ----------
@@ -80,9 +80,9 @@ class Results:
         Raises
         ------
         StoreError
-            Where the file is no store, or nothing was run on it.
+            If the file is no store, or nothing was run on it.
         UsageError
-            Where the suite was never run on it.
+            If the suite was never run on it.
         """
         path = store_at(Path(path))
         with Store(path) as store:
@@ -96,20 +96,12 @@ class Results:
             return cls(name, path, store.records(name), score=score, tolerance=tolerance or own)
 
     def __repr__(self) -> str:
-        counts = {
-            "problems": len({record.problem.label for record in self.records}),
-            "solvers": len({record.solver.label for record in self.records}),
-            "cells": len(self.records),
-            "failed": len(self.failures),
-            "not run yet": len(self.missing),
-            "refused": len(self.refused),
-        }
-        said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        return f"<Results of {self.suite!r}: {said}; {self.path}>"
+        counts = f"{len(self.records)} cells, {len(self.failures)} failed"
+        return f"<Results of {self.suite!r}: {counts}, {len(self.missing)} not run; {self.path}>"
 
     @cached_property
     def entries(self) -> list[SolverResult]:
-        """One entry for each problem and solver, with the trial that tuning chose."""
+        """One result for each problem and solver, with the trial that tuning chose."""
         try:
             found = choose(self.records, score=self.score)
         except UsageError as error:
@@ -123,25 +115,22 @@ class Results:
 
     @property
     def failures(self) -> list[Run]:
-        """The records that failed; those in `refused` and `missing` did not."""
+        """The runs that failed; those in `refused` and `missing` did not."""
         return [record for record in self.records if record.failed]
 
     @property
     def missing(self) -> list[Run]:
-        """The records of cells that were not run yet."""
+        """The cells that were not run yet."""
         return [record for record in self.records if record.stop.status is RunStatus.MISSING]
 
     @property
     def refused(self) -> list[Run]:
-        """The records of solvers that could not take their problem, with the reason."""
+        """The runs of solvers that could not take their problem, with the reason."""
         return [record for record in self.records if record.stop.status is RunStatus.REFUSED]
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions of the distributions that solvers, problems and core come from, by name.
-
-        More than one, separated by commas, where stores of different versions were merged.
-        """
+        """The versions of solvers, problems and core by distribution, separated by commas."""
         versions: dict[str, set[str]] = {}
         for record in self.records:
             for name, version in record.versions.items():
@@ -149,29 +138,18 @@ class Results:
         return {name: ", ".join(sorted(versions[name])) for name in sorted(versions)}
 
     def exhibits(self, records: Iterable[Run]) -> dict[str, Mapping[str, Exhibit]]:
-        """Return what the solutions of some runs look like, read from the store.
-
-        Parameters
-        ----------
-        records : iterable of Run
-            Such as the ``records`` of an entry: its runs, one for each seed.
-
-        Returns
-        -------
-        dict
-            By the records' keys, then by the names that the problem gives; empty where the run
-            failed, or its problem shows nothing.
+        """Return the exhibits of some runs by key and name, read from the store.
 
         Raises
         ------
         StoreError
-            Where an exhibit is damaged; names its run.
+            If an exhibit is damaged; names its cell.
         """
         with Store(self.path) as store:
             return {**store.exhibits(record.key for record in records)}
 
     def without_home(self) -> Results:
-        """Return the same results, in which the user's home folder is ``~``, to be published."""
+        """Return the results with ``~`` for the user's home folder, to be published."""
         info = cache(lambda shared: _without_home(shared.one))  # many runs share them
 
         def record(run: Run) -> Run:
@@ -185,7 +163,7 @@ class Results:
         return replace(self, records=[record(run) for run in self.records])
 
     def fingerprint(self) -> str:
-        """Return a digest of the plan and of all results of the suite, and what chooses trials."""
+        """Return a digest of all that a report of these results depends on."""
         facts = [
             (r.key, r.problem.label, r.problem.levels, r.solver.label, r.solver.tuned, r.checksum)
             for r in self.records
@@ -193,22 +171,14 @@ class Results:
         return f"{digest(repr(facts))[:16]} {self.score} {self.tolerance}"
 
     def session(self) -> dict[str, Any]:
-        """Return where the results come from: the latest session of the suite, from the store.
-
-        ``text`` is the suite as TOML, ``command`` the call, ``environment`` what it ran on;
-        ``started`` and ``ended`` are UTC, the latter None where the session was cut off. Home is
-        ``~`` in texts.
-        """
+        """Return the latest session of the suite, as in the store; the home folder is ``~``."""
         with Store(self.path) as store:
             session = store.session(self.suite)
         return {**session, **{name: hide_home(session[name]) for name in ("text", "command")}}
 
     @property
     def suite_as_typed(self) -> str:
-        """The suite as the command that ran it last named it: a file, or the name of a suite.
-
-        It is empty for runs of another harness, which nothing here can run again.
-        """
+        """The suite as its last command named it, a file or a name; empty for imported runs."""
         if any(run.imported.source for run in self.records[:1]):
             return ""
         try:
@@ -218,7 +188,7 @@ class Results:
         return next((w for w in words if Path(w).name == f"{self.suite}.toml"), self.suite)
 
     def columns(self) -> list[str]:
-        """Return the names of the columns of `rows` and of `to_pandas`, in their order."""
+        """Return the names of the columns of `to_pandas`."""
         metrics = dict.fromkeys(n for r in self.records for mark in r.trace for n in mark.metrics)
         return [
             *LABELS,
@@ -230,10 +200,7 @@ class Results:
         ]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Return one flat row for each checkpoint, and one for each record without any.
-
-        A row has those of the `columns` that its record has anything to say of.
-        """
+        """Return a row for each checkpoint and for each run without any, with its known columns."""
         return (
             row
             for record in self.records
@@ -241,10 +208,9 @@ class Results:
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return every checkpoint of every run as a data frame, to select and group from.
+        """Return every checkpoint of every run as a data frame.
 
-        Its dtypes do not depend on what failed or is missing: such a run has the rows of the
-        checkpoints that it reached, or where it reached none a single one, without numbers.
+        A run without any checkpoint has one row without numbers; dtypes do not depend on it.
 
         Returns
         -------
@@ -252,40 +218,28 @@ class Results:
             One row for each checkpoint, with the columns
 
             ``key``, ``problem``, ``family``, ``solver``, ``status``, ``reason`` : string
-                The run; solvers without their tuned parameters. `RunStatus` has the statuses.
             ``seed`` : int64
                 The seed.
             ``chosen`` : bool
-                Whether tuning chose the values that it ran with; reports show these runs.
+                Whether tuning chose its hyperparameters; reports show these runs.
             ``problem.NAME``, ``solver.NAME``
-                The parameters, Int64, float64, boolean or string; missing where the problem or
-                solver has none of that name.
+                The parameters: Int64, float64, boolean or string; missing if there is none.
             ``number``, ``steps``, ``samples``, ``flops`` : Int64
-                Which checkpoint, from 0, and the work up to it.
+                The checkpoint, from 0, and the work up to it.
             ``seconds``, ``readout_seconds`` : float64
-                On the solver's clock up to it; what reading the solution took there.
+                Time on the solver's clock up to it; time of reading the solution there.
             the metrics : float64
-                NaN where the judge does not report one.
+                NaN if the judge does not report one.
 
         Raises
         ------
         ImportError
-            Where pandas is not installed (``pip install orthobench[export]``).
-
-        Examples
-        --------
-        The final values of the runs that reports show::
-
-            frame = results.to_pandas()
-            runs = frame[frame.chosen].groupby(["problem", "solver", "seed"])
-            runs.last().suboptimality.unstack("solver")
+            If pandas is not installed (``pip install orthobench[export]``).
         """
         import pandas as pd
 
-        values: dict[str, list[Any]] = {name: [] for name in self.columns()}
-        for row in self.rows():
-            for name, column in values.items():
-                column.append(row.get(name))
+        rows = list(self.rows())
+        values = {name: [row.get(name) for row in rows] for name in self.columns()}
         dtypes = {**dict.fromkeys(values, "float64"), **DTYPES}
         for name, column in values.items():
             if name.startswith(("problem.", "solver.")):
@@ -308,32 +262,23 @@ def _without_home(info: Info) -> Info:
 
 
 def _rows(record: Run, chosen: bool) -> Iterator[dict[str, Any]]:
+    problem, solver, stop = record.problem, record.solver, record.stop
+    about = (
+        record.key, problem.label, problem.family, solver.label, record.seed, stop.status.value,
+        stop.reason, chosen,
+    )  # fmt: skip
     head = {
-        "key": record.key,
-        "problem": record.problem.label,
-        "family": record.problem.family,
-        "solver": record.solver.label,
-        "seed": record.seed,
-        "status": record.stop.status.value,
-        "reason": record.stop.reason,
-        "chosen": chosen,
-        **{f"problem.{name}": value for name, value in record.problem.parameters.items()},
-        **{f"solver.{name}": value for name, value in record.solver.parameters.items()},
+        **dict(zip(LABELS, about, strict=True)),
+        **{f"problem.{name}": value for name, value in problem.parameters.items()},
+        **{f"solver.{name}": value for name, value in solver.parameters.items()},
     }
     if not record.trace:
         yield head
     for number, mark in enumerate(record.trace):
-        work = mark.work
-        yield {
-            **head,
-            "number": number,
-            "steps": work.steps,
-            "samples": work.samples,
-            "flops": work.flops,
-            "seconds": mark.seconds,
-            "readout_seconds": mark.readout_seconds,
-            **mark.metrics,
-        }
+        counts = number, mark.work.steps, mark.work.samples, mark.work.flops
+        times = mark.seconds, mark.readout_seconds
+        numbers = dict(zip((*COUNTS, *TIMES), (*counts, *times), strict=True))
+        yield {**head, **numbers, **mark.metrics}
 
 
 def _prefixed(prefix: str, settings: Iterable[Mapping[str, Any]]) -> dict[str, None]:
@@ -341,7 +286,7 @@ def _prefixed(prefix: str, settings: Iterable[Mapping[str, Any]]) -> dict[str, N
 
 
 def _dtype(values: Iterable[Any]) -> str:
-    """Return the dtype of a column of parameters; that of None is any."""
+    """Return the dtype of a column of parameters."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return "float64"
@@ -350,17 +295,13 @@ def _dtype(values: Iterable[Any]) -> str:
 
 
 def _keys(suite: str, store: Path) -> tuple[str, float | None]:
-    """Return what a suite scores trials by, and its tolerance, as its text in a store says."""
+    """Return the score and the tolerance of a suite."""
     try:
         table = toml.loads(suite)
-    except tomllib.TOMLDecodeError as error:
-        raise StoreError(f"the store {store} is damaged (its suite is no TOML: {error})") from None
-    tuning, tolerance = table.get("tuning", {}), table.get("tolerance")
-    score = tuning.get("score", END) if isinstance(tuning, dict) else None
-    if score not in SCORES:
-        raise StoreError(f"the store {store} is damaged (its suite scores trials by {score!r:.40})")
-    if not (tolerance is None or (type(tolerance) in (int, float) and 0 < tolerance < 1)):
-        raise StoreError(
-            f"the store {store} is damaged (its suite has tolerance {tolerance!r:.40})"
-        )
+        score, tolerance = table.get("tuning", {}).get("score", END), table.get("tolerance")
+        sound = score in SCORES and (tolerance is None or 0 < tolerance < 1)
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError):
+        sound = False
+    if not sound:
+        raise StoreError(f"the store {store} is damaged (its suite is not what was run)")
     return str(score), tolerance

@@ -1,16 +1,10 @@
-"""The choice of tuned parameters: by the metric that the problem is ``tuned_by``.
+"""The choice of hyperparameters: by the metric that the problem is ``tuned_by``.
 
-That is measured on validation data where the problem has any, and never on test data. One choice
-is made for each problem and solver: the values whose metric at the end of the run, averaged over
-the seeds, is smallest, since comparisons rank by what is there at the end. A suite may say
-``tuning.score = "average"``: then it is averaged over the run first, as Arora, Cotter and Srebro
-2013 (section 6) choose "in terms of the average suboptimality over the run, on a validation set".
-The seeds are those that all trials are planned on; where a suite has ``tuning.seeds``, the chosen
-trial alone runs on others, which do not count in the choice.
-
-At a level, only trials that keep it can be chosen: those whose final value of its metric,
-averaged over the seeds, is at most the level. Of those the one whose ``tuned_by`` metric ends
-smallest is chosen: what a run had on its way may not have kept the level.
+The metric is measured on validation data if the problem has any, and never on test data. For each
+problem and solver the trial is chosen whose metric at the end of the run, averaged over the seeds
+that all trials are planned on, is smallest. With ``tuning.score = "average"`` it is averaged over
+the run first (Arora, Cotter and Srebro 2013, section 6). At a level, only trials can be chosen
+whose final value of its metric, averaged over the seeds, is at most the level.
 """
 
 from __future__ import annotations
@@ -35,20 +29,19 @@ from orthobench.tools.collections import grouped
 
 @dataclass(frozen=True)
 class Trial:
-    """One point of the grid of a solver's tuned parameters.
+    """One point of the grid of a solver's hyperparameters.
 
     Attributes
     ----------
     tuned : mapping
-        The tuned values; empty for a solver that has none.
     score : float
         Mean over seeds of the validation metric's final value, or of its average over the run;
-        infinite where a run failed or is missing, NaN where the judge does not report the metric,
-        and where there is one trial only.
+        infinite if a run failed or is missing, NaN if the judge does not report the metric, or
+        there is one trial only.
     records : tuple of Run
         One for each seed that trials are compared on, ascending.
     scores : tuple of float
-        The same of each seed; empty where some are missing.
+        The score of each seed; empty if some are missing.
     """
 
     tuned: Mapping[str, Any]
@@ -58,35 +51,34 @@ class Trial:
 
     @property
     def finished(self) -> tuple[Run, ...]:
-        """Its runs, without those that are planned and were not run yet."""
+        """Its runs that are not missing."""
         return _finished(self.records)
 
 
 @dataclass(frozen=True)
 class SolverResult:
-    """A solver on a problem, with its parameters chosen: what comparisons compare.
+    """A solver on a problem, with its hyperparameters chosen.
 
     Attributes
     ----------
     problem, solver : str
-        Their labels; that of the problem says the level, where it is compared at one.
+        Their labels; that of the problem includes the level, if there is one.
     best_parameters : mapping
-        The tuned values chosen.
+        The hyperparameters chosen.
     records : tuple of Run
         The chosen trial's runs, one for each seed.
     trials : tuple of Trial
-        All of the grid, the chosen one included.
+        The whole grid, with the chosen one.
     seeds : tuple of int
         The seeds planned.
     level : Target, optional
-        What solvers are compared at. Where no trial keeps it, the records are those of the trial
-        that comes nearest, as refused.
+        The level to keep. If no trial does, the runs are those of the nearest, as refused.
     tuned_on : tuple of int
         The seeds that trials are compared on.
     score : str
-        What trials are chosen by: one of `orthobench.harness.suite.SCORES`.
+        One of `orthobench.harness.suite.SCORES`.
     tolerance : float, optional
-        The part of the gap that solvers are compared at, where the suite says.
+        The suite's.
     """
 
     problem: str
@@ -102,34 +94,34 @@ class SolverResult:
 
     @property
     def problem_info(self) -> ProblemInfo:
-        """The facts of its problem, which all of its records share."""
+        """The problem that all runs share."""
         return self.records[0].problem
 
     @property
     def tuned_on_final(self) -> bool:
-        """Whether trials are chosen by what they have at the end, and not over the run."""
+        """Whether trials are chosen by their final values, not by averages over the run."""
         return self.score == END or self.level is not None
 
     @property
     def finished(self) -> tuple[Run, ...]:
-        """Its runs, without those that are planned and were not run yet."""
+        """Its runs that are not missing."""
         return _finished(self.records)
 
     @property
     def takes_part(self) -> bool:
-        """Whether it has runs to compare: it was not refused, and something was run."""
+        """Whether it was not refused, and something was run."""
         return bool(self.finished) and not self.refused
 
     @property
     def refused(self) -> bool:
-        """Whether the solver takes no part: it cannot take the problem, or not at this level."""
+        """Whether the solver cannot take the problem, or not at this level."""
         # seeds that were not run yet would be refused, too
         statuses = {record.stop.status for record in self.records}
         return RunStatus.REFUSED in statuses and statuses <= {RunStatus.REFUSED, RunStatus.MISSING}
 
     @property
     def refusal(self) -> str:
-        """Why the solver takes no part; empty where it does."""
+        """Why the solver was refused; empty if it was not."""
         reasons = (r.stop.reason for r in self.records if r.stop.status is RunStatus.REFUSED)
         return next(reasons, "") if self.refused else ""
 
@@ -137,35 +129,31 @@ class SolverResult:
 def choose(
     records: Sequence[Run], seeds: Iterable[int] = (), score: str = END
 ) -> list[SolverResult]:
-    """Choose the tuned parameters of each solver on each problem.
+    """Choose the hyperparameters of each solver on each problem.
 
-    A trial with a failed or missing run scores infinity; where all trials do, the one with
-    the fewest such runs is chosen, and one that was refused only where all were. Ties go to the
-    smaller value.
+    A trial with a failed or missing run scores infinity. If all trials do, the one with the fewest
+    such runs is chosen, and one that was refused only if all were. Ties go to the smaller value.
 
     Parameters
     ----------
     records : sequence of Run
-        A record that occurs twice, by its key, counts once.
+        A run that occurs twice, by its key, counts once.
     seeds : iterable of int
-        The seeds planned, where some may have no record at all. The seeds that any solver has
-        a record of on the same problem are planned in any case.
+        Seeds planned beyond those of the runs.
     score : str
-        What trials are chosen by, one of `orthobench.harness.suite.SCORES`; at a level it is the
-        end in any case.
+        One of `orthobench.harness.suite.SCORES`; at a level the end counts in any case.
 
     Returns
     -------
     list of SolverResult
-        Problems and solvers in the order in which the records name them first; a problem
-        compared at several levels has the entries of each.
+        Problems and solvers in their order; a problem at several levels has results of each.
 
     Raises
     ------
     UsageError
-        Where a solver has several trials and the judge does not report the validation metric,
-        where two different cells have the same labels, tuned values and seed, or where the trials
-        of a solver tune different parameters.
+        If a solver has several trials and the judge does not report the validation metric, if two
+        different cells have the same labels, hyperparameters and seed, or if the trials of a
+        solver have different hyperparameters.
     """
     planned = set(seeds)
     entries: list[SolverResult] = []
@@ -178,12 +166,7 @@ def choose(
 
 
 def varied(entry: SolverResult) -> list[str]:
-    """Return the parameters of which a solver has trials with several values.
-
-    Parameters
-    ----------
-    entry : SolverResult
-    """
+    """Return the hyperparameters with several values among the trials."""
     values = {
         name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.best_parameters
     }
@@ -191,7 +174,7 @@ def varied(entry: SolverResult) -> list[str]:
 
 
 def slice_of(entry: SolverResult, parameter: str) -> list[Trial]:
-    """Return the trials that differ from the chosen one in no other parameter."""
+    """Return the trials that differ from the chosen one in this hyperparameter alone."""
     if parameter not in varied(entry):
         return []
     rest = canonical(_without(entry.best_parameters, parameter))
@@ -203,23 +186,20 @@ def _without(tuned: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def average(record: Run, metric: str, horizon: float | None = None) -> float:
-    """Return the average of a metric over a run: the trapezoidal rule over the samples drawn.
-
-    Checkpoints are spaced geometrically, so each counts by the samples around it. Steps stand
-    in for samples where the method draws none.
+    """Return the average of a metric over a run: the trapezoidal rule over samples, or steps.
 
     Parameters
     ----------
     record : Run
     metric : str
     horizon : float, optional
-        Average up to this many samples; a run that ended sooner keeps its last value.
+        Number of samples to average over; a run that ended sooner keeps its last value.
 
     Returns
     -------
     float
-        Infinite where the run failed or is absent, or the metric is not finite or not reported
-        at a checkpoint; NaN where it is not reported at the last.
+        Infinite if the run failed or is absent, or the metric is not finite or not reported at a
+        checkpoint; NaN if it is not reported at the last.
     """
     if not (record.ok and record.trace):
         return math.inf
@@ -240,11 +220,8 @@ def average(record: Run, metric: str, horizon: float | None = None) -> float:
 def last(record: Run, metric: str) -> float:
     """Return the final value of a metric.
 
-    Returns
-    -------
-    float
-        Infinite where the run failed or is absent, or the metric is not finite; NaN where it is
-        not reported.
+    It is infinite if the run failed or is absent, or the metric is not finite, and NaN if it is not
+    reported.
     """
     if not (record.ok and record.trace):
         return math.inf
@@ -253,14 +230,14 @@ def last(record: Run, metric: str) -> float:
 
 
 def _effort(record: Run) -> Array:
-    """Return the samples drawn so far, or where none are drawn the steps, at all checkpoints."""
+    """Return the samples drawn up to each checkpoint, or the steps if none are drawn."""
     if record.trace[-1].work.samples > 0:
         return read(record.trace, lambda mark: mark.work.samples)
     return read(record.trace, lambda mark: mark.work.steps)
 
 
 def _scoring(level: Target | None, by: str, runs: Sequence[Run]) -> Callable[[Run, str], float]:
-    """Return what scores a run: a metric at the end, or averaged up to where the longest ended."""
+    """Return the function that scores a run."""
     if level or by == END:
         return last
     return partial(average, horizon=max((_effort(r)[-1] for r in runs if r.trace), default=0.0))
@@ -271,7 +248,7 @@ def _finished(records: Iterable[Run]) -> tuple[Run, ...]:
 
 
 def untunable(solver: str, problem: str, metric: str) -> UsageError:
-    """Return the error for several trials on a problem without the metric that one is chosen by."""
+    """Return the error for several trials on a problem without the validation metric."""
     return UsageError(
         f"{solver} cannot be tuned on {problem}: its judge does not report {metric!r}; give the "
         "problem a validation part, or one value for each parameter"
@@ -306,7 +283,7 @@ def _entry(
 
 
 def _best_at(level: Target, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
-    """Return the best of the trials that keep a level, or the nearest to it and why none keeps."""
+    """Return the best trial that keeps a level, or the nearest one and why none does."""
     if all(any(not record.ok for record in trial.records) for trial in trials):
         return _best(trials, planned), ""
     reached = {id(trial): _reached(trial, level.metric) for trial in trials}
@@ -314,22 +291,14 @@ def _best_at(level: Target, trials: Sequence[Trial], planned: int) -> tuple[Tria
     if keeping:
         return _best(keeping, planned), ""
     nearest = min(trials, key=lambda trial: reached[id(trial)])
-    return nearest, _unkept(level, nearest, reached[id(nearest)])
+    return nearest, f"no trial keeps {level}: the nearest ends at {reached[id(nearest)]:.4g}"
 
 
 def _reached(trial: Trial, metric: str) -> float:
-    """Return the final value of a metric, averaged over seeds; infinite where a run failed."""
+    """Return the final value of a metric, averaged over seeds; infinite if a run failed."""
     if any(not (record.ok and record.trace) for record in trial.records):
         return math.inf
     return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
-
-
-def _unkept(level: Target, nearest: Trial, reached: float) -> str:
-    marks = [record.trace[-1] for record in nearest.records if record.trace]
-    if marks and level.metric not in marks[0].metrics:
-        reported = ", ".join(marks[0].metrics)
-        return f"its judge does not report {level.metric!r}; it reports {reported}"
-    return f"no trial keeps {level}: the nearest ends at {reached:.4g}"
 
 
 def _trial(
@@ -379,12 +348,12 @@ def _best(trials: Sequence[Trial], planned: int) -> Trial:
 
 
 def _rank(trial: Trial, planned: int) -> tuple[float, bool, int]:
-    """Return what is smallest of the best trial: its score, whether refused, runs that failed."""
+    """Return the key by which the best trial is smallest."""
     refused = any(record.stop.status is RunStatus.REFUSED for record in trial.records)
     return trial.score, refused, planned - sum(record.ok for record in trial.records)
 
 
 def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:
-    """Order trials by their values, names ascending; numbers come before anything else."""
+    """Return the key that orders trials: numbers come before texts."""
     values = [tuned[name] for name in sorted(tuned)]
     return [(False, v) if isinstance(v, (int, float)) else (True, str(v)) for v in values]

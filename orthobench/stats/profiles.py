@@ -1,4 +1,4 @@
-"""Performance profiles and expected costs of solvers up to targets; pure functions."""
+"""Performance profiles and expected costs of solvers up to targets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def distribution(values: ArrayLike) -> tuple[Array, Array]:
     Parameters
     ----------
     values : array_like
-        Of any shape; a value that is not finite counts as larger than any x.
+        A value that is not finite counts as larger than any x.
 
     Returns
     -------
@@ -63,38 +63,36 @@ def performance_ratios(costs: Array) -> Array:
 def expected_costs(
     runs: RunMatrix, cost: str, tau: float
 ) -> dict[tuple[str, str], tuple[float, float, float, int, int]]:
-    """Return what it costs to reach a target, with restarts after runs that miss it.
+    """Return the expected cost to reach a target, with restarts after runs that miss it.
 
-    The sum of what all runs took, to the target or, if they missed it, to their end, over the
-    number of those that reached it: COCO's average runtime (Hansen, Auger, Ros, Mersmann, Tusar and
-    Brockhoff 2021, "COCO: a platform for comparing continuous optimizers in a black-box setting",
-    Optim. Methods Softw. 36(1), section 4). Runs that failed count with all they took.
+    It is the cost of all runs, to the target or else to their end, over the number of runs that
+    reached it. Source: average runtime of COCO (Hansen et al. 2021, Optim. Methods Softw. 36(1),
+    section 4).
 
     Parameters
     ----------
     runs : RunMatrix
     cost : str
-        One of `orthobench.stats.costs.COSTS`.
     tau : float
         In (0, 1): see `RunMatrix.targets`.
 
     Returns
     -------
     dict
-        By solver and problem, if there is a run: the estimate, the ends of its bootstrap
-        interval, all infinite if no run reached the target, and how many runs did, of how many.
+        By solver and problem: the estimate, the ends of its bootstrap interval, all infinite if no
+        run reached the target, the number of runs that did, and that of all runs.
     """
-    hits, whole = runs.costs(cost, tau), runs.whole[cost]
-    there, reached = np.isfinite(whole), np.isfinite(hits)
-    spent = np.where(there, np.where(reached, hits, whole), 0.0)
-    instances = grouped(range(len(runs.instances)), lambda i: runs.instances[i][0])
+    hits, whole = runs.costs(cost, tau), runs.whole(cost)
     found: dict[tuple[str, str], tuple[float, float, float, int, int]] = {}
-    for problem, own in instances.items():
-        for row, solver in enumerate(runs.solvers):
-            if at := [i for i in own if there[row, i]]:
-                values = spent[row, at], reached[row, at]
-                estimate, hit = float(_ratio(*values)), int(values[1].sum())
-                found[solver, problem] = (estimate, *_interval(*values), hit, len(at))
+    for problem, own in grouped(range(len(runs.instances)), lambda i: runs.instances[i][0]).items():
+        for solver, at_end, to_target in zip(runs.solvers, whole, hits, strict=True):
+            if at := [i for i in own if np.isfinite(at_end[i])]:
+                reached = np.isfinite(to_target[at])
+                spent = np.where(reached, to_target[at], at_end[at])
+                low, high = _interval(spent, reached)
+                found[solver, problem] = (
+                    float(_ratio(spent, reached)), low, high, int(reached.sum()), len(at),
+                )  # fmt: skip
     return found
 
 

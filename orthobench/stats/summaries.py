@@ -1,7 +1,6 @@
 """Summaries over seeds: median, spread, interval and failures of one metric at the end of runs.
 
-A run that failed or is infeasible counts as infinitely bad: it is never dropped. One that is
-absent does not count.
+A run that failed or is infeasible counts as infinite; one that is absent does not count.
 """
 
 from __future__ import annotations
@@ -23,15 +22,13 @@ class Summary:
     Attributes
     ----------
     values : tuple of float
-        One for each planned seed, by seed; infinite if the run failed, NaN if it is
-        absent.
+        One for each planned seed, by seed; infinite if the run failed, NaN if it is absent.
     median, low, high : float
-        The median and the spread around it: the quartiles, or the range of fewer than 4 runs. NaN
-        if nothing was run yet.
+        See `orthobench.stats.bootstrap.spread`; NaN if nothing was run yet.
     interval : tuple of float
         The 95 % bootstrap interval of the median.
     n_ok : int
-        Runs that did not fail.
+        Number of runs that did not fail.
     failures : tuple of dict
         ``seed``, ``status`` and ``reason`` of each run that counts as failed.
     """
@@ -46,12 +43,12 @@ class Summary:
 
     @property
     def n_failed(self) -> int:
-        """Runs that failed."""
+        """Number of runs that failed."""
         return len(self.failures)
 
     @property
     def n_missing(self) -> int:
-        """Planned seeds without a run: refused, or not run yet."""
+        """Number of planned seeds without a run."""
         return sum(map(math.isnan, self.values))
 
     @property
@@ -72,17 +69,16 @@ def summaries(
     Parameters
     ----------
     runs : iterable of iterable of Run
-        The records of each solver, at most one for each seed.
+        The runs of each solver, at most one for each seed.
     metric : str
         A run whose judge does not report it has failed.
     seeds : iterable of int
-        The planned seeds; so are those that any solver has a record of. One without a record was
-        not run yet.
+        Seeds planned beyond those of the runs.
 
     Raises
     ------
     ValueError
-        If there are neither records nor seeds.
+        If there are neither runs nor seeds.
     """
     records = [{record.seed: record for record in of_solver} for of_solver in runs]
     planned = sorted(set(seeds).union(*records))

@@ -43,11 +43,10 @@ def median_final(records: Sequence[Run], value: Callable[[Checkpoint], float]) -
 
 
 def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> float:
-    """Return what the trials that tuning did not choose took: each run once, the mean over seeds.
+    """Return the cost of the trials that tuning did not choose, by the mean over seeds.
 
-    Added to what the chosen trial took, it is what a solver costs whose parameters are not known
-    before, as in the external tuning rule of AlgoPerf (Dahl et al. 2023, arXiv:2306.07179).
-    Runs that failed took what they had taken by then.
+    It is the price of tuning, as in the external tuning rule of AlgoPerf (Dahl et al. 2023,
+    arXiv:2306.07179). Failed runs count with their cost.
     """
     others = (trial for trial in entry.trials if trial.tuned != entry.best_parameters)
     spent = ([value(r.trace[-1]) for r in trial.finished if r.trace] for trial in others)
@@ -57,9 +56,9 @@ def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> fl
 def final_spread(
     records: Sequence[Run], value: Callable[[Checkpoint], float], planned: int
 ) -> tuple[float, float, float]:
-    """Return median, low and high of a final value over so many planned runs; see `spread`.
+    """Return median, low and high of a final value over the planned runs; see `spread`.
 
-    Runs that failed or are absent are infinite: what is planned is only as good as the whole of it.
+    Runs that failed or are absent are infinite.
     """
     values = [final(record, value) if record.ok else math.inf for record in records]
     return spread(values + [math.inf] * (planned - len(records)))

@@ -1,4 +1,4 @@
-"""What a page and a store tell of the user and the machine."""
+"""The home folder of the user is in no store and on no page."""
 
 import json
 
