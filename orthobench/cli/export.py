@@ -17,8 +17,7 @@ from orthobench.cli.options import PATH, STORE, SUITE_OF_STORE
 @SUITE_OF_STORE
 def export(store: Path, out: Path | None, suite: str | None) -> None:
     """Write a table of all checkpoints of all runs in STORE."""
-    from orthobench.results.export import to_csv, write
-    from orthobench.results.results import Results
+    from orthobench.results.results import Results, to_csv, write
 
     results = Results.read(store, suite)
     if out is None:

@@ -1,9 +1,8 @@
 """Answers over problems: the solver to use, and the factor of its cost to the cheapest.
 
-The solver with the smallest geometric mean over problems is named, of its cost over that of the
-cheapest solver that is as good as the best. A problem on which it is not as good counts `MISS`.
-Variants of one data set share the weight of one problem. A problem on which no solver is shown to
-be as good is left out of the mean.
+The solver is named whose cost over that of the cheapest that is as good has the smallest geometric
+mean over problems; one on which it is not as good counts `MISS`. Variants of one data set have the
+weight of one problem. A problem on which no solver is shown to be as good is left out.
 """
 
 from __future__ import annotations
@@ -51,8 +50,6 @@ class Standing:
     factor: float
     worst: float
 
-
-FACTORS = ("factor", "mean_factor", "worst_factor")
 
 NOBODY = Standing("", "", {}, 0, 0, 0, math.nan, math.nan)
 
@@ -146,7 +143,10 @@ def answer(comparisons: Sequence[Comparison], suite: str = "") -> Answer:
     )  # fmt: skip
     if len({one.use for one in own}) == 1:
         return joined
-    return replace(joined, use=None, parameters={}, **dict.fromkeys(FACTORS, math.nan))
+    none = math.nan
+    return replace(
+        joined, use=None, parameters={}, factor=none, mean_factor=none, worst_factor=none
+    )
 
 
 def plain_answer(found: Answer) -> dict[str, Any]:

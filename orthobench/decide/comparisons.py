@@ -41,7 +41,7 @@ def compare(
         One of `orthobench.stats.costs.ALL_COSTS`, or the unit of imported runs; by default seconds,
         or that unit.
     tolerance : float, optional
-        The part of the gap by which a solver may end above the best, in place of the suite's.
+        In place of the suite's.
     metric : str
         By default the problem's primary metric.
 
@@ -113,7 +113,7 @@ class _Problem:
         cost = cost or self._unit or "seconds"
         tolerance = tolerance or self._results[0].tolerance or TOLERANCE
         prices = {
-            name: own.costs([curve and curve.spent(cost) for curve in self._curves[name]])
+            name: own.costs([curve.spent(cost) if curve else None for curve in self._curves[name]])
             for name, own in self._calls.items()
         }
         decided = {d.solver: d for d in self._evidence.decide(prices, tolerance, cost)}

@@ -3,13 +3,12 @@
 A solver is *as good as the best* if the upper end of the interval of its typical (median)
 difference from the true best is within the tolerance, and *worse* if the lower end is beyond it
 (`orthobench.stats.differences`). At most one problem in twenty has a wrong verdict
-(`docs/decision.md`). With fewer than `FEWEST` seeds a solver is *untested*, and if it typically ends
+(`docs/decision.md`). With fewer than `FEWEST` seeds a solver is *untested*; if it typically ends
 lower than another one, that one is *undecided*.
 
-A solver that is as good offers calls (`orthobench.stats.calls`): its end, and earlier stops. From
-the end backwards each stop is tested against the ends of all solvers, its own included, and the
-first that fails ends the search. The order is fixed before, so that there is no further correction
-(Marcus, Peritz and Gabriel 1976, *Biometrika* 63).
+The calls of such a solver (`orthobench.stats.calls`) are its end, and earlier stops. From the end
+backwards each stop is tested against the ends of all solvers, up to the first that fails. This
+order is fixed before, and needs no correction (Marcus, Peritz and Gabriel 1976, *Biometrika* 63).
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ class Decision:
     factor_interval : (float, float)
         The 95 % interval of that factor, paired over the seeds.
     seeds, copies, n_failed : int
-        Distinct seeds; seeds whose runs are copies of others; failed runs.
+        Number of distinct seeds, of copies of other seeds, and of failed runs.
     success : float
         The share of its runs that end within `STRICT` of the best value seen.
     more_seeds : int, optional
@@ -362,7 +361,6 @@ class Evidence:
         return Verdict.UNDECIDED, seeds_to_decide(pair, tolerance, ends.tail(i))
 
     def _shortest(self, i: int, tolerance: float) -> int:
-        """Return the place of the shortest call of a solver that is as good."""
         own = self._calls[self._ends.names[i]]
         place = len(own.stops) - own.whole
         while place > 0 and self._ends.within(i, own.values[place - 1], tolerance):
@@ -370,7 +368,6 @@ class Evidence:
         return place
 
     def _is_exact(self, i: int, call: Call) -> bool:
-        """Return whether a call ends at a known optimum on all seeds."""
         values = self._calls[self._ends.names[i]].values[call.place]
         near = np.abs(values) <= EXACT * np.abs(self._ends.start)
         return self._certified and bool(call.seeds) and bool(near[self._ends.ran[i]].all())

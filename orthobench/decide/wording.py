@@ -117,7 +117,6 @@ def _stop(call: Call | None) -> str:
 
 
 def _amount(comparison: Comparison, call: Call) -> str:
-    """Return the cost of a call with its unit; it is infinite if it was not measured."""
     cost = cost_of(comparison.cost)
     if not math.isfinite(call.cost):
         return f"unknown {cost.title}"

@@ -67,7 +67,6 @@ def _differences(cell: Cell, old: Mapping[str, Any]) -> list[str]:
 
 
 def _flat(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the identity, those in tables one by one."""
     found: dict[str, Any] = {}
     for part, value in content.items():
         joint = " of " if part in ("code", "versions") else " "

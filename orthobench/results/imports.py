@@ -109,19 +109,18 @@ def _rows(path: Path) -> Iterator[Row]:
 def _delimited(content: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
         lines = io.StringIO(content.decode("utf-8-sig"), newline="")
-        reader = csv.reader(lines, delimiter="\t" if name.endswith(".tsv") else ",", strict=True)
-        head = [title.strip() for title in next(reader, [])]
-        for row in filter(None, reader):
-            if len(row) != len(head):
-                raise DataError(
-                    f"{name} row {reader.line_num} has {len(row)} fields, and the head has "
-                    f"{len(head)}: mend the row"
-                )
-            yield reader.line_num, dict(zip(head, row, strict=True))
+        reader = csv.DictReader(
+            lines, delimiter="\t" if name.endswith(".tsv") else ",", strict=True
+        )
+        reader.fieldnames = [title.strip() for title in reader.fieldnames or []]
+        for row in reader:
+            if None in row:
+                raise DataError(f"{name} row {reader.line_num} is longer than the head: mend it")
+            yield reader.line_num, row
     except UnicodeDecodeError as error:
         raise DataError(f"{name} is not UTF-8 at byte {error.start}: save it as such") from None
     except csv.Error as error:
-        raise DataError(f"{name} row {reader.line_num} is no CSV ({error}): mend it") from None
+        raise DataError(f"{name} is no CSV ({error}): mend it") from None
 
 
 def _row(row: Mapping[str, Any], place: str) -> Row:
@@ -193,8 +192,8 @@ def _run(rows: Sequence[Row], worst: float, about: Imported) -> Run:
         stop = Termination(RunStatus.DIVERGED, f"its value is {value} at {cost:g} {about.unit}")
     facts = asdict(about) | {"digest": hashlib.sha256(repr(points).encode()).hexdigest()}
     settings = {"budget": {}, "until": None, "versions": {}, "imported": facts}
-    texts = (canonical({"name": name, "parameters": {}}) for name in (problem, solver))
-    identity = Identity(*texts, seed, canonical(settings))
+    named = {name: canonical({"name": name, "parameters": {}}) for name in (problem, solver)}
+    identity = Identity(named[problem], named[solver], seed, canonical(settings))
     return Run(
         identity.key, ProblemInfo(problem, problem, {}, IMPORTED, VALUE, VALUE),
         SolverInfo(solver, name=solver), seed, stop,

@@ -1,14 +1,16 @@
-"""The results of a suite, read from its store."""
+"""The results of a suite, read from its store, and written as tables."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
@@ -19,7 +21,8 @@ from orthobench.results.runs import UNTOLD, ProblemInfo, Run, SolverInfo
 from orthobench.results.store import FILE, Store
 from orthobench.results.tuning import SolverResult, choose
 from orthobench.tools import toml
-from orthobench.tools.files import hide_home
+from orthobench.tools.collections import plain
+from orthobench.tools.files import atomic_write, hide_home, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +53,7 @@ class Results:
     records : sequence of Run
         In the suite's order.
     score : str
-        The choice of hyperparameters: one of `orthobench.harness.suite.SCORES`.
+        One of `orthobench.harness.suite.SCORES`.
     tolerance : float, optional
         The part of the gap that the suite compares solvers at.
     """
@@ -200,36 +203,33 @@ class Results:
         ]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Return a row for each checkpoint and for each run without any, with its known columns."""
-        return (
-            row
-            for record in self.records
-            for row in _rows(record, record.key in self.reported_keys)
-        )
+        """Yield a row for each checkpoint and for each run without any, with its known columns."""
+        for run in self.records:
+            head = {
+                "key": run.key, "problem": run.problem.label, "family": run.problem.family,
+                "solver": run.solver.label, "seed": run.seed, "status": run.stop.status.value,
+                "reason": run.stop.reason, "chosen": run.key in self.reported_keys,
+                **{f"problem.{name}": value for name, value in run.problem.parameters.items()},
+                **{f"solver.{name}": value for name, value in run.solver.parameters.items()},
+            }  # fmt: skip
+            if not run.trace:
+                yield head
+            for number, at in enumerate(run.trace):
+                spent = (
+                    at.work.steps,
+                    at.work.samples,
+                    at.work.flops,
+                    at.seconds,
+                    at.readout_seconds,
+                )
+                counts = zip((*COUNTS, *TIMES), (number, *spent), strict=True)
+                yield {**head, **dict(counts), **at.metrics}
 
     def to_pandas(self) -> pd.DataFrame:
         """Return every checkpoint of every run as a data frame.
 
         A run without any checkpoint has one row without numbers; dtypes do not depend on it.
-
-        Returns
-        -------
-        DataFrame
-            One row for each checkpoint, with the columns
-
-            ``key``, ``problem``, ``family``, ``solver``, ``status``, ``reason`` : string
-            ``seed`` : int64
-                The seed.
-            ``chosen`` : bool
-                Whether tuning chose its hyperparameters; reports show these runs.
-            ``problem.NAME``, ``solver.NAME``
-                The parameters: Int64, float64, boolean or string; missing if there is none.
-            ``number``, ``steps``, ``samples``, ``flops`` : Int64
-                The checkpoint, from 0, and the work up to it.
-            ``seconds``, ``readout_seconds`` : float64
-                Time on the solver's clock up to it; time of reading the solution there.
-            the metrics : float64
-                NaN if the judge does not report one.
+        `docs/store.md` has the columns and their dtypes.
 
         Raises
         ------
@@ -261,26 +261,6 @@ def _without_home(info: Info) -> Info:
     return replace(info, label=hide_home(info.label), **values)
 
 
-def _rows(record: Run, chosen: bool) -> Iterator[dict[str, Any]]:
-    problem, solver, stop = record.problem, record.solver, record.stop
-    about = (
-        record.key, problem.label, problem.family, solver.label, record.seed, stop.status.value,
-        stop.reason, chosen,
-    )  # fmt: skip
-    head = {
-        **dict(zip(LABELS, about, strict=True)),
-        **{f"problem.{name}": value for name, value in problem.parameters.items()},
-        **{f"solver.{name}": value for name, value in solver.parameters.items()},
-    }
-    if not record.trace:
-        yield head
-    for number, mark in enumerate(record.trace):
-        counts = number, mark.work.steps, mark.work.samples, mark.work.flops
-        times = mark.seconds, mark.readout_seconds
-        numbers = dict(zip((*COUNTS, *TIMES), (*counts, *times), strict=True))
-        yield {**head, **numbers, **mark.metrics}
-
-
 def _prefixed(prefix: str, settings: Iterable[Mapping[str, Any]]) -> dict[str, None]:
     return dict.fromkeys(f"{prefix}.{name}" for values in settings for name in values)
 
@@ -305,3 +285,51 @@ def _keys(suite: str, store: Path) -> tuple[str, float | None]:
     if not sound:
         raise StoreError(f"the store {store} is damaged (its suite is not what was run)")
     return str(score), tolerance
+
+
+def write(results: Results, path: Path) -> None:
+    """Write one row a checkpoint, in the format that the suffix names.
+
+    Parameters
+    ----------
+    results : Results
+    path : Path
+        With suffix ``.csv``, ``.jsonl`` (null stands for a number that is not finite) or
+        ``.parquet`` (which needs ``orthobench[export]``).
+
+    Raises
+    ------
+    UsageError
+        On another suffix, a missing package, or a file that cannot be written.
+    """
+    formats = {".csv": to_csv, ".jsonl": _to_json_lines, ".parquet": _to_parquet}
+    if path.suffix not in formats:
+        raise unknown("suffix", path.suffix, formats)
+    with atomic_write(path) as file:
+        formats[path.suffix](results, file)
+
+
+def to_csv(results: Results, file: BinaryIO) -> None:
+    """Write CSV with the columns of `Results.to_pandas`."""
+    columns = results.columns()
+    rows = ([row.get(name, "") for name in columns] for row in results.rows())
+    write_csv(itertools.chain([columns], rows), file, "\n")
+
+
+def _to_json_lines(results: Results, file: BinaryIO) -> None:
+    for row in results.rows():
+        text = json.dumps(plain(row))
+        file.write(f"{text}\n".encode())
+
+
+def _to_parquet(results: Results, file: BinaryIO) -> None:
+    """Write Parquet; a column of several types becomes text, since a column has one there."""
+    try:
+        frame = results.to_pandas()
+        for name in frame.select_dtypes(object):
+            if frame[name].dropna().map(type).nunique() > 1:
+                frame[name] = frame[name].map(str, na_action="ignore").astype("string")
+        frame.to_parquet(file, index=False)
+    except ImportError as error:
+        message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
+        raise UsageError(message) from None

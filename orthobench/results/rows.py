@@ -83,6 +83,13 @@ class Writer:
             return self._insert("session", {name: row[name] for name in SESSION})
         return int(number)
 
+    def begin(self, session: Session) -> int:
+        """Return the number of a session, whose suite has no plan then."""
+        number = self.session(session)
+        suite = self.text(session["suite"])
+        self._connection.execute("DELETE FROM plan WHERE suite = ?", (suite,))
+        return number
+
     def cell(self, run: Run) -> int:
         """Return the number of the cell of a run; it is added if it is new."""
         key, identity = bytes.fromhex(run.key), run.identity
@@ -237,7 +244,6 @@ class Reader:
                 yield run
 
     def _label(self, row: sqlite3.Row) -> str:
-        """Return the label of a row as far as it can be read."""
         with suppress(*checks.ERRORS):
             solver, problem = self._text(row["solver_label"]), self._text(row["problem_label"])
             return run_label(solver, problem, row["seed"])

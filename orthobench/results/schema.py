@@ -113,9 +113,7 @@ def exists(path: Path) -> bool:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Refuse a store that this process cannot write or create, before SQLite makes files beside it.
-
-    Such files would belong to the user who tried, and keep the owner of the store out.
+    """Refuse a store that this process cannot write, before SQLite makes files beside it.
 
     Raises
     ------
@@ -189,8 +187,7 @@ def opened(path: Path, write: bool) -> sqlite3.Connection:
 def check(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a damaged database, and one whose tables are not those above.
 
-    Views, triggers, indices, constraints and computed columns would run a stranger's expressions;
-    so these are looked for first, in what only needs to be read.
+    Views, triggers, indices, constraints and computed columns would run a stranger's expressions.
 
     Raises
     ------

@@ -6,7 +6,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,11 +69,7 @@ class Trace(Sequence[Checkpoint]):
     def __len__(self) -> int:
         return self._points
 
-    @overload
-    def __getitem__(self, index: int) -> Checkpoint: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Checkpoint, ...]: ...
-    def __getitem__(self, index: int | slice) -> Checkpoint | tuple[Checkpoint, ...]:
+    def __getitem__(self, index: Any) -> Any:
         if index in (-1, slice(-1, None)):
             return self._final if index == -1 else (self._final,)
         return self._marks[index]
@@ -204,10 +200,7 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
 
 @cache
 def _schedule() -> bytes:
-    """Return the column of steps that most blocks begin with, so that none has to hold it.
-
-    It is a part of the format: another one makes all blocks unreadable.
-    """
+    """Return the column of steps that most blocks begin with, a part of the format."""
     steps = [0, 1]
     while len(steps) < 60:
         steps.append(max(steps[-1] + 1, int(1.3 * steps[-1])))

@@ -1,10 +1,9 @@
 """The choice of hyperparameters: by the metric that the problem is ``tuned_by``.
 
-The metric is measured on validation data if the problem has any, and never on test data. For each
-problem and solver the trial is chosen whose metric at the end of the run, averaged over the seeds
-that all trials are planned on, is smallest. With ``tuning.score = "average"`` it is averaged over
-the run first (Arora, Cotter and Srebro 2013, section 6). At a level, only trials can be chosen
-whose final value of its metric, averaged over the seeds, is at most the level.
+It is measured on validation data if the problem has any, and never on test data. The trial is
+chosen whose metric at the end of the run, averaged over the seeds of all trials, is smallest. With
+``tuning.score = "average"`` it is averaged over the run first (Arora, Cotter and Srebro 2013,
+section 6). At a level, only trials can be chosen whose average end is at most the level.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -35,9 +35,8 @@ class Trial:
     ----------
     tuned : mapping
     score : float
-        Mean over seeds of the validation metric's final value, or of its average over the run;
-        infinite if a run failed or is missing, NaN if the judge does not report the metric, or
-        there is one trial only.
+        Mean over seeds of the validation metric; infinite if a run failed or is missing, NaN
+        without the metric, or with one trial only.
     records : tuple of Run
         One for each seed that trials are compared on, ascending.
     scores : tuple of float
@@ -78,7 +77,6 @@ class SolverResult:
     score : str
         One of `orthobench.harness.suite.SCORES`.
     tolerance : float, optional
-        The suite's.
     """
 
     problem: str
@@ -143,17 +141,11 @@ def choose(
     score : str
         One of `orthobench.harness.suite.SCORES`; at a level the end counts in any case.
 
-    Returns
-    -------
-    list of SolverResult
-        Problems and solvers in their order; a problem at several levels has results of each.
-
     Raises
     ------
     UsageError
-        If a solver has several trials and the judge does not report the validation metric, if two
-        different cells have the same labels, hyperparameters and seed, or if the trials of a
-        solver have different hyperparameters.
+        If a solver has several trials and no validation metric, if two different cells have the
+        same labels, hyperparameters and seed, or if trials have different hyperparameters.
     """
     planned = set(seeds)
     entries: list[SolverResult] = []
@@ -167,22 +159,17 @@ def choose(
 
 def varied(entry: SolverResult) -> list[str]:
     """Return the hyperparameters with several values among the trials."""
-    values = {
-        name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.best_parameters
-    }
-    return [name for name, different in values.items() if len(different) > 1]
+    return [
+        n for n in entry.best_parameters if len({canonical(t.tuned[n]) for t in entry.trials}) > 1
+    ]
 
 
 def slice_of(entry: SolverResult, parameter: str) -> list[Trial]:
     """Return the trials that differ from the chosen one in this hyperparameter alone."""
     if parameter not in varied(entry):
         return []
-    rest = canonical(_without(entry.best_parameters, parameter))
-    return [t for t in entry.trials if canonical(_without(t.tuned, parameter)) == rest]
-
-
-def _without(tuned: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in tuned.items() if key != name}
+    best = {**entry.best_parameters, parameter: None}
+    return [t for t in entry.trials if canonical({**t.tuned, parameter: None}) == canonical(best)]
 
 
 def average(record: Run, metric: str, horizon: float | None = None) -> float:
@@ -195,11 +182,8 @@ def average(record: Run, metric: str, horizon: float | None = None) -> float:
     horizon : float, optional
         Number of samples to average over; a run that ended sooner keeps its last value.
 
-    Returns
-    -------
-    float
-        Infinite if the run failed or is absent, or the metric is not finite or not reported at a
-        checkpoint; NaN if it is not reported at the last.
+    It is infinite if the run failed or is absent, or the metric is not finite at a checkpoint; NaN
+    if it is not reported at the last.
     """
     if not (record.ok and record.trace):
         return math.inf
@@ -218,11 +202,7 @@ def average(record: Run, metric: str, horizon: float | None = None) -> float:
 
 
 def last(record: Run, metric: str) -> float:
-    """Return the final value of a metric.
-
-    It is infinite if the run failed or is absent, or the metric is not finite, and NaN if it is not
-    reported.
-    """
+    """Return the final value of a metric; infinite as in `average`, NaN if it is not reported."""
     if not (record.ok and record.trace):
         return math.inf
     value = record.trace[-1].metrics.get(metric)
@@ -230,10 +210,8 @@ def last(record: Run, metric: str) -> float:
 
 
 def _effort(record: Run) -> Array:
-    """Return the samples drawn up to each checkpoint, or the steps if none are drawn."""
-    if record.trace[-1].work.samples > 0:
-        return read(record.trace, lambda mark: mark.work.samples)
-    return read(record.trace, lambda mark: mark.work.steps)
+    unit = "samples" if record.trace[-1].work.samples > 0 else "steps"
+    return read(record.trace, attrgetter(f"work.{unit}"))
 
 
 def _scoring(level: Target | None, by: str, runs: Sequence[Run]) -> Callable[[Run, str], float]:
@@ -258,7 +236,12 @@ def untunable(solver: str, problem: str, metric: str) -> UsageError:
 def _entry(
     records: Sequence[Run], seeds: tuple[int, ...], level: Target | None, by: str
 ) -> SolverResult:
-    _check_names(records)
+    facts, solver = records[0].problem, records[0].solver.label
+    if len({tuple(sorted(r.solver.tuned)) for r in records}) > 1:
+        raise UsageError(
+            f"trials of {solver!r} on {facts.label!r} tune different parameters: compare them one "
+            "at a time, or give them labels of their own"
+        )
     runs = {
         canonical(group[0].solver.tuned): _by_seed(group)
         for group in grouped(records, lambda r: canonical(r.solver.tuned)).values()
@@ -277,7 +260,6 @@ def _entry(
     chosen = tuple(of_best[seed] for seed in sorted(of_best))
     if unkept:
         chosen = tuple(replace(r, stop=Termination(RunStatus.REFUSED, unkept)) for r in chosen)
-    facts, solver = records[0].problem, records[0].solver.label
     problem = f"{facts.label}, {level}" if level else facts.label
     return SolverResult(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on, by)
 
@@ -295,7 +277,6 @@ def _best_at(level: Target, trials: Sequence[Trial], planned: int) -> tuple[Tria
 
 
 def _reached(trial: Trial, metric: str) -> float:
-    """Return the final value of a metric, averaged over seeds; infinite if a run failed."""
     if any(not (record.ok and record.trace) for record in trial.records):
         return math.inf
     return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
@@ -312,27 +293,14 @@ def _trial(
     return Trial(records[0].solver.tuned, score, ordered, scores)
 
 
-def _check_names(records: Sequence[Run]) -> None:
-    first = records[0]
-    for record in records:
-        if record.solver.tuned.keys() != first.solver.tuned.keys():
-            raise UsageError(
-                f"trials of {first.solver.label!r} on {first.problem.label!r} tune different "
-                f"parameters ({first.key[:12]} and {record.key[:12]}): compare them one at a time, "
-                "or give them labels of their own"
-            )
-
-
 def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
     runs: dict[int, Run] = {}
     for record in records:
         other = runs.setdefault(record.seed, record)
         if other.key != record.key:
             raise UsageError(
-                f"two different cells are both called {record.problem.label!r}, "
-                f"{record.solver.label!r}, "
-                f"seed {record.seed} ({other.key[:12]} and {record.key[:12]}): "
-                "compare them one at a time, or give them labels of their own"
+                f"two different cells are both called {record.label!r} ({other.key[:12]} and "
+                f"{record.key[:12]}): compare them one at a time, or give them labels of their own"
             )
     return runs
 
@@ -340,17 +308,15 @@ def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
 def _best(trials: Sequence[Trial], planned: int) -> Trial:
     if len(trials) == 1:
         return trials[0]
-    unmeasured = [trial for trial in trials if math.isnan(trial.score)]
-    if unmeasured:
+    if unmeasured := [trial for trial in trials if math.isnan(trial.score)]:
         record = unmeasured[0].records[0]
         raise untunable(record.solver.label, record.problem.label, record.problem.tuned_by)
-    return min(trials, key=lambda trial: _rank(trial, planned))
 
+    def rank(trial: Trial) -> tuple[float, bool, int]:
+        refused = any(record.stop.status is RunStatus.REFUSED for record in trial.records)
+        return trial.score, refused, planned - sum(record.ok for record in trial.records)
 
-def _rank(trial: Trial, planned: int) -> tuple[float, bool, int]:
-    """Return the key by which the best trial is smallest."""
-    refused = any(record.stop.status is RunStatus.REFUSED for record in trial.records)
-    return trial.score, refused, planned - sum(record.ok for record in trial.records)
+    return min(trials, key=rank)
 
 
 def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:

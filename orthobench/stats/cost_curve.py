@@ -92,7 +92,6 @@ def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostC
 
 
 def _limits(run: Run) -> dict[str, float]:
-    """Return the budget that ended a run; empty if the clock did."""
     if run.stop.status is not RunStatus.BUDGET:
         return {}
     limits = {name: limit for name, limit in run.budget.items() if name != "seconds"}

@@ -37,23 +37,21 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
     infinity if the run failed. A run that left the constraint, or whose metric is not finite, has
     failed from the first such point on.
 
-    The grid consists of all positive checkpoints from the first one on that every run has reached.
+    The grid has all positive checkpoints from the first one on that every run has reached.
 
     Parameters
     ----------
     records : sequence of Run
         The runs of one solver on one problem.
-    x : str
-        One of `orthobench.stats.costs.costs_of`.
-    metric : str
+    x, metric : str
+        One of `orthobench.stats.costs.costs_of`, and a metric.
     seeds : iterable of int
         The planned seeds; a missing run is infinite everywhere.
 
     Returns
     -------
     Series
-        Without a label. x is positive and ascending. y, low and high are infinite if too many
-        runs have failed by then. Each failed run has a cross at its last sound point.
+        Without a label, with a cross at the last sound point of each failed run.
 
     Raises
     ------
@@ -64,14 +62,7 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
 
 
 class Traces:
-    """The traces of one solver on one problem, as arrays.
-
-    Parameters
-    ----------
-    records : sequence of Run
-    seeds : iterable of int
-        The planned seeds; a missing run is infinite everywhere.
-    """
+    """The traces of one solver on one problem, as arrays; the arguments as in `curve`."""
 
     def __init__(self, records: Sequence[Run], seeds: Iterable[int] = ()) -> None:
         self.records = records
@@ -126,7 +117,6 @@ def _points(record: Run, at: Array) -> tuple[Array, NDArray[np.intp]]:
 
 
 def _grid(xs: Sequence[Array]) -> Array:
-    """Return the positive costs at which every run has begun, thinned."""
     if not xs:
         return np.empty(0)
     begin = max(at[0] for at in xs)
@@ -138,7 +128,6 @@ def _grid(xs: Sequence[Array]) -> Array:
 
 
 def _on_grid(at: Array, values: Array, failed: bool, grid: Array) -> Array:
-    """Return the values of a run at the points of a grid, which begins no earlier than the run."""
     if not len(at):
         return np.full(len(grid), math.inf)
     before = np.searchsorted(at, grid, side="right") - 1

@@ -28,21 +28,14 @@ ROUNDING = 1e-12
 
 
 class Differences:
-    """Differences of S seeds between the ends of n solvers.
+    """Differences on S seeds between the ends of n solvers.
 
-    A failed run counts as a value far above all others. A solver that repeats one run on all seeds,
-    since it is deterministic, has this value on all seeds.
+    A failed run counts as a value far above all others.
 
     Parameters
     ----------
-    finals : mapping
-        For each solver its final values by seed; infinite if a run failed, NaN without one.
-    starts : sequence of float
-        The common start of each seed.
-    lowest : sequence of float, optional
-        The best value seen on each seed; the smallest final value by default.
-    identity : mapping, optional
-        For each run a value that is equal for copies; start and final value by default.
+    finals, starts, lowest, identity
+        See `orthobench.decide.rule.decide`.
 
     Attributes
     ----------
@@ -88,7 +81,6 @@ class Differences:
         self._compare()
 
     def _measure(self, table: Array, lowest: Sequence[float] | None) -> None:
-        """Find the best value seen on each seed, the gap, and the value of a failed run."""
         seen = np.where(np.isfinite(table), table, np.inf).min(axis=0, initial=np.inf)
         self._seen = seen if lowest is None else np.fmin(seen, np.asarray(lowest, np.float64))
         known = np.isfinite(self._seen)
@@ -122,7 +114,6 @@ class Differences:
         return first
 
     def _compare(self) -> None:
-        """Compare all pairs of solvers."""
         with np.errstate(invalid="ignore"):
             self.above_seen = np.where(self.ran, (self._table - self._seen) / self.unit, np.inf)
             self.best = min(self.sound.tolist(), key=self._place, default=None)
@@ -134,13 +125,11 @@ class Differences:
         self.intervals = dict(zip(self.sound.tolist(), self._against_best(), strict=True))
 
     def _place(self, i: int) -> tuple[float, float, str]:
-        """Return the key by which the best solver is smallest: the median, then the mean."""
         own = np.fmax(self.above_seen[i][self.ran[i]], 0.0)
         median = float(np.median(own))
         return (median if median > ROUNDING else 0.0), float(np.fmin(own, 1).mean()), self.names[i]
 
     def _against_best(self) -> list[tuple[float, float, Array]]:
-        """Return `intervals` of the sound solvers."""
         m = len(self.sound)
         low, highs, deciding = np.zeros((m, m)), np.zeros(m), list[Array]()
         for row, i in enumerate(self.sound.tolist()):
@@ -173,29 +162,16 @@ class Differences:
         return len(own) > 0 and float(np.median(own)) > tolerance
 
     def within(self, i: int, values: Array, tolerance: float) -> bool:
-        """Return whether values of solver i are shown to be within a tolerance of all ends.
-
-        Parameters
-        ----------
-        i : int
-        values : ndarray, shape (S,)
-            Infinite if a run failed, NaN without one.
-        tolerance : float
-        """
+        """Return whether values of solver i are shown to be within a tolerance of all ends."""
         values = np.where(np.isposinf(values), self._far, values)
         values = self._of_first(i, values) if self.repeats[i] else values
         gaps, alike = self._gaps(i, values)
         return bool((upper_ends(gaps, LEVEL / max(1, len(self.sound)), alike) <= tolerance).all())
 
     def _gaps(self, i: int, values: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return how far values of a solver are above the ends of each sound one.
+        """Return values of a solver above the ends of each sound one, shape (m, S), without copies.
 
-        Returns
-        -------
-        gaps : ndarray, shape (m, S)
-            NaN without a run, and for seeds that repeat the runs of both solvers on an earlier one.
-        alike : ndarray of bool, shape (m,)
-            Whether all seeds repeat the same two runs.
+        With them comes whether all seeds repeat the same two runs, shape (m,).
         """
         one, others = self._groups[i], self._groups[self.sound]
         with np.errstate(invalid="ignore"):

@@ -83,7 +83,6 @@ def _by_count(rows: Array, alike: NDArray[np.bool_]) -> Iterator[tuple[NDArray[n
 
 
 def _student_end(rows: Array, tail: float) -> Array:
-    """Return the upper end of the interval of the mean of each row by Student's t."""
     n = rows.shape[1]
     with np.errstate(invalid="ignore"):
         reach = student_quantile(1 - tail, n - 1) * rows.std(axis=1, ddof=1) / math.sqrt(n)
@@ -102,13 +101,7 @@ def sign_test_allows(n: int, tail: float) -> int:
 def seeds_to_decide(values: Array, tolerance: float, tail: float) -> int | None:
     """Return the estimated number of further seeds that would decide; None above `MOST_SEEDS`.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Distinct differences, without NaN.
-    tolerance : float
-    tail : float
-        As of `upper_ends`.
+    `values` are distinct differences, without NaN; `tail` is as in `upper_ends`.
     """
     n = len(values)
     if n < FEWEST:

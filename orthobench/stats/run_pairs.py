@@ -101,7 +101,7 @@ class Finding:
     ----------
     change : Change
     ratio : float
-        Second / first, above 1 if the second is worse; NaN if there is none.
+        Second / first, above 1 if the second is worse; NaN without one.
     low, high : float
         For time, bounds of the ratio that hold at 95 % whenever the measuring stops; else the
         ratio itself.
@@ -213,12 +213,10 @@ def differences(
 
 
 def _rule(base: Run, head: Run) -> ToleranceRule:
-    """Return what counts as the same value: more on a GPU."""
     return max(REORDERED, device_rule(base), device_rule(head), key=lambda rule: rule.rtol)
 
 
 def _unlike(base: Run, head: Run) -> Finding | None:
-    """Return the finding on runs that cannot be compared, None if they can."""
     change = Change.NONE
     if head.failed and base.failed:
         why = f"both fail; HEAD {failure(head)}"
@@ -248,7 +246,6 @@ def _change(excess: float, tolerated: float, room: float) -> Change:
 def _work(
     base: Run, head: Run, rules: tuple[ToleranceRule, ToleranceRule], tolerance: float
 ) -> Finding:
-    """Compare the work to each target, which each side may miss by its rule."""
     start, end = float(values(base)[0]), float(values(base)[-1])
     ends = work_table(base)[-1], work_table(head)[-1]
     spent: list[tuple[str, Array, Array]] = []
@@ -289,12 +286,10 @@ def smoothed(curve: Array) -> Array:
 
 
 def _reached(run: Run, rule: ToleranceRule, target: float) -> Array:
-    """Return the work at the first checkpoint that meets the target; infinite without one."""
     room = rule.rtol * abs(target) + rule.atol_of_start * abs(run.start)
     there = np.flatnonzero(smoothed(values(run)) <= target + room)
     return work_table(run)[there[0]] if len(there) else np.full(len(COUNTS), np.inf)
 
 
 def _ratios(old: Array, new: Array) -> Array:
-    """Return HEAD / BASE of each count; 1 if neither counts any."""
     return np.where(old > 0, new / np.where(old > 0, old, 1), np.where(new > 0, np.inf, 1.0))

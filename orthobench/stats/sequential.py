@@ -58,18 +58,8 @@ def log_evidence(x: ArrayLike, null: float = 0.0, reach: float = np.inf) -> floa
 def bounds(x: ArrayLike, alpha: float = 0.05, reach: float = np.inf) -> tuple[float, float]:
     """Return bounds of the mean that hold whenever observation stops (a confidence sequence).
 
-    Parameters
-    ----------
-    x : array_like, shape (n,)
-    alpha : float
-        The bounds hold with probability 1 - alpha, half of it for each side.
-    reach : float
-        See `log_evidence`.
-
-    Returns
-    -------
-    tuple of float
-        The ends of the interval of means that are not rejected; infinite if none is.
+    They hold with probability 1 - alpha, half of it for each side, and are infinite if no mean is
+    rejected. See `log_evidence`.
     """
     values = np.asarray(x, float)
     return _lower_bound(values, alpha / 2, reach), -_lower_bound(-values, alpha / 2, reach)

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from orthobench.errors import StoreError
 from orthobench.harness import cell, source_digests
 from orthobench.harness.cell import execute
 from orthobench.harness.identity import canonical
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.results.explain import RUNS, STORED, explain, lines
+from orthobench.results.explain import RUNS, STORED, explain
 from orthobench.results.store import Store
 
 TABLE = {
@@ -99,22 +98,6 @@ def test_changed_code_makes_another_key(suite, monkeypatch):
     assert "code of orthobench " in reasons(now, known)[0][1]
 
 
-def test_people_read_cells_of_one_fate_together():
-    facts = [
-        {"cell": "a", "action": STORED, "reason": "nothing of it changed"},
-        {"cell": "b", "action": RUNS, "reason": "it is new"},
-        {"cell": "c", "action": RUNS, "reason": "it is new"},
-    ]
-    assert list(lines(facts)) == [
-        "2 cells run: it is new", "  b", "  c",
-        "1 cell is in the store: nothing of it changed", "  a",
-    ]  # fmt: skip
-    one, two = facts[1], {**facts[0], "cell": "d"}
-    assert list(lines([one, facts[0], two], listed=False)) == [
-        "1 cell runs: it is new", "2 cells are in the store: nothing of it changed",
-    ]  # fmt: skip
-
-
 def filled(path, suite, cells):
     planned = suite.cells()
     with Store(path, write=True) as store:
@@ -161,13 +144,3 @@ def test_a_plan_of_more_cells_is_added_behind(tmp_path, suite, toys):
     assert found[:4] == [p.key for p in suite.cells()]
     assert set(found) == {p.key for p in more.cells()}
     assert len(found) == 6
-
-
-def test_file_that_is_no_store_is_not_merged(tmp_path, suite):
-    a, letters = tmp_path / "a.sqlite", tmp_path / "letters.txt"
-    filled(a, suite, ())
-    letters.write_text("dear store" * 50)
-    before = a.read_bytes()
-    with Store(a, write=True) as store, pytest.raises(StoreError, match="not an orthobench store"):
-        store.merge(letters)
-    assert a.read_bytes() == before

@@ -103,7 +103,8 @@ def test_value_not_finite_is_a_failed_run_with_its_curve(tmp_path):
     ("text", "said"),
     [
         (f"{HEAD}\na,b,0,x,1\n", "row 2 has the cost 'x'"),
-        (f"{HEAD}\na,b,0,1,1\na,b,0,2\n", "row 3 has 4 fields"),
+        (f"{HEAD}\na,b,0,1,1\na,b,0,2\n", "row 3 has no value"),
+        (f"{HEAD}\na,b,0,1,1,7\n", "row 2 is longer than the head"),
         (f"{HEAD}\na,b,0,-1,1\n", "row 2 has the cost '-1'"),
         (f"{HEAD}\na,b,1e99,1,1\n", "row 2 has the seed"),
         (f"{HEAD}\n,b,1,1,1\n", "row 2 names no problem"),
@@ -112,7 +113,7 @@ def test_value_not_finite_is_a_failed_run_with_its_curve(tmp_path):
         (f"{HEAD},unit\na,b,0,1,1,s\na,c,0,1,1,flops\n", "costs in seconds and in flops"),
         (f"{HEAD},unit\na,b,0,1.5,1,samples\n", "not whole numbers"),
         (f"{HEAD}\n", "no runs"),
-        ('"a\n', "row 1"),
+        ('"a\n', "is no CSV"),
     ],
 )  # fmt: skip
 def test_table_that_is_damaged_is_refused_with_its_row(tmp_path, text, said):

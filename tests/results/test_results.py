@@ -4,6 +4,7 @@ import io
 import json
 import math
 import shutil
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +16,7 @@ from orthobench import api
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.registry.suite_file import from_table
-from orthobench.results.export import to_csv, write
-from orthobench.results.results import Results
+from orthobench.results.results import Results, to_csv, write
 from orthobench.results.store import Store
 
 TABLE = {
@@ -198,3 +198,16 @@ def test_fingerprint_changes_with_each_part_of_a_report(results):
     ]  # fmt: skip
     prints = {one.fingerprint() for one in (results, *others)}
     assert len(prints) == 1 + len(others)
+
+
+def test_parameter_of_several_types_is_text_in_parquet(results, tmp_path):
+    mixed = [altered(r, parameters={"step": "zero" if r.seed else 0.5}) for r in results.records]
+    write(replace(results, records=mixed), tmp_path / "runs.parquet")
+    assert set(pd.read_parquet(tmp_path / "runs.parquet")["solver.step"]) == {"zero", "0.5"}
+
+
+def test_parquet_without_pandas_names_the_install(results, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"pip install 'orthobench\[export\]'"):
+        write(results, tmp_path / "runs.parquet")
+    assert not [*tmp_path.iterdir()]

@@ -22,7 +22,6 @@ from orthobench.registry.suite_file import from_table
 from orthobench.results import schema
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
-from orthobench.tools.machine import Load
 
 TABLE = {
     "seeds": 2,
@@ -134,45 +133,21 @@ def test_a_store_of_another_version_is_refused(path, suite):
         refused(path, f"reads {schema.VERSION} only: run its suite again")
 
 
-def test_the_load_around_a_run_comes_back(path, suite, tmp_path):
-    planned = suite.cells()
-    loads = [(Load(4, 6.25), Load(4, 0.5)), (Load(4, None), Load(4, 1e6)), None]
-    with Store(path, write=True) as store:
-        session = store.begin(suite, planned, "", {})
-        for cell, load in zip(planned[:3], loads, strict=True):
-            store.add(session, [(cell, replace(execute(cell), load=load))])
-        assert [run.load for run in store.records("toys")[:3]] == loads
-    with Store(tmp_path / "other.sqlite", write=True) as store:
-        store.merge(path)
-        assert [run.load for run in store.records("toys")[:3]] == loads
-
-
 def change(path, *statements):
     """Run statements on a file."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.executescript(";".join(statements))
 
 
-def test_a_changed_result_is_refused(path, suite):
-    for number, statement in enumerate([
-        "UPDATE run SET seconds = seconds / 2",
-        "UPDATE run SET start = 2 * start",
-        "UPDATE run SET load = NULL",
-        "UPDATE run SET metrics = '[1.0,1.0,1.0]'",
-        "UPDATE run SET status = 'done'",
-        "UPDATE run SET checksum = x''",
-        "UPDATE run SET checksum = x'ffffffffffffffff'",
-        "UPDATE run SET trace = x'00'",
-    ]):  # fmt: skip
-        fill(path, suite)
-        change(path, statement)
-        with Store(path) as store, pytest.raises(StoreError, match="is not what was written"):
-            store.records("toys")
-        with (
-            Store(path.with_name(f"{number}.sqlite"), write=True) as other,
-            pytest.raises(StoreError, match="is not what was written"),
-        ):
-            other.merge(path)
+@pytest.mark.parametrize("change_of", [
+    "seconds = seconds / 2", "start = 2 * start", "load = NULL", "metrics = '[1.0,1.0,1.0]'",
+    "status = 'done'", "checksum = x''", "trace = x'00'",
+])  # fmt: skip
+def test_a_changed_result_is_refused(path, suite, change_of):
+    fill(path, suite)
+    change(path, f"UPDATE run SET {change_of}")  # noqa: S608
+    with Store(path) as store, pytest.raises(StoreError, match="is not what was written"):
+        store.records("toys")
 
 
 def resealed(path):
@@ -292,19 +267,6 @@ def test_reading_writes_nothing(path, suite, tmp_path, journal):
     assert {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in tmp_path.iterdir()} == before
 
 
-def test_a_run_under_way_is_read_with_what_it_has_written(path, suite):
-    planned = suite.cells()
-    with Store(path, write=True) as writing:
-        session = writing.begin(suite, planned, "test", {})
-        for i, p in enumerate(planned):
-            writing.add(session, [(p, execute(p))])
-            with Store(path) as reading:
-                done = [
-                    r for r in reading.records("toys") if r.stop.status is not RunStatus.MISSING
-                ]
-            assert len(done) == i + 1
-
-
 @pytest.fixture(scope="module")
 def pictured(toys):
     table = {**TABLE, "problem": [{"name": "pictured"}], "solver": [{"name": "power"}]}
@@ -320,14 +282,6 @@ def test_exhibits_come_back_in_their_order(path, pictured):
         assert list(found[p.key]) == list(made) == ["point", "truth", "curve", "diagonal"]
         for name, exhibit in found[p.key].items():
             assert packed(exhibit) == packed(made[name])
-
-
-def test_discarded_cells_are_gone_with_their_exhibits(path, pictured):
-    planned = fill(path, pictured)
-    with Store(path, write=True) as store:
-        store.discard([planned[0].key])
-        assert store.exhibits([planned[0].key]) == {planned[0].key: {}}
-    assert count(path, "SELECT count(*), count(DISTINCT cell) FROM exhibit") == [(4, 1)]
 
 
 def test_damaged_exhibit_is_refused_with_name_and_cell(path, pictured):

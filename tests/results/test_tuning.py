@@ -40,10 +40,6 @@ class TestAverage:
         exact = np.interp(np.linspace(0, 40, 400_001), at, values).mean()
         assert average(record(values, at=at), "validation") == pytest.approx(exact, rel=1e-5)
 
-    def test_a_shorter_run_keeps_its_last_value(self):
-        assert average(record([4.0, 2.0], at=[0, 1]), "validation", 4.0) == pytest.approx(9 / 4)
-        assert average(record([4.0, 2.0], at=[0, 1]), "validation", 0.5) == 3.0
-
     def test_metric_missing_at_a_checkpoint_is_no_number(self):
         whole = record([0.3, 0.2, 0.1])
         for lacks, found in ((0, math.inf), (1, math.inf), (2, math.nan)):
@@ -129,7 +125,7 @@ class TestChoose:
 
     def test_refuses_two_cells_of_one_name(self):
         keys = [character * 20 for character in "ab"]
-        said = r"two different cells are both called 'digits', 'msg', seed 0 \(a{12} and b{12}\): "
+        said = r"two different cells are both called 'msg on digits, seed 0' \(a{12} and b{12}\): "
         with pytest.raises(UsageError, match=said):
             choose([replace(record([0.3]), key=key) for key in keys])
 

@@ -14,7 +14,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.stats.curves import LONGEST, curve
-from orthobench.stats.summaries import summaries
+from orthobench.stats.values import summaries
 
 INF = math.inf
 

@@ -11,8 +11,7 @@ from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.profiles import expected_costs
-from orthobench.stats.targets import run_matrix
+from orthobench.stats.targets import expected_costs, run_matrix
 
 HIT, MISS = 0.0, 4.0
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.stats.profiles import distribution, performance_ratios
+from orthobench.stats.targets import distribution, performance_ratios
 
 INF, NAN = math.inf, math.nan
 

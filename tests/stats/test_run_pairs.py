@@ -114,13 +114,6 @@ def test_a_target_that_is_never_reached_takes_infinite_work():
     )
 
 
-def test_runs_that_converge_are_compared_to_their_ends():
-    base = curve([1.0, 1.0], status=RunStatus.DONE)
-    head = curve([1.0, 1.0, 1.0], status=RunStatus.DONE)
-    answer = compare_work(base, head, 0.0)
-    assert (answer.change, answer.ratio) == (Change.WORSE, 2.0)
-
-
 def test_without_any_progress_only_equally_long_runs_are_compared():
     for value in (1.0, 0.0):
         flat = curve([value, value])

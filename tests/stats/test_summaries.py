@@ -10,7 +10,7 @@ from records import record as made
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
-from orthobench.stats.summaries import summaries
+from orthobench.stats.values import summaries
 
 INF = math.inf
 
@@ -64,7 +64,7 @@ class TestSummary:
 
 def test_heavy_packages_are_not_imported_with_the_modules():
     report = "orthobench.report"
-    modules = "orthobench.stats.summaries, orthobench.stats.curves, orthobench.results.tuning, "
+    modules = "orthobench.stats.values, orthobench.stats.curves, orthobench.results.tuning, "
     modules += f"{report}.terminal.table, {report}.figures.save, {report}.terminal.progress"
     code = f"import sys, {modules}; print([m for m in ('scipy', 'matplotlib', 'rich', 'pandas', "
     code += "'numba') if m in sys.modules])"

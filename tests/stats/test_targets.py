@@ -14,8 +14,7 @@ from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus, Target
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult, Trial
-from orthobench.stats.profiles import performance_ratios
-from orthobench.stats.targets import run_matrix
+from orthobench.stats.targets import performance_ratios, run_matrix
 
 INF, NAN = math.inf, math.nan
 
@@ -155,10 +154,7 @@ def comparisons(draw):
 
 
 def values(record):
-    """The values of a run that did not fail, up to the first that is not a number.
-
-    It solves nothing and the last one has none.
-    """
+    """The values of a run up to its first NaN; none if the last one is NaN or it failed."""
     found = []
     fails = record.failed or not math.isfinite(record.trace[-1].metrics["gap"])
     for mark in () if fails else record.trace:

@@ -13,7 +13,6 @@ from orthobench.results.tuning import choose
 from orthobench.stats.costs import COSTS
 from orthobench.stats.values import (
     final,
-    final_spread,
     geometric_mean,
     metric_of,
     others_cost,
@@ -50,14 +49,6 @@ def test_final_value_is_infinite_if_failed_and_nan_if_absent():
     ):  # fmt: skip
         found = final(run(1.0, 0, 100, val=val, status=status), VAL)
         assert found == pytest.approx(expected, nan_ok=True), (status, val)
-
-
-def test_the_spread_is_over_all_that_was_planned():
-    runs = [run(1.0, seed, 100, val=float(seed)) for seed in range(3)]
-    failed = run(1.0, 3, 100, status=RunStatus.ERROR)
-    assert final_spread(runs, VAL, 3) == (1, 0, 2)
-    assert final_spread([*runs, failed], VAL, 4) == (1.5, 0.75, math.inf)
-    assert final_spread(runs, VAL, 5) == (2, 1, math.inf)
 
 
 def test_factors_of_one_block_have_the_weight_of_one():
