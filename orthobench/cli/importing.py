@@ -19,7 +19,7 @@ from orthobench.cli.printing import say
 def import_(tables: tuple[Path, ...], store: Path, suite: str) -> None:
     """Read results of other harnesses into a store.
 
-    TABLES are long tables (.csv, .tsv) with the columns problem, solver, seed, cost,
+    TABLES are long tables (.csv, .tsv, .parquet) with the columns problem, solver, seed, cost,
     value and, if you have them, start and unit. Smaller values are better.
     """
     from orthobench.results.imports import import_results

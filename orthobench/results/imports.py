@@ -1,4 +1,4 @@
-"""Tables of other harnesses, read into a store: CSV or TSV with a row a checkpoint."""
+"""Tables of other harnesses, read into a store, with a row a checkpoint."""
 
 from __future__ import annotations
 
@@ -95,23 +95,23 @@ def import_results(
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    if path.suffix not in (".csv", ".tsv"):
-        raise DataError(f"{path} is no table: name files that end in .csv or .tsv")
+    readers = {".csv": _delimited, ".tsv": _delimited, ".parquet": _parquet}
+    if path.suffix not in readers:
+        raise DataError(f"{path} is no table: name files that end in {', '.join(readers)}")
     try:
         with opened(path) as file:
             content = file.read()
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from None
-    for number, row in _delimited(content, path.name):
+    for number, row in readers[path.suffix](content, path.name):
         yield _row(row, f"{path.name} row {number}")
 
 
 def _delimited(content: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
         lines = io.StringIO(content.decode("utf-8-sig"), newline="")
-        reader = csv.DictReader(
-            lines, delimiter="\t" if name.endswith(".tsv") else ",", strict=True
-        )
+        separator = "\t" if name.endswith(".tsv") else ","
+        reader = csv.DictReader(lines, delimiter=separator, strict=True)
         reader.fieldnames = [title.strip() for title in reader.fieldnames or []]
         for row in reader:
             if None in row:
@@ -121,6 +121,18 @@ def _delimited(content: bytes, name: str) -> Iterator[tuple[int, Mapping[str, An
         raise DataError(f"{name} is not UTF-8 at byte {error.start}: save it as such") from None
     except csv.Error as error:
         raise DataError(f"{name} is no CSV ({error}): mend it") from None
+
+
+def _parquet(content: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    import pyarrow as pa
+    from pyarrow.parquet import read_table
+
+    try:
+        table = read_table(io.BytesIO(content))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{name} is no Parquet file ({error!s:.100}): write it anew") from None
+    known = [column for column in table.column_names if column in {*NEEDED, "start", "unit"}]
+    yield from enumerate(table.select(known).to_pylist(), 1)
 
 
 def _row(row: Mapping[str, Any], place: str) -> Row:
@@ -140,11 +152,8 @@ def _row(row: Mapping[str, Any], place: str) -> Row:
         raise DataError(f"{place} names no problem or no solver: name both")
     unit = str(row.get("unit") or "cost").strip()
     unit = "seconds" if unit.lower() in SECONDS else unit
-    seed, cost, most = (
-        number("seed"),
-        number("cost"),
-        LONGEST_CLOCK if unit == "seconds" else LARGEST,
-    )
+    seed, cost = number("seed"), number("cost")
+    most = LONGEST_CLOCK if unit == "seconds" else LARGEST
     if not (seed.is_integer() and 0 <= seed < LARGEST):
         raise DataError(f"{place} has the seed {quoted(row['seed'])}: a whole number is needed")
     if not 0 <= cost <= most:

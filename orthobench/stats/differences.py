@@ -9,7 +9,7 @@ Maymin 1987, *Annals of Statistics* 15), at `LEVEL_OF_LOWEST`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,11 +97,8 @@ class Differences:
         self.distinct = np.zeros(len(table), dtype=np.intp)
         self.repeats = np.zeros(len(table), dtype=np.bool_)
         for i, (name, ran) in enumerate(zip(self.names, self.ran, strict=True)):
-            own = (
-                identity[name]
-                if identity
-                else zip(self.start.tolist(), table[i].tolist(), strict=True)
-            )
+            starts = zip(self.start.tolist(), table[i].tolist(), strict=True)
+            own: Iterable[object] = identity[name] if identity else starts
             known: dict[object, int] = {}
             self._groups[i] = [known.setdefault(one, len(known)) for one in own]
             self.distinct[i] = len({*self._groups[i, ran].tolist()})
@@ -110,8 +107,8 @@ class Differences:
                 self._table[i], self._groups[i] = self._of_first(i, self._table[i]), 0
 
     def _of_first(self, i: int, values: Array) -> Array:
-        first: Array = values[..., [int(self.ran[i].argmax())]]
-        return first
+        """Return a value of a solver on its first seed, in place of those on all seeds."""
+        return np.full(values.shape, values[self.ran[i].argmax()])
 
     def _compare(self) -> None:
         with np.errstate(invalid="ignore"):

@@ -3,6 +3,7 @@
 import json
 import math
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -140,6 +141,18 @@ def test_imported_store_is_shown_and_never_verified_or_mapped(tmp_path):
     assert page.exit_code == 0, page.output
     with pytest.raises(UsageError, match="another harness"):
         by_suite([tmp_path / "s.sqlite"])
+
+
+def test_parquet_gives_the_same_runs_as_csv(tmp_path):
+    text = f"{HEAD}\np,a,0,1,4\np,a,0,2,3\np,b,0,2,1\n"
+    runs = imported(tmp_path, text).records
+    pd.read_csv(tmp_path / "table.csv").to_parquet(tmp_path / "table.parquet")
+    import_results([tmp_path / "table.parquet"], tmp_path / "other.sqlite")
+    again = Results.read(tmp_path / "other.sqlite").records
+    assert [list(r.trace) for r in again] == [list(r.trace) for r in runs]
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DataError, match="is no Parquet file"):
+        import_results([tmp_path / "broken.parquet"], tmp_path / "third.sqlite")
 
 
 def test_start_of_a_run_that_is_told_once_counts_for_all_rows(tmp_path):
