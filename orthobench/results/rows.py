@@ -145,8 +145,7 @@ class Writer:
                 "seconds": last.seconds, "reading": last.readout_seconds,
                 "start": None if math.isnan(start) else start,
                 "metrics": json.dumps([
-                    None if (value := last.metrics.get(name)) is None else float(value)
-                    for name in names
+                    float(last.metrics[name]) if name in last.metrics else None for name in names
                 ]),
             }  # fmt: skip
         metric_names = json.dumps(names)
