@@ -20,9 +20,10 @@ def import_(tables: tuple[Path, ...], store: Path, suite: str) -> None:
     """Read results of other harnesses into a store.
 
     TABLES are long tables (.csv, .tsv, .parquet) with the columns problem, solver, seed, cost,
-    value and, if you have them, start and unit. Smaller values are better.
+    value and, if you have them, start and unit; Parquet files of benchopt; folders or archives of
+    COCO or IOHprofiler. Smaller values are better.
     """
-    from orthobench.results.imports import import_results
+    from orthobench.results.imports.read import import_results
     from orthobench.tools.formatting import plural
 
     count = import_results(tables, store, suite, shlex.join(sys.argv))

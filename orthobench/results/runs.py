@@ -89,11 +89,12 @@ class Imported:
     Attributes
     ----------
     source : str
-        The table that they were read from; empty if they were made here.
+        The table, folder or archive of the run; empty if it was made here.
     unit : str
         The unit of their costs: ``"evaluations"``.
     stops : str
-        The unit again if callers can end a run at a smaller whole number of it, or empty.
+        The unit at a smaller whole number of which callers can end a run: its own, ``"steps"``, or
+        none.
     digest : str
         The SHA-256 of the curve, which identifies the run in place of code.
     """
@@ -106,7 +107,7 @@ class Imported:
     @property
     def costs(self) -> tuple[str, ...]:
         """The names of the costs that are known."""
-        return (self.unit,) if self.unit else ()
+        return tuple(dict.fromkeys(name for name in (self.unit, self.stops) if name))
 
 
 IMPORTED = "imported"

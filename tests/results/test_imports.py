@@ -1,8 +1,13 @@
 """Imports: results of other harnesses give the answer that their numbers say."""
 
+import io
 import json
 import math
+import tarfile
+import zipfile
+from contextlib import suppress
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -12,10 +17,33 @@ from orthobench.cli.main import main
 from orthobench.decide.comparisons import answer_of, compare
 from orthobench.errors import DataError, UsageError
 from orthobench.report.page.content import page_content
-from orthobench.results.imports import VALUE, import_results
+from orthobench.results.imports.curves import VALUE
+from orthobench.results.imports.read import import_results
 from orthobench.results.results import Results
 
 HEAD = "problem,solver,seed,cost,value"
+
+INFO = """suite = 'bbob', funcId = 3, DIM = 2, Precision = 1.000e-08, algId = 'A B', logger = 'bbob'
+% a comment
+data_f3/f3_DIM2.dat, 1:40|1.0e-01, 1:7|2.0e+00, 9:20|4.0e+00
+"""
+
+DAT = """% f evaluations | g evaluations | best noise-free fitness - Fopt | measured fitness
+1 0 +8.0e+00 +9.0e+00
+12 0 +1.0e-01 +1.1e+00
+% f evaluations | g evaluations | best noise-free fitness - Fopt | measured fitness
+1 0 +6.0e+00 +7.0e+00
+7 0 +2.0e+00 +3.0e+00
+% f evaluations | g evaluations | best noise-free fitness - Fopt | measured fitness
+1 0 +5.0e+00 +6.0e+00
+20 0 +4.0e+00 +5.0e+00
+"""
+
+IOH = {
+    "function_id": 1, "maximization": True, "algorithm": {"name": "A"},
+    "attributes": ["evaluations", "raw_y"],
+    "scenarios": [{"dimension": 2, "path": "f.dat", "runs": [{"instance": 4, "evals": 9}]}],
+}  # fmt: skip
 
 
 def imported(folder, text, name="table.csv"):
@@ -106,7 +134,7 @@ def test_value_not_finite_is_a_failed_run_with_its_curve(tmp_path):
         (f"{HEAD}\na,b,0,x,1\n", "row 2 has the cost 'x'"),
         (f"{HEAD}\na,b,0,1,1\na,b,0,2\n", "row 3 has no value"),
         (f"{HEAD}\na,b,0,1,1,7\n", "row 2 is longer than the head"),
-        (f"{HEAD}\na,b,0,-1,1\n", "row 2 has the cost '-1'"),
+        (f"{HEAD}\na,b,0,-1,1\n", "row 2 has the cost -1"),
         (f"{HEAD}\na,b,1e99,1,1\n", "row 2 has the seed"),
         (f"{HEAD}\n,b,1,1,1\n", "row 2 names no problem"),
         ("problem,solver,cost,value\na,b,1,1\n", "row 2 has no seed"),
@@ -160,3 +188,75 @@ def test_start_of_a_run_that_is_told_once_counts_for_all_rows(tmp_path):
     (run,) = results.records
     assert run.start == 9.0
     assert math.isclose(run.trace[-1].metrics[VALUE], 2.0)
+
+
+def test_benchopt_iterations_are_stops_although_times_fall(tmp_path):
+    rows = [
+        {"objective_name": "o", "data_name": "d", "solver_name": solver, "idx_rep": seed,
+         "sampling_strategy": "Iteration", "stop_val": n, "time": 0.9 - n / 100,
+         "objective_value": rate**n + seed / 1e6}
+        for solver, rate in (("fast", 0.1), ("slow", 0.9))
+        for seed in range(6) for n in (0, 1, 3, 9, 60)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_parquet(tmp_path / "b.parquet")
+    import_results([tmp_path / "b.parquet"], tmp_path / "s.sqlite")
+    results = Results.read(tmp_path / "s.sqlite")
+    assert {len(run.trace) for run in results.records} == {5}
+    assert all(run.trace[-1].work.steps == 60 for run in results.records)
+    (comparison,) = compare(results.entries, "steps")
+    assert dict(comparison.of("fast").call.stop.limits) == {"steps": 3}
+    assert comparison.of("fast").cost == 3
+
+
+def test_coco_archive_has_a_problem_by_function_and_dimension(tmp_path):
+    with tarfile.open(tmp_path / "coco.tgz", "w:gz") as archive:
+        for name, text in (("x/f3.info", INFO), ("x/data_f3/f3_DIM2.dat", DAT)):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    import_results([tmp_path / "coco.tgz"], tmp_path / "s.sqlite")
+    records = Results.read(tmp_path / "s.sqlite").records
+    assert {(r.problem.label, r.solver.label) for r in records} == {("bbob f3 d=2", "A B")}
+    assert {r.seed: (r.trace[-1].metrics, r.start) for r in records} == {
+        1: ({VALUE: 0.1, "evaluations": 40.0}, 8.0),
+        1001: ({VALUE: 2.0, "evaluations": 7.0}, 6.0),
+        9: ({VALUE: 4.0, "evaluations": 20.0}, 5.0),
+    }
+    with pytest.raises(DataError, match="two runs of A B on bbob"):
+        import_results([tmp_path / "coco.tgz"] * 2, tmp_path / "s.sqlite")
+
+
+def test_ioh_maximization_counts_as_the_negative(tmp_path):
+    (tmp_path / "f.json").write_text(json.dumps(IOH))
+    (tmp_path / "f.dat").write_text("evaluations raw_y\n1 2\n5 7\n7 3\n")
+    import_results([tmp_path], tmp_path / "s.sqlite")
+    (run,) = Results.read(tmp_path / "s.sqlite").records
+    assert (run.seed, run.start, run.trace[-1].metrics[VALUE]) == (4, -2.0, -7.0)
+
+
+def test_damaged_archives_are_refused_without_a_crash(tmp_path):
+    files = {"f.json": json.dumps(IOH), "f.dat": "evaluations raw_y\n1 2\n9 5\n",
+             "f3.info": INFO, "data_f3/f3_DIM2.dat": DAT}  # fmt: skip
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    sound, rng = packed.getvalue(), np.random.default_rng(0)
+    for end in rng.integers(1, 2 * len(sound), 60):
+        damaged = bytearray(sound[:end])
+        damaged[rng.integers(len(damaged))] = rng.integers(256)
+        (tmp_path / "a.zip").write_bytes(damaged)
+        with suppress(DataError, UsageError):
+            import_results([tmp_path / "a.zip"], tmp_path / "s.sqlite")
+
+
+@pytest.mark.parametrize("run", [
+    {"instance": -1, "evals": 9}, {"instance": 10**300, "evals": 9},
+    {"instance": 1, "evals": 10**400}, {"instance": 1, "evals": 1e400}, 7,
+])  # fmt: skip
+def test_impossible_runs_of_ioh_are_refused(tmp_path, run):
+    scenario = {"dimension": 2, "path": "f.dat", "runs": [run]}
+    (tmp_path / "f.json").write_text(json.dumps({**IOH, "scenarios": [scenario]}))
+    (tmp_path / "f.dat").write_text("evaluations raw_y\n1 2\n")
+    with pytest.raises(DataError):
+        import_results([tmp_path], tmp_path / "s.sqlite")
