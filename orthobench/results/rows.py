@@ -47,6 +47,9 @@ COSTS = ("steps", "samples", "flops", "seconds", "reading", "start", "metrics")
 SEALED = itemgetter("status", "points", "load", *COSTS)
 """The columns of a run in its checksum, beside its reason, the names of metrics and the trace."""
 
+TOGETHER = 2**27
+"""Maximum entries of all exhibits that are read at once: half a gigabyte."""
+
 
 def checksum(key: bytes, row: Mapping[str, Any] | sqlite3.Row, reason: str, names: str) -> bytes:
     """Return a digest of a run, by which a store notices changed numbers."""
@@ -187,7 +190,7 @@ class Reader:
         kept: Callable[[str], AbstractContextManager[None]],
     ) -> None:
         self._connection, self._where, self._kept = connection, where, kept
-        self._text = cache(self._read_text)
+        self._text, self._check_session = cache(self._read_text), cache(self._find_session)
         self._document = cache(lambda number: checks.document(self._text(number)))
         self._settings = cache(lambda number: checks.settings(self._document(number)))
         self._names = cache(lambda number: checks.names(self._document(number)))
@@ -221,6 +224,7 @@ class Reader:
             "SELECT name, kind, meta, data FROM exhibit"
             " WHERE cell = (SELECT id FROM cell WHERE key = ?) ORDER BY rowid LIMIT ?"
         )
+        left = TOGETHER
         for key in keys:
             exhibits: dict[str, Exhibit] = {}
             for name, *parts in self._connection.execute(query, (bytes.fromhex(key), MOST + 1)):
@@ -230,6 +234,9 @@ class Reader:
                 except StoreError as error:
                     where = f"exhibit {name!r} of the cell {key[:12]}"
                     raise checks.MisfitError(f"{where} {error}") from error
+            left -= sum(exhibit.size for exhibit in exhibits.values())
+            if left < 0:
+                raise checks.MisfitError(f"exhibits have more than {TOGETHER} entries together")
             yield key, exhibits
 
     def _runs(self, query: str, values: Sequence[str]) -> Iterator[Run]:
@@ -262,6 +269,7 @@ class Reader:
             raise ValueError("its key is not the digest of its content")
         outcome: dict[str, Any] = {"stop": NOT_RUN}
         if row["status"] is not None:
+            self._check_session(row["session"])
             texts = {name: self._text(row[name]) for name in ("reason", "traceback", "names")}
             where = f"{self._where}: {self._label(row)}"
             names = self._names(row["names"])
@@ -296,6 +304,11 @@ class Reader:
             {} if tuned is None else checks.scalars(self._document(tuned), "the tuned parameters"),
             bool(self._settings(settings).get("reruns", False)), named["name"],
         )  # fmt: skip
+
+    def _find_session(self, number: int) -> None:
+        query = "SELECT 1 FROM session WHERE id = ?"
+        if not self._connection.execute(query, (number,)).fetchone():
+            raise ValueError(f"its session {number} is missing")
 
     def _read_text(self, number: int) -> str:
         query = "SELECT value FROM text WHERE id = ?"

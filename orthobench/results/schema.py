@@ -212,6 +212,30 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"the store {path} is damaged ({said}); restore a copy or start anew")
 
 
+def check_types(connection: sqlite3.Connection) -> None:
+    """Refuse a missing table, and values of other types than declared.
+
+    Raises
+    ------
+    ValueError
+        Names the table, the column and the row.
+    """
+    for table in sorted(name for kind, name, _ in _declared() if kind == "table"):
+        columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+        if not columns:
+            raise ValueError(f"the table {table} is missing")
+        keys = ", ".join(name for _, name, *_, key in columns if key)
+        cases = " ".join(
+            f"WHEN typeof({name}) NOT IN ('{type_.lower()}', 'null')"
+            f" THEN 'the {name} is ' || typeof({name})"
+            for _, name, type_, *_ in columns
+        )
+        query = f"SELECT CASE {cases} END AS wrong, {keys} FROM {table} WHERE wrong IS NOT NULL"  # noqa: S608
+        for wrong, *values in connection.execute(query):
+            row = ", ".join(f"{value!r:.40}" for value in values)
+            raise ValueError(f"{wrong} in the row {row} of the table {table}")
+
+
 @cache
 def _declared() -> frozenset[tuple[str, str, str | None]]:
     """Return kind, name and declaration of all that a store has, as SQLite keeps them."""

@@ -74,6 +74,8 @@ class Store:
                 schema.create(self._connection)
             else:
                 schema.check(self._connection, path)
+                if dropped is None:
+                    schema.check_types(self._connection)
             if write:
                 # with NORMAL a power cut takes what is in the WAL since its last checkpoint
                 for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):

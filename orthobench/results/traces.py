@@ -33,6 +33,12 @@ ABSENT = np.array([0x7FF8_6162_7365_6E74], dtype="<u8").view("<f8")
 LONGEST = 2**20
 """Maximum number of checkpoints of a trace: log-spaced, no run has that many."""
 
+RATIO, SMALL = 500, 2**16
+"""Maximum bytes that a block unpacks to, for each of its own, and the bytes that any may unpack to.
+
+Clocks do not repeat, so that no trace of a run packs as densely.
+"""
+
 
 class Trace(Sequence[Checkpoint]):
     """The checkpoints of a run, unpacked on first use; the last one is known without it.
@@ -182,9 +188,11 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
     ValueError
         If the block has other numbers, or counts and times that a run cannot have.
     """
-    if not 0 <= points <= LONGEST:
-        raise ValueError(f"a trace cannot have {points} checkpoints")
     size = 8 * points * (WIDTH + metrics)
+    if not 0 <= points <= LONGEST or size > max(SMALL, RATIO * len(block)):
+        raise ValueError(
+            f"a trace cannot have {points} checkpoints of {metrics} metrics in {len(block)} bytes"
+        )
     unzip = zlib.decompressobj(wbits=BARE, zdict=_schedule())
     raw = unzip.decompress(block, size + 1)
     if len(raw) != size or not unzip.eof:

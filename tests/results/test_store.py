@@ -19,7 +19,7 @@ from orthobench.harness.executors import Event, Executor, Limits
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
-from orthobench.results import schema
+from orthobench.results import rows, schema
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 
@@ -157,9 +157,13 @@ def resealed(path):
 
 
 FORGERIES = {
-    "UPDATE cell SET seed = 'x' WHERE id = 1": "is not the digest of its content",
+    "UPDATE cell SET seed = 'x' WHERE id = 1": "the seed is text in the row 1 of .* cell",
+    "UPDATE run SET flops = 0.5 WHERE cell = 1": "the flops is real in the row 1",
+    "UPDATE session SET command = x'00'": "the command is blob in the row 1",
+    "DROP TABLE exhibit": "the table exhibit is missing",
+    "UPDATE run SET session = 9": "seed 0: its session 9 is missing",
     "UPDATE cell SET seed = seed + 7": "is not the digest of its content",
-    "UPDATE run SET trace = 'x' WHERE cell = 1": "seed 0: ",
+    "UPDATE run SET trace = 'x' WHERE cell = 1": "the trace is text in the row 1",
     "ALTER TABLE plan ADD COLUMN x": "the 'table plan' is none that orthobench makes",
     "DELETE FROM cell": "it has no cell",
     "DELETE FROM text WHERE id = (SELECT settings FROM cell)": "the text . is missing",
@@ -172,13 +176,20 @@ SEALED = {
     "UPDATE run SET steps = -steps - 1": "it counts steps as -",
     "UPDATE run SET points = 0": "it has 0 checkpoints",
     "UPDATE run SET flops = NULL": "it counts flops as None",
-    "UPDATE run SET points = 9999999": "a trace cannot have 9999998 checkpoints",
+    "UPDATE run SET points = 1000000": "a trace cannot have 999999 checkpoints",
     "UPDATE run SET metrics = '[1.0]'": "its metrics are not 3 numbers",
     "UPDATE run SET start = 2 * start": "it does not begin as the result says",
     "UPDATE run SET status = 'fine'": "'fine' is not a valid RunStatus",
     "UPDATE run SET trace = x'00'": "its trace cannot be read",
     "UPDATE run SET load = '[[0,1,1],[0,1,1]]'": "its load is not of numbers",
 }
+
+
+def test_exhibits_that_are_too_large_together_are_refused(path, pictured, monkeypatch):
+    planned = fill(path, pictured)
+    monkeypatch.setattr(rows, "TOGETHER", 1)
+    with Store(path) as store, pytest.raises(StoreError, match="more than 1 entries together"):
+        store.exhibits([cell.key for cell in planned])
 
 
 def read_all(path):

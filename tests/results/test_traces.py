@@ -69,3 +69,10 @@ def test_a_block_of_another_number_of_checkpoints_is_refused():
     for points in (-1, 9, 11, 2**20 + 1):
         with pytest.raises(ValueError, match=f"{points} checkpoints"):
             unpacked(block, points, 1)
+
+
+def test_small_block_that_expands_to_gigabytes_is_refused():
+    _, block = packed(trace())
+    for points, metrics in ((2**20, 1), (2, 2**28)):
+        with pytest.raises(ValueError, match=f"in {len(block)} bytes"):
+            unpacked(block, points, metrics)
