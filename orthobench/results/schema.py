@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from orthobench.errors import StoreError
@@ -170,10 +173,32 @@ def recognise(path: Path) -> None:
         )
 
 
+def _has_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.is_file() and log.stat().st_size > 0
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[Path]:
+    """Give the path to read a store at: of a copy, if SQLite would have to write beside it.
+
+    A killed process leaves a log, which SQLite reads through an index in a file beside it.
+    """
+    log, index = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
+    writable = all(os.access(at, os.W_OK) for at in (path, path.absolute().parent))
+    if not _has_log(path) or index.exists() or writable:
+        yield path
+        return
+    with TemporaryDirectory(prefix="orthobench-") as folder:
+        copy = Path(folder) / "results.sqlite"
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
+        yield copy
+
+
 def opened(path: Path, write: bool) -> sqlite3.Connection:
     """Return a connection; one to read writes nothing, not even beside the file if it need not."""
-    log = path.with_name(f"{path.name}-wal")
-    still = "" if log.is_file() and log.stat().st_size > 0 else "&immutable=1"
+    still = "" if _has_log(path) else "&immutable=1"
     address = f"file:{quote(os.fsencode(path.absolute()))}?mode={'rwc' if write else f'ro{still}'}"
     connection = sqlite3.connect(address, uri=True, timeout=30, isolation_level=None)
     # a database that a stranger wrote runs nothing, and is bounded

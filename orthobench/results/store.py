@@ -68,7 +68,8 @@ class Store:
                 busy = f"another process writes the store {path}: wait until it ends, or name"
                 error = StoreError(f"{busy} another with --store")
                 opened.enter_context(exclusive_lock(path, error))
-            self._connection = schema.opened(path, write)
+            at = path if write else opened.enter_context(schema.readable(path))
+            self._connection = schema.opened(at, write)
             opened.callback(lambda: self._connection.close())
             if fresh:
                 schema.create(self._connection)

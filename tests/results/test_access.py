@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 
 import pytest
 from cases import case
@@ -34,6 +35,19 @@ def store(filled, tmp_path):
     return shutil.copy(filled, tmp_path / "results.sqlite")
 
 
+def killed(path):
+    """Leave the files of a killed process: the last row is in the log, without an index."""
+    whole = path.with_name("whole.sqlite")
+    path.rename(whole)
+    with closing(sqlite3.connect(whole)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("UPDATE session SET command = 'from the log'")
+        connection.commit()
+        for end in ("", "-wal"):
+            shutil.copy(f"{whole}{end}", f"{path}{end}")
+    whole.unlink()
+
+
 def forbid(monkeypatch, *forbidden):
     """Let the system say of some files and folders that they may not be written."""
     allowed = os.access
@@ -60,6 +74,16 @@ def test_a_refused_writer_leaves_no_file_that_keeps_the_owner_out(store, monkeyp
             assert sorted(store.parent.iterdir()) == before
     with Store(store, write=True):
         pass
+
+
+@pytest.mark.parametrize("of", ["file", "folder"])
+def test_unwritable_store_with_a_log_is_read_in_full(store, monkeypatch, of):
+    killed(store)
+    forbid(monkeypatch, store if of == "file" else store.parent)
+    before = sorted(store.parent.iterdir())
+    with Store(store) as opened:
+        assert opened.session("first")["command"] == "from the log"
+    assert sorted(store.parent.iterdir()) == before
 
 
 def test_pipes_and_folders_beside_a_store_are_refused(store):

@@ -278,6 +278,17 @@ def test_reading_writes_nothing(path, suite, tmp_path, journal):
     assert {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in tmp_path.iterdir()} == before
 
 
+def test_run_under_way_is_read_with_its_finished_cells(path, suite):
+    planned = suite.cells()
+    with Store(path, write=True) as writing:
+        session = writing.begin(suite, planned, "test", {})
+        for done, cell in enumerate(planned, 1):
+            writing.add(session, [(cell, execute(cell))])
+            with Store(path) as reading:
+                runs = reading.records("toys")
+            assert sum(run.stop.status is not RunStatus.MISSING for run in runs) == done
+
+
 @pytest.fixture(scope="module")
 def pictured(toys):
     table = {**TABLE, "problem": [{"name": "pictured"}], "solver": [{"name": "power"}]}
