@@ -273,6 +273,10 @@ def _best_at(level: Target, trials: Sequence[Trial], planned: int) -> tuple[Tria
     if keeping:
         return _best(keeping, planned), ""
     nearest = min(trials, key=lambda trial: reached[id(trial)])
+    marks = [record.trace[-1] for record in nearest.records if record.trace]
+    if marks and level.metric not in marks[0].metrics:
+        known = ", ".join(marks[0].metrics)
+        return nearest, f"its judge does not report {level.metric!r}; it reports {known}"
     return nearest, f"no trial keeps {level}: the nearest ends at {reached[id(nearest)]:.4g}"
 
 

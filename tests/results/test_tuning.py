@@ -230,6 +230,11 @@ class TestLevels:
         )
         assert all(r.stop.status is RunStatus.DONE for t in entry.trials for r in t.records)
 
+    def test_level_of_an_unknown_metric_names_those_known(self):
+        (entry,) = choose(self.trials(Target("densty", 0.5)))
+        assert entry.refused
+        assert "does not report 'densty'; it reports" in entry.records[0].stop.reason
+
     def test_failed_run_in_every_trial_is_no_refusal(self):
         records = [
             altered(r, status=RunStatus.ERROR, reason="toy") if r.seed else r
