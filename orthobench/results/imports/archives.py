@@ -1,10 +1,12 @@
 """Archives of black-box optimizers: those of COCO and those of IOHprofiler.
 
-COCO writes a text ``*.info`` for each function, with a line for each dimension and its runs, and
-curves in ``*.dat``: the first column is the number of evaluations, the third is the best value so
-far less the optimum (Hansen et al. 2021, "COCO: a platform for comparing continuous optimizers in a
-black-box setting", Optim. Methods Softw. 36). IOHprofiler writes JSON with scenarios, and curves
-with the columns ``evaluations`` and ``raw_y`` (https://iohprofiler.github.io/IOHanalyzer/data).
+COCO writes a text ``*.info`` for each function, with a line for each dimension and its runs. The
+curves are in ``*.dat``: the number of evaluations in the first column, the best value so far less
+the optimum in the third. The source is Hansen et al. 2021, "COCO: a platform for comparing
+continuous optimizers in a black-box setting", Optim. Methods Softw. 36.
+
+IOHprofiler writes JSON with scenarios, and curves with the columns ``evaluations`` and ``raw_y``
+(https://iohprofiler.github.io/IOHanalyzer/data).
 """
 
 from __future__ import annotations

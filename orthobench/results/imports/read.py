@@ -97,10 +97,10 @@ def _contents(path: Path) -> Mapping[str, bytes]:
 
 def _files(path: Path) -> Iterator[tuple[str, bytes]]:
     if path.is_dir():
-        for file in sorted(path.rglob("*")):
-            if file.name.endswith(ENDINGS) and file.is_file() and not file.is_symlink():
-                with opened(file) as content:
-                    yield file.relative_to(path).as_posix(), content.read(LARGEST + 1)
+        for at in sorted(path.rglob("*")):
+            if at.name.endswith(ENDINGS) and at.is_file() and not at.is_symlink():
+                with opened(at) as file:
+                    yield at.relative_to(path).as_posix(), file.read(LARGEST + 1)
         return
     with opened(path) as file:
         if path.name.endswith(ENDINGS):
