@@ -1,4 +1,1 @@
-"""Which method to use: as good as the best at the least cost, decided in one place.
-
-`rule` decides between the solvers of one problem, `answer` over problems, `wording` says it.
-"""
+"""Decisions: `rule` on one problem, `answer` over problems, `wording` for their sentences."""

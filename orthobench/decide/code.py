@@ -59,6 +59,5 @@ def _problem_line(source: Any) -> str:
 
 
 def _file(cls: type) -> Path:
-    """Return the file of a class, from the current folder if it is in there."""
     path = Path(inspect.getfile(cls))
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -1,10 +1,7 @@
-"""More seeds where they matter: which solvers run further, and on how many seeds.
+"""More seeds for undecided comparisons.
 
-At each look the number of seeds doubles. Those go on that are undecided or untested, and those that
-are as good as the best, against whom they are tested; what is shown to be worse, or failed, has run
-enough.
-The verdicts of the last look count, by the rule for any number of seeds: it keeps so far below its
-level that a few looks do not bring it there (`docs/decision.md` has the error rates).
+At each look the number of seeds doubles, of undecided and untested solvers and of those that are as
+good as the best. The verdicts of the last look count; `docs/decision.md` has the error rates.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ def default_limit(seeds: int) -> int:
 
 
 def contenders(comparison: Comparison, limit: int = LIMIT) -> tuple[str, ...]:
-    """Return the solvers that run on more seeds; none where all is decided, or at the limit."""
+    """Return the solvers that run on more seeds; none if all is decided, or at the limit."""
     undecided = [
         d.solver for d in comparison.decisions
         if d.verdict in (Verdict.UNDECIDED, Verdict.UNTESTED) and d.more_seeds is not None
@@ -48,17 +45,15 @@ def next_look(seeds: int, limit: int = LIMIT) -> int:
 
 
 def more_cells(results: Results, cells: Sequence[Cell], limit: int = LIMIT) -> list[Cell]:
-    """Return the cells that may decide what is undecided: none where nothing is, or at the limit.
+    """Return the cells on more seeds that may decide what is undecided.
 
     Parameters
     ----------
     results : Results
-        Of a suite.
     cells : sequence of Cell
-        Those that it ran: what comes differs from them by its seed alone. Of a solver with several
-        trials only the chosen one runs further.
+        Those that it ran. If a solver has several trials, only the chosen one runs on more seeds.
     limit : int
-        The most seeds of a pair.
+        Maximum number of seeds of a pair.
     """
     one = {(c.problem_label, c.solver_label, canonical(c.tuned)): c for c in cells}
     entries = {(entry.problem, entry.solver): entry for entry in results.entries}

@@ -1,30 +1,14 @@
-"""The rule of decision on one problem: which calls are as good as the best, and which to name.
+"""The rule of decision on one problem: the calls that are as good as the best, and the star.
 
-The difference of two solvers on a seed is what one ends above the other, in units of the gap from
-the common start to the best value seen on that seed. A solver is *as good as the best* if the
-upper end of the interval of its typical (median) difference from whichever solver is truly best is
-within the tolerance, and *worse* if the lower end is beyond it. All intervals of a problem hold
-together, so that at most one problem in twenty has a wrong verdict: Bonferroni's correction over
-the differences from the true best, whichever that is (Edwards and Hsu 1983, *JASA* 78). The
-intervals are those of `orthobench.stats.noninferiority`.
+A solver is *as good as the best* if the upper end of the interval of its typical (median)
+difference from the true best is within the tolerance, and *worse* if the lower end is beyond it
+(`orthobench.stats.differences`). At most one problem in twenty has a wrong verdict
+(`docs/decision.md`). With fewer than `FEWEST` seeds a solver is *untested*; if it typically ends
+lower than another one, that one is *undecided*.
 
-The solver that ends lowest has to pass against each other one, without a correction for their
-number (Gutmann and Maymin 1987, *Annals of Statistics* 15), and at `LEVEL_OF_LOWEST`: to fail, it
-has to have come out lowest by chance and to pass by chance everywhere, which in simulations is much
-rarer than `LEVEL` (`docs/decision.md`). To count it as as good untested would name a solver that is
-not good enough on up to half of all noisy problems.
-
-Fewer than `FEWEST` seeds decide nothing: such a solver is *untested*. A deterministic solver, whose
-runs on all seeds are copies of each other, is decided by its value: another seed would show it
-again. No solver is tested against one with too few seeds; if that one typically ends lower, the
-others are *undecided*. A failed run counts as a miss, as a value that is far above all others.
-
-A solver that is as good offers calls (`orthobench.stats.calls`): its end, and earlier stops. From
-the end backwards each stop is tested against the ends of all solvers, its own included, at `LEVEL`
-over their number, and the first that fails ends the search. The order is fixed before, so that
-there is no further correction (Marcus, Peritz and Gabriel 1976, *Biometrika* 63). Of the stops that
-pass the cheapest is taken. One that missed the tolerance on some seed has to cost less than half of
-all that did not, and the solver's own end is preferred if it costs at most `OWN` times as much.
+The calls of such a solver (`orthobench.stats.calls`) are its end, and earlier stops. From the end
+backwards each stop is tested against the ends of all solvers, up to the first that fails. This
+order is fixed before, and needs no correction (Marcus, Peritz and Gabriel 1976, *Biometrika* 63).
 """
 
 from __future__ import annotations
@@ -37,17 +21,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.stats.calls import Call, Calls, Stop
-from orthobench.stats.noninferiority import (
-    FAR,
-    FEWEST,
-    factor_interval,
-    lower_ends,
-    seeds_to_decide,
-    upper_ends,
-)
+from orthobench.stats.differences import LEVEL, Differences
+from orthobench.stats.noninferiority import FEWEST, factor_interval, seeds_to_decide
 from orthobench.tools.arrays import Array
 
 TOLERANCE = 0.01
@@ -55,15 +32,6 @@ TOLERANCE = 0.01
 
 STRICT = 1e-6
 """The tolerance of the second view."""
-
-LEVEL = 0.05
-"""The most problems with a wrong verdict."""
-
-LEVEL_OF_LOWEST = 0.1
-"""The level of each test by which the solver that ends lowest is shown to be as good."""
-
-ROUNDING = 1e-12
-"""Values are equal that differ by less than this fraction of the largest value at a start."""
 
 EXACT = 1e-9
 """Maximum part of its value at the start that a metric with a known optimum of zero may have at an
@@ -80,7 +48,7 @@ FREE = {"seconds": 0.1}
 
 
 class Verdict(Enum):
-    """What the seeds say of a solver on a problem."""
+    """The verdict on a solver on a problem."""
 
     AS_GOOD = "as good"
     """It is shown to end within the tolerance of the best solver."""
@@ -93,12 +61,12 @@ class Verdict(Enum):
     FAILED = "failed"
     """Half of its runs or more failed."""
     ABSENT = "absent"
-    """It takes no part, or was not run yet."""
+    """The solver was refused, or not run yet."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What is decided of a solver on a problem.
+    """The decision on a solver on a problem.
 
     Attributes
     ----------
@@ -106,32 +74,26 @@ class Decision:
         Its label.
     verdict : Verdict
     difference : float
-        Median over seeds of what it ends above the best solver, in units of the gap.
+        Median over seeds of its end above that of the best solver, in units of the gap.
     low, high : float
         The interval of that difference from whichever solver is truly best.
     call : Call, optional
-        The call that it offers: if it is as good, the one to make within the tolerance; otherwise
-        the longest that was run. None if none can be made: the clock cut all of its runs.
+        The call to make if it is as good; otherwise the longest one, None if the clock cut all.
     exact : Call, optional
         The cheapest call that ends at a known optimum on all seeds.
     factor : float
         The cost of its call over that of the call that is named; NaN if it is not as good.
     factor_interval : (float, float)
         The 95 % interval of that factor, paired over the seeds.
-    seeds : int
-        Distinct seeds that it was run on.
-    copies : int
-        Seeds whose runs are copies of another one's, and do not count.
-    n_failed : int
-        Its failed runs.
+    seeds, copies, n_failed : int
+        Number of distinct seeds, of copies of other seeds, and of failed runs.
     success : float
-        The share of its runs that end at the best value seen, within `STRICT` of the gap.
+        The share of its runs that end within `STRICT` of the best value seen.
     more_seeds : int, optional
-        About so many seeds more would decide; None if none would, or it is decided.
+        Estimated number of seeds that would decide; None if none would, or it is decided.
     parameters : mapping
-        Its parameters, by name.
     name : str
-        What the solver is called in the catalogue.
+        The solver's name in the catalogue.
     """
 
     solver: str
@@ -174,7 +136,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is decided between the solvers of one problem, at one measure.
+    """The decisions on the solvers of one problem, by one metric and cost.
 
     Attributes
     ----------
@@ -184,14 +146,14 @@ class Comparison:
         Variants of one data set are one block.
     family : str
     metric : str
-        What is compared; smaller is better.
+        Smaller is better.
     best : str, optional
         The solver that ends lowest of those without a failed run.
     decisions : tuple of Decision
-        Of each solver, those that are as good first, by cost.
+        Those that are as good first, by cost.
     tolerance : float
     cost : str
-        What is least: one of `orthobench.stats.costs.COSTS`.
+        The cost that is compared.
     seeds : int
         Seeds planned.
     name : str
@@ -214,7 +176,7 @@ class Comparison:
 
     @property
     def distinct(self) -> int:
-        """Seeds whose runs are no copies of those of another one."""
+        """Number of seeds without copies."""
         return max((d.seeds for d in self.decisions), default=0)
 
     @cached_property
@@ -234,7 +196,7 @@ class Comparison:
 
     @property
     def exact(self) -> Decision | None:
-        """The solver with the cheapest exact call, which is its call then; None without any."""
+        """The solver with the cheapest exact call, as its call; None without any."""
         return _exact(self.decisions)
 
     @property
@@ -248,10 +210,7 @@ class Comparison:
         return self.exact
 
     def lead(self, solver: str) -> float:
-        """Return the cost of the next solver that is as good over the cost of a solver.
-
-        NaN if it is not as good itself, or no other is that is not cheaper.
-        """
+        """Return the cost of the next solver over that of a solver; NaN without a next one."""
         own = self.of(solver)
         costs = [d.cost for d in self.as_good if d.solver != solver and d.cost >= own.cost]
         return min(costs) / own.cost if own.as_good and costs and own.cost > 0 else math.nan
@@ -270,7 +229,7 @@ class Comparison:
         return replace(self, decisions=tuple(_with_factors(found, {}, self.cost)))
 
     def of(self, solver: str) -> Decision:
-        """Return what is decided of a solver; absent where it takes no part."""
+        """Return the decision on a solver; absent if it was not run."""
         return self.by_solver.get(solver) or Decision(solver, Verdict.ABSENT)
 
     @cached_property
@@ -289,13 +248,13 @@ def decide(
     tolerance: float = TOLERANCE,
     certified: bool = False,
 ) -> tuple[str | None, list[Decision]]:
-    """Return the best solver of a problem, and what is decided of each; the numbers alone.
+    """Return the best solver of a problem, and the decision on each solver.
 
     Parameters
     ----------
     finals : mapping
-        The final values of each solver, seed by seed, smaller is better; infinity is a run that
-        failed, NaN one that was not run. All of one length.
+        For each solver its final values by seed, smaller is better; infinite if a run failed, NaN
+        without one. All of one length.
     starts : sequence of float
         The common start of each seed.
     costs : mapping
@@ -303,8 +262,7 @@ def decide(
     lowest : sequence of float, optional
         The best value seen on each seed; the smallest final value by default.
     identity : mapping, optional
-        Of each run something that is equal for runs that are copies; start and final value by
-        default.
+        For each run a value that is equal for copies; start and final value by default.
     tolerance : float
     certified : bool
         Whether the smallest possible value is known to be zero.
@@ -316,7 +274,7 @@ def decide(
 
 
 class Evidence:
-    """What the runs of one problem say, before costs and a tolerance are chosen.
+    """The runs of one problem, before costs and a tolerance are chosen.
 
     Parameters
     ----------
@@ -331,8 +289,6 @@ class Evidence:
         The solver that ends lowest of those that did not fail.
     """
 
-    best: str | None
-
     def __init__(
         self,
         finals: Mapping[str, Sequence[float]],
@@ -342,120 +298,15 @@ class Evidence:
         identity: Mapping[str, Sequence[object]] | None = None,
         certified: bool = False,
     ) -> None:
-        self._names, self._calls, self._certified = list(finals), calls, certified
-        table = np.array([finals[n] for n in finals], dtype=np.float64).reshape(-1, len(starts))
-        self._start = np.asarray(starts, dtype=np.float64)
-        self._failed, self._run = np.isposinf(table), ~np.isnan(table)
-        self._measure(table, lowest)
-        self._table = np.where(self._failed, self._far, table)
-        self._groups = _identities(table, self._start, self._names, identity)
-        self._counts = self._run.sum(axis=1)
-        self._broken = 2 * self._failed.sum(axis=1) >= self._counts
-        self._fill_copies()
-        # another seed would repeat the runs of a deterministic solver
-        seeds = np.where(self._repeats, FEWEST, self._counts)
-        able = ~self._broken & (self._counts > 0)
-        sound = able & (seeds >= min(FEWEST, seeds[able].max(initial=0)))
-        self._sound, self._few = np.flatnonzero(sound), np.flatnonzero(able & ~sound)
-        self._compare()
-
-    def _measure(self, table: Array, lowest: Sequence[float] | None) -> None:
-        """Find the best value seen on each seed, the gap, and the value of a failed run."""
-        seen = np.where(np.isfinite(table), table, np.inf).min(axis=0, initial=np.inf)
-        self._seen = seen if lowest is None else np.fmin(seen, np.asarray(lowest, np.float64))
-        known = np.isfinite(self._seen)
-        largest = np.fmax(np.abs(self._start), np.where(known, np.abs(self._seen), 0.0))
-        self._rounding = ROUNDING * largest
-        with np.errstate(invalid="ignore"):
-            least = np.fmax(self._rounding, np.finfo(float).tiny)
-            self._unit = np.fmax(self._start - self._seen, least)
-            self._far = np.where(known, self._seen + FAR * self._unit, np.nan)
-
-    def _fill_copies(self) -> None:
-        """Find the solvers that repeat their runs, which have the same value on all seeds."""
-        self._repeats = np.zeros(len(self._names), np.bool_)
-        for i, run in enumerate(self._run):
-            self._repeats[i] = len(set(self._groups[i, run].tolist())) == 1 < run.sum()
-            if self._repeats[i]:
-                first = int(run.argmax())
-                self._table[i], self._groups[i] = self._table[i, first], self._groups[i, first]
-
-    def _compare(self) -> None:
-        """Compare all pairs of solvers."""
-        with np.errstate(invalid="ignore"):
-            self._shares = np.where(self._run, (self._table - self._seen) / self._unit, np.inf)
-        best = self._lowest()
-        self.best = None if best is None else self._names[best]
-        ends = (
-            self._seen if best is None else np.where(self._failed[best], np.nan, self._table[best])
-        )
-        with np.errstate(invalid="ignore"):
-            self._above_best = (self._table - ends) / self._unit
-        self._reference = np.where(np.isnan(ends), self._seen, np.fmax(ends, self._seen))
-        self._intervals = dict(zip(self._sound.tolist(), self._against_best(best), strict=True))
-
-    def _lowest(self) -> int | None:
-        """Return the solver that ends lowest: by the median of the gap left, then by its mean."""
-
-        def place(i: int) -> tuple[float, float, str]:
-            own = np.fmax(self._shares[i][self._run[i]], 0.0)
-            median = float(np.median(own))
-            mean = float(np.fmin(own, 1).mean())
-            return (median if median > ROUNDING else 0.0), mean, self._names[i]
-
-        return min(self._sound.tolist(), key=place, default=None)
-
-    def _against_best(self, best: int | None) -> list[tuple[float, float, Array]]:
-        """Return the ends of each solver's difference from whichever is truly best.
-
-        With them come the distinct differences of the pair that decides.
-        """
-        sound = self._sound
-        m, tail = len(sound), LEVEL / max(1, len(sound) - 1)
-        low, highs, deciding = np.zeros((m, m)), np.zeros(m), list[Array]()
-        for row, i in enumerate(sound.tolist()):
-            gaps, alike = self._gaps(i, self._table[i])
-            low[row] = lower_ends(gaps, tail, alike)
-            high = upper_ends(gaps, LEVEL_OF_LOWEST if i == best else tail, alike)
-            low[row, row], high[row] = 0.0, -1.0
-            worst = int(np.argmax(high))
-            highs[row] = max(0.0, float(high[worst]))
-            deciding.append(gaps[worst][~np.isnan(gaps[worst])] if worst != row else np.zeros(0))
-        lows, beaten = np.zeros(m), (low > 0).any(axis=1)
-        if not beaten.all():
-            lows[beaten] = np.maximum(0.0, low[beaten][:, ~beaten].min(axis=1))
-        return list(zip(lows.tolist(), highs.tolist(), deciding, strict=True))
-
-    def _gaps(self, i: int, values: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return how far values of a solver are above those of each sound one, in units of the gap.
-
-        Parameters
-        ----------
-        i : int
-            The solver.
-        values : ndarray, shape (S,)
-
-        Returns
-        -------
-        gaps : ndarray, shape (m, S)
-            NaN without a run, and for seeds that repeat the runs of both solvers on an earlier one.
-        alike : ndarray of bool, shape (m,)
-            Whether all seeds repeat the same two runs.
-        """
-        one, others = self._groups[i], self._groups[self._sound]
-        with np.errstate(invalid="ignore"):
-            gaps = values - self._table[self._sound]
-        gaps = np.where(np.abs(gaps) <= self._rounding, 0.0, gaps) / self._unit
-        there = ~np.isnan(gaps)
-        same = (one[:, None] == one) & (others[:, :, None] == others[:, None]) & there[:, None]
-        distinct = there & ~np.tril(same, -1).any(axis=2)
-        alike = (distinct.sum(axis=1) == 1) & (there.sum(axis=1) > 1)
-        return np.where(distinct, gaps, np.nan), alike
+        self._ends = Differences(finals, starts, lowest, identity)
+        self._calls, self._certified = calls, certified
+        best = self._ends.best
+        self.best = None if best is None else self._ends.names[best]
 
     def decide(
         self, costs: Mapping[str, Array], tolerance: float = TOLERANCE, cost: str = ""
     ) -> list[Decision]:
-        """Return what is decided of each solver.
+        """Return the decision on each solver.
 
         Parameters
         ----------
@@ -463,93 +314,63 @@ class Evidence:
             The cost of each call of each solver, shape (J, S).
         tolerance : float
         cost : str
-            What the cost is called, one of `orthobench.stats.costs.ALL_COSTS`, or nothing.
+            The name of the cost, one of `orthobench.stats.costs.ALL_COSTS`, or empty.
         """
-        targets = self._reference + tolerance * self._unit + self._rounding
-        found = []
-        for i, name in enumerate(self._names):
-            own, run = self._calls[name], self._run[i]
+        ends, targets, found = self._ends, self._ends.targets(tolerance), []
+        for i, name in enumerate(ends.names):
+            own = self._calls[name]
             verdict, more = self._verdict(i, tolerance)
             stops = range(len(own.stops))
             tested = stops[self._shortest(i, tolerance) :] if verdict is Verdict.AS_GOOD else ()
             if verdict is Verdict.AS_GOOD and not tested:
                 verdict = Verdict.UNDECIDED  # the clock cut its runs before anything can be shown
             calls = [own.call(j, costs[name][j], targets) for j in tested or stops[-1:]]
-            low, high, _ = self._intervals.get(i, (0.0, math.inf, None))
-            above = self._above_best[i][~np.isnan(self._above_best[i])]
-            distinct = len(set(self._groups[i, run].tolist()))
+            low, high, _ = ends.intervals.get(i, (0.0, math.inf, None))
+            above = ends.above_best[i][~np.isnan(ends.above_best[i])]
+            strict = ends.above_seen[i][ends.ran[i]] <= STRICT
             found.append(Decision(
                 name, verdict,
                 difference=float(np.median(above)) if len(above) else math.nan,
                 low=low, high=high,
                 call=chosen(calls),
                 exact=chosen([call for call in calls if self._is_exact(i, call)]),
-                seeds=distinct, copies=int(run.sum()) - distinct,
-                n_failed=int(self._failed[i].sum()),
-                success=float((self._shares[i][run] <= STRICT).mean()) if run.any() else math.nan,
+                seeds=int(ends.distinct[i]), copies=int(ends.counts[i] - ends.distinct[i]),
+                n_failed=int(ends.failed[i].sum()),
+                success=float(np.mean(strict)) if len(strict) else math.nan,
                 more_seeds=more,
             ))  # fmt: skip
         return _with_factors(found, costs, cost)
 
     def _verdict(self, i: int, tolerance: float) -> tuple[Verdict, int | None]:
-        """Return what the end of a solver's runs shows, and how many seeds more would decide."""
-        if not self._counts[i]:
+        """Return the verdict on the end of a solver's runs, and the seeds that would decide."""
+        ends = self._ends
+        if not ends.counts[i]:
             return Verdict.ABSENT, None
-        if self._broken[i]:
+        if ends.broken[i]:
             return Verdict.FAILED, None
-        missing = FEWEST - int(self._counts[i])
-        if i not in self._intervals or (missing > 0 and not self._repeats[i]):
+        missing = FEWEST - int(ends.counts[i])
+        if i not in ends.intervals or (missing > 0 and not ends.repeats[i]):
             return Verdict.UNTESTED, missing
-        low, high, pair = self._intervals[i]
+        low, high, pair = ends.intervals[i]
         if high <= tolerance:
-            lower = [j for j in self._few.tolist() if self._ends_lower(j, i, tolerance)]
-            more = FEWEST - min((int(self._counts[j]) for j in lower), default=0)
+            lower = [j for j in ends.few.tolist() if ends.typically_lower(j, i, tolerance)]
+            more = FEWEST - min((int(ends.counts[j]) for j in lower), default=0)
             return (Verdict.UNDECIDED, more) if lower else (Verdict.AS_GOOD, None)
         if low > tolerance:
             return Verdict.WORSE, None
-        others = max(1, len(self._sound) - 1)
-        tail = LEVEL_OF_LOWEST if self._names[i] == self.best else LEVEL / others
-        return Verdict.UNDECIDED, seeds_to_decide(pair, tolerance, tail)
-
-    def _ends_lower(self, j: int, i: int, tolerance: float) -> bool:
-        """Return whether a solver that has too few seeds typically ends below another one."""
-        with np.errstate(invalid="ignore"):
-            gaps = (self._table[i] - self._table[j]) / self._unit
-        own = gaps[~np.isnan(gaps)]
-        return len(own) > 0 and float(np.median(own)) > tolerance
+        return Verdict.UNDECIDED, seeds_to_decide(pair, tolerance, ends.tail(i))
 
     def _shortest(self, i: int, tolerance: float) -> int:
-        """Return the place of the shortest call of a solver that is as good."""
-        own, tail = self._calls[self._names[i]], LEVEL / max(1, len(self._sound))
-        values = np.where(np.isposinf(own.values), self._far, own.values)
-        if self._repeats[i]:
-            values = np.broadcast_to(values[:, [int(self._run[i].argmax())]], values.shape)
-        for at in range(len(own.stops) - own.whole, 0, -1):
-            gaps, alike = self._gaps(i, values[at - 1])
-            if (upper_ends(gaps, tail, alike) > tolerance).any():
-                return at
-        return 0
+        own = self._calls[self._ends.names[i]]
+        place = len(own.stops) - own.whole
+        while place > 0 and self._ends.within(i, own.values[place - 1], tolerance):
+            place -= 1
+        return place
 
     def _is_exact(self, i: int, call: Call) -> bool:
-        """Return whether a call ends at a known optimum on all seeds."""
-        values = self._calls[self._names[i]].values[call.place]
-        near = np.abs(values) <= EXACT * np.abs(self._start)
-        return self._certified and bool(call.seeds) and bool(near[self._run[i]].all())
-
-
-def _identities(
-    table: Array,
-    start: Array,
-    names: Sequence[str],
-    identity: Mapping[str, Sequence[object]] | None,
-) -> NDArray[np.intp]:
-    """Return a number for each run that those of its solver share that are copies of it."""
-    groups = np.zeros(table.shape, dtype=np.intp)
-    for i, name in enumerate(names):
-        own = identity[name] if identity else zip(start.tolist(), table[i].tolist(), strict=True)
-        known: dict[object, int] = {}
-        groups[i] = [known.setdefault(one, len(known)) for one in own]
-    return groups
+        values = self._calls[self._ends.names[i]].values[call.place]
+        near = np.abs(values) <= EXACT * np.abs(self._ends.start)
+        return self._certified and bool(call.seeds) and bool(near[self._ends.ran[i]].all())
 
 
 Offer = TypeVar("Offer", Call, Decision)
@@ -581,7 +402,7 @@ def _cheapest_decision(decisions: Iterable[Decision]) -> Decision | None:
 
 
 def _exact(decisions: Sequence[Decision]) -> Decision | None:
-    """Return the solver with the cheapest exact call, which is its call then."""
+    """Return the solver with the cheapest exact call, as its call."""
     able = [replace(d, call=d.exact) for d in decisions if d.as_good and d.exact]
     return min(able, key=lambda d: (d.cost, d.solver), default=None)
 
@@ -602,15 +423,7 @@ def named_of(decisions: Sequence[Decision], cost: str) -> Decision | None:
 def _with_factors(
     found: Sequence[Decision], costs: Mapping[str, Array], cost: str
 ) -> list[Decision]:
-    """Return the decisions in order, with factors of cost to the call that is named.
-
-    Parameters
-    ----------
-    found : sequence of Decision
-    costs : mapping
-        The costs of the calls of each solver, shape (J, S); without them factors have no interval.
-    cost : str
-    """
+    """Return the decisions in order, with factors of cost to the call that is named."""
     named, done = named_of(found, cost), []
     for d in found:
         if named and d.solver == named.solver:

@@ -12,8 +12,7 @@ from orthobench.decide.wording import mark
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import Cost, costs_of
-from orthobench.stats.summaries import Summary, summaries
-from orthobench.stats.values import median_final, metric_of
+from orthobench.stats.values import Summary, median_final, metric_of, summaries
 from orthobench.tools.formatting import number
 
 if TYPE_CHECKING:

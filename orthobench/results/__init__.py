@@ -1,1 +1,1 @@
-"""What came out: records in a store, and what is chosen, merged, exported and explained of them."""
+"""Runs in a store; the choice of hyperparameters, exports, imports and explanations."""

@@ -1,8 +1,8 @@
-"""Why a cell runs, or is taken from the store: what of it changed since it was last run."""
+"""Why a cell runs, or is taken from the store: the difference from its last run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from orthobench.harness.cell import Cell
@@ -11,8 +11,6 @@ from orthobench.harness.source_digests import changed_files
 from orthobench.tools.collections import grouped
 
 RUNS, STORED = "runs", "stored"
-
-CODE = ("code of problem", "code of solver")
 
 
 def explain(
@@ -24,83 +22,60 @@ def explain(
     ----------
     planned : iterable of Cell
     stored : mapping
-        What identifies the cells in the store, by key.
+        The identities of the cells in the store, by key.
     failed : mapping
         The status of those of them that run again, by key.
     """
-    same = grouped(stored.values(), _who)
-    for plan in planned:
-        key = plan.key
-        action = STORED if key in stored and key not in failed else RUNS
+    same = grouped(stored.values(), lambda one: (one.problem, one.solver, one.seed))
+    for cell in planned:
+        key, identity = cell.key, cell.identity
+        action, reason = (
+            RUNS,
+            "it is new: no cell of this problem, solver, parameters and seed is there",
+        )
         if key in failed:
             reason = f"it ended with {failed[key]}, and is tried again"
         elif key in stored:
-            reason = "nothing of it changed"
-        else:
-            before = [one.content for one in same.get(_who(plan.identity), ())]
-            reason = _changes([_differences(plan, old) for old in before])
-        yield {"cell": plan.label, "action": action, "reason": reason}
+            action, reason = STORED, "nothing of it changed"
+        elif before := same.get((identity.problem, identity.solver, identity.seed)):
+            nearest = min((_differences(cell, old.content) for old in before), key=len)
+            reason = f"changed since: {'; '.join(nearest)}"
+        yield {"cell": cell.label, "action": action, "reason": reason}
 
 
 def lines(facts: Iterable[Mapping[str, str]], *, listed: bool = True) -> Iterator[str]:
-    """Yield what people read: how many cells have one fate and reason, and which, where `listed`.
-
-    Those that run come first.
-    """
-    groups: dict[tuple[str, str], list[str]] = {}
-    for fact in facts:
-        groups.setdefault((fact["action"], fact["reason"]), []).append(fact["cell"])
+    """Yield lines for people: the number of cells by reason, and their labels if `listed`."""
+    groups = grouped(facts, lambda fact: (fact["action"], fact["reason"]))
     for (action, reason), cells in sorted(groups.items()):
         one = len(cells) == 1
         verb = "run" + "s" * one if action == RUNS else f"{'is' if one else 'are'} in the store"
         yield f"{len(cells):,} cell{'s' * (not one)} {verb}: {reason}"
-        yield from (f"  {cell}" for cell in cells if listed)
-
-
-def _who(identity: Identity) -> tuple[str, str, int]:
-    """Return what makes two cells the same to people: problem, solver, their parameters, seed."""
-    return identity.problem, identity.solver, identity.seed
-
-
-def _changes(differences: Sequence[list[str]]) -> str:
-    if not differences:
-        return "it is new: no cell of this problem, solver, parameters and seed is there"
-    nearest = min(differences, key=len)
-    return "changed since: " + "; ".join(nearest)
+        yield from (f"  {fact['cell']}" for fact in cells if listed)
 
 
 def _differences(cell: Cell, old: Mapping[str, Any]) -> list[str]:
-    new = cell.content
-    return [
-        f"{name} {_files(cell, name, old_value)}"
-        if name in CODE and isinstance(old_value, str)
-        else f"{name} {_short(old_value)} -> {_short(new_value)}"
-        for part in sorted({*old, *new})
-        for name, old_value, new_value in _parts(part, old.get(part), new.get(part))
-        if old_value != new_value
-    ]
+    """Return the parts of the identity that changed, with their values, or their files of code."""
+    before, now, found = _flat(old), _flat(cell.content), list[str]()
+    for name in sorted({*before, *now}):
+        a, b = before.get(name), now.get(name)
+        if a != b and a and name in ("code of problem", "code of solver"):
+            cls = type(cell.solver if name == "code of solver" else cell.problem)
+            found.append(f"{name} ({', '.join(changed_files(cls, a)) or 'something is gone'})")
+        elif a != b:
+            found.append(f"{name} {_short(a)} -> {_short(b)}")
+    return found
 
 
-def _parts(part: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the entries of a table one by one, and anything else as it is."""
-    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
-        yield part, old, new
-        return
-    for name in sorted({*old, *new}):
-        yield (
-            f"{part} of {name}" if part in ("code", "versions") else f"{part} {name}",
-            old.get(name),
-            new.get(name),
-        )
-
-
-def _files(cell: Cell, name: str, old: str) -> str:
-    """Return the files of a plugin that are not what they were."""
-    cls = type(cell.solver if name == CODE[1] else cell.problem)
-    return f"({', '.join(changed_files(cls, old)) or 'something is gone'})"
+def _flat(content: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part, value in content.items():
+        joint = " of " if part in ("code", "versions") else " "
+        if isinstance(value, Mapping):
+            found |= {f"{part}{joint}{name}": one for name, one in value.items()}
+        else:
+            found[part] = value
+    return found
 
 
 def _short(value: Any) -> str:
-    if value in (None, ""):
-        return "none"
-    return str(value)[:12] if isinstance(value, str) else str(value)
+    return "none" if value in (None, "") else str(value)[:12]

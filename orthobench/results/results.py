@@ -1,14 +1,16 @@
-"""What a run of a suite gave, read from its store."""
+"""The results of a suite, read from its store, and written as tables."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
@@ -19,7 +21,8 @@ from orthobench.results.runs import UNTOLD, ProblemInfo, Run, SolverInfo
 from orthobench.results.store import FILE, Store
 from orthobench.results.tuning import SolverResult, choose
 from orthobench.tools import toml
-from orthobench.tools.files import hide_home
+from orthobench.tools.collections import plain
+from orthobench.tools.files import atomic_write, hide_home, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +43,7 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class Results:
-    """The records of one suite: every planned cell, finished, failed or missing.
+    """The runs of one suite: every planned cell, finished, failed or missing.
 
     Attributes
     ----------
@@ -50,7 +53,7 @@ class Results:
     records : sequence of Run
         In the suite's order.
     score : str
-        What the suite chooses tuned parameters by: one of `orthobench.harness.suite.SCORES`.
+        One of `orthobench.harness.suite.SCORES`.
     tolerance : float, optional
         The part of the gap that the suite compares solvers at.
     """
@@ -65,9 +68,9 @@ class Results:
     def read(
         cls, path: Path | str, suite: str | None = None, tolerance: float | None = None
     ) -> Results:
-        """Read the results of a suite from a store; of the latest one where none is named.
+        """Read the results of a suite from a store, by default of the latest one.
 
-        Takes about 5 s and 300 MB for 100,000 runs of 30 checkpoints with 8 metrics.
+        Cost: about 5 s and 300 MB for 100,000 runs of 30 checkpoints with 8 metrics.
 
         Parameters
         ----------
@@ -80,9 +83,9 @@ class Results:
         Raises
         ------
         StoreError
-            Where the file is no store, or nothing was run on it.
+            If the file is no store, or nothing was run on it.
         UsageError
-            Where the suite was never run on it.
+            If the suite was never run on it.
         """
         path = store_at(Path(path))
         with Store(path) as store:
@@ -96,20 +99,12 @@ class Results:
             return cls(name, path, store.records(name), score=score, tolerance=tolerance or own)
 
     def __repr__(self) -> str:
-        counts = {
-            "problems": len({record.problem.label for record in self.records}),
-            "solvers": len({record.solver.label for record in self.records}),
-            "cells": len(self.records),
-            "failed": len(self.failures),
-            "not run yet": len(self.missing),
-            "refused": len(self.refused),
-        }
-        said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        return f"<Results of {self.suite!r}: {said}; {self.path}>"
+        counts = f"{len(self.records)} cells, {len(self.failures)} failed"
+        return f"<Results of {self.suite!r}: {counts}, {len(self.missing)} not run; {self.path}>"
 
     @cached_property
     def entries(self) -> list[SolverResult]:
-        """One entry for each problem and solver, with the trial that tuning chose."""
+        """One result for each problem and solver, with the trial that tuning chose."""
         try:
             found = choose(self.records, score=self.score)
         except UsageError as error:
@@ -123,25 +118,22 @@ class Results:
 
     @property
     def failures(self) -> list[Run]:
-        """The records that failed; those in `refused` and `missing` did not."""
+        """The runs that failed; those in `refused` and `missing` did not."""
         return [record for record in self.records if record.failed]
 
     @property
     def missing(self) -> list[Run]:
-        """The records of cells that were not run yet."""
+        """The cells that were not run yet."""
         return [record for record in self.records if record.stop.status is RunStatus.MISSING]
 
     @property
     def refused(self) -> list[Run]:
-        """The records of solvers that could not take their problem, with the reason."""
+        """The runs of solvers that could not take their problem, with the reason."""
         return [record for record in self.records if record.stop.status is RunStatus.REFUSED]
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions of the distributions that solvers, problems and core come from, by name.
-
-        More than one, separated by commas, where stores of different versions were merged.
-        """
+        """The versions of solvers, problems and core by distribution, separated by commas."""
         versions: dict[str, set[str]] = {}
         for record in self.records:
             for name, version in record.versions.items():
@@ -149,29 +141,18 @@ class Results:
         return {name: ", ".join(sorted(versions[name])) for name in sorted(versions)}
 
     def exhibits(self, records: Iterable[Run]) -> dict[str, Mapping[str, Exhibit]]:
-        """Return what the solutions of some runs look like, read from the store.
-
-        Parameters
-        ----------
-        records : iterable of Run
-            Such as the ``records`` of an entry: its runs, one for each seed.
-
-        Returns
-        -------
-        dict
-            By the records' keys, then by the names that the problem gives; empty where the run
-            failed, or its problem shows nothing.
+        """Return the exhibits of some runs by key and name, read from the store.
 
         Raises
         ------
         StoreError
-            Where an exhibit is damaged; names its run.
+            If an exhibit is damaged; names its cell.
         """
         with Store(self.path) as store:
             return {**store.exhibits(record.key for record in records)}
 
     def without_home(self) -> Results:
-        """Return the same results, in which the user's home folder is ``~``, to be published."""
+        """Return the results with ``~`` for the user's home folder, to be published."""
         info = cache(lambda shared: _without_home(shared.one))  # many runs share them
 
         def record(run: Run) -> Run:
@@ -185,7 +166,7 @@ class Results:
         return replace(self, records=[record(run) for run in self.records])
 
     def fingerprint(self) -> str:
-        """Return a digest of the plan and of all results of the suite, and what chooses trials."""
+        """Return a digest of all that a report of these results depends on."""
         facts = [
             (r.key, r.problem.label, r.problem.levels, r.solver.label, r.solver.tuned, r.checksum)
             for r in self.records
@@ -193,22 +174,14 @@ class Results:
         return f"{digest(repr(facts))[:16]} {self.score} {self.tolerance}"
 
     def session(self) -> dict[str, Any]:
-        """Return where the results come from: the latest session of the suite, from the store.
-
-        ``text`` is the suite as TOML, ``command`` the call, ``environment`` what it ran on;
-        ``started`` and ``ended`` are UTC, the latter None where the session was cut off. Home is
-        ``~`` in texts.
-        """
+        """Return the latest session of the suite, as in the store; the home folder is ``~``."""
         with Store(self.path) as store:
             session = store.session(self.suite)
         return {**session, **{name: hide_home(session[name]) for name in ("text", "command")}}
 
     @property
     def suite_as_typed(self) -> str:
-        """The suite as the command that ran it last named it: a file, or the name of a suite.
-
-        It is empty for runs of another harness, which nothing here can run again.
-        """
+        """The suite as its last command named it, a file or a name; empty for imported runs."""
         if any(run.imported.source for run in self.records[:1]):
             return ""
         try:
@@ -218,7 +191,7 @@ class Results:
         return next((w for w in words if Path(w).name == f"{self.suite}.toml"), self.suite)
 
     def columns(self) -> list[str]:
-        """Return the names of the columns of `rows` and of `to_pandas`, in their order."""
+        """Return the names of the columns of `to_pandas`."""
         metrics = dict.fromkeys(n for r in self.records for mark in r.trace for n in mark.metrics)
         return [
             *LABELS,
@@ -230,62 +203,43 @@ class Results:
         ]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Return one flat row for each checkpoint, and one for each record without any.
-
-        A row has those of the `columns` that its record has anything to say of.
-        """
-        return (
-            row
-            for record in self.records
-            for row in _rows(record, record.key in self.reported_keys)
-        )
+        """Yield a row for each checkpoint and for each run without any, with its known columns."""
+        for run in self.records:
+            head = {
+                "key": run.key, "problem": run.problem.label, "family": run.problem.family,
+                "solver": run.solver.label, "seed": run.seed, "status": run.stop.status.value,
+                "reason": run.stop.reason, "chosen": run.key in self.reported_keys,
+                **{f"problem.{name}": value for name, value in run.problem.parameters.items()},
+                **{f"solver.{name}": value for name, value in run.solver.parameters.items()},
+            }  # fmt: skip
+            if not run.trace:
+                yield head
+            for number, at in enumerate(run.trace):
+                spent = (
+                    at.work.steps,
+                    at.work.samples,
+                    at.work.flops,
+                    at.seconds,
+                    at.readout_seconds,
+                )
+                counts = zip((*COUNTS, *TIMES), (number, *spent), strict=True)
+                yield {**head, **dict(counts), **at.metrics}
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return every checkpoint of every run as a data frame, to select and group from.
+        """Return every checkpoint of every run as a data frame.
 
-        Its dtypes do not depend on what failed or is missing: such a run has the rows of the
-        checkpoints that it reached, or where it reached none a single one, without numbers.
-
-        Returns
-        -------
-        DataFrame
-            One row for each checkpoint, with the columns
-
-            ``key``, ``problem``, ``family``, ``solver``, ``status``, ``reason`` : string
-                The run; solvers without their tuned parameters. `RunStatus` has the statuses.
-            ``seed`` : int64
-                The seed.
-            ``chosen`` : bool
-                Whether tuning chose the values that it ran with; reports show these runs.
-            ``problem.NAME``, ``solver.NAME``
-                The parameters, Int64, float64, boolean or string; missing where the problem or
-                solver has none of that name.
-            ``number``, ``steps``, ``samples``, ``flops`` : Int64
-                Which checkpoint, from 0, and the work up to it.
-            ``seconds``, ``readout_seconds`` : float64
-                On the solver's clock up to it; what reading the solution took there.
-            the metrics : float64
-                NaN where the judge does not report one.
+        A run without any checkpoint has one row without numbers; dtypes do not depend on it.
+        `docs/store.md` has the columns and their dtypes.
 
         Raises
         ------
         ImportError
-            Where pandas is not installed (``pip install orthobench[export]``).
-
-        Examples
-        --------
-        The final values of the runs that reports show::
-
-            frame = results.to_pandas()
-            runs = frame[frame.chosen].groupby(["problem", "solver", "seed"])
-            runs.last().suboptimality.unstack("solver")
+            If pandas is not installed (``pip install orthobench[export]``).
         """
         import pandas as pd
 
-        values: dict[str, list[Any]] = {name: [] for name in self.columns()}
-        for row in self.rows():
-            for name, column in values.items():
-                column.append(row.get(name))
+        rows = list(self.rows())
+        values = {name: [row.get(name) for row in rows] for name in self.columns()}
         dtypes = {**dict.fromkeys(values, "float64"), **DTYPES}
         for name, column in values.items():
             if name.startswith(("problem.", "solver.")):
@@ -307,41 +261,12 @@ def _without_home(info: Info) -> Info:
     return replace(info, label=hide_home(info.label), **values)
 
 
-def _rows(record: Run, chosen: bool) -> Iterator[dict[str, Any]]:
-    head = {
-        "key": record.key,
-        "problem": record.problem.label,
-        "family": record.problem.family,
-        "solver": record.solver.label,
-        "seed": record.seed,
-        "status": record.stop.status.value,
-        "reason": record.stop.reason,
-        "chosen": chosen,
-        **{f"problem.{name}": value for name, value in record.problem.parameters.items()},
-        **{f"solver.{name}": value for name, value in record.solver.parameters.items()},
-    }
-    if not record.trace:
-        yield head
-    for number, mark in enumerate(record.trace):
-        work = mark.work
-        yield {
-            **head,
-            "number": number,
-            "steps": work.steps,
-            "samples": work.samples,
-            "flops": work.flops,
-            "seconds": mark.seconds,
-            "readout_seconds": mark.readout_seconds,
-            **mark.metrics,
-        }
-
-
 def _prefixed(prefix: str, settings: Iterable[Mapping[str, Any]]) -> dict[str, None]:
     return dict.fromkeys(f"{prefix}.{name}" for values in settings for name in values)
 
 
 def _dtype(values: Iterable[Any]) -> str:
-    """Return the dtype of a column of parameters; that of None is any."""
+    """Return the dtype of a column of parameters."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return "float64"
@@ -350,17 +275,61 @@ def _dtype(values: Iterable[Any]) -> str:
 
 
 def _keys(suite: str, store: Path) -> tuple[str, float | None]:
-    """Return what a suite scores trials by, and its tolerance, as its text in a store says."""
+    """Return the score and the tolerance of a suite."""
     try:
         table = toml.loads(suite)
-    except tomllib.TOMLDecodeError as error:
-        raise StoreError(f"the store {store} is damaged (its suite is no TOML: {error})") from None
-    tuning, tolerance = table.get("tuning", {}), table.get("tolerance")
-    score = tuning.get("score", END) if isinstance(tuning, dict) else None
-    if score not in SCORES:
-        raise StoreError(f"the store {store} is damaged (its suite scores trials by {score!r:.40})")
-    if not (tolerance is None or (type(tolerance) in (int, float) and 0 < tolerance < 1)):
-        raise StoreError(
-            f"the store {store} is damaged (its suite has tolerance {tolerance!r:.40})"
-        )
+        score, tolerance = table.get("tuning", {}).get("score", END), table.get("tolerance")
+        sound = score in SCORES and (tolerance is None or 0 < tolerance < 1)
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError):
+        sound = False
+    if not sound:
+        raise StoreError(f"the store {store} is damaged (its suite is not what was run)")
     return str(score), tolerance
+
+
+def write(results: Results, path: Path) -> None:
+    """Write one row a checkpoint, in the format that the suffix names.
+
+    Parameters
+    ----------
+    results : Results
+    path : Path
+        With suffix ``.csv``, ``.jsonl`` (null stands for a number that is not finite) or
+        ``.parquet`` (which needs ``orthobench[export]``).
+
+    Raises
+    ------
+    UsageError
+        On another suffix, a missing package, or a file that cannot be written.
+    """
+    formats = {".csv": to_csv, ".jsonl": _to_json_lines, ".parquet": _to_parquet}
+    if path.suffix not in formats:
+        raise unknown("suffix", path.suffix, formats)
+    with atomic_write(path) as file:
+        formats[path.suffix](results, file)
+
+
+def to_csv(results: Results, file: BinaryIO) -> None:
+    """Write CSV with the columns of `Results.to_pandas`."""
+    columns = results.columns()
+    rows = ([row.get(name, "") for name in columns] for row in results.rows())
+    write_csv(itertools.chain([columns], rows), file, "\n")
+
+
+def _to_json_lines(results: Results, file: BinaryIO) -> None:
+    for row in results.rows():
+        text = json.dumps(plain(row))
+        file.write(f"{text}\n".encode())
+
+
+def _to_parquet(results: Results, file: BinaryIO) -> None:
+    """Write Parquet; a column of several types becomes text, since a column has one there."""
+    try:
+        frame = results.to_pandas()
+        for name in frame.select_dtypes(object):
+            if frame[name].dropna().map(type).nunique() > 1:
+                frame[name] = frame[name].map(str, na_action="ignore").astype("string")
+        frame.to_parquet(file, index=False)
+    except ImportError as error:
+        message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
+        raise UsageError(message) from None

@@ -1,4 +1,4 @@
-"""Runs as rows of a store: what writes a run, a plan and a session, and what reads them."""
+"""Runs, plans and sessions as rows of a store."""
 
 from __future__ import annotations
 
@@ -39,42 +39,37 @@ FINISHED = """
 SESSION = ("suite", "text", "command", "environment", "started", "ended")
 
 RANKING = ("family", "primary", "tuned_by")
-"""What comparisons need to know of a problem."""
+"""The facts about a problem that comparisons need."""
 
 COSTS = ("steps", "samples", "flops", "seconds", "reading", "start", "metrics")
-"""The columns of a run about its last checkpoint; NULL where it has none."""
+"""The columns of a run about its last checkpoint; NULL without one."""
 
 SEALED = itemgetter("status", "points", "load", *COSTS)
-"""The columns of a run that its checksum is of, beside its reason, metrics and trace."""
+"""The columns of a run in its checksum, beside its reason, the names of metrics and the trace."""
 
 TOGETHER = 2**27
-"""Most entries of all exhibits that are read at once: half a gigabyte."""
+"""Maximum entries of all exhibits that are read at once: half a gigabyte."""
 
 
 def checksum(key: bytes, row: Mapping[str, Any] | sqlite3.Row, reason: str, names: str) -> bytes:
-    """Return a digest of a run, so that a store can tell when its numbers change."""
+    """Return a digest of a run, by which a store notices changed numbers."""
     sealed = repr((reason, names, *SEALED(row)))
     return hashlib.sha256(key + sealed.encode() + row["trace"]).digest()[:16]
 
 
 class Writer:
-    """What writes into a store; within a transaction.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-    """
+    """Writes into a store, within a transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._texts: dict[str, int] = {}
 
     def forget(self) -> None:
-        """Forget the numbers of texts: a transaction that was rolled back took them with it."""
+        """Forget the numbers of texts, which a transaction that was rolled back took with it."""
         self._texts.clear()
 
     def text(self, value: str) -> int:
-        """Return the number of a text that rows share, and add it where it is new."""
+        """Return the number of a text that rows share; it is added if it is new."""
         if value not in self._texts:
             self._connection.execute("INSERT OR IGNORE INTO text (value) VALUES (?)", (value,))
             query = "SELECT id FROM text WHERE value = ?"
@@ -82,7 +77,7 @@ class Writer:
         return self._texts[value]
 
     def session(self, session: Session) -> int:
-        """Return the number of a session, which is added where it is new."""
+        """Return the number of a session; it is added if it is new."""
         same = ("suite", "text", "command", "started")
         query = f"SELECT min(id) FROM session WHERE {' AND '.join(f'{n} = ?' for n in same)}"  # noqa: S608
         number = self._connection.execute(query, [session[name] for name in same]).fetchone()[0]
@@ -91,8 +86,15 @@ class Writer:
             return self._insert("session", {name: row[name] for name in SESSION})
         return int(number)
 
+    def begin(self, session: Session) -> int:
+        """Return the number of a session, whose suite has no plan then."""
+        number = self.session(session)
+        suite = self.text(session["suite"])
+        self._connection.execute("DELETE FROM plan WHERE suite = ?", (suite,))
+        return number
+
     def cell(self, run: Run) -> int:
-        """Return the number of the cell of a run, which is added where it is new."""
+        """Return the number of the cell of a run; it is added if it is new."""
         key, identity = bytes.fromhex(run.key), run.identity
         row = self._connection.execute("SELECT id FROM cell WHERE key = ?", (key,)).fetchone()
         if row:
@@ -124,7 +126,7 @@ class Writer:
                 self.plan(suite, run, places[cell])
 
     def run(self, session: int, run: Run, exhibits: Mapping[str, Exhibit]) -> bool:
-        """Add a finished run, where its cell has none yet; return whether it was added.
+        """Add a finished run unless its cell has one; return whether it was added.
 
         Raises
         ------
@@ -145,9 +147,9 @@ class Writer:
                 "steps": last.work.steps, "samples": last.work.samples, "flops": last.work.flops,
                 "seconds": last.seconds, "reading": last.readout_seconds,
                 "start": None if math.isnan(start) else start,
-                "metrics": json.dumps(
-                    [float(last.metrics[name]) if name in last.metrics else None for name in names]
-                ),
+                "metrics": json.dumps([
+                    float(last.metrics[name]) if name in last.metrics else None for name in names
+                ]),
             }  # fmt: skip
         metric_names = json.dumps(names)
         row["checksum"] = checksum(key, row, run.stop.reason, metric_names)
@@ -170,9 +172,7 @@ class Writer:
 
 
 class Reader:
-    """What reads a store, and checks all that it reads.
-
-    Runs share what they have in common; their traces are unpacked on first use.
+    """Reads a store, and checks it; methods raise `checks.ERRORS` on rows that no `Writer` wrote.
 
     Parameters
     ----------
@@ -180,12 +180,7 @@ class Reader:
     where : str
         The store, for errors of traces.
     kept : callable
-        ``kept(label)`` is a context for what a row says; an error in it may leave the row out.
-
-    Raises
-    ------
-    ValueError
-        By its methods, on what was not written so; names the run.
+        ``kept(label)`` is the context in which a row is read; it may suppress an error.
     """
 
     def __init__(
@@ -211,7 +206,7 @@ class Reader:
         return found
 
     def planned(self, suite: str, *labels: str) -> Iterator[Run]:
-        """Yield the runs that a suite plans, in its order; `labels` of a problem, or also a solver.
+        """Yield the runs that a suite plans, by labels of a problem and a solver if they are given.
 
         Those that are still to come are `NOT_RUN`.
         """
@@ -220,11 +215,11 @@ class Reader:
         return self._runs(PLANNED.format(" AND ".join(where)), (suite, *labels))
 
     def finished(self) -> Iterator[Run]:
-        """Yield the finished runs, whatever suite planned them, with the names of the catalogue."""
+        """Yield the finished runs of all suites, with the names of the catalogue."""
         return self._runs(FINISHED, ())
 
     def exhibits(self, keys: Iterable[str]) -> Iterator[tuple[str, dict[str, Exhibit]]]:
-        """Yield what the solutions of the cells with these keys look like, each with its key."""
+        """Yield each key with the exhibits of its cell."""
         query = (
             "SELECT name, kind, meta, data FROM exhibit"
             " WHERE cell = (SELECT id FROM cell WHERE key = ?) ORDER BY rowid LIMIT ?"
@@ -237,18 +232,12 @@ class Reader:
                     exhibits[name] = unpacked(*parts)
                     check_all(exhibits.values())
                 except StoreError as error:
-                    where = f"exhibit {name!r} of {self._called(key)}"
+                    where = f"exhibit {name!r} of the cell {key[:12]}"
                     raise checks.MisfitError(f"{where} {error}") from error
             left -= sum(exhibit.size for exhibit in exhibits.values())
             if left < 0:
                 raise checks.MisfitError(f"exhibits have more than {TOGETHER} entries together")
             yield key, exhibits
-
-    def _called(self, key: str) -> str:
-        query = "SELECT problem, solver, seed FROM cell WHERE key = ?"
-        problem, solver, seed = self._connection.execute(query, (bytes.fromhex(key),)).fetchone()
-        solver_name, problem_name = (self._document(n)["name"] for n in (solver, problem))
-        return f"{run_label(solver_name, problem_name, seed)} (cell {key[:12]})"
 
     def _runs(self, query: str, values: Sequence[str]) -> Iterator[Run]:
         cursor = self._connection.cursor()
@@ -261,7 +250,6 @@ class Reader:
                 yield run
 
     def _label(self, row: sqlite3.Row) -> str:
-        """Return what a row is about, as far as it says that."""
         with suppress(*checks.ERRORS):
             solver, problem = self._text(row["solver_label"]), self._text(row["problem_label"])
             return run_label(solver, problem, row["seed"])
@@ -298,7 +286,7 @@ class Reader:
         self, label: int | None, problem: int, ranking: int, levels: int | None
     ) -> ProblemInfo:
         named = checks.catalogued(self._document(problem), "problem")
-        facts = checks.texts(self._document(ranking), "the metrics of the problem", *RANKING)
+        facts = checks.texts(self._document(ranking), "the metrics of the problem")
         return ProblemInfo(
             named["name"] if label is None else self._text(label),
             named["name"],
@@ -337,25 +325,7 @@ def _ended(
     primary: str,
     where: str = "",
 ) -> dict[str, Any]:
-    """Return how a run ended, its trace and its load, as its row says; the row is checked.
-
-    It is the schema of a row, of one that is read and of one before it is written.
-
-    Parameters
-    ----------
-    key : bytes
-        Of the cell.
-    row : mapping
-        The columns of the run.
-    texts : mapping
-        Its reason, its traceback, and in JSON the names of its metrics.
-    names : tuple of str
-        These names.
-    primary : str
-        The primary metric of the problem.
-    where : str
-        The store and the run, for errors of the trace.
-    """
+    """Return status, trace and load of a run, checked; for rows that are read or written."""
     if checksum(key, row, texts["reason"], texts["names"]) != row["checksum"]:
         raise ValueError("it is not what was written")
     stop = Termination(RunStatus(row["status"]), texts["reason"], texts["traceback"])
@@ -369,13 +339,11 @@ def _trace(
     row: Mapping[str, Any] | sqlite3.Row, names: tuple[str, ...], primary: str, where: str
 ) -> Sequence[Checkpoint]:
     points, start = row["points"], row["start"]
-    if points < 0:
-        raise checks.MisfitError(f"it has {points} checkpoints")
     costs = [row[name] for name in COSTS[:5]]
-    if not points:
-        if not all(cost is None for cost in costs):
-            raise checks.MisfitError("it has a last checkpoint, and a trace without any")
+    if not points and all(cost is None for cost in costs):
         return ()
+    if points < 1:
+        raise checks.MisfitError(f"it has {points} checkpoints")
     values = zip(names, checks.metrics(row["metrics"], len(names)), strict=True)
     metrics = {name: value for name, value in values if value is not None}
     final = checked(Checkpoint(costs[3], costs[4], Work(*costs[:3]), metrics))

@@ -1,4 +1,4 @@
-"""Runs: what became of each cell, from the worker to the store and to all that reads it."""
+"""Runs: the outcome of each cell, as stores keep it and reports read it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from orthobench.results.traces import Trace
 from orthobench.tools.machine import Load
 
 UNTOLD = Identity("{}", "{}", 0, "{}")
-"""The identity of a run that nobody told it of: such a run cannot be stored."""
+"""The identity of a run without one, which cannot be stored."""
 
 NOT_RUN = Termination(RunStatus.MISSING, "not run yet")
 
 
 def run_label(solver: str, problem: str, seed: int) -> str:
-    """Return what a run is called in all that people read."""
+    """Return the label of a run."""
     return f"{solver} on {problem}, seed {seed}"
 
 
@@ -33,19 +33,19 @@ class ProblemInfo:
     Attributes
     ----------
     label : str
-        What the suite calls it: ``"digits k=4"``.
+        Its label in the suite: ``"digits k=4"``.
     name : str
         Its name in the catalogue: ``"digits"``.
     parameters : mapping
         All of its parameters.
     family : str
-        Its family: ``"stochastic PCA"``.
+        ``"stochastic PCA"``.
     primary : str
         The metric that comparisons rank by; smaller is better: ``"suboptimality"``.
     tuned_by : str
-        The metric that tuned parameters are chosen by: ``"validation_suboptimality"``.
+        The metric that hyperparameters are chosen by: ``"validation_suboptimality"``.
     levels : tuple of Target
-        The levels that the suite compares it at; empty where it is compared as it is.
+        The levels that the suite compares it at, if any.
     """
 
     label: str
@@ -64,11 +64,11 @@ class SolverInfo:
     Attributes
     ----------
     label : str
-        What the suite calls it, without its tuned parameters: ``"capped-msg K=9"``.
+        Its label in the suite, without its hyperparameters: ``"capped-msg K=9"``.
     parameters : mapping
         All of its parameters.
     tuned : mapping
-        Those of them that are tuned, as ``{"step": 2.0}``; empty where none is.
+        Its hyperparameters, as ``{"step": 2.0}``.
     reruns : bool
         Whether each point of its trace is a run from the start (`Solver.reruns`).
     name : str
@@ -84,19 +84,19 @@ class SolverInfo:
 
 @dataclass(frozen=True)
 class Imported:
-    """What is known of runs that another harness made.
+    """The facts about a run that another harness made.
 
     Attributes
     ----------
     source : str
-        The table, archive or folder that they were read from; empty if they were made here.
+        The table, folder or archive of the run; empty if it was made here.
     unit : str
         The unit of their costs: ``"evaluations"``.
     stops : str
-        What a caller could set to end a call earlier, in whole numbers: the unit, ``"steps"``, or
-        nothing.
+        The unit at a smaller whole number of which callers can end a run: its own, ``"steps"``, or
+        none.
     digest : str
-        The SHA-256 of the curve, since there is no code to identify the run by.
+        The SHA-256 of the curve, which identifies the run in place of code.
     """
 
     source: str = ""
@@ -114,12 +114,12 @@ IMPORTED = "imported"
 """The family of the problems of other harnesses."""
 
 HERE = Imported()
-"""What is to be said so of runs that were made here: nothing."""
+"""The facts about runs that were made here."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One planned cell and what became of it.
+    """One planned cell and its outcome.
 
     Attributes
     ----------
@@ -129,27 +129,27 @@ class Run:
     solver : SolverInfo
     seed : int
     stop : Termination
-        How and why the run ended; ``MISSING`` where it has not been run yet.
+        How and why the run ended; ``MISSING`` if it has not been run yet.
     trace : sequence of Checkpoint
-        The checkpoints; empty where the cell failed before its first.
+        Empty if the cell failed before its first checkpoint.
     budget : mapping
         The limits of the run, as ``{"samples": 2000}``.
     target : str
-        The metric of the target that ends the run; empty where it has none.
+        The metric of the target that ends the run; empty without one.
     versions : mapping
         Versions of the distributions that solver, problem and core come from.
     load : pair of Load, optional
-        How busy the machine was before and after the run; None where that was not measured.
+        The load of the machine before and after the run.
     measure : str
-        What was measured beside time, which makes times longer; empty where nothing was.
+        The quantity that was measured beside time, which makes times longer; empty without one.
     imported : Imported
-        Where the run comes from, if another harness made it.
+        The source of the run, if another harness made it.
     identity : Identity
         All that the result depends on.
     session : int
-        The number of the session that ran it, in its store; 0 where it is in none.
+        The number of the session that ran it, in its store; 0 without a store.
     checksum : str
-        What changes with the result, in hexadecimal; empty where it is in no store.
+        A digest of the result, in hexadecimal; empty without a store.
     """
 
     key: str
@@ -189,7 +189,7 @@ class Run:
 
     @property
     def label(self) -> str:
-        """What it is called in all that people read."""
+        """Its label."""
         return run_label(self.solver.label, self.problem.label, self.seed)
 
     @property
@@ -204,12 +204,12 @@ class Run:
 
     @property
     def absent(self) -> bool:
-        """Whether there is no run: the solver was refused, or it is still to come."""
+        """Whether the solver was refused, or the run is still to come."""
         return self.stop.status.absent
 
     @property
     def start(self) -> float:
-        """The primary metric at the first checkpoint; NaN where there is none."""
+        """The primary metric at the first checkpoint; NaN without one."""
         if isinstance(self.trace, Trace):
             return self.trace.start  # without unpacking the trace
         return self.trace[0].metrics.get(self.problem.primary, math.nan) if self.trace else math.nan

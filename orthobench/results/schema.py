@@ -1,16 +1,18 @@
-"""The tables of a store, and how a file is recognised as one."""
+"""The tables of a store, and how a file is recognised as one and opened."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from orthobench.errors import StoreError
-from orthobench.results.access import has_log
 from orthobench.tools import files
 
 APPLICATION = 0x6F_72_74_68
@@ -20,28 +22,22 @@ VERSION = 6
 """Version of the tables below, in SQLite's user_version."""
 
 PAGE_BYTES = 32_768
-"""SQLite's page size: blocks of traces, of 0.5 to 2 kB each, leave 2 % of it unused."""
+"""SQLite's page size in bytes: blocks of traces, of 0.5 to 2 kB each, leave 2 % of it unused."""
 
 LARGEST = 64 * 2**20
-"""Most bytes of one value in a store; no trace or exhibit is larger."""
+"""Maximum size of one value in a store, in bytes; no trace or exhibit is larger."""
 
 REMEDY = "restore a copy, or keep the rest: orthobench merge NEW OLD --drop-unreadable"
 """The advice on a store whose rows cannot be read."""
 
-LONGEST_STATEMENT = 100_000
-"""Most bytes of a statement, and so of the declaration of a table that a stranger wrote."""
-
 STEPS = 100_000
 """Steps of SQLite's machine, some milliseconds, between two looks at signals."""
 
-NOT_THE_FILE = (
-    sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM,
-    sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOLFS,
-)  # fmt: skip
-"""SQLite's errors about permissions, locks, disks and memory, of which a sound store has some."""
+BESIDE = ("-wal", "-shm", "-journal", "-lock")
+"""Ends of the names of the files beside a store: those of SQLite, and the lock."""
 
-_MAGIC = b"SQLite format 3\x00"
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+"""SQLite's errors about a database whose bytes changed."""
 
 TABLES = """
 CREATE TABLE text (                 -- what many rows share: settings, labels, reasons
@@ -112,11 +108,40 @@ def exists(path: Path) -> bool:
     Raises
     ------
     StoreError
-        Where there is something else: a folder, a pipe or a device.
+        If there is something else: a folder, a pipe or a device.
     """
     if path.exists() and not path.is_file():
         raise StoreError(f"{path} is not a regular file; name another file with --store")
     return path.exists() and path.stat().st_size > 0
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Refuse a store that this process cannot write, before SQLite makes files beside it.
+
+    Raises
+    ------
+    UsageError
+        If it, or a file beside it, is a link.
+    StoreError
+        If one of them is no regular file, or may not be written.
+    """
+    for file in (path, *(path.with_name(f"{path.name}{end}") for end in BESIDE)):
+        files.refuse_link(file)
+        if file.exists():
+            if not file.is_file():
+                raise StoreError(f"{file} is not a regular file: remove it, or name another store")
+            if not os.access(file, os.W_OK) and not file.name.endswith("-lock"):
+                raise _not_writable(path, file)
+    folder = next(folder for folder in path.absolute().parents if folder.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _not_writable(path, folder)
+
+
+def _not_writable(path: Path, at: Path) -> StoreError:
+    return StoreError(
+        f"cannot write the store {path}: you have no permission to write {at}; copy it, or name "
+        "another one"
+    )
 
 
 def recognise(path: Path) -> None:
@@ -125,14 +150,14 @@ def recognise(path: Path) -> None:
     Raises
     ------
     StoreError
-        Where the file is no SQLite database, another program's, damaged, or of another version.
+        If the file is no SQLite database, another program's, or of another version.
     """
     try:
         with files.opened(path) as file:
             header = file.read(100)
     except OSError as error:
         raise StoreError(f"cannot read the store {path}: {error.strerror}") from None
-    if len(header) < 100 or not header.startswith(_MAGIC):
+    if len(header) < 100 or not header.startswith(b"SQLite format 3\x00"):
         raise StoreError(f"{path} is not an orthobench store; name another file with --store")
     version = int.from_bytes(header[60:64], "big")
     if int.from_bytes(header[68:72], "big") != APPLICATION:
@@ -142,60 +167,64 @@ def recognise(path: Path) -> None:
             f"the store {path} is of version {version}, and this orthobench reads {VERSION} only: "
             "run its suite again into a new file, which --store names"
         )
-    missing = _missing(path, header)
-    if missing > 0:
+    if path.stat().st_size % PAGE_BYTES:
         raise StoreError(
-            f"the store {path} is damaged (its last {missing} bytes are missing); restore a copy "
-            "or start anew"
+            f"the store {path} is damaged (it is cut off); restore a copy or start anew"
         )
 
 
-def _missing(path: Path, header: bytes) -> int:
-    """Return by how much a file is shorter than its header says, where no log holds the rest."""
-    changes, trusted = header[24:28], header[92:96]
-    if changes != trusted or has_log(path):
-        return 0
-    size = int.from_bytes(header[16:18], "big")
-    pages = int.from_bytes(header[28:32], "big")
-    return pages * (65536 if size == 1 else size) - path.stat().st_size
+def _has_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.is_file() and log.stat().st_size > 0
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[Path]:
+    """Give the path to read a store at: of a copy, if SQLite would have to write beside it.
+
+    A killed process leaves a log, which SQLite reads through an index in a file beside it.
+    """
+    log, index = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
+    writable = all(os.access(at, os.W_OK) for at in (path, path.absolute().parent))
+    if not _has_log(path) or index.exists() or writable:
+        yield path
+        return
+    with TemporaryDirectory(prefix="orthobench-") as folder:
+        copy = Path(folder) / "results.sqlite"
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
+        yield copy
 
 
 def opened(path: Path, write: bool) -> sqlite3.Connection:
     """Return a connection; one to read writes nothing, not even beside the file if it need not."""
-    if write:
-        return _guarded(sqlite3.connect(path, timeout=30, isolation_level=None))
-    still = "" if has_log(path) else "&immutable=1"
-    where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro{still}"
-    return _guarded(sqlite3.connect(where, uri=True, timeout=30, isolation_level=None))
-
-
-def _guarded(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Bound what a database that a stranger wrote can make SQLite do, and let signals end it."""
+    still = "" if _has_log(path) else "&immutable=1"
+    address = f"file:{quote(os.fsencode(path.absolute()))}?mode={'rwc' if write else f'ro{still}'}"
+    connection = sqlite3.connect(address, uri=True, timeout=30, isolation_level=None)
+    # a database that a stranger wrote runs nothing, and is bounded
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT)
     # Python handles signals when it is called, and an exception there interrupts the query
     connection.set_progress_handler(lambda: 0, STEPS)
     return connection
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a damaged database, and one with anything but the tables above.
+    """Refuse a damaged database, and one whose tables are not those above.
 
-    Views, triggers, indices, constraints and computed columns would run a stranger's expressions
-    on ours; so these are looked for first, in what only needs to be read.
+    Views, triggers, indices, constraints and computed columns would run a stranger's expressions.
 
     Raises
     ------
     StoreError
-        With SQLite's own finding, or the name of what does not belong there.
+        With SQLite's own finding, or the name of a table.
     """
     try:
-        declared = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
-        alien = min((f"{kind} {name}" for kind, name, _ in {*declared} - _declared()), default="")
+        declared = {*connection.execute("SELECT type, name, sql FROM sqlite_master")}
+        alien = min((f"{kind} {name}" for kind, name, _ in declared - _declared()), default="")
         finding = alien or connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 0xFF in NOT_THE_FILE:
+        if error.sqlite_errorcode & 0xFF not in DAMAGE:
             raise
         finding, alien = str(error), ""
     if alien:
@@ -216,9 +245,7 @@ def check_types(connection: sqlite3.Connection) -> None:
     ValueError
         Names the table, the column and the row.
     """
-    for kind, table, _ in sorted(_declared(), key=str):
-        if kind != "table":
-            continue
+    for table in sorted(name for kind, name, _ in _declared() if kind == "table"):
         columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
         if not columns:
             raise ValueError(f"the table {table} is missing")

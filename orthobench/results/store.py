@@ -1,7 +1,7 @@
-"""The store: every finished cell, once, for ever, in one SQLite file.
+"""The store: every finished cell, once, in one SQLite file, and the plan of each suite.
 
-A cell is written in one transaction as soon as it is finished, so a run that is killed loses
-at most the cells in flight. What a suite planned is kept too, so that missing runs are seen.
+A cell is written in one transaction as soon as it is finished, so that a run that is killed loses
+at most the cells in flight.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from os.path import samestat
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any
 
 from orthobench.contract.exhibits import Exhibit
@@ -23,7 +23,7 @@ from orthobench.harness.identity import Identity
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
-from orthobench.results import access, checks, schema
+from orthobench.results import checks, schema
 from orthobench.results.rows import Reader, Session, Writer
 from orthobench.results.runs import Run
 from orthobench.tools.files import exclusive_lock
@@ -40,15 +40,14 @@ class Store:
     path : Path
         The file.
     write : bool
-        Whether to write into it: it is made, with its folder, where it is not there. To be read, a
-        file is not touched.
+        Whether to write into it; then it is created if it does not exist.
     dropped : list of str, optional
-        Leave out rows that cannot be read, and add to this list which and why.
+        Leave out rows that cannot be read, and add their errors to this list.
 
     Raises
     ------
     StoreError
-        Where the file is missing, no store, damaged, of another version, or not writable.
+        If the file is missing, no store, damaged, of another version, or not writable.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class Store:
         if fresh and not write:
             raise StoreError(f"there is no store {path}; `orthobench run` makes one")
         if write:
-            access.refuse_unwritable(path)
+            schema.refuse_unwritable(path)
         if not fresh:
             schema.recognise(path)
         with ExitStack() as opened, self._reported():
@@ -69,38 +68,28 @@ class Store:
                 busy = f"another process writes the store {path}: wait until it ends, or name"
                 error = StoreError(f"{busy} another with --store")
                 opened.enter_context(exclusive_lock(path, error))
-            at = path if write else opened.enter_context(access.readable(path))
+            at = path if write else opened.enter_context(schema.readable(path))
             self._connection = schema.opened(at, write)
             opened.callback(lambda: self._connection.close())
-            self._prepare(fresh, write)
+            if fresh:
+                schema.create(self._connection)
+            else:
+                schema.check(self._connection, path)
+                if dropped is None:
+                    schema.check_types(self._connection)
+            if write:
+                # with NORMAL a power cut takes what is in the WAL since its last checkpoint
+                for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+                    self._connection.execute(f"PRAGMA {setting}")
             self._opened = opened.pop_all()
         self._writer = Writer(self._connection)
         self._place = path.absolute()  # a solver in this process may change the folder
         self._file = self._place.stat()
 
-    def _prepare(self, fresh: bool, write: bool) -> None:
-        connection = self._connection
-        if fresh:
-            schema.create(connection)
-        else:
-            schema.check(connection, self.path)
-            if self._dropped is None:
-                schema.check_types(connection)
-        if write:
-            connection.execute("PRAGMA journal_mode = WAL")
-            # with NORMAL a power cut takes what is in the WAL since its last checkpoint
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -108,14 +97,12 @@ class Store:
         self._opened.close()
 
     def begin(self, suite: Suite, planned: Sequence[Cell], command: str, environment: Any) -> int:
-        """Record that a session of a suite begins, and what it plans; return the session's id."""
+        """Record that a session of a suite begins, with its plan; return the session's number."""
         with self._transaction() as connection:
-            session = self._writer.session({
+            session = self._writer.begin({
                 "suite": suite.name, "text": suite.text, "command": command,
                 "environment": environment, "started": _now(), "ended": None,
             })  # fmt: skip
-            number = self._writer.text(suite.name)
-            connection.execute("DELETE FROM plan WHERE suite = ?", (number,))
             self._plan(suite.name, planned)
             connection.execute(
                 "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM run)"
@@ -133,7 +120,7 @@ class Store:
             self._writer.plan(suite, Run.of(cell), cell.position)
 
     def end(self, session: int, found: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Record that a session went through, and what it found beside its runs."""
+        """Record that a session went through, with further facts about its environment."""
         environment = {**self.sessions()[session]["environment"], **found}
         with self._transaction() as connection:
             connection.execute(
@@ -147,16 +134,16 @@ class Store:
         return {key for key in keys if self._read(query, (bytes.fromhex(key),))}
 
     def contents(self) -> dict[str, Identity]:
-        """Return what the result of each finished cell depends on, by key."""
+        """Return the identity of each finished cell, by key."""
         return {run.key: run.identity for run in self.runs()}
 
     def runs(self) -> Iterator[Run]:
-        """Yield the finished runs, whatever suite planned them, with the catalogue's names.
+        """Yield the finished runs of all suites, with the catalogue's names.
 
         Raises
         ------
         StoreError
-            Where a key is not the digest of its content, or a run not what was written.
+            If a key is not the digest of its content, or a run is not what was written.
         """
         with self._snapshot() as reader:
             yield from reader.finished()
@@ -169,24 +156,21 @@ class Store:
     def merge(self, other: Path, dropped: list[str] | None = None) -> int:
         """Add the runs of another store that are not here, with its plans and sessions.
 
-        In one transaction; where a suite is planned in both, what only the other plans is added.
-        All that is read of the other is checked.
-
         Parameters
         ----------
         other : Path
         dropped : list of str, optional
-            Leave out rows of the other that cannot be read, and add to this list which and why.
+            Leave out rows of the other that cannot be read, and add their errors to this list.
 
         Returns
         -------
         int
-            How many finished runs were added.
+            Number of finished runs that were added.
 
         Raises
         ------
         StoreError
-            If the other is no store, or has anything that is not what was written.
+            If the other is no store, or anything in it is not what was written.
         """
         # what is read of the other is in its own methods, so that an error names the right store
         with Store(other, dropped=dropped) as theirs, theirs._snapshot(), self._transaction():
@@ -204,17 +188,10 @@ class Store:
         return count
 
     def add(self, session: int, finished: Iterable[tuple[Cell, Outcome]], suite: str = "") -> None:
-        """Write finished cells, all in one transaction, so that the disk is waited for once.
+        """Write finished cells in one transaction, and add them to the plan of a suite.
 
-        One that is here already stays as it is. One that could not be read again is kept as an
+        A cell that is here stays as it is. An outcome that could not be read again becomes the
         error of its cell.
-
-        Parameters
-        ----------
-        session : int
-        finished : iterable of (Cell, Outcome)
-        suite : str
-            They join the plan of this suite, as by `plan`.
         """
         with self._transaction():
             for cell, outcome in finished:
@@ -227,24 +204,16 @@ class Store:
                     failed = Outcome(Termination(RunStatus.ERROR, why))
                     self._writer.run(session, Run.of(cell, failed), {})
 
-    def take(self, session: Session, runs: Sequence[Run]) -> int:
-        """Add runs that were not made here, as the plan of the session's suite.
-
-        Returns
-        -------
-        int
-            Number of runs that were not there.
-        """
-        suite = session["suite"]
-        with self._transaction() as connection:
-            number = self._writer.session(session)
-            connection.execute("DELETE FROM plan WHERE suite = ?", (self._writer.text(suite),))
+    def take(self, session: Session, runs: Sequence[Run]) -> None:
+        """Add runs of another harness as the plan of the session's suite."""
+        with self._transaction():
+            number = self._writer.begin(session)
             for place, run in enumerate(runs):
-                self._writer.plan(suite, run, place)
-            return sum(self._writer.run(number, run, {}) for run in runs)
+                self._writer.plan(session["suite"], run, place)
+                self._writer.run(number, run, {})
 
     def discard(self, keys: Iterable[str]) -> None:
-        """Remove what cells gave, so that they run again."""
+        """Remove the runs of cells, so that they run again."""
         with self._transaction() as connection:
             for key in keys:
                 for part in ("exhibit", "run"):
@@ -262,24 +231,22 @@ class Store:
         """Return the latest session of a suite: text, command, environment, start and end."""
         return [one for one in self.sessions().values() if one["suite"] == suite][-1]
 
-    def records(
-        self, suite: str, problem: str | None = None, solver: str | None = None
-    ) -> list[Run]:
-        """Return every planned run of a suite, in its order; those not run yet are missing.
+    def records(self, suite: str, *labels: str) -> list[Run]:
+        """Return the planned runs of a suite, in its order; those not run yet are missing.
 
-        With the label of a problem, or also of a solver, only the runs of these. Their traces are
-        unpacked on first use. 100,000 of 30 checkpoints and 6 metrics take 4 s and 400 MB.
+        With the label of a problem, or also of a solver, only the runs of these. Traces are
+        unpacked on first use. Cost: 4 s and 400 MB for 100,000 runs.
         """
         with self._snapshot() as reader:
-            return list(reader.planned(suite, *(x for x in (problem, solver) if x is not None)))
+            return list(reader.planned(suite, *labels))
 
     def exhibits(self, keys: Iterable[str]) -> dict[str, dict[str, Exhibit]]:
-        """Return what the cells with these keys exhibit, by name; empty where they do nothing.
+        """Return the exhibits of cells, by key and name.
 
         Raises
         ------
         StoreError
-            Where an exhibit is damaged; names its cell.
+            If an exhibit is damaged; names its cell.
         """
         with self._snapshot() as reader:
             return dict(reader.exhibits(keys))
@@ -291,7 +258,7 @@ class Store:
 
     @contextmanager
     def _snapshot(self) -> Iterator[Reader]:
-        """Read all as it is at one time, whatever another process writes meanwhile."""
+        """Read the state at one time, also while another process writes."""
         with self._reported():
             self._connection.execute("SAVEPOINT reading")
             try:
@@ -307,9 +274,8 @@ class Store:
         except (*checks.ERRORS, StoreError) as error:
             if self._dropped is None:
                 raise checks.MisfitError(f"{label}: {error}") from error
-            said = f"{label}: {error}"
-            if said not in self._dropped:
-                self._dropped.append(said)
+            if f"{label}: {error}" not in self._dropped:
+                self._dropped.append(f"{label}: {error}")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -326,12 +292,7 @@ class Store:
                 raise
 
     def _refuse_other_file(self) -> None:
-        """Refuse to write on where nobody would find it.
-
-        Raises
-        ------
-        StoreError
-        """
+        """Refuse to write on into a file that was removed."""
         if self._place.exists() and samestat(self._place.stat(), self._file):
             return
         raise StoreError(
@@ -341,10 +302,7 @@ class Store:
 
     @contextmanager
     def _reported(self, reading: bool = True) -> Iterator[None]:
-        """Turn what SQLite and the file system say into an error that names the store.
-
-        What cannot be read was damaged; what cannot be written was not.
-        """
+        """Turn errors into a `StoreError`; only what cannot be read is called damaged."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:

@@ -6,7 +6,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,22 +31,22 @@ ABSENT = np.array([0x7FF8_6162_7365_6E74], dtype="<u8").view("<f8")
 """The NaN that stands for a metric that the judge did not report at a checkpoint."""
 
 LONGEST = 2**20
-"""Most checkpoints of a trace: log-spaced, they would be more steps than anybody can run."""
+"""Maximum number of checkpoints of a trace: log-spaced, no run has that many."""
 
 RATIO, SMALL = 500, 2**16
-"""How many times its bytes a block may unpack to, and what it may in any case.
+"""Maximum bytes that a block unpacks to, for each of its own, and the bytes that any may unpack to.
 
-Clocks do not repeat themselves, so that nothing that was measured packs as densely.
+Clocks do not repeat, so that no trace of a run packs as densely.
 """
 
 
 class Trace(Sequence[Checkpoint]):
-    """The checkpoints of a cell, unpacked on first use; the last one is there without it.
+    """The checkpoints of a run, unpacked on first use; the last one is known without it.
 
     Parameters
     ----------
     points : int
-        How many there are.
+        Number of checkpoints.
     names : tuple of str
         The metrics.
     final : Checkpoint
@@ -54,7 +54,7 @@ class Trace(Sequence[Checkpoint]):
     block : bytes
         Those before it, as `packed` makes it.
     start : (str, float)
-        The primary metric, and its value at the first checkpoint; NaN where it was not reported.
+        The primary metric, and its value at the first checkpoint; NaN if it was not reported.
     where : str
         The store and the run, for errors.
     """
@@ -75,11 +75,7 @@ class Trace(Sequence[Checkpoint]):
     def __len__(self) -> int:
         return self._points
 
-    @overload
-    def __getitem__(self, index: int) -> Checkpoint: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Checkpoint, ...]: ...
-    def __getitem__(self, index: int | slice) -> Checkpoint | tuple[Checkpoint, ...]:
+    def __getitem__(self, index: Any) -> Any:
         if index in (-1, slice(-1, None)):
             return self._final if index == -1 else (self._final,)
         return self._marks[index]
@@ -92,16 +88,9 @@ class Trace(Sequence[Checkpoint]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        return f"<Trace of {self._points} checkpoints of {', '.join(self._names)}>"
-
     @cached_property
     def columns(self) -> Any:
-        """The trace as one `Checkpoint` whose every number is an array over the checkpoints.
-
-        So what reads a value off a checkpoint reads it off all of them. A metric is NaN where it
-        was not reported.
-        """
+        """The trace as one `Checkpoint` of arrays; a metric is NaN if it was not reported."""
         counts, times, metrics = self._columns
         named = dict(zip(self._names, metrics, strict=True))
         return Checkpoint(times[0], times[1], Work(*counts), named)
@@ -111,41 +100,30 @@ class Trace(Sequence[Checkpoint]):
         """The names of the metrics, and the block as it is in the store."""
         return self._names, self._block
 
-    @property
-    def finite(self) -> bool:
-        """Whether all values of all metrics that were reported are finite."""
-        values = self._columns[2]
-        known = np.isfinite(values)
-        return bool(known.all() or (known | _absent(values)).all())
-
     @cached_property
     def _columns(self) -> tuple[NDArray[np.int64], Array, Array]:
+        """The counts, times and metrics of all checkpoints."""
+        last, work = self._final, self._final.work
+        finals = (
+            np.array([work.steps, work.samples, work.flops]),
+            np.array([last.seconds, last.readout_seconds]),
+            np.array([last.metrics.get(name, ABSENT[0]) for name in self._names], dtype="<f8"),
+        )
         try:
             before = unpacked(self._block, self._points - 1, len(self._names))
-            columns = self._with_last(*before)
-            self._check_start(columns[2])
+            counts, times, metrics = map(np.column_stack, zip(before, finals, strict=True))
+            self._check_start(metrics)
         except (ValueError, zlib.error) as error:
             raise StoreError(
                 f"{self._where}: its trace cannot be read ({error}); {REMEDY}"
             ) from error
-        return columns
-
-    def _with_last(
-        self, counts: NDArray[np.int64], times: Array, metrics: Array
-    ) -> tuple[NDArray[np.int64], Array, Array]:
-        last, work = self._final, self._final.work
-        finals = np.array([last.metrics.get(name, ABSENT[0]) for name in self._names], dtype="<f8")
-        return (
-            np.column_stack([counts, [work.steps, work.samples, work.flops]]),
-            np.column_stack([times, [last.seconds, last.readout_seconds]]),
-            np.column_stack([metrics, finals]),
-        )
+        return counts, times, metrics
 
     def _check_start(self, metrics: Array) -> None:
-        if self._primary in self._names:
-            first = float(metrics[self._names.index(self._primary), 0])
-            if not (first == self.start or (math.isnan(first) and math.isnan(self.start))):
-                raise ValueError("it does not begin as the result says")
+        first = dict(zip(self._names, metrics[:, 0].tolist(), strict=True))
+        start = first.get(self._primary, self.start)
+        if start != self.start and not (math.isnan(start) and math.isnan(self.start)):
+            raise ValueError("it does not begin as the result says")
 
     @cached_property
     def _marks(self) -> tuple[Checkpoint, ...]:
@@ -177,32 +155,21 @@ def read(trace: Sequence[Checkpoint], value: Callable[[Checkpoint], float]) -> A
 
 def finite(trace: Sequence[Checkpoint]) -> bool:
     """Return whether all values of all metrics that were reported are finite."""
-    if isinstance(trace, Trace):
-        return trace.finite
     return all(math.isfinite(value) for mark in trace for value in mark.metrics.values())
 
 
 def packed(trace: Sequence[Checkpoint]) -> tuple[tuple[str, ...], bytes]:
     """Return the names of the metrics of a trace, and all checkpoints but the last in one block.
 
-    The last one has a row of its own. Counts and seconds are kept as differences, times in whole
-    nanoseconds, metrics bit for bit; the bytes of a column are grouped by their place in the
-    number, the better to be compressed.
+    The format of the block is in `docs/store.md`.
     """
     if isinstance(trace, Trace):
         return trace.packed
     names = tuple(dict.fromkeys(name for mark in trace for name in mark.metrics))
     kept = trace[:-1]
-    numbers = [
-        (
-            m.work.steps,
-            m.work.samples,
-            m.work.flops,
-            round(m.seconds * 1e9),
-            round(m.readout_seconds * 1e9),
-        )
-        for m in kept
-    ]
+    times = [[round(t * 1e9) for t in (m.seconds, m.readout_seconds)] for m in kept]
+    works = [[m.work.steps, m.work.samples, m.work.flops] for m in kept]
+    numbers = [work + time for work, time in zip(works, times, strict=True)]
     whole = np.array(numbers, dtype="<i8").reshape(len(kept), WIDTH)
     whole[1:, :GROWING] -= whole[:-1, :GROWING].copy()
     absent = ABSENT[0]
@@ -219,7 +186,7 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
     Raises
     ------
     ValueError
-        Where the block does not hold just these, or counts and times that a run cannot have.
+        If the block has other numbers, or counts and times that a run cannot have.
     """
     size = 8 * points * (WIDTH + metrics)
     if not 0 <= points <= LONGEST or size > max(SMALL, RATIO * len(block)):
@@ -241,10 +208,7 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
 
 @cache
 def _schedule() -> bytes:
-    """Return the column of steps that most blocks begin with, so that none has to hold it.
-
-    It is a part of the format: another one makes all blocks unreadable.
-    """
+    """Return the column of steps that most blocks begin with, a part of the format."""
     steps = [0, 1]
     while len(steps) < 60:
         steps.append(max(steps[-1] + 1, int(1.3 * steps[-1])))

@@ -1,16 +1,9 @@
-"""The choice of tuned parameters: by the metric that the problem is ``tuned_by``.
+"""The choice of hyperparameters: by the metric that the problem is ``tuned_by``.
 
-That is measured on validation data where the problem has any, and never on test data. One choice
-is made for each problem and solver: the values whose metric at the end of the run, averaged over
-the seeds, is smallest, since comparisons rank by what is there at the end. A suite may say
-``tuning.score = "average"``: then it is averaged over the run first, as Arora, Cotter and Srebro
-2013 (section 6) choose "in terms of the average suboptimality over the run, on a validation set".
-The seeds are those that all trials are planned on; where a suite has ``tuning.seeds``, the chosen
-trial alone runs on others, which do not count in the choice.
-
-At a level, only trials that keep it can be chosen: those whose final value of its metric,
-averaged over the seeds, is at most the level. Of those the one whose ``tuned_by`` metric ends
-smallest is chosen: what a run had on its way may not have kept the level.
+It is measured on validation data if the problem has any, and never on test data. The trial is
+chosen whose metric at the end of the run, averaged over the seeds of all trials, is smallest. With
+``tuning.score = "average"`` it is averaged over the run first (Arora, Cotter and Srebro 2013,
+section 6). At a level, only trials can be chosen whose average end is at most the level.
 """
 
 from __future__ import annotations
@@ -19,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -35,20 +29,18 @@ from orthobench.tools.collections import grouped
 
 @dataclass(frozen=True)
 class Trial:
-    """One point of the grid of a solver's tuned parameters.
+    """One point of the grid of a solver's hyperparameters.
 
     Attributes
     ----------
     tuned : mapping
-        The tuned values; empty for a solver that has none.
     score : float
-        Mean over seeds of the validation metric's final value, or of its average over the run;
-        infinite where a run failed or is missing, NaN where the judge does not report the metric,
-        and where there is one trial only.
+        Mean over seeds of the validation metric; infinite if a run failed or is missing, NaN
+        without the metric, or with one trial only.
     records : tuple of Run
         One for each seed that trials are compared on, ascending.
     scores : tuple of float
-        The same of each seed; empty where some are missing.
+        The score of each seed; empty if some are missing.
     """
 
     tuned: Mapping[str, Any]
@@ -58,35 +50,33 @@ class Trial:
 
     @property
     def finished(self) -> tuple[Run, ...]:
-        """Its runs, without those that are planned and were not run yet."""
+        """Its runs that are not missing."""
         return _finished(self.records)
 
 
 @dataclass(frozen=True)
 class SolverResult:
-    """A solver on a problem, with its parameters chosen: what comparisons compare.
+    """A solver on a problem, with its hyperparameters chosen.
 
     Attributes
     ----------
     problem, solver : str
-        Their labels; that of the problem says the level, where it is compared at one.
+        Their labels; that of the problem includes the level, if there is one.
     best_parameters : mapping
-        The tuned values chosen.
+        The hyperparameters chosen.
     records : tuple of Run
         The chosen trial's runs, one for each seed.
     trials : tuple of Trial
-        All of the grid, the chosen one included.
+        The whole grid, with the chosen one.
     seeds : tuple of int
         The seeds planned.
     level : Target, optional
-        What solvers are compared at. Where no trial keeps it, the records are those of the trial
-        that comes nearest, as refused.
+        The level to keep. If no trial does, the runs are those of the nearest, as refused.
     tuned_on : tuple of int
         The seeds that trials are compared on.
     score : str
-        What trials are chosen by: one of `orthobench.harness.suite.SCORES`.
+        One of `orthobench.harness.suite.SCORES`.
     tolerance : float, optional
-        The part of the gap that solvers are compared at, where the suite says.
     """
 
     problem: str
@@ -102,34 +92,34 @@ class SolverResult:
 
     @property
     def problem_info(self) -> ProblemInfo:
-        """The facts of its problem, which all of its records share."""
+        """The problem that all runs share."""
         return self.records[0].problem
 
     @property
     def tuned_on_final(self) -> bool:
-        """Whether trials are chosen by what they have at the end, and not over the run."""
+        """Whether trials are chosen by their final values, not by averages over the run."""
         return self.score == END or self.level is not None
 
     @property
     def finished(self) -> tuple[Run, ...]:
-        """Its runs, without those that are planned and were not run yet."""
+        """Its runs that are not missing."""
         return _finished(self.records)
 
     @property
     def takes_part(self) -> bool:
-        """Whether it has runs to compare: it was not refused, and something was run."""
+        """Whether it was not refused, and something was run."""
         return bool(self.finished) and not self.refused
 
     @property
     def refused(self) -> bool:
-        """Whether the solver takes no part: it cannot take the problem, or not at this level."""
+        """Whether the solver cannot take the problem, or not at this level."""
         # seeds that were not run yet would be refused, too
         statuses = {record.stop.status for record in self.records}
         return RunStatus.REFUSED in statuses and statuses <= {RunStatus.REFUSED, RunStatus.MISSING}
 
     @property
     def refusal(self) -> str:
-        """Why the solver takes no part; empty where it does."""
+        """Why the solver was refused; empty if it was not."""
         reasons = (r.stop.reason for r in self.records if r.stop.status is RunStatus.REFUSED)
         return next(reasons, "") if self.refused else ""
 
@@ -137,35 +127,25 @@ class SolverResult:
 def choose(
     records: Sequence[Run], seeds: Iterable[int] = (), score: str = END
 ) -> list[SolverResult]:
-    """Choose the tuned parameters of each solver on each problem.
+    """Choose the hyperparameters of each solver on each problem.
 
-    A trial with a failed or missing run scores infinity; where all trials do, the one with
-    the fewest such runs is chosen, and one that was refused only where all were. Ties go to the
-    smaller value.
+    A trial with a failed or missing run scores infinity. If all trials do, the one with the fewest
+    such runs is chosen, and one that was refused only if all were. Ties go to the smaller value.
 
     Parameters
     ----------
     records : sequence of Run
-        A record that occurs twice, by its key, counts once.
+        A run that occurs twice, by its key, counts once.
     seeds : iterable of int
-        The seeds planned, where some may have no record at all. The seeds that any solver has
-        a record of on the same problem are planned in any case.
+        Seeds planned beyond those of the runs.
     score : str
-        What trials are chosen by, one of `orthobench.harness.suite.SCORES`; at a level it is the
-        end in any case.
-
-    Returns
-    -------
-    list of SolverResult
-        Problems and solvers in the order in which the records name them first; a problem
-        compared at several levels has the entries of each.
+        One of `orthobench.harness.suite.SCORES`; at a level the end counts in any case.
 
     Raises
     ------
     UsageError
-        Where a solver has several trials and the judge does not report the validation metric,
-        where two different cells have the same labels, tuned values and seed, or where the trials
-        of a solver tune different parameters.
+        If a solver has several trials and no validation metric, if two different cells have the
+        same labels, hyperparameters and seed, or if trials have different hyperparameters.
     """
     planned = set(seeds)
     entries: list[SolverResult] = []
@@ -178,48 +158,32 @@ def choose(
 
 
 def varied(entry: SolverResult) -> list[str]:
-    """Return the parameters of which a solver has trials with several values.
-
-    Parameters
-    ----------
-    entry : SolverResult
-    """
-    values = {
-        name: {canonical(t.tuned[name]) for t in entry.trials} for name in entry.best_parameters
-    }
-    return [name for name, different in values.items() if len(different) > 1]
+    """Return the hyperparameters with several values among the trials."""
+    return [
+        n for n in entry.best_parameters if len({canonical(t.tuned[n]) for t in entry.trials}) > 1
+    ]
 
 
 def slice_of(entry: SolverResult, parameter: str) -> list[Trial]:
-    """Return the trials that differ from the chosen one in no other parameter."""
+    """Return the trials that differ from the chosen one in this hyperparameter alone."""
     if parameter not in varied(entry):
         return []
-    rest = canonical(_without(entry.best_parameters, parameter))
-    return [t for t in entry.trials if canonical(_without(t.tuned, parameter)) == rest]
-
-
-def _without(tuned: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in tuned.items() if key != name}
+    best = {**entry.best_parameters, parameter: None}
+    return [t for t in entry.trials if canonical({**t.tuned, parameter: None}) == canonical(best)]
 
 
 def average(record: Run, metric: str, horizon: float | None = None) -> float:
-    """Return the average of a metric over a run: the trapezoidal rule over the samples drawn.
-
-    Checkpoints are spaced geometrically, so each counts by the samples around it. Steps stand
-    in for samples where the method draws none.
+    """Return the average of a metric over a run: the trapezoidal rule over samples, or steps.
 
     Parameters
     ----------
     record : Run
     metric : str
     horizon : float, optional
-        Average up to this many samples; a run that ended sooner keeps its last value.
+        Number of samples to average over; a run that ended sooner keeps its last value.
 
-    Returns
-    -------
-    float
-        Infinite where the run failed or is absent, or the metric is not finite or not reported
-        at a checkpoint; NaN where it is not reported at the last.
+    It is infinite if the run failed or is absent, or the metric is not finite at a checkpoint; NaN
+    if it is not reported at the last.
     """
     if not (record.ok and record.trace):
         return math.inf
@@ -238,14 +202,7 @@ def average(record: Run, metric: str, horizon: float | None = None) -> float:
 
 
 def last(record: Run, metric: str) -> float:
-    """Return the final value of a metric.
-
-    Returns
-    -------
-    float
-        Infinite where the run failed or is absent, or the metric is not finite; NaN where it is
-        not reported.
-    """
+    """Return the final value of a metric; infinite as in `average`, NaN if it is not reported."""
     if not (record.ok and record.trace):
         return math.inf
     value = record.trace[-1].metrics.get(metric)
@@ -253,14 +210,12 @@ def last(record: Run, metric: str) -> float:
 
 
 def _effort(record: Run) -> Array:
-    """Return the samples drawn so far, or where none are drawn the steps, at all checkpoints."""
-    if record.trace[-1].work.samples > 0:
-        return read(record.trace, lambda mark: mark.work.samples)
-    return read(record.trace, lambda mark: mark.work.steps)
+    unit = "samples" if record.trace[-1].work.samples > 0 else "steps"
+    return read(record.trace, attrgetter(f"work.{unit}"))
 
 
 def _scoring(level: Target | None, by: str, runs: Sequence[Run]) -> Callable[[Run, str], float]:
-    """Return what scores a run: a metric at the end, or averaged up to where the longest ended."""
+    """Return the function that scores a run."""
     if level or by == END:
         return last
     return partial(average, horizon=max((_effort(r)[-1] for r in runs if r.trace), default=0.0))
@@ -271,7 +226,7 @@ def _finished(records: Iterable[Run]) -> tuple[Run, ...]:
 
 
 def untunable(solver: str, problem: str, metric: str) -> UsageError:
-    """Return the error for several trials on a problem without the metric that one is chosen by."""
+    """Return the error for several trials on a problem without the validation metric."""
     return UsageError(
         f"{solver} cannot be tuned on {problem}: its judge does not report {metric!r}; give the "
         "problem a validation part, or one value for each parameter"
@@ -281,7 +236,12 @@ def untunable(solver: str, problem: str, metric: str) -> UsageError:
 def _entry(
     records: Sequence[Run], seeds: tuple[int, ...], level: Target | None, by: str
 ) -> SolverResult:
-    _check_names(records)
+    facts, solver = records[0].problem, records[0].solver.label
+    if len({tuple(sorted(r.solver.tuned)) for r in records}) > 1:
+        raise UsageError(
+            f"trials of {solver!r} on {facts.label!r} tune different parameters: compare them one "
+            "at a time, or give them labels of their own"
+        )
     runs = {
         canonical(group[0].solver.tuned): _by_seed(group)
         for group in grouped(records, lambda r: canonical(r.solver.tuned)).values()
@@ -300,13 +260,12 @@ def _entry(
     chosen = tuple(of_best[seed] for seed in sorted(of_best))
     if unkept:
         chosen = tuple(replace(r, stop=Termination(RunStatus.REFUSED, unkept)) for r in chosen)
-    facts, solver = records[0].problem, records[0].solver.label
     problem = f"{facts.label}, {level}" if level else facts.label
     return SolverResult(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on, by)
 
 
 def _best_at(level: Target, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
-    """Return the best of the trials that keep a level, or the nearest to it and why none keeps."""
+    """Return the best trial that keeps a level, or the nearest one and why none does."""
     if all(any(not record.ok for record in trial.records) for trial in trials):
         return _best(trials, planned), ""
     reached = {id(trial): _reached(trial, level.metric) for trial in trials}
@@ -314,22 +273,17 @@ def _best_at(level: Target, trials: Sequence[Trial], planned: int) -> tuple[Tria
     if keeping:
         return _best(keeping, planned), ""
     nearest = min(trials, key=lambda trial: reached[id(trial)])
-    return nearest, _unkept(level, nearest, reached[id(nearest)])
+    marks = [record.trace[-1] for record in nearest.records if record.trace]
+    if marks and level.metric not in marks[0].metrics:
+        known = ", ".join(marks[0].metrics)
+        return nearest, f"its judge does not report {level.metric!r}; it reports {known}"
+    return nearest, f"no trial keeps {level}: the nearest ends at {reached[id(nearest)]:.4g}"
 
 
 def _reached(trial: Trial, metric: str) -> float:
-    """Return the final value of a metric, averaged over seeds; infinite where a run failed."""
     if any(not (record.ok and record.trace) for record in trial.records):
         return math.inf
     return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
-
-
-def _unkept(level: Target, nearest: Trial, reached: float) -> str:
-    marks = [record.trace[-1] for record in nearest.records if record.trace]
-    if marks and level.metric not in marks[0].metrics:
-        reported = ", ".join(marks[0].metrics)
-        return f"its judge does not report {level.metric!r}; it reports {reported}"
-    return f"no trial keeps {level}: the nearest ends at {reached:.4g}"
 
 
 def _trial(
@@ -343,27 +297,14 @@ def _trial(
     return Trial(records[0].solver.tuned, score, ordered, scores)
 
 
-def _check_names(records: Sequence[Run]) -> None:
-    first = records[0]
-    for record in records:
-        if record.solver.tuned.keys() != first.solver.tuned.keys():
-            raise UsageError(
-                f"trials of {first.solver.label!r} on {first.problem.label!r} tune different "
-                f"parameters ({first.key[:12]} and {record.key[:12]}): compare them one at a time, "
-                "or give them labels of their own"
-            )
-
-
 def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
     runs: dict[int, Run] = {}
     for record in records:
         other = runs.setdefault(record.seed, record)
         if other.key != record.key:
             raise UsageError(
-                f"two different cells are both called {record.problem.label!r}, "
-                f"{record.solver.label!r}, "
-                f"seed {record.seed} ({other.key[:12]} and {record.key[:12]}): "
-                "compare them one at a time, or give them labels of their own"
+                f"two different cells are both called {record.label!r} ({other.key[:12]} and "
+                f"{record.key[:12]}): compare them one at a time, or give them labels of their own"
             )
     return runs
 
@@ -371,20 +312,18 @@ def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
 def _best(trials: Sequence[Trial], planned: int) -> Trial:
     if len(trials) == 1:
         return trials[0]
-    unmeasured = [trial for trial in trials if math.isnan(trial.score)]
-    if unmeasured:
+    if unmeasured := [trial for trial in trials if math.isnan(trial.score)]:
         record = unmeasured[0].records[0]
         raise untunable(record.solver.label, record.problem.label, record.problem.tuned_by)
-    return min(trials, key=lambda trial: _rank(trial, planned))
 
+    def rank(trial: Trial) -> tuple[float, bool, int]:
+        refused = any(record.stop.status is RunStatus.REFUSED for record in trial.records)
+        return trial.score, refused, planned - sum(record.ok for record in trial.records)
 
-def _rank(trial: Trial, planned: int) -> tuple[float, bool, int]:
-    """Return what is smallest of the best trial: its score, whether refused, runs that failed."""
-    refused = any(record.stop.status is RunStatus.REFUSED for record in trial.records)
-    return trial.score, refused, planned - sum(record.ok for record in trial.records)
+    return min(trials, key=rank)
 
 
 def _order(tuned: Mapping[str, Any]) -> list[tuple[bool, Any]]:
-    """Order trials by their values, names ascending; numbers come before anything else."""
+    """Return the key that orders trials: numbers come before texts."""
     values = [tuned[name] for name in sorted(tuned)]
     return [(False, v) if isinstance(v, (int, float)) else (True, str(v)) for v in values]

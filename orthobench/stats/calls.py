@@ -1,9 +1,8 @@
-"""Calls: what a solver costs and reaches at each stop that a caller could set.
+"""Calls: the cost and the value of a solver at each stop that a caller could set.
 
-A call is a solver with a stop: its own end, the budget of a suite, or a number of steps. Runs are
-recorded at fixed numbers of steps (`orthobench.harness.run.checkpoints`), and a call with such a
-number repeats the checkpoint bit for bit. So one run stands for many calls. A run that the clock
-cut says nothing about calls that are longer.
+A call is a solver with a stop: its own end, the budget of a suite, or a number of steps. A call
+with a number of steps of `orthobench.harness.run.checkpoints` repeats the checkpoint bit for bit,
+so that one run has many calls.
 """
 
 from __future__ import annotations
@@ -30,14 +29,7 @@ LONGEST = 2**40
 
 @dataclass(frozen=True)
 class Stop:
-    """Where a call ends.
-
-    Parameters
-    ----------
-    limits : tuple of (str, float)
-        The budget that the caller sets, as ``(("steps", 129),)``; empty if the solver ends by
-        itself.
-    """
+    """The stop of a call: the budget, as ``(("steps", 129),)``; empty if the solver ends itself."""
 
     limits: tuple[tuple[str, float], ...] = ()
 
@@ -71,14 +63,12 @@ class Call:
     stop : Stop
     cost : float
         Median over the seeds whose runs did not fail; infinite without any.
-    reached : int
-        Seeds on which it ends within the tolerance of the best value.
-    seeds : int
-        Seeds on which it was run, failed runs included.
+    reached, seeds : int
+        Number of seeds on which it ends within the tolerance, and of all seeds with a run.
     place : int
         Its place in `Calls`.
     metrics : mapping
-        The judge's metrics at the stop: for each the largest value over the seeds.
+        The judge's metrics at the stop: the largest value over the seeds.
     """
 
     stop: Stop
@@ -90,13 +80,13 @@ class Call:
 
     @property
     def misses(self) -> int:
-        """Seeds on which it does not get to the tolerance."""
+        """Number of seeds on which it ends above the tolerance."""
         return self.seeds - self.reached
 
 
 @dataclass(frozen=True)
 class Calls:
-    """The J calls that the runs of a solver on S seeds stand for, the shortest first.
+    """The J calls of the runs of a solver on S seeds, the shortest first.
 
     Attributes
     ----------
@@ -116,17 +106,14 @@ class Calls:
 
     @classmethod
     def of_ends(cls, values: Sequence[float]) -> Calls:
-        """Return the calls of runs of which only the ends are known, shape (S,)."""
+        """Return the calls of runs with known ends alone, shape (S,)."""
         ends = np.asarray(values, dtype=np.float64)[None]
         return cls((Stop(),), ends, np.zeros(ends.shape, np.intp), whole=True)
 
     def costs(self, spent: Sequence[Array | None]) -> Array:
-        """Return what each call costs, shape (J, S); NaN if the run failed, or there is none.
+        """Return the cost of each call, shape (J, S), from the cost up to each checkpoint by seed.
 
-        Parameters
-        ----------
-        spent : sequence of ndarray or None
-            The cost up to each checkpoint, for each seed.
+        It is NaN without a sound run.
         """
         found = np.full(self.values.shape, math.nan)
         for s, own in enumerate(spent):
@@ -135,21 +122,14 @@ class Calls:
         return found
 
     def call(self, place: int, costs: Array, targets: Array) -> Call:
-        """Return the call at one stop, over all seeds.
-
-        Parameters
-        ----------
-        place : int
-        costs, targets : ndarray, shape (S,)
-            What it costs, and what is good enough.
-        """
+        """Return the call at one stop; `costs` and `targets` have shape (S,)."""
         values, known = self.values[place], costs[np.isfinite(costs)]
         reached = int((np.isfinite(values) & (values <= targets)).sum())
         cost = float(np.median(known)) if len(known) else math.inf
         return Call(self.stops[place], cost, reached, int((~np.isnan(values)).sum()), place)
 
     def metrics(self, place: int, runs: Sequence[Run | None]) -> dict[str, float]:
-        """Return the judge's metrics at one stop: for each the largest value over the seeds."""
+        """Return the judge's metrics at one stop: the largest values over the seeds."""
         found: dict[str, float] = {}
         for at, run in zip(self.places[place].tolist(), runs, strict=True):
             for name, value in run.trace[at].metrics.items() if run and at >= 0 else ():
@@ -160,14 +140,14 @@ class Calls:
 def calls_of(
     curves: Sequence[CostCurve | None], failed: Sequence[bool], ratio: float = RATIO
 ) -> Calls:
-    """Return the calls that the runs of a solver stand for.
+    """Return the calls of the runs of a solver.
 
     Parameters
     ----------
     curves : sequence of CostCurve or None
         For each seed; None if the run failed, or there is none.
     failed : sequence of bool
-        For each seed whether its run failed.
+        Whether the run of each seed failed.
     ratio : float
         The ratio of the numbers of steps of two checkpoints.
     """
@@ -204,7 +184,7 @@ def ratio_of(run: Run) -> float:
 
 
 def _stops(curves: Sequence[CostCurve], ratio: float) -> tuple[str, NDArray[np.int64]]:
-    """Return what a caller can set, and at which numbers some of the runs have a checkpoint."""
+    """Return the unit that a caller can set, and its numbers that have checkpoints."""
     imported = next((c.run.imported for c in curves if c.run and c.run.imported.unit), None)
     if imported is None:
         grid = _grid(ratio)

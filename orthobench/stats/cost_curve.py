@@ -1,8 +1,4 @@
-"""The cost curve of a run: what it reached, against what it had spent by then.
-
-Whatever asks what a run cost to get somewhere (targets, calls, races, the atlas) reads it off here.
-There is no interpolation: a solution was there only at a checkpoint.
-"""
+"""The cost curve of a run: the value at each checkpoint against the cost up to it."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ from orthobench.stats.values import metric_of
 from orthobench.tools.arrays import Array
 
 ENDED = RunStatus.DONE, RunStatus.NOT_STATIONARY, RunStatus.TARGET
-"""How runs end that more time would not change."""
+"""The statuses of runs that more time would not change."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +29,14 @@ class CostCurve:
     Attributes
     ----------
     steps, values : ndarray, shape (m,)
-        The steps and the value at each checkpoint; a value is infinite if it does not keep a level.
+        At each checkpoint; a value is infinite if it does not keep a level.
     ended : bool
-        Whether it ended by itself, so that more time would not change it.
+        Whether more time would not change it.
     limits : mapping
-        The budget that anybody can set at which it ended; empty if it ended by itself or by time.
+        The budget that ended it; empty if it ended by itself or by time.
     start : float
         The value at its first checkpoint.
     run : Run, optional
-        None if only the numbers above are known.
     """
 
     steps: NDArray[np.int64]
@@ -58,7 +53,7 @@ class CostCurve:
 
     @property
     def lowest(self) -> float:
-        """The smallest value that it reached."""
+        """Its smallest value."""
         return float(self.values.min())
 
     def spent(self, cost: str) -> Array:
@@ -67,10 +62,9 @@ class CostCurve:
 
 
 def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostCurve | None:
-    """Return the cost curve of a run; None if it failed, or nothing of it counts.
+    """Return the cost curve of a run up to its first infeasible point.
 
-    A run counts up to where it leaves the constraint, and not at all if the metric is not finite at
-    its end.
+    None if the run failed, is infeasible from the start, or its final value is not finite.
 
     Parameters
     ----------
@@ -78,7 +72,7 @@ def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostC
     level : Target, optional
         Only checkpoints that keep it count, or are no further from it than the end of the run.
     metric : str
-        By default that of the run's target, or else the problem's primary metric.
+        By default the metric of the run's target, or else the problem's primary metric.
     """
     if not run.ok:
         return None
@@ -98,7 +92,6 @@ def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostC
 
 
 def _limits(run: Run) -> dict[str, float]:
-    """Return the budget at which a run ended that anybody can set; empty if the clock ended it."""
     if run.stop.status is not RunStatus.BUDGET:
         return {}
     limits = {name: limit for name, limit in run.budget.items() if name != "seconds"}
@@ -108,42 +101,28 @@ def _limits(run: Run) -> dict[str, float]:
     return limits
 
 
-def cheapest(values: Array, spent: Array, targets: Array) -> Array:
+def cheapest(values: Array, spent: Array, target: float) -> float:
     """Return the cost of the cheapest checkpoint at or below a target; infinite without any.
 
     A later checkpoint can be cheaper than an earlier one, since the time to read a solution varies.
-
-    Parameters
-    ----------
-    values, spent : ndarray, shape (..., m)
-        The value and the cost at each checkpoint.
-    targets : ndarray, shape (...)
     """
-    reached = values <= np.asarray(targets)[..., None]
-    least: Array = np.where(reached, spent, math.inf).min(axis=-1, initial=math.inf)
-    return least
+    return float(spent[values <= target].min(initial=math.inf))
 
 
 def settled(values: Array, amounts: Array, target: float) -> float:
-    """Return the amount at the first checkpoint from which on all are at or below a target.
-
-    Infinite if the last checkpoint is above it. Parameters as of `cheapest`, of one run.
-    """
+    """Return the amount from which on all values are at or below a target; infinite without one."""
     above = np.flatnonzero(values > target)
     place = above[-1] + 1 if len(above) else 0
     return float(amounts[place]) if place < len(amounts) else math.inf
 
 
 def whole_cost(run: Run, cost: str) -> float:
-    """Return what a run cost to its end; one that recorded nothing took one unit."""
+    """Return the cost of a run to its end, one unit at least."""
     return float(_spent(run, cost).max(initial=cost_of(cost).unit))
 
 
 def _spent(run: Run, cost: str) -> Array:
-    """Return a cost up to each checkpoint, one unit at least.
-
-    It is infinite if it was not measured, as are the flops of a solver that counts none.
-    """
+    """Return a cost up to each checkpoint, one unit at least; infinite if it was not measured."""
     amounts = read(run.trace, cost_of(cost))
     if cost == "flops" and not amounts.any():
         amounts = np.full(len(amounts), math.nan)

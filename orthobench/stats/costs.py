@@ -1,4 +1,4 @@
-"""The table of costs: what a run spends up to a checkpoint, with names, units and texts."""
+"""The table of costs, with names, units and texts."""
 
 from __future__ import annotations
 
@@ -14,36 +14,35 @@ from orthobench.tools.machine import readable
 
 @dataclass(frozen=True)
 class Cost:
-    """Something that a run spends; called with a checkpoint, it returns how much so far.
+    """A cost of a run; called with a checkpoint, it returns the amount up to it.
 
     Attributes
     ----------
     name : str
     label : str
-        What an axis is called: ``"time (s), clock + reading"``.
+        The label of an axis: ``"time (s), clock + reading"``.
     title : str
-        One word, for the column of a table: ``"time"``.
+        The title of a column: ``"time"``.
     unit : float
-        The least amount: smaller ones count as this, so that ratios exist.
-    cheaper, dearer : str
-        How a factor reads: ``"faster"``; ``"takes {} times as long"``.
+        Minimum amount, so that ratios exist.
+    dearer : str
+        The text of a factor: ``"takes {} times as long"``.
     text : callable
-        Returns an amount for people.
+        Returns the text of an amount.
     read : callable
-        Reads it off a checkpoint, by arithmetic that arrays can do as well.
+        Returns the amount at a checkpoint, or at a checkpoint of arrays.
     """
 
     name: str
     label: str
     title: str
     unit: float
-    cheaper: str
     dearer: str
     text: Callable[[float], str]
     read: Callable[[Checkpoint], float]
 
     def __call__(self, checkpoint: Checkpoint) -> float:
-        """Return how much a run spent up to a checkpoint; NaN if that was not measured."""
+        """Return the amount up to a checkpoint; NaN if it was not measured."""
         return self.read(checkpoint)
 
 
@@ -54,51 +53,51 @@ def _measured(name: str) -> Callable[[Checkpoint], float]:
 ALL_COSTS: Mapping[str, Cost] = {
     cost.name: cost
     for cost in (
-        Cost("seconds", "time (s), clock + reading", "time", 1e-9, "faster",
+        Cost("seconds", "time (s), clock + reading", "time", 1e-9,
              "takes {} times as long", duration, lambda at: at.seconds + at.readout_seconds),
-        Cost("flops", "floating-point operations", "flops", 1.0, "fewer flops",
+        Cost("flops", "floating-point operations", "flops", 1.0,
              "needs {} times as many flops", si, lambda at: at.work.flops),
-        Cost("samples", "samples", "samples", 1.0, "fewer samples",
+        Cost("samples", "samples", "samples", 1.0,
              "needs {} times as many samples", count, lambda at: at.work.samples),
-        Cost("steps", "steps", "steps", 1.0, "fewer steps",
+        Cost("steps", "steps", "steps", 1.0,
              "needs {} times as many steps", count, lambda at: at.work.steps),
-        Cost("passes", "passes over the data", "passes", 1.0, "fewer passes",
+        Cost("passes", "passes over the data", "passes", 1.0,
              "needs {} times as many passes", count, _measured("passes")),
-        Cost("products", "products of matrices", "products", 1e-3, "fewer products",
+        Cost("products", "products of matrices", "products", 1e-3,
              "needs {} times as many products", "{:.3g}".format, _measured("products")),
-        Cost("memory", "peak memory (bytes)", "memory", 1.0, "less memory",
+        Cost("memory", "peak memory (bytes)", "memory", 1.0,
              "needs {} times as much memory", lambda amount: readable(round(amount)),
              _measured("peak_bytes")),
     )
 }  # fmt: skip
 """All costs by name, in the order in which they are offered. Seconds are those of the solver's
-clock and those of reading this one solution off its state: when a user could have had it."""
+clock, and those of reading this solution."""
 
 COSTS: Mapping[str, Cost] = {
     name: ALL_COSTS[name] for name in ("samples", "seconds", "flops", "steps")
 }
-"""Those of them that the harness counts."""
+"""The costs that the harness counts."""
 
 COMMON_COSTS = ("flops", "seconds")
-"""Those that tell solvers of any kind apart: every run has them."""
+"""The costs that every run has."""
 
 
 def cost_of(name: str) -> Cost:
-    """Return a cost by its name: one of `ALL_COSTS`, or the unit that imported runs have."""
+    """Return one of `ALL_COSTS`, or else the cost of a unit of imported runs."""
     return ALL_COSTS.get(name) or Cost(
-        name, clean(name), clean(name), 1e-9, f"fewer {clean(name)}",
+        name, clean(name), clean(name), 1e-9,
         f"needs {{}} times as many {clean(name)}", number, _measured(name),
     )  # fmt: skip
 
 
 def costs_of(runs: Iterable[Run]) -> Mapping[str, Cost]:
-    """Return the costs that curves of some runs are drawn over: `COSTS`, or those imported."""
+    """Return the costs of the curves of some runs: `COSTS`, or the units of imported runs."""
     units = {unit: cost_of(unit) for run in runs for unit in run.imported.costs}
     return units or COSTS
 
 
 def shared_costs(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return the costs by which runs can be compared: seconds, flops, steps, and what all spent."""
+    """Return the costs by which runs can be compared: those that every run has, or all spent."""
     if units := tuple(dict.fromkeys(unit for run in runs for unit in run.imported.costs)):
         return units
     checkpoints = [run.trace[-1] for run in runs if len(run.trace) > 1]

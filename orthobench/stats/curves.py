@@ -1,14 +1,12 @@
 """Curves over seeds: median and spread of a metric along the runs of one solver, on one grid.
 
-A run that failed, is infeasible or is missing counts as infinitely bad, and so does one whose
-metric is no longer finite: it is never dropped.
+A run that failed, is infeasible, is missing or is not finite counts as infinite; none is dropped.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +14,6 @@ from numpy.typing import NDArray
 from orthobench.contract.panel import Series
 from orthobench.errors import unknown
 from orthobench.harness.judging import excess_violation
-from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.stats.bootstrap import spread
@@ -28,40 +25,33 @@ JUMP = 1e6
 """A change of value by more than this factor between two checkpoints is a jump."""
 
 LONGEST = 300
-"""The most points of a curve."""
+"""Maximum number of points of a curve."""
 
 
 def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()) -> Series:
     """Align the traces of several seeds on one grid, and take median and spread there.
 
     Between two checkpoints a trace is interpolated linearly in log x and log value. The earlier
-    value is held instead if one of the two is not positive, and where they differ by more than
-    `JUMP`, as those of an exact method do: no solution in between ever existed. The start's value
-    is held until the first step is done.
+    value is held instead if one of the two is not positive, if they differ by more than `JUMP`, and
+    until the first step is done. After the last checkpoint the last value is carried forward, or
+    infinity if the run failed. A run that left the constraint, or whose metric is not finite, has
+    failed from the first such point on.
 
-    After the last checkpoint the last value is carried forward, or infinity if the run failed. A
-    run that left the constraint has failed from its first infeasible point on, and one whose metric
-    is not finite from the first such point on.
-
-    The grid consists of all checkpoints from the first one on that every run has reached. Points at
-    x = 0 are left out, since a log axis cannot show them.
+    The grid has all positive checkpoints from the first one on that every run has reached.
 
     Parameters
     ----------
     records : sequence of Run
         The runs of one solver on one problem.
-    x : str
-        One of `orthobench.stats.costs.costs_of`.
-    metric : str
+    x, metric : str
+        One of `orthobench.stats.costs.costs_of`, and a metric.
     seeds : iterable of int
         The planned seeds; a missing run is infinite everywhere.
 
     Returns
     -------
     Series
-        Without a label. x is positive and ascending. y, low and high are infinite if too many
-        runs have failed by then. For each run that failed, there is a cross at the last feasible
-        point at which the metric was finite.
+        Without a label, with a cross at the last sound point of each failed run.
 
     Raises
     ------
@@ -72,47 +62,31 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
 
 
 class Traces:
-    """The traces of one solver on one problem, as arrays.
-
-    Parameters
-    ----------
-    records : sequence of Run
-    seeds : iterable of int
-        The planned seeds; a missing run is infinite everywhere.
-    """
+    """The traces of one solver on one problem, as arrays; the arguments as in `curve`."""
 
     def __init__(self, records: Sequence[Run], seeds: Iterable[int] = ()) -> None:
         self.records = records
         self._missing = len(set(seeds) - {record.seed for record in records})
-        self._costs: dict[str, list[Array]] = {}
-        self._values: dict[str, list[Array]] = {}
 
     def costs(self, x: str) -> list[Array]:
-        """Return one of `costs_of` at the checkpoints of each run, never descending.
-
-        Seconds are the clock and the time of reading: a reading that took longer than the next step
-        and its reading would let them run backwards.
-        """
-        if x not in self._costs:
-            known = costs_of(self.records)
-            if x not in known:
-                raise unknown("cost", x, known)
-            self._costs[x] = [np.maximum.accumulate(run) for run in self._read(known[x])]
-        return self._costs[x]
+        """Return one of `costs_of` at the checkpoints of each run, never descending."""
+        known = costs_of(self.records)
+        if x not in known:
+            raise unknown("cost", x, known)
+        # a reading that takes longer than the next step and its reading would let seconds fall
+        return [np.maximum.accumulate(read(run.trace, known[x])) for run in self.records]
 
     def values(self, metric: str) -> list[Array]:
         """Return a metric at the checkpoints of each run; NaN if the judge reported none."""
-        if metric not in self._values:
-            self._values[metric] = self._read(metric_of(metric))
-        return self._values[metric]
+        return [read(run.trace, metric_of(metric)) for run in self.records]
 
     def curve(self, x: str, metric: str) -> Series:
         """Return a metric along the runs; see `curve`."""
         parts, crosses = [], []
-        for run, at, values, n in zip(
-            self.records, self.costs(x), self.values(metric), self._feasible, strict=True
-        ):
-            n = min(n, _leading(np.isfinite(values)))
+        runs = zip(self.records, self.costs(x), self.values(metric), strict=True)
+        for run, at, values in runs:
+            sound = np.isfinite(values) & (read(run.trace, excess_violation) <= 0)
+            n = len(sound) if sound.all() else int(sound.argmin())
             failed = n > 0 and (not run.ok or n < len(run.trace))
             places, index = _points(run, at[:n])
             parts.append((places, values[index], failed))
@@ -125,25 +99,11 @@ class Traces:
         rows += [np.full(len(grid), math.inf)] * self._missing
         return Series("", grid, *spread(np.array(rows)), crosses=tuple(crosses))
 
-    @cached_property
-    def _feasible(self) -> list[int]:
-        """The number of checkpoints of each run before it leaves the constraint."""
-        return [_leading(run <= 0) for run in self._read(excess_violation)]
-
-    def _read(self, value: Callable[[Checkpoint], float]) -> list[Array]:
-        return [read(record.trace, value) for record in self.records]
-
-
-def _leading(good: NDArray[np.bool_]) -> int:
-    """Return the number of values before the first that is not good."""
-    return len(good) if good.all() else int(good.argmin())
-
 
 def _points(record: Run, at: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Return the costs of the points of a trace, ascending, and whose value each of them has.
+    """Return the costs of the points of a trace, ascending, and the place of each one's value.
 
-    Just before the end of the first step there is an additional point, up to which the start's
-    value is held.
+    Just before the end of the first step there is an additional point with the start's value.
     """
     index = np.arange(len(at))
     started = (read(record.trace, lambda mark: mark.work.steps)[: len(at)] == 0) & (at > 0)
@@ -157,7 +117,6 @@ def _points(record: Run, at: Array) -> tuple[Array, NDArray[np.intp]]:
 
 
 def _grid(xs: Sequence[Array]) -> Array:
-    """Return the positive costs of all checkpoints, from where every run has begun, thinned."""
     if not xs:
         return np.empty(0)
     begin = max(at[0] for at in xs)
@@ -169,16 +128,6 @@ def _grid(xs: Sequence[Array]) -> Array:
 
 
 def _on_grid(at: Array, values: Array, failed: bool, grid: Array) -> Array:
-    """Return the values of a run at the points of a grid, which begins no earlier than the run.
-
-    Parameters
-    ----------
-    at, values : ndarray, shape (m,)
-        The cost, strictly ascending, and the value at each point of the run.
-    failed : bool
-        Whether the run is infinite after its last point.
-    grid : ndarray, shape (G,)
-    """
     if not len(at):
         return np.full(len(grid), math.inf)
     before = np.searchsorted(at, grid, side="right") - 1

@@ -13,11 +13,7 @@ from orthobench.stats.bootstrap import interval, quantiles, student_quantile
 
 
 def decided(ends: tuple[float, float], low: float, high: float) -> Verdict:
-    """Return whether a value with this interval lies between two bounds.
-
-    It does if the whole interval lies between them, and does not if none of it does. Otherwise it
-    is not decided.
-    """
+    """Return whether an interval lies between two bounds, outside of them, or across one."""
     if low <= ends[0] and ends[1] <= high:
         return Verdict.HOLDS
     if ends[1] < low or ends[0] > high:
@@ -36,7 +32,7 @@ def median_within(
         One for each seed.
     low, high : float
     text : str
-        A description of the values.
+        A description of the values, also below.
     """
     median, ends = float(quantiles(values, 0.5)), interval(values)
     return Measurement(decided(ends, low, high), median, ends, text)
@@ -47,18 +43,7 @@ def mean_within(
 ) -> Measurement:
     """Check that an expectation, estimated by the mean over the seeds, lies between two bounds.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        One for each seed, n >= 2.
-    low, high : float
-    text : str
-        A description of the values.
-
-    Notes
-    -----
-    The interval is Student's, 95 %. Use it for what a theorem says of an expectation, which the
-    median of skewed values does not estimate.
+    There are two seeds at least. The interval is Student's, 95 %.
     """
     array = np.asarray(values, dtype=np.float64)
     error = float(array.std(ddof=1)) / math.sqrt(len(array))
@@ -70,14 +55,9 @@ def mean_within(
 def ratio_within(
     a: ArrayLike, b: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
 ) -> Measurement:
-    """Check that the median over the seeds of a / b lies between two bounds; seeds are paired.
+    """Check that the median over the seeds of a / b lies between two bounds.
 
-    Parameters
-    ----------
-    a, b : array_like, shape (n,)
-        Positive.
-    low, high : float
-    text : str
+    `a` and `b` are positive, and paired by seed.
     """
     ratios = np.asarray(a, dtype=np.float64) / np.asarray(b, dtype=np.float64)
     return median_within(ratios, low, high, text)
@@ -86,19 +66,7 @@ def ratio_within(
 def share_within(
     hits: Sequence[bool], low: float = 0.0, high: float = 1.0, text: str = ""
 ) -> Measurement:
-    """Check that the probability of a hit lies between two bounds.
-
-    Parameters
-    ----------
-    hits : sequence of bool
-        One for each seed.
-    low, high : float
-    text : str
-
-    Notes
-    -----
-    The interval is Wilson's, 95 % (Wilson 1927), as scipy computes it.
-    """
+    """Check that the probability of a hit lies between two bounds, by Wilson's 95 % interval."""
     from scipy.stats import binomtest
 
     found = binomtest(int(np.sum(hits)), len(hits))
@@ -110,18 +78,10 @@ def share_within(
 def always_within(
     values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
 ) -> Measurement:
-    """Check that every value lies between two bounds: a single one outside refutes a theorem.
+    """Check that every value lies between two bounds.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        A value that is not finite lies outside.
-    low, high : float
-    text : str
-
-    Notes
-    -----
-    The measured value is the one that is farthest out, and its interval is the range of all.
+    A value that is not finite lies outside. The measured value is the farthest one, with the range
+    of all as its interval.
     """
     found = np.asarray(values, dtype=np.float64)
     found = np.where(np.isfinite(found), found, math.inf)
@@ -134,10 +94,7 @@ def always_within(
 
 
 def together(measurements: Sequence[Measurement], text: str = "") -> Measurement:
-    """Join the measurements of a claim that says several things: it holds if all of them do.
-
-    Value and interval are those of the first part that has the worst verdict.
-    """
+    """Join the measurements of a claim; the first part with the worst verdict counts."""
     order = (Verdict.FAILS, Verdict.UNDECIDED, Verdict.UNTESTABLE, Verdict.HOLDS)
     worst = min(measurements, key=lambda m: order.index(m.verdict))
     each = "; ".join(f"{m.text}: {m.value:.3g}" for m in measurements)

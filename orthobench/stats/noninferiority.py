@@ -1,8 +1,8 @@
-"""Intervals of the typical difference of two paired samples, by tests that hold for any values.
+"""Intervals of the typical difference of two paired samples.
 
 Upper ends are those of the sign test, which holds for any distribution, with ties and infinite
-values; lower ends are those of Wilcoxon's signed-rank test. If there are too few differences for
-these, from `FEWEST` on, an end is the largest (smallest) one, and at least that of Student's t.
+values; lower ends are those of Wilcoxon's signed-rank test. With too few differences for these,
+from `FEWEST` on, an end is the largest (smallest) difference, and at least that of Student's t.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FEWEST = 5
 """Minimum number of differences that have an end: 1 in 2^5 is below 5 %."""
 
 FAR = 1e6
-"""The difference that a failed run counts as."""
+"""The difference of a failed run."""
 
 MOST_SEEDS = 1000
 """Maximum number of seeds that `seeds_to_decide` considers."""
@@ -37,7 +37,7 @@ def upper_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
     tail : float
         The probability that the median is beyond the end.
     alike : ndarray of bool, shape (m,)
-        Whether a row is one value of several seeds: then there is no chance in it.
+        Whether a row is one value of several seeds, without chance.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def lower_ends(rows: Array, tail: float, alike: NDArray[np.bool_]) -> Array:
 
 
 def _by_count(rows: Array, alike: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Array]]:
-    """Yield the rows that have an end, together those with one number of values, without NaN."""
+    """Yield the rows that have an end by their number of values, without NaN."""
     counts = (~np.isnan(rows)).sum(axis=1)
     able = alike | (counts >= FEWEST)
     for n in np.unique(counts[able]).tolist():
@@ -83,7 +83,6 @@ def _by_count(rows: Array, alike: NDArray[np.bool_]) -> Iterator[tuple[NDArray[n
 
 
 def _student_end(rows: Array, tail: float) -> Array:
-    """Return the upper end of the interval of the mean of each row by Student's t."""
     n = rows.shape[1]
     with np.errstate(invalid="ignore"):
         reach = student_quantile(1 - tail, n - 1) * rows.std(axis=1, ddof=1) / math.sqrt(n)
@@ -93,22 +92,16 @@ def _student_end(rows: Array, tail: float) -> Array:
 
 @lru_cache(maxsize=4096)
 def sign_test_allows(n: int, tail: float) -> int:
-    """Return how many of n values may lie beyond the end of the sign test's interval; -1: none."""
+    """Return the number of n values beyond the end of the sign test's interval; -1 without one."""
     from scipy.special import bdtr
 
     return int((bdtr(np.arange(n + 1), n, 0.5) <= tail + 1e-15).sum()) - 1
 
 
 def seeds_to_decide(values: Array, tolerance: float, tail: float) -> int | None:
-    """Return about how many seeds more would decide, if those to come are like these.
+    """Return the estimated number of further seeds that would decide; None above `MOST_SEEDS`.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Distinct differences, without NaN.
-    tolerance : float
-    tail : float
-        As of `upper_ends`.
+    `values` are distinct differences, without NaN; `tail` is as in `upper_ends`.
     """
     n = len(values)
     if n < FEWEST:
@@ -136,12 +129,12 @@ def signed_rank_intervals(rows: Array, level: float) -> tuple[Array, Array]:
     Returns
     -------
     low, high : ndarray, shape (m,)
-        Infinite if so few values have no such interval.
+        Infinite with too few values.
 
     Notes
     -----
     The ends are order statistics of the averages of all pairs of values (Hollander and Wolfe 1973,
-    section 3.3); with ties, they cover at least as often as without.
+    section 3.3).
     """
     low, high = np.full(len(rows), -np.inf), np.full(len(rows), np.inf)
     counts = (~np.isnan(rows)).sum(axis=1)
@@ -158,10 +151,9 @@ def signed_rank_intervals(rows: Array, level: float) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=256)
 def _averages_beyond(n: int, level: float) -> int:
-    """Return at which average from either side the interval of n values ends; 0 if at none.
+    """Return the place, from either side, of the average that ends the interval; 0 without one.
 
-    Under the null hypothesis each rank has either sign with probability 1/2, so the distribution
-    of the sum of the positive ones is built up rank by rank (Streitberg and Röhmel 1986). O(n³).
+    The distribution of the rank sum is built up rank by rank (Streitberg and Röhmel 1986). O(n³).
     """
     probabilities = np.zeros(n * (n + 1) // 2 + 1)
     probabilities[0] = 1

@@ -1,8 +1,7 @@
-"""These runs against those: one engine behind ``compare``, ``verify`` and their reports.
+"""Comparison of paired runs, for ``compare``, ``verify`` and their reports.
 
-Runs are paired by problem, solver, tuned parameters and seed. Equal code, cell and seed give equal
-bits on a processor, so that any difference comes from the code; a `ToleranceRule` says what does
-not count as one. All tolerances of values are here.
+Equal code, cell and seed give equal bits on a processor, so that any difference comes from the
+code. All tolerances of values are here.
 """
 
 from __future__ import annotations
@@ -23,27 +22,21 @@ from orthobench.tools.arrays import Array
 from orthobench.tools.places import place_of
 
 Key: TypeAlias = "tuple[str, str, int]"
-"""Problem, solver with its tuned values, and seed."""
+"""Problem, solver with its hyperparameters, and seed."""
 
 LEFT = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
-"""Targets, as the part that is left of the way from the first run's start to its end."""
+"""Targets, as parts of the way from the first run's start to its end that are left."""
 
 SMOOTH = 5
-"""Checkpoints to either side over which the running median of a curve is taken."""
+"""Number of checkpoints to either side in the running median of a curve."""
 
 
 @dataclass(frozen=True)
 class ToleranceRule:
-    """By how much two values may differ and count as the same.
+    """The difference up to which two values count as the same.
 
-    Attributes
-    ----------
-    rtol : float
-        A part of the larger value.
-    atol_of_start : float
-        And a part of the value at the start.
-    atol : float
-        And this, in any case.
+    It is the sum of `rtol` times the larger value, `atol_of_start` times the value at the start,
+    and `atol`.
     """
 
     rtol: float = 0.0
@@ -64,19 +57,19 @@ class ToleranceRule:
 
 
 EXACT = ToleranceRule()
-"""Two runs of the same code on a processor: equal seeds give equal bits."""
+"""For two runs of the same code on a processor."""
 
 REORDERED = ToleranceRule(1e-9, 1e-12)
-"""Two versions of the code: the same arithmetic in another order is no change."""
+"""For two versions of the code: the same arithmetic in another order is no change."""
 
 PLATFORMS: Mapping[str, ToleranceRule] = {
     "float64": ToleranceRule(1e-6, 1e-9, 1e-12),
     "float32": ToleranceRule(1e-2, 1e-4, 1e-5),
 }
-"""Two platforms, by precision; what is zero up to rounding differs most."""
+"""For two platforms, by precision."""
 
 OF_START = 1e-3
-"""The tolerance of a device times this is that of a value as a part of the one at the start."""
+"""`atol_of_start` of a device, as a fraction of its tolerance."""
 
 
 class Change(StrEnum):
@@ -85,35 +78,35 @@ class Change(StrEnum):
     WORSE = "worse"
     """A regression beyond the tolerance."""
     MIXED = "mixed"
-    """Beyond the tolerance, some of it is worse and some is better."""
+    """Worse in some and better in other parts, beyond the tolerance."""
     PROBABLE = "probably slower"
-    """Its interval is beyond the tolerance, which the test has not confirmed yet."""
+    """Its interval is beyond the tolerance; the test has not confirmed it yet."""
     BETTER = "better"
     """An improvement beyond the tolerance."""
     SAME = "same"
     """No change beyond the tolerance."""
     UNDECIDED = "undecided"
-    """The budget was spent before the test could tell."""
+    """The budget was spent before the test decided."""
     NONE = "not compared"
-    """It could not be compared, for the reason in the explanation."""
+    """It could not be compared; the explanation has the reason."""
     NEW = "new"
-    """The first run does not exist, so that there is nothing to compare."""
+    """The first run does not exist."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a comparison of two runs found.
+    """The result of a comparison of two runs.
 
     Attributes
     ----------
     change : Change
     ratio : float
-        Second / first, above 1 if the second is worse; NaN if there is none.
+        Second / first, above 1 if the second is worse; NaN without one.
     low, high : float
         For time, bounds of the ratio that hold at 95 % whenever the measuring stops; else the
         ratio itself.
     explanation : str
-        The two values that were compared, or why none were: ``"suboptimality 0.012 -> 0.014"``.
+        The two values, ``"suboptimality 0.012 -> 0.014"``, or the reason without any.
     """
 
     change: Change
@@ -126,12 +119,12 @@ class Finding:
 def pairs(
     first: Mapping[Key, Run], second: Mapping[Key, Run]
 ) -> dict[Key, tuple[Run | None, Run | None]]:
-    """Return both runs of each key, None where a side has none; those of the first come first."""
+    """Return both runs of each key, None without one; those of the first come first."""
     return {key: (first.get(key), second.get(key)) for key in {**first, **second}}
 
 
 def device_rule(run: Run) -> ToleranceRule:
-    """Return by how much two runs of the same code may differ where a run was computed."""
+    """Return the rule for two runs of the same code on the device of a run."""
     try:
         tolerance = place_of(str(run.solver.parameters.get("on", "numpy"))).tolerance
     except UsageError:  # of a newer version
@@ -140,7 +133,7 @@ def device_rule(run: Run) -> ToleranceRule:
 
 
 def repeats(one: Run, other: Run) -> bool:
-    """Return whether two runs of the same code are the same: their bits, or within their rule."""
+    """Return whether two runs of the same code are the same, by `device_rule`."""
     rule = device_rule(one)
     a, b = values(one), values(other)
     return (
@@ -151,7 +144,7 @@ def repeats(one: Run, other: Run) -> bool:
 
 
 def failure(run: Run) -> str:
-    """Return how and why a run failed; empty if it did not."""
+    """Return the status and reason of a failed run; empty if it did not fail."""
     return f"{run.stop.status.value}: {run.stop.reason}" if run.failed else ""
 
 
@@ -167,14 +160,7 @@ def work_table(run: Run) -> Array:
 
 
 def compare_results(base: Run, head: Run, tolerance: float) -> Finding:
-    """Compare the last values of the primary metric.
-
-    Parameters
-    ----------
-    base, head : Run
-    tolerance : float
-        The part of BASE's value by which HEAD's may be larger.
-    """
+    """Compare the last values of the primary metric; HEAD's may be larger by a part of BASE's."""
     if unlike := _unlike(base, head):
         return unlike
     rule = _rule(base, head)
@@ -189,17 +175,10 @@ def compare_results(base: Run, head: Run, tolerance: float) -> Finding:
 def compare_work(base: Run, head: Run, tolerance: float) -> Finding:
     """Compare the steps, samples and flops to each target; report the largest change each way.
 
-    Targets are the values that leave a part `LEFT` of the way from BASE's start to its end. A
-    target is reached when the running median of the curve reaches it, so that one lucky checkpoint
-    of a noisy curve does not count; a monotone curve is its own running median. The whole run is a
-    target too if both runs ended by themselves or took the same number of steps. A target that HEAD
-    never reaches takes infinite work, which only happens if HEAD ends above it.
-
-    Parameters
-    ----------
-    base, head : Run
-    tolerance : float
-        The part of BASE's work by which HEAD's may be larger.
+    Targets leave a part `LEFT` of the way from BASE's start to its end. The running median of a
+    curve has to reach them, so that one lucky checkpoint does not count. The whole run is a target
+    too if both runs ended by themselves or took the same number of steps. A target that HEAD does
+    not reach takes infinite work. HEAD's work may be larger by the tolerance, a part of BASE's.
     """
     if base.failed or head.failed:
         return Finding(Change.NONE, explanation="a run failed")
@@ -234,12 +213,10 @@ def differences(
 
 
 def _rule(base: Run, head: Run) -> ToleranceRule:
-    """Return what counts as the same value: more on a GPU."""
     return max(REORDERED, device_rule(base), device_rule(head), key=lambda rule: rule.rtol)
 
 
 def _unlike(base: Run, head: Run) -> Finding | None:
-    """Return the finding about runs that cannot be compared, None for those that can."""
     change = Change.NONE
     if head.failed and base.failed:
         why = f"both fail; HEAD {failure(head)}"
@@ -269,7 +246,6 @@ def _change(excess: float, tolerated: float, room: float) -> Change:
 def _work(
     base: Run, head: Run, rules: tuple[ToleranceRule, ToleranceRule], tolerance: float
 ) -> Finding:
-    """Compare the work to each target, which either side may miss by its rule."""
     start, end = float(values(base)[0]), float(values(base)[-1])
     ends = work_table(base)[-1], work_table(head)[-1]
     spent: list[tuple[str, Array, Array]] = []
@@ -285,8 +261,7 @@ def _work(
         return Finding(Change.NONE, explanation="BASE ends no better than it starts")
     ratios = np.array([_ratios(old, new) for _, old, new in spent])
 
-    def told(at: tuple[Any, ...]) -> str:
-        """Return a target and both counts of one unit of work."""
+    def described(at: tuple[Any, ...]) -> str:
         name, old, new = spent[at[0]]
         if np.isinf(new).all():
             return f"{name}: HEAD never gets there, BASE after {old[0]:,.0f} steps"
@@ -295,35 +270,26 @@ def _work(
     worst, best = (np.unravel_index(pick(ratios), ratios.shape) for pick in (np.argmax, np.argmin))
     worse, better = (_change(ratios[at] - 1.0, tolerance, REORDERED.rtol) for at in (worst, best))
     at, change = (best, better) if better is Change.BETTER else (worst, worse)
-    said = told(at)
+    text = described(at)
     if (worse, better) == (Change.WORSE, Change.BETTER):
         at, change = worst, Change.MIXED
-        said = "; ".join(f"{told(at)} ({ratios[at] - 1:+.1%})" for at in (worst, best))
+        text = "; ".join(f"{described(at)} ({ratios[at] - 1:+.1%})" for at in (worst, best))
     ratio = float(ratios[at])
-    return Finding(change, ratio, ratio, ratio, said)
+    return Finding(change, ratio, ratio, ratio, text)
 
 
 def smoothed(curve: Array) -> Array:
-    """Return the running median of a curve, over fewer points towards its ends.
-
-    A monotone curve stays as it is, and so do both ends of any curve.
-
-    Parameters
-    ----------
-    curve : array, shape (n,)
-    """
+    """Return the running median of a curve, shape (n,), over fewer points towards its ends."""
     n = len(curve)
     widths = (min(i, n - 1 - i, SMOOTH) for i in range(n))
     return np.array([np.median(curve[i - w : i + w + 1]) for i, w in enumerate(widths)])
 
 
 def _reached(run: Run, rule: ToleranceRule, target: float) -> Array:
-    """Return the work at the first checkpoint that meets the target; infinite if none does."""
     room = rule.rtol * abs(target) + rule.atol_of_start * abs(run.start)
     there = np.flatnonzero(smoothed(values(run)) <= target + room)
     return work_table(run)[there[0]] if len(there) else np.full(len(COUNTS), np.inf)
 
 
 def _ratios(old: Array, new: Array) -> Array:
-    """Return HEAD / BASE of each count; 1 if neither counts any."""
     return np.where(old > 0, new / np.where(old > 0, old, 1), np.where(new > 0, np.inf, 1.0))

@@ -1,11 +1,7 @@
 """Sequential tests of a mean by e-values, which may be looked at after every observation.
 
-An e-value is a non-negative statistic whose expectation under the null hypothesis is at most 1,
-whenever one stops observing. So the probability that it ever exceeds 1/alpha is at most alpha
-(Ville's inequality), and neither the number of observations nor the times to look at it need to be
-planned.
-
-The statistic is that of the t-test: the likelihood ratio of Student's t against a mixture of
+The probability that an e-value ever exceeds 1/alpha under the null hypothesis is at most alpha
+(Ville's inequality). The statistic is the likelihood ratio of Student's t against a mixture of
 effects, which is free of the unknown variance (Robbins 1970; Lai 1976; Pérez-Ortiz, Lardy, de Heide
 and Grünwald 2024, "E-statistics, group invariance and anytime-valid testing").
 """
@@ -36,8 +32,7 @@ def log_evidence(x: ArrayLike, null: float = 0.0, reach: float = np.inf) -> floa
         The observations so far: independent, normal, of unknown variance.
     null : float
     reach : float
-        Observations further from `null` than this are clipped, so that a single outlier costs
-        little; a distribution that is symmetric about `null` stays so.
+        Observations further from `null` than this are clipped, so that an outlier costs little.
 
     Returns
     -------
@@ -61,20 +56,10 @@ def log_evidence(x: ArrayLike, null: float = 0.0, reach: float = np.inf) -> floa
 
 
 def bounds(x: ArrayLike, alpha: float = 0.05, reach: float = np.inf) -> tuple[float, float]:
-    """Return a confidence sequence: bounds of the mean that hold whenever one stops observing.
+    """Return bounds of the mean that hold whenever observation stops (a confidence sequence).
 
-    Parameters
-    ----------
-    x : array_like, shape (n,)
-    alpha : float
-        The bounds hold with probability 1 - alpha, half of it for each side.
-    reach : float
-        See `log_evidence`.
-
-    Returns
-    -------
-    tuple of float
-        The ends of the interval of means that are not rejected; infinite if none is.
+    They hold with probability 1 - alpha, half of it for each side, and are infinite if no mean is
+    rejected. See `log_evidence`.
     """
     values = np.asarray(x, float)
     return _lower_bound(values, alpha / 2, reach), -_lower_bound(-values, alpha / 2, reach)
@@ -83,15 +68,8 @@ def bounds(x: ArrayLike, alpha: float = 0.05, reach: float = np.inf) -> tuple[fl
 def discoveries(log_values: Sequence[float], rate: float) -> list[bool]:
     """Return which null hypotheses to reject so that the false discovery rate is at most `rate`.
 
-    The e-BH procedure of Wang and Ramdas (2022, "False discovery rate control with e-values"): it
-    needs no independence. If all hypotheses are true, the chance of any rejection is at most
-    `rate`.
-
-    Parameters
-    ----------
-    log_values : sequence of float
-        Logarithms of the e-values.
-    rate : float
+    The e-BH procedure of Wang and Ramdas (2022, "False discovery rate control with e-values"), on
+    logarithms of e-values. It needs no independence.
     """
     from scipy.stats import false_discovery_control
 
@@ -121,11 +99,7 @@ def _lower_bound(values: Array, alpha: float, reach: float) -> float:
 
 
 def _log_integrals(n: int, a: Array) -> Array:
-    """Return log of the integral of r^(n-1) exp(-r²/2 + a r) over r > 0, for each a.
-
-    By the rectangle rule on 12 to either side of the integrand's mode; beyond, the integrand is
-    below exp(-72) of its largest value.
-    """
+    """Return log of the integral of r^(n-1) exp(-r²/2 + a r) over r > 0, for each a."""
     mode = (a + np.sqrt(a**2 + 4 * (n - 1))) / 2
     r = np.maximum(mode, 0)[:, None] + _STEPS
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,8 +1,7 @@
-"""Targets: the least cost at which each run reaches a target value, over all problems.
+"""Targets over all problems: costs to reach them, performance profiles and expected costs.
 
 An instance is a problem with a seed. A run that failed, or whose metric is not finite at its end,
-never reaches a target. An instance that no run solved counts as unsolved for every solver; one that
-was not run yet with all solvers of its problem is left out.
+never reaches a target. An instance that was not run with all solvers of its problem is left out.
 """
 
 from __future__ import annotations
@@ -11,12 +10,14 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from orthobench.errors import unknown
+from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.cost_curve import CostCurve, cheapest, cost_curve, whole_cost
 from orthobench.stats.costs import costs_of
@@ -24,7 +25,13 @@ from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
 ROUNDING = 1e-12
-"""Values that differ by less than this fraction of their size are equal."""
+"""Maximum difference of equal values, as a fraction of their size."""
+
+RESAMPLES = 1000
+"""Bootstrap resamples of the seeds."""
+
+LEVEL = 0.95
+"""Nominal coverage of the intervals."""
 
 Instance: TypeAlias = tuple[str, int]
 """Problem and seed."""
@@ -32,7 +39,7 @@ Instance: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True)
 class RunMatrix:
-    """The runs of S solvers on I instances, of at most M checkpoints each.
+    """The runs of S solvers on I instances.
 
     Attributes
     ----------
@@ -40,32 +47,25 @@ class RunMatrix:
         Those that take part in any of the problems.
     instances : tuple of (str, int)
         Problem and seed.
-    values : ndarray, shape (S, I, M)
-        The value of each run at each checkpoint; infinite if the run failed, and after its end.
-    spent : mapping
-        For each of `orthobench.stats.costs.costs_of`, the cost up to each checkpoint: shape
-        (S, I, M), infinite after the end.
-    whole : mapping
-        For each cost, that of each run to its end, of failed runs too: shape (S, I). NaN if
-        there is no run.
+    runs : mapping
+        The run of each solver and instance, by their places, if there is one.
+    curves : mapping
+        The cost curves of those that did not fail.
     start : ndarray, shape (I,)
-        The value at the start; the largest one if solvers do some work before their first
-        checkpoint. NaN if no run finished.
+        The value at the start, the largest of all solvers; NaN if no run finished.
     lowest : ndarray, shape (I,)
-        The smallest value that any run reached. If a stopping rule ended runs, the largest
-        value at which it ended one: no run is asked for more than what runs were stopped at. NaN
-        if no run finished.
+        The smallest value that any run reached; if targets ended runs, the largest value at which
+        one did. NaN if no run finished.
     absent : tuple of (str, str)
         Each solver that does not take part in a problem, with the problem.
     failed : tuple of int
-        For each solver, its failed runs on the problems that it takes part in.
+        For each solver, the number of failed runs on the problems that it takes part in.
     """
 
     solvers: tuple[str, ...]
     instances: tuple[Instance, ...]
-    values: Array
-    spent: Mapping[str, Array]
-    whole: Mapping[str, Array]
+    runs: Mapping[tuple[int, int], Run]
+    curves: Mapping[tuple[int, int], CostCurve]
     start: Array
     lowest: Array
     absent: tuple[tuple[str, str], ...]
@@ -73,12 +73,12 @@ class RunMatrix:
 
     @property
     def unfinished(self) -> int:
-        """Instances that no run finished."""
+        """Number of instances that no run finished."""
         return int(np.isnan(self.start).sum())
 
     @property
     def unimproved(self) -> int:
-        """Instances on which runs finished, but none of them below the start."""
+        """Number of instances on which runs finished, but none of them below the start."""
         return int((~self._improved).sum()) - self.unfinished
 
     @property
@@ -91,22 +91,12 @@ class RunMatrix:
         return ROUNDING * np.maximum(np.abs(self.start), np.abs(self.lowest))
 
     def targets(self, tau: float) -> Array:
-        """Return the value at or below which each instance is solved to an accuracy.
+        """Return the value at or below which each instance is solved to an accuracy, shape (I,).
 
         That is f_L + tau (f_0 - f_L), with f_0 the value at the start and f_L the smallest one
         reached: Moré and Wild 2009, "Benchmarking derivative-free optimization algorithms", SIAM J.
-        Optim. 20(1), convergence test (2.2). Of the reduction that is known to be possible, at
-        most the fraction tau is missing. Values that equal f_L up to rounding pass at every tau.
-
-        Parameters
-        ----------
-        tau : float
-            In (0, 1).
-
-        Returns
-        -------
-        ndarray, shape (I,)
-            Negative infinity, which no run reaches, if no run finished or got below the start.
+        Optim. 20(1), convergence test (2.2). Values that equal f_L up to rounding pass at every
+        tau in (0, 1). It is negative infinity if no run finished or got below the start.
         """
         slack = np.maximum(tau * (self.start - self.lowest), self._rounding)
         return np.where(self._improved, self.lowest + slack, -math.inf)
@@ -114,77 +104,56 @@ class RunMatrix:
     def costs(self, cost: str, tau: float) -> Array:
         """Return the cost of each run up to the cheapest checkpoint at or below the target.
 
-        Parameters
-        ----------
-        cost : str
-            One of `spent`.
-        tau : float
-            In (0, 1): see `targets`.
-
-        Returns
-        -------
-        ndarray, shape (S, I)
-            Positive; infinite if the target was never reached.
+        Shape (S, I), positive, and infinite if the target was never reached.
 
         Raises
         ------
         UsageError
-            On an unknown cost.
+            On a cost that is not in `orthobench.stats.costs.costs_of`.
         """
-        return self.cheapest(cost, self.targets(tau))
+        if cost not in (known := costs_of(self.runs.values())):
+            raise unknown("cost", cost, known)
+        targets = self.targets(tau)
+        found = np.full((len(self.solvers), len(self.instances)), math.inf)
+        for (i, j), curve in self.curves.items():
+            found[i, j] = cheapest(curve.values, curve.spent(cost), targets[j])
+        return found
 
-    def cheapest(self, cost: str, targets: Array) -> Array:
-        """Return the cost of each run up to the cheapest checkpoint at or below a value.
-
-        Parameters
-        ----------
-        cost : str
-        targets : ndarray, shape (I,)
-            The value of each instance; see `costs`.
-        """
-        if cost not in self.spent:
-            raise unknown("cost", cost, self.spent)
-        return cheapest(self.values, self.spent[cost], targets)
+    def whole(self, cost: str) -> Array:
+        """Return the cost of each run to its end, of failed ones too; NaN without a run."""
+        found = np.full((len(self.solvers), len(self.instances)), math.nan)
+        for at, run in self.runs.items():
+            found[at] = whole_cost(run, cost)
+        return found
 
 
-def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
-    """Collect the chosen runs of all solvers on all problems.
-
-    What counts of a run is said by `orthobench.stats.cost_curve.cost_curve`.
-
-    Parameters
-    ----------
-    entries : sequence of SolverResult
-        The entries of the problems of one family. A problem at several levels is several problems.
-    """
-    begun = [entry for entry in entries if entry.takes_part]
-    solvers = tuple(dict.fromkeys(entry.solver for entry in begun))
-    instances = _instances(entries, solvers)
+def run_matrix(results: Sequence[SolverResult]) -> RunMatrix:
+    """Collect the chosen runs of all solvers on the problems of one family."""
+    begun = [result for result in results if result.takes_part]
+    solvers = tuple(dict.fromkeys(result.solver for result in begun))
+    instances = _instances(results)
     row = {solver: i for i, solver in enumerate(solvers)}
     column = {instance: j for j, instance in enumerate(instances)}
-    shape = len(solvers), len(instances)
-    costs = costs_of(run for entry in begun for run in entry.records)
-    whole = {cost: np.full(shape, math.nan) for cost in costs}
+    runs: dict[tuple[int, int], Run] = {}
     curves: dict[tuple[int, int], CostCurve] = {}
-    for entry in begun:
-        for run in entry.finished:
-            if (entry.problem, run.seed) in column:
-                at = row[entry.solver], column[entry.problem, run.seed]
-                for cost, table in whole.items():
-                    table[at] = whole_cost(run, cost)
-                if (curve := cost_curve(run, entry.level)) is not None:
+    for result in begun:
+        for run in result.finished:
+            if (result.problem, run.seed) in column:
+                at = row[result.solver], column[result.problem, run.seed]
+                runs[at] = run
+                if (curve := cost_curve(run, result.level)) is not None:
                     curves[at] = curve
     of_instance = grouped(curves, lambda at: at[1])
     groups = [[curves[at] for at in of_instance.get(j, ())] for j in range(len(instances))]
-    taking_part = {(entry.solver, entry.problem) for entry in begun}
+    taking_part = {(result.solver, result.problem) for result in begun}
     problems = dict.fromkeys(problem for problem, _ in instances)
     planned = [sum((solver, p) in taking_part for p, _ in instances) for solver in solvers]
     finished = Counter(i for i, _ in curves)
     return RunMatrix(
         solvers,
         instances,
-        *_stacked(shape, curves, [*costs]),
-        whole,
+        runs,
+        curves,
         np.array([max((curve.start for curve in own), default=math.nan) for own in groups]),
         np.array([_lowest(own) for own in groups]),
         absent=tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part),
@@ -192,32 +161,99 @@ def run_matrix(entries: Sequence[SolverResult]) -> RunMatrix:
     )
 
 
-def _instances(entries: Sequence[SolverResult], solvers: Sequence[str]) -> tuple[Instance, ...]:
-    """Return problems with the seeds that were run with all solvers that take part there."""
-    seeds: dict[str, dict[int, None]] = {entry.problem: {} for entry in entries}
-    for entry in entries:
-        seeds[entry.problem].update(dict.fromkeys(entry.seeds))
-    for entry in entries:
-        if entry.solver in solvers and not entry.refused:
-            done = {run.seed for run in entry.finished}
-            seeds[entry.problem] = {s: None for s in seeds[entry.problem] if s in done}
-    return tuple((problem, seed) for problem, own in seeds.items() for seed in own)
-
-
-def _stacked(
-    shape: tuple[int, int], curves: Mapping[tuple[int, int], CostCurve], costs: Sequence[str]
-) -> tuple[Array, dict[str, Array]]:
-    """Return the values and costs of all runs in arrays, infinite after their ends."""
-    longest = max((len(curve.values) for curve in curves.values()), default=0)
-    values = np.full((*shape, longest), math.inf)
-    spent = {cost: values.copy() for cost in costs}
-    for at, curve in curves.items():
-        values[at][: len(curve.values)] = curve.values
-        for cost, table in spent.items():
-            table[at][: len(curve.values)] = curve.spent(cost)
-    return values, spent
+def _instances(results: Sequence[SolverResult]) -> tuple[Instance, ...]:
+    """Return problems with the seeds that were run with all solvers that take part in any."""
+    begun = {result.solver for result in results if result.takes_part}
+    found = list[Instance]()
+    for problem, own in grouped(results, lambda r: r.problem).items():
+        seeds = dict.fromkeys(seed for result in own for seed in result.seeds)
+        running = [r for r in own if r.solver in begun and not r.refused]
+        done = [{run.seed for run in result.finished} for result in running]
+        found += [(problem, seed) for seed in seeds if all(seed in of_solver for of_solver in done)]
+    return tuple(found)
 
 
 def _lowest(curves: Sequence[CostCurve]) -> float:
     stopped = [curve.lowest for curve in curves if curve.stopped]
     return max(stopped) if stopped else min((curve.lowest for curve in curves), default=math.nan)
+
+
+def distribution(values: ArrayLike) -> tuple[Array, Array]:
+    """Return the steps of the empirical distribution of values.
+
+    Returns
+    -------
+    x, share : ndarray, shape (m,)
+        The finite values, ascending, and the share of all values that are at most each.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    x, counts = np.unique(array[np.isfinite(array)], return_counts=True)
+    return x, np.cumsum(counts) / array.size
+
+
+def performance_ratios(costs: Array) -> Array:
+    """Return the cost of each solver on each instance over that of the cheapest solver there.
+
+    Their distribution is the performance profile of a solver: Dolan and Moré 2002, "Benchmarking
+    optimization software with performance profiles", Math. Program. 91, section 2.
+
+    `costs` has shape (S, I), and is not finite if an instance was never solved.
+
+    Raises
+    ------
+    ValueError
+        If a cost is not positive.
+    """
+    if (costs <= 0).any():
+        raise ValueError("costs must be positive, since performance profiles are of their ratios")
+    least = np.where(np.isfinite(costs), costs, math.inf).min(axis=0, initial=math.inf)
+    ratios: Array = costs / np.where(np.isfinite(least), least, 1.0)
+    return ratios
+
+
+def expected_costs(
+    runs: RunMatrix, cost: str, tau: float
+) -> dict[tuple[str, str], tuple[float, float, float, int, int]]:
+    """Return the expected cost to reach a target, with restarts after runs that miss it.
+
+    It is the cost of all runs, to the target or else to their end, over the number of runs that
+    reached it. Source: average runtime of COCO (Hansen et al. 2021, Optim. Methods Softw. 36(1),
+    section 4).
+
+    Returns
+    -------
+    dict
+        By solver and problem: the estimate, the ends of its bootstrap interval, all infinite if no
+        run reached the target, the number of runs that did, and that of all runs.
+    """
+    hits, whole = runs.costs(cost, tau), runs.whole(cost)
+    found: dict[tuple[str, str], tuple[float, float, float, int, int]] = {}
+    for problem, own in grouped(range(len(runs.instances)), lambda i: runs.instances[i][0]).items():
+        for solver, at_end, to_target in zip(runs.solvers, whole, hits, strict=True):
+            if at := [i for i in own if np.isfinite(at_end[i])]:
+                reached = np.isfinite(to_target[at])
+                spent = np.where(reached, to_target[at], at_end[at])
+                low, high = _interval(spent, reached)
+                found[solver, problem] = (
+                    float(_ratio(spent, reached)), low, high, int(reached.sum()), len(at),
+                )  # fmt: skip
+    return found
+
+
+def _ratio(spent: Array, reached: NDArray[np.bool_]) -> Array:
+    with np.errstate(divide="ignore"):
+        ratio: Array = spent.sum(axis=-1) / reached.sum(axis=-1)
+    return ratio
+
+
+@cache
+def _draws(n: int) -> NDArray[np.int_]:
+    """Return the places of n values in each resample."""
+    return np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
+
+
+def _interval(spent: Array, reached: NDArray[np.bool_]) -> tuple[float, float]:
+    draws = _draws(len(spent))
+    ordered = np.sort(_ratio(spent[draws], reached[draws]))
+    edge = int(RESAMPLES * (1 - LEVEL) / 2)
+    return float(ordered[edge]), float(ordered[-1 - edge])

@@ -1,14 +1,19 @@
-"""Values of a run: metrics at its checkpoints and at its end."""
+"""Values of runs: metrics at checkpoints and at the end, and their summaries over seeds.
+
+A run that failed or is infeasible counts as infinite; one that is absent does not count.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import quantiles, spread
+from orthobench.stats.bootstrap import interval, quantiles, spread
 from orthobench.stats.costs import COSTS
 from orthobench.tools.collections import grouped
 
@@ -43,11 +48,10 @@ def median_final(records: Sequence[Run], value: Callable[[Checkpoint], float]) -
 
 
 def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> float:
-    """Return what the trials that tuning did not choose took: each run once, the mean over seeds.
+    """Return the cost of the trials that tuning did not choose, by the mean over seeds.
 
-    Added to what the chosen trial took, it is what a solver costs whose parameters are not known
-    before, as in the external tuning rule of AlgoPerf (Dahl et al. 2023, arXiv:2306.07179).
-    Runs that failed took what they had taken by then.
+    It is the price of tuning, as in the external tuning rule of AlgoPerf (Dahl et al. 2023,
+    arXiv:2306.07179). Failed runs count with their cost.
     """
     others = (trial for trial in entry.trials if trial.tuned != entry.best_parameters)
     spent = ([value(r.trace[-1]) for r in trial.finished if r.trace] for trial in others)
@@ -57,9 +61,9 @@ def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> fl
 def final_spread(
     records: Sequence[Run], value: Callable[[Checkpoint], float], planned: int
 ) -> tuple[float, float, float]:
-    """Return median, low and high of a final value over so many planned runs; see `spread`.
+    """Return median, low and high of a final value over the planned runs; see `spread`.
 
-    Runs that failed or are absent are infinite: what is planned is only as good as the whole of it.
+    Runs that failed or are absent are infinite.
     """
     values = [final(record, value) if record.ok else math.inf for record in records]
     return spread(values + [math.inf] * (planned - len(records)))
@@ -72,3 +76,93 @@ def geometric_mean(factors: Sequence[float], blocks: Sequence[Hashable]) -> floa
         for own in grouped(zip(factors, blocks, strict=True), lambda pair: pair[1]).values()
     ]
     return math.exp(sum(logs) / len(logs))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The final values of one metric over the seeds.
+
+    Attributes
+    ----------
+    values : tuple of float
+        One for each planned seed, by seed; infinite if the run failed, NaN if it is absent.
+    median, low, high : float
+        See `orthobench.stats.bootstrap.spread`; NaN if nothing was run yet.
+    interval : tuple of float
+        The 95 % bootstrap interval of the median.
+    n_ok : int
+        Number of runs that did not fail.
+    failures : tuple of dict
+        ``seed``, ``status`` and ``reason`` of each run that counts as failed.
+    """
+
+    values: tuple[float, ...]
+    median: float
+    low: float
+    high: float
+    interval: tuple[float, float]
+    n_ok: int
+    failures: tuple[Mapping[str, Any], ...]
+
+    @property
+    def n_failed(self) -> int:
+        """Number of runs that failed."""
+        return len(self.failures)
+
+    @property
+    def n_missing(self) -> int:
+        """Number of planned seeds without a run."""
+        return sum(map(math.isnan, self.values))
+
+    @property
+    def reasons(self) -> dict[str, list[int]]:
+        """The seeds that failed, by ``"status: reason"``."""
+        seeds: dict[str, list[int]] = {}
+        for failure in self.failures:
+            text = ": ".join(part for part in (failure["status"], failure["reason"]) if part)
+            seeds.setdefault(text, []).append(failure["seed"])
+        return seeds
+
+
+def summaries(
+    runs: Iterable[Iterable[Run]], metric: str, seeds: Iterable[int] = ()
+) -> list[Summary]:
+    """Summarize the final values of a metric over the runs of each solver on one problem.
+
+    A run whose judge does not report the metric has failed; `seeds` are planned beyond those of the
+    runs.
+
+    Raises
+    ------
+    ValueError
+        If there are neither runs nor seeds.
+    """
+    records = [{record.seed: record for record in of_solver} for of_solver in runs]
+    planned = sorted(set(seeds).union(*records))
+    if not planned:
+        raise ValueError("there are no runs to summarize")
+    return [_summary(planned, by_seed, metric) for by_seed in records]
+
+
+def _summary(planned: Sequence[int], by_seed: Mapping[int, Run], metric: str) -> Summary:
+    read = metric_of(metric)
+    values = [final(by_seed[seed], read) if seed in by_seed else math.nan for seed in planned]
+    failures = tuple(
+        _failure(seed, by_seed[seed], metric)
+        for seed, value in zip(planned, values, strict=True)
+        if math.isinf(value)
+    )
+    known = [value for value in values if not math.isnan(value)]
+    median, low, high = map(float, spread(known)) if known else (math.nan,) * 3
+    ends = interval(known) if known else (math.nan, math.nan)
+    return Summary(tuple(values), median, low, high, ends, len(known) - len(failures), failures)
+
+
+def _failure(seed: int, record: Run, metric: str) -> dict[str, Any]:
+    if record.failed:
+        reason = record.stop.reason
+    elif not record.trace or metric not in record.trace[-1].metrics:
+        reason = f"the judge did not report {metric}"
+    else:
+        reason = f"{metric} is not finite"
+    return {"seed": seed, "status": record.stop.status.value, "reason": reason}

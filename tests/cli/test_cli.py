@@ -207,9 +207,6 @@ def test_export_writes_every_checkpoint(call, tmp_path):
     assert len(lines) == len(rows)
     assert json.loads(lines[0])["suboptimality"] > 0
     assert "did you mean" in call("export", store, "-o", "out.cvs", code=2).stderr
-    call("export", store, "--format", "ioh", "-o", "ioh")
-    assert len(list((tmp_path / "ioh").glob("*/*.json"))) == 2
-    assert "name them with --out" in call("export", store, "--format", "ioh", code=2).stderr
 
 
 def test_everything_listed_can_be_shown(call):

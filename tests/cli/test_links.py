@@ -66,8 +66,6 @@ TARGETS = {
     "report/index.html": ("mine", ("report", ".")),
     "report/figures": ("elsewhere", ("report", ".", "--style", "one-column", "--format", "png")),
     "out.csv": ("mine", ("export", ".", "--out", "out.csv")),
-    "ioh/1-power": ("elsewhere", ("export", ".", "--format", "ioh", "--out", "ioh")),
-    "ioh/1-power/data_f1": ("elsewhere", ("export", ".", "--format", "ioh", "--out", "ioh")),
     "orthobench-results": ("elsewhere", RUN),
     "orthobench-results/command-line": ("elsewhere", RUN),
     "orthobench-results/command-line/figures": ("elsewhere", RUN),

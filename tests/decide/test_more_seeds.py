@@ -8,7 +8,7 @@ from decision_errors import KINDS, simulate
 import orthobench as ob
 from orthobench.decide import more_seeds
 from orthobench.decide.comparisons import compare
-from orthobench.decide.more_seeds import contenders, next_look
+from orthobench.decide.more_seeds import contenders
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.registry.suite_file import from_table
 
@@ -27,7 +27,7 @@ def of(seeds, **verdicts):
     return Comparison("p", "p", "f", "m", None, decisions, seeds=seeds)
 
 
-def test_what_is_undecided_runs_further_with_what_it_is_tested_against():
+def test_undecided_solvers_run_on_with_the_as_good_ones():
     one = of(
         5, good=(Verdict.AS_GOOD, None), open=(Verdict.UNDECIDED, 3), few=(Verdict.UNTESTED, 1),
         never=(Verdict.UNDECIDED, None), bad=(Verdict.WORSE, None), broken=(Verdict.FAILED, None),
@@ -35,14 +35,6 @@ def test_what_is_undecided_runs_further_with_what_it_is_tested_against():
     assert contenders(one) == ("good", "open", "few")
     assert contenders(one, limit=5) == ()
     assert contenders(of(5, good=(Verdict.AS_GOOD, None), bad=(Verdict.WORSE, None))) == ()
-
-
-def test_looks_double_up_to_the_limit():
-    looks = [5]
-    while (after := next_look(looks[-1], 35)) != looks[-1]:
-        looks.append(after)
-    assert looks == [5, 10, 20, 35]
-    assert (next_look(12), next_look(30), next_look(49)) == (24, 48, 49)
 
 
 @pytest.mark.wide

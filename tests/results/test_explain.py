@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from orthobench.errors import StoreError
 from orthobench.harness import cell, source_digests
 from orthobench.harness.cell import execute
 from orthobench.harness.identity import canonical
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.results.explain import RUNS, STORED, explain, lines
+from orthobench.results.explain import RUNS, STORED, explain
 from orthobench.results.store import Store
 
 TABLE = {
@@ -45,14 +44,14 @@ def test_cells_that_are_there_and_unchanged_are_stored(suite):
     assert "it is new" in found[2][1]
 
 
-def test_a_cell_that_failed_is_tried_again_where_that_is_asked_for(suite):
+def test_failed_cell_is_tried_again_on_request(suite):
     planned = suite.cells()
     found = reasons(planned, contents(planned), {planned[1].key: "timeout"})
     assert found[1] == (RUNS, "it ended with timeout, and is tried again")
     assert found[0][0] == STORED
 
 
-def test_what_changed_is_said(suite):
+def test_changes_are_listed_with_both_values(suite):
     planned = suite.cells()
     for change, reason in (
         ({"threads": 2}, "threads 1 -> 2"),
@@ -67,13 +66,7 @@ def test_what_changed_is_said(suite):
         assert all(text.endswith(reason) for _, text in found if change.keys() != {"versions"})
 
 
-def test_the_least_change_is_said(suite):
-    (planned, *_) = suite.cells()
-    far, near = replace(planned, threads=2, data="abc"), replace(planned, threads=3)
-    assert reasons([planned], contents([far, near]))[0][1] == "changed since: threads 3 -> 1"
-
-
-def test_files_of_changed_code_are_named_those_of_the_problem_and_of_the_solver():
+def test_files_of_changed_code_are_named():
     table = {"problem": [{"name": "spiked-covariance"}], "solver": [{"name": "oja"}]}
     suite = from_table({**table, "seeds": 1, "budget": {"samples": 6}}, "s", catalogue())
     (now,) = suite.cells()
@@ -103,22 +96,6 @@ def test_changed_code_makes_another_key(suite, monkeypatch):
     now = suite.cells()
     assert not known.keys() & {p.key for p in now}
     assert "code of orthobench " in reasons(now, known)[0][1]
-
-
-def test_people_read_cells_of_one_fate_together():
-    facts = [
-        {"cell": "a", "action": STORED, "reason": "nothing of it changed"},
-        {"cell": "b", "action": RUNS, "reason": "it is new"},
-        {"cell": "c", "action": RUNS, "reason": "it is new"},
-    ]
-    assert list(lines(facts)) == [
-        "2 cells run: it is new", "  b", "  c",
-        "1 cell is in the store: nothing of it changed", "  a",
-    ]  # fmt: skip
-    one, two = facts[1], {**facts[0], "cell": "d"}
-    assert list(lines([one, facts[0], two], listed=False)) == [
-        "1 cell runs: it is new", "2 cells are in the store: nothing of it changed",
-    ]  # fmt: skip
 
 
 def filled(path, suite, cells):
@@ -167,13 +144,3 @@ def test_a_plan_of_more_cells_is_added_behind(tmp_path, suite, toys):
     assert found[:4] == [p.key for p in suite.cells()]
     assert set(found) == {p.key for p in more.cells()}
     assert len(found) == 6
-
-
-def test_what_is_no_store_is_not_merged(tmp_path, suite):
-    a, letters = tmp_path / "a.sqlite", tmp_path / "letters.txt"
-    filled(a, suite, ())
-    letters.write_text("dear store" * 50)
-    before = a.read_bytes()
-    with Store(a, write=True) as store, pytest.raises(StoreError, match="not an orthobench store"):
-        store.merge(letters)
-    assert a.read_bytes() == before

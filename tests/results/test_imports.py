@@ -12,18 +12,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from orthobench import api
 from orthobench.atlas.collect import by_suite
 from orthobench.cli.main import main
 from orthobench.decide.comparisons import answer_of, compare
 from orthobench.errors import DataError, UsageError
-from orthobench.registry.suite_file import from_table
 from orthobench.report.page.content import page_content
-from orthobench.results.export import FORMATS
 from orthobench.results.imports.curves import VALUE
 from orthobench.results.imports.read import import_results
 from orthobench.results.results import Results
-from orthobench.results.tuning import SolverResult
 
 HEAD = "problem,solver,seed,cost,value"
 
@@ -42,6 +38,12 @@ DAT = """% f evaluations | g evaluations | best noise-free fitness - Fopt | meas
 1 0 +5.0e+00 +6.0e+00
 20 0 +4.0e+00 +5.0e+00
 """
+
+IOH = {
+    "function_id": 1, "maximization": True, "algorithm": {"name": "A"},
+    "attributes": ["evaluations", "raw_y"],
+    "scenarios": [{"dimension": 2, "path": "f.dat", "runs": [{"instance": 4, "evals": 9}]}],
+}  # fmt: skip
 
 
 def imported(folder, text, name="table.csv"):
@@ -110,24 +112,6 @@ def test_one_broken_cost_leaves_no_stop_to_its_solver(tmp_path):
     assert comparison.of("b").call.stop.own
 
 
-def test_benchopt_iterations_are_stops_although_times_fall(tmp_path):
-    rows = [
-        {"objective_name": "o", "data_name": "d", "solver_name": solver, "idx_rep": seed,
-         "sampling_strategy": "Iteration", "stop_val": n, "time": 0.9 - n / 100,
-         "objective_value": rate**n + seed / 1e6}
-        for solver, rate in (("fast", 0.1), ("slow", 0.9))
-        for seed in range(6) for n in (0, 1, 3, 9, 60)
-    ]  # fmt: skip
-    pd.DataFrame(rows).to_parquet(tmp_path / "b.parquet")
-    import_results([tmp_path / "b.parquet"], tmp_path / "s.sqlite")
-    results = Results.read(tmp_path / "s.sqlite")
-    assert {len(run.trace) for run in results.records} == {5}
-    assert all(run.trace[-1].work.steps == 60 for run in results.records)
-    (comparison,) = compare(results.entries, "steps")
-    assert dict(comparison.of("fast").call.stop.limits) == {"steps": 3}
-    assert comparison.of("fast").cost == 3
-
-
 def test_page_prints_no_call_of_a_solver_that_has_a_name_of_ours(tmp_path):
     rows = [f"digits,{s},{seed},{n},{r**n}" for s, r in (("oja", 0.5), ("pgd", 0.9))
             for seed in range(8) for n in range(1, 60)]  # fmt: skip
@@ -144,111 +128,27 @@ def test_value_not_finite_is_a_failed_run_with_its_curve(tmp_path):
     assert sound.ok
 
 
-def test_coco_archive_has_a_problem_for_each_function_and_dimension(tmp_path):
-    with tarfile.open(tmp_path / "coco.tgz", "w:gz") as archive:
-        for name, text in (("x/f3.info", INFO), ("x/data_f3/f3_DIM2.dat", DAT)):
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text)
-            archive.addfile(entry, io.BytesIO(text.encode()))
-    import_results([tmp_path / "coco.tgz"], tmp_path / "s.sqlite")
-    records = Results.read(tmp_path / "s.sqlite").records
-    assert {(r.problem.label, r.solver.label) for r in records} == {("bbob f3 d=2", "A B")}
-    ends = {r.seed: (r.trace[-1].metrics, r.start) for r in records}
-    assert ends == {
-        1: ({VALUE: 0.1, "evaluations": 40.0}, 8.0),
-        1001: ({VALUE: 2.0, "evaluations": 7.0}, 6.0),
-        9: ({VALUE: 4.0, "evaluations": 20.0}, 5.0),
-    }
-
-
-@pytest.fixture(scope="module")
-def own(toys, tmp_path_factory):
-    """Results of this harness, in which one solver fails."""
-    table = {
-        "seeds": 6, "budget": {"steps": 12}, "problem": ["leading-subspace n=6"],
-        "solver": ["power", {"name": "power", "step": 0.2, "label": "slow"},
-                   {"name": "power", "fault": "raise", "label": "broken"}],
-    }  # fmt: skip
-    path = tmp_path_factory.mktemp("own") / "results.sqlite"
-    api.run(from_table(table, "toys", toys.registry), path, executor="inline", quiet=True)
-    return Results.read(path)
-
-
-@pytest.mark.parametrize(("form", "name"), [("ioh", "exported"), ("benchopt", "table.parquet")])
-def test_exports_come_back_with_the_same_ends(own, tmp_path, form, name):
-    FORMATS[form](own, tmp_path / name)
-    import_results([tmp_path / name], tmp_path / "s.sqlite")
-    back = Results.read(tmp_path / "s.sqlite")
-
-    def ends(results: Results, keep: bool):
-        def end(entry: SolverResult):
-            values = [r.trace[-1].metrics.get(entry.problem_info.primary) for r in entry.records]
-            return [
-                min(v, r.start) if keep else v for v, r in zip(values, entry.records, strict=True)
-            ]
-
-        return {
-            entry.solver: end(entry) for entry in results.entries if "broken" not in entry.solver
-        }
-
-    assert ends(back, False) == ends(own, form == "ioh")
-    assert len(back.failures) == (6 if form == "benchopt" else 0)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (f"{HEAD}\na,b,0,x,1\n", "row 2 has the cost 'x'"),
-        (f"{HEAD}\na,b,0,1,1\na,b,0,2\n", "row 3 has 4 fields"),
-        (f"{HEAD}\na,b,0,-1,1\n", "row 2 has the cost '-1'"),
+        (f"{HEAD}\na,b,0,1,1\na,b,0,2\n", "row 3 has no value"),
+        (f"{HEAD}\na,b,0,1,1,7\n", "row 2 is longer than the head"),
+        (f"{HEAD}\na,b,0,-1,1\n", "row 2 has the cost -1"),
         (f"{HEAD}\na,b,1e99,1,1\n", "row 2 has the seed"),
         (f"{HEAD}\n,b,1,1,1\n", "row 2 names no problem"),
         ("problem,solver,cost,value\na,b,1,1\n", "row 2 has no seed"),
-        (f"{HEAD},start\na,b,0,1,1,2\na,b,0,2,1,3\n", "row 3 has another start"),
+        (f"{HEAD},start\na,b,0,1,1,2\na,b,0,2,1,3\n", "b on a, seed 0 has several starts"),
         (f"{HEAD},unit\na,b,0,1,1,s\na,c,0,1,1,flops\n", "costs in seconds and in flops"),
         (f"{HEAD},unit\na,b,0,1.5,1,samples\n", "not whole numbers"),
         (f"{HEAD}\n", "no runs"),
-        ('"a\n', "row 1"),
+        ('"a\n', "is no CSV"),
     ],
 )  # fmt: skip
 def test_table_that_is_damaged_is_refused_with_its_row(tmp_path, text, said):
     with pytest.raises((DataError, UsageError), match=said):
         imported(tmp_path, text)
     assert not (tmp_path / "s.sqlite").exists()
-
-
-def test_archives_cut_or_changed_anywhere_are_data_and_no_crash(tmp_path):
-    about = {
-        "function_id": 1, "function_name": "f", "maximization": True,
-        "algorithm": {"name": "A"}, "attributes": ["evaluations", "raw_y"],
-        "scenarios": [{"dimension": 2, "path": "f.dat", "runs": [{"instance": 1, "evals": 9}]}],
-    }  # fmt: skip
-    files = {"f.json": json.dumps(about), "f.dat": "evaluations raw_y\n1 2\n9 5\n",
-             "f3.info": INFO, "data_f3/f3_DIM2.dat": DAT}  # fmt: skip
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    sound, rng = packed.getvalue(), np.random.default_rng(0)
-    for end in rng.integers(1, 2 * len(sound), 60):
-        damaged = bytearray(sound[:end])
-        damaged[rng.integers(len(damaged))] = rng.integers(256)
-        (tmp_path / "a.zip").write_bytes(damaged)
-        with suppress(DataError, UsageError):
-            import_results([tmp_path / "a.zip"], tmp_path / "s.sqlite")
-
-
-def test_ioh_maximization_counts_as_the_negative(tmp_path):
-    about = {
-        "function_id": 1, "maximization": True, "algorithm": {"name": "A"},
-        "attributes": ["evaluations", "raw_y"],
-        "scenarios": [{"dimension": 2, "path": "f.dat", "runs": [{"instance": 4, "evals": 9}]}],
-    }  # fmt: skip
-    (tmp_path / "f.json").write_text(json.dumps(about))
-    (tmp_path / "f.dat").write_text("evaluations raw_y\n1 2\n5 7\n7 3\n")
-    import_results([tmp_path], tmp_path / "s.sqlite")
-    (run,) = Results.read(tmp_path / "s.sqlite").records
-    assert (run.seed, run.start, run.trace[-1].metrics[VALUE]) == (4, -2.0, -7.0)
 
 
 def test_imported_store_is_shown_and_never_verified_or_mapped(tmp_path):
@@ -271,8 +171,92 @@ def test_imported_store_is_shown_and_never_verified_or_mapped(tmp_path):
         by_suite([tmp_path / "s.sqlite"])
 
 
+def test_parquet_gives_the_same_runs_as_csv(tmp_path):
+    text = f"{HEAD}\np,a,0,1,4\np,a,0,2,3\np,b,0,2,1\n"
+    runs = imported(tmp_path, text).records
+    pd.read_csv(tmp_path / "table.csv").to_parquet(tmp_path / "table.parquet")
+    import_results([tmp_path / "table.parquet"], tmp_path / "other.sqlite")
+    again = Results.read(tmp_path / "other.sqlite").records
+    assert [list(r.trace) for r in again] == [list(r.trace) for r in runs]
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DataError, match="is no Parquet file"):
+        import_results([tmp_path / "broken.parquet"], tmp_path / "third.sqlite")
+
+
 def test_start_of_a_run_that_is_told_once_counts_for_all_rows(tmp_path):
     results = imported(tmp_path, f"{HEAD},start\np,a,0,0.5,4,\np,a,0,1.5,2,9\n")
     (run,) = results.records
     assert run.start == 9.0
     assert math.isclose(run.trace[-1].metrics[VALUE], 2.0)
+
+
+def test_benchopt_iterations_are_stops_although_times_fall(tmp_path):
+    rows = [
+        {"objective_name": "o", "data_name": "d", "solver_name": solver, "idx_rep": seed,
+         "sampling_strategy": "Iteration", "stop_val": n, "time": 0.9 - n / 100,
+         "objective_value": rate**n + seed / 1e6}
+        for solver, rate in (("fast", 0.1), ("slow", 0.9))
+        for seed in range(6) for n in (0, 1, 3, 9, 60)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_parquet(tmp_path / "b.parquet")
+    import_results([tmp_path / "b.parquet"], tmp_path / "s.sqlite")
+    results = Results.read(tmp_path / "s.sqlite")
+    assert {len(run.trace) for run in results.records} == {5}
+    assert all(run.trace[-1].work.steps == 60 for run in results.records)
+    (comparison,) = compare(results.entries, "steps")
+    assert dict(comparison.of("fast").call.stop.limits) == {"steps": 3}
+    assert comparison.of("fast").cost == 3
+
+
+def test_coco_archive_has_a_problem_by_function_and_dimension(tmp_path):
+    with tarfile.open(tmp_path / "coco.tgz", "w:gz") as archive:
+        for name, text in (("x/f3.info", INFO), ("x/data_f3/f3_DIM2.dat", DAT)):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    import_results([tmp_path / "coco.tgz"], tmp_path / "s.sqlite")
+    records = Results.read(tmp_path / "s.sqlite").records
+    assert {(r.problem.label, r.solver.label) for r in records} == {("bbob f3 d=2", "A B")}
+    assert {r.seed: (r.trace[-1].metrics, r.start) for r in records} == {
+        1: ({VALUE: 0.1, "evaluations": 40.0}, 8.0),
+        1001: ({VALUE: 2.0, "evaluations": 7.0}, 6.0),
+        9: ({VALUE: 4.0, "evaluations": 20.0}, 5.0),
+    }
+    with pytest.raises(DataError, match="two runs of A B on bbob"):
+        import_results([tmp_path / "coco.tgz"] * 2, tmp_path / "s.sqlite")
+
+
+def test_ioh_maximization_counts_as_the_negative(tmp_path):
+    (tmp_path / "f.json").write_text(json.dumps(IOH))
+    (tmp_path / "f.dat").write_text("evaluations raw_y\n1 2\n5 7\n7 3\n")
+    import_results([tmp_path], tmp_path / "s.sqlite")
+    (run,) = Results.read(tmp_path / "s.sqlite").records
+    assert (run.seed, run.start, run.trace[-1].metrics[VALUE]) == (4, -2.0, -7.0)
+
+
+def test_damaged_archives_are_refused_without_a_crash(tmp_path):
+    files = {"f.json": json.dumps(IOH), "f.dat": "evaluations raw_y\n1 2\n9 5\n",
+             "f3.info": INFO, "data_f3/f3_DIM2.dat": DAT}  # fmt: skip
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    sound, rng = packed.getvalue(), np.random.default_rng(0)
+    for end in rng.integers(1, 2 * len(sound), 60):
+        damaged = bytearray(sound[:end])
+        damaged[rng.integers(len(damaged))] = rng.integers(256)
+        (tmp_path / "a.zip").write_bytes(damaged)
+        with suppress(DataError, UsageError):
+            import_results([tmp_path / "a.zip"], tmp_path / "s.sqlite")
+
+
+@pytest.mark.parametrize("run", [
+    {"instance": -1, "evals": 9}, {"instance": 10**300, "evals": 9},
+    {"instance": 1, "evals": 10**400}, {"instance": 1, "evals": 1e400}, 7,
+])  # fmt: skip
+def test_impossible_runs_of_ioh_are_refused(tmp_path, run):
+    scenario = {"dimension": 2, "path": "f.dat", "runs": [run]}
+    (tmp_path / "f.json").write_text(json.dumps({**IOH, "scenarios": [scenario]}))
+    (tmp_path / "f.dat").write_text("evaluations raw_y\n1 2\n")
+    with pytest.raises(DataError):
+        import_results([tmp_path], tmp_path / "s.sqlite")

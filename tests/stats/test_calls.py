@@ -70,13 +70,7 @@ def test_a_seed_that_ended_keeps_its_end():
     assert found.stops[-1].own
 
 
-def test_the_end_of_a_budget_is_a_stop_with_that_budget():
-    own = curve(0, 1, 2, ended=True)
-    budget = curve(0, 1, 2, 3, limits={"samples": 60.0})
-    assert stops(budget, own)[-1] == stops(budget, budget)[-1] == "60 samples"
-
-
-def test_a_call_is_the_median_over_sound_runs_and_counts_those_that_reach():
+def test_call_is_the_median_over_sound_runs():
     values, costs = np.array([0.0, 0.2, np.inf, np.nan, 0.1]), np.array([1, 2, np.nan, np.nan, 6.0])
     own = Calls((Stop.at(steps=3),), values[None], np.zeros((1, 5), int), whole=False)
     call = own.call(0, costs, np.full(5, 0.1))
@@ -97,13 +91,6 @@ def test_metrics_of_a_call_are_the_largest_over_seeds():
     own = Calls((Stop(),), np.zeros((1, 3)), np.array([[1, 0, -1]]), whole=True)
     traces = Run(Mark(a=9.0), Mark(a=1.0, b=2.0)), Run(Mark(a=2.0)), None
     assert own.metrics(0, traces) == {"a": 2.0, "b": 2.0}
-
-
-def test_an_argument_evaluates_to_the_budget_of_the_stop():
-    for limits in ({"steps": 129}, {"samples": 1e6}, {"flops": 2.5e9}):
-        found = eval(Stop.at(**limits).argument, {"ob": ob})  # noqa: S307 - made right here
-        assert found == ob.Budget(**limits)
-    assert Stop().argument == ""
 
 
 REAL = {

@@ -72,13 +72,3 @@ def test_several_hold_together():
     assert together([good, good]).verdict is Verdict.HOLDS
     assert together([good, bad]).text == "a: 1; b: 2"
     assert together([good], "both").text == "both"
-
-
-def test_the_value_of_all_is_the_one_that_is_farthest_out_or_nearest_to_a_bound():
-    for values, farthest in (
-        ([-3.0, 2.0], -3), ([-1.0, 4.0], 4), ([0.4, 0.9], 0.9), ([0.1, 0.5], 0.1),
-        ([-1.0, 2.0], -1),
-    ):  # fmt: skip
-        assert always_within(values, 0, 1).value == farthest, values
-        assert always_within(values, high=1).value == values[1]
-        assert always_within(values, low=0).value == values[0]

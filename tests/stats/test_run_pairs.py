@@ -20,7 +20,6 @@ from orthobench.stats.run_pairs import (
     differences,
     pairs,
     repeats,
-    smoothed,
     values,
     work_table,
 )
@@ -78,37 +77,11 @@ def test_arithmetic_in_another_order_is_no_change():
     assert compare_work(base, head, 0.0).change is Change.SAME
 
 
-def test_below_rounding_of_the_start_nothing_is_left_to_compare():
-    base, head = curve([1.0, 3e-17]), curve([1.0, 8e-14])
-    assert compare_results(base, head, 0.0).change is Change.SAME
-    assert compare_results(base, curve([1.0, 3e-12]), 0.0).change is Change.WORSE
-
-
 def test_more_work_to_the_same_values_is_worse_and_less_is_better():
     for stretch in (1.02, 1.05, 2.0, 0.8):
         answer = compare_work(halving(), halving(stretch=stretch), 0.0)
         assert answer.change is (Change.WORSE if stretch > 1 else Change.BETTER)
         assert answer.ratio == pytest.approx(stretch)
-
-
-def test_what_is_left_of_the_way_is_a_tenth_to_a_hundred_thousandth():
-    """A tenth of the way is left after one step, a hundredth after two; HEAD is late at one."""
-    left = [1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 0.0]
-    steps = np.arange(len(left), dtype=float)
-    base = run(np.column_stack([steps, steps, steps]), left)
-    for at in range(1, 6):
-        late = steps + 0.5 * (steps == at)
-        found = compare_work(base, run(np.column_stack([late, late, late]), left), 0.0)
-        assert found.explanation.startswith(f"{left[at]:g} of the way left: ")
-        assert found.ratio == pytest.approx((at + 0.5) / at)
-
-
-def test_less_work_to_the_last_targets_alone_is_an_improvement():
-    base, late = halving(), work_table(halving())
-    late[100:] -= 0.5 * (late[100:] - late[99])
-    found = compare_work(base, run(late, values(base)), 0.0)
-    assert found.change is Change.BETTER
-    assert 0.5 < found.ratio < 1
 
 
 def test_the_worst_target_is_the_one_that_counts():
@@ -141,13 +114,6 @@ def test_a_target_that_is_never_reached_takes_infinite_work():
     )
 
 
-def test_runs_that_converge_are_compared_to_their_ends():
-    base = curve([1.0, 1.0], status=RunStatus.DONE)
-    head = curve([1.0, 1.0, 1.0], status=RunStatus.DONE)
-    answer = compare_work(base, head, 0.0)
-    assert (answer.change, answer.ratio) == (Change.WORSE, 2.0)
-
-
 def test_without_any_progress_only_equally_long_runs_are_compared():
     for value in (1.0, 0.0):
         flat = curve([value, value])
@@ -168,19 +134,7 @@ def test_a_better_end_is_never_work_that_never_gets_there():
     assert compare_results(curve(base), curve(head), 0.0).change is Change.BETTER
 
 
-def test_a_monotone_curve_and_the_ends_of_any_curve_are_not_smoothed():
-    assert np.array_equal(smoothed(values(halving())), values(halving()))
-    assert [*smoothed(NOISE)[[0, -1]]] == [*NOISE[[0, -1]]]
-    assert np.std(smoothed(NOISE)[10:-10]) < 0.6 * np.std(NOISE)
-
-
-def test_a_saving_in_one_unit_is_an_improvement():
-    found = compare_work(halving(), run(work_table(halving()) * [1, 1, 0.5], values(halving())), 0)
-    assert (found.change, found.ratio) == (Change.BETTER, 0.5)
-    assert found.explanation.endswith("flops")
-
-
-def test_what_is_worse_and_better_is_mixed_and_both_are_told():
+def test_worse_and_better_is_mixed_with_both_named():
     head = run(work_table(halving()) * [0.8, 0.8, 1.3], values(halving()))
     found = compare_work(halving(), head, 0.0)
     assert found.change is Change.MIXED
@@ -190,13 +144,6 @@ def test_what_is_worse_and_better_is_mixed_and_both_are_told():
     on = CUDA["float64"]
     gpu = replace(head, solver=replace(head.solver, parameters={"on": on}))
     assert compare_work(halving(on=on), gpu, 0.0).change is Change.MIXED
-
-
-def test_values_may_be_negative():
-    base, head = curve([0.0, -1.0]), curve([0.0, -0.99])
-    assert compare_results(base, head, 0.0).change is Change.WORSE
-    assert compare_results(base, head, 0.02).change is Change.SAME
-    assert compare_work(base, base, 0.0).change is Change.SAME
 
 
 def test_a_run_that_fails_now_is_a_regression():
@@ -214,7 +161,7 @@ CUDA = {"float64": "torch:cuda", "float32": "torch:cuda/float32"}
 
 
 @pytest.mark.parametrize(("dtype", "noise"), [("float64", 4e-10), ("float32", 1e-3)])
-def test_on_a_gpu_runs_of_the_same_code_are_the_same_though_their_bits_differ(dtype, noise):
+def test_equal_code_on_a_gpu_is_the_same_with_other_bits(dtype, noise):
     rng = np.random.default_rng(0)
     losses = (1 - noise) ** np.arange(2000)  # so close that noise changes when a target is met
     for _ in range(3):
@@ -242,12 +189,6 @@ def test_a_change_beyond_that_is_found_on_a_gpu_too():
     assert compare_work(base, halving(100, 0.9, on=on), 0.0).change is Change.BETTER
 
 
-def test_when_equal_runs_converge_may_differ_on_a_gpu():
-    on, done = CUDA["float64"], RunStatus.DONE
-    base, head = (curve([1.0] * count, status=done, on=on) for count in (2, 3))
-    assert compare_work(base, head, 0.0).change is Change.NONE
-
-
 def test_a_place_of_a_newer_version_is_compared_exactly():
     for on in ("tpu:v9", "numpy", "jax:cpu"):
         assert device_rule(curve([1.0], on=on)) == EXACT
@@ -258,7 +199,7 @@ def test_a_place_of_a_newer_version_is_compared_exactly():
     assert not rule.same(0.0, 1.1e-3 * rule.rtol, 1.0)
 
 
-def test_runs_are_paired_by_their_keys_and_what_one_side_lacks_is_none():
+def test_runs_are_paired_by_key_with_none_for_a_missing_one():
     a, b, c = (curve([x]) for x in (1.0, 2.0, 3.0))
     keys = [("p", "s", seed) for seed in range(3)]
     first, second = {keys[0]: a, keys[1]: b}, {keys[1]: b, keys[2]: c}
@@ -278,7 +219,7 @@ def test_a_rule_is_symmetric_and_wider_with_each_part(a, b, start):
 NAN, INF = math.nan, math.inf
 
 
-def test_what_is_no_number_is_the_same_as_such_and_numbers_within_a_part_of_the_larger():
+def test_nan_is_the_same_as_nan_and_numbers_within_rtol():
     rule = ToleranceRule(1e-3)
     for a, b, same in (
         (None, None, True), (None, 1.0, False), (NAN, None, False), (NAN, NAN, True),
@@ -289,28 +230,12 @@ def test_what_is_no_number_is_the_same_as_such_and_numbers_within_a_part_of_the_
         assert rule.same(b, a) is same, (a, b)
 
 
-def test_metrics_differ_where_one_is_gone_new_or_another_and_is_not_ignored():
+def test_differences_are_gone_new_and_changed_metrics():
     old, new = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 0.0}, {"a": 1.0, "b": 2.5, "d": 0.25, "e": 4.0}
     found = list(differences(old, new, {"d": 1.0}, ToleranceRule(0.0, 0.25)))
     assert found == [("b", 2.0, 2.5), ("c", 3.0, None), ("e", None, 4.0)]
     rest = differences(old, new, {}, ToleranceRule(0.0, 0.25), ignored=("b", "e"))
     assert [name for name, *_ in rest] == ["c", "d"]
-
-
-def test_a_rule_has_room_of_the_start_and_in_any_case():
-    assert ToleranceRule(0.0, 0.25).same(1.0, 3.0, -8.0)
-    assert not ToleranceRule(0.0, 0.25).same(1.0, 3.5, -8.0)
-    for start in (NAN, INF):
-        assert not ToleranceRule(0.0, 0.25).same(1.0, 3.0, start)
-    assert ToleranceRule(atol=2.0).same(1.0, 3.0)
-    assert not ToleranceRule(atol=2.0).same(1.0, 3.25)
-
-
-def test_a_ratio_needs_a_value_above_zero():
-    base = curve([4.0, 2.0])
-    assert compare_results(base, curve([4.0, 3.0]), 0.0).ratio == pytest.approx(1.5)
-    for end in (0.0, -1.0):
-        assert math.isnan(compare_results(curve([0.0, end]), curve([0.0, -2.0]), 0.0).ratio)
 
 
 def budgeted(budget):
@@ -329,21 +254,6 @@ def test_runs_with_other_limits_are_not_compared():
             assert why in found.explanation
 
 
-def test_equal_limits_are_compared_and_failures_named_by_their_side():
-    assert compare_results(budgeted({"steps": 9.0}), budgeted({"steps": 9.0}), 0.0).change is (
-        Change.SAME
-    )
-    whole, fails = halving(), broken("it broke")
-    explained = {
-        (True, True): "both fail; HEAD error: it broke", (False, True): "HEAD fails: error: it",
-        (True, False): "BASE fails: error: it broke",
-    }  # fmt: skip
-    for (base, head), said in explained.items():
-        sides = (fails if base else whole), (fails if head else whole)
-        assert said in compare_results(*sides, 0.0).explanation
-        assert compare_work(*sides, 0.0).explanation == "a run failed"
-
-
 def test_runs_of_the_same_code_repeat_in_work_values_and_failure():
     one = halving(5)
     assert repeats(one, halving(5))
@@ -352,16 +262,3 @@ def test_runs_of_the_same_code_repeat_in_work_values_and_failure():
     assert not repeats(one, curve(np.nextafter(values(one), 0)))
     assert repeats(broken("x"), broken("x"))
     assert not repeats(broken("x"), broken("y"))
-
-
-def test_the_tolerance_of_work_is_a_part_of_bases():
-    for stretch, change in ((1.09, Change.SAME), (1.11, Change.WORSE), (0.89, Change.BETTER)):
-        assert compare_work(halving(), halving(stretch=stretch), 0.1).change is change
-    assert compare_work(halving(), halving(stretch=0.91), 0.1).change is Change.SAME
-
-
-def test_a_count_that_begins_takes_infinitely_more():
-    base, head = (run(work_table(halving()) * [1, c, 1], values(halving())) for c in (0, 1))
-    assert compare_work(base, head, 0.0).ratio == INF
-    assert compare_work(base, base, 0.0).ratio == 1
-    assert compare_work(head, base, 0.0).change is Change.BETTER

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import integrate, special
+from scipy import special
 
 from orthobench.stats import sequential
 from orthobench.stats.sequential import bounds, discoveries, log_evidence
@@ -31,27 +31,15 @@ def test_it_is_the_likelihood_ratio_in_closed_form(monkeypatch):
 
 
 def test_its_expectation_is_one_under_the_null():
-    """Of two observations: t depends on the angle alone, which is uniform under the null."""
+    """For two observations t depends on the angle alone, which is uniform under the null."""
     angles = np.linspace(0, 2 * np.pi, 2001)[:-1]
     values = [np.exp(log_evidence([np.cos(a), np.sin(a)])) for a in angles]
     assert np.mean(values) == pytest.approx(1, abs=1e-3)
 
 
-def test_it_integrates_what_it_says():
-    n, a = 5, 1.3
-    exact, _ = integrate.quad(lambda r: r ** (n - 1) * np.exp(-r * r / 2 + a * r), 0, np.inf)
-    assert sequential._log_integrals(n, np.array([a]))[0] == pytest.approx(np.log(exact), abs=1e-9)
-
-
 @given(samples, st.floats(0.1, 10))
 def test_the_unit_does_not_matter(x, unit):
     assert log_evidence(unit * np.array(x)) == pytest.approx(log_evidence(x), abs=1e-6)
-
-
-@given(samples, st.floats(0.01, 3))
-def test_larger_null_means_have_less_evidence_against_them_of_equal_spread(x, shift):
-    x = np.array(x) + 6  # all above both nulls: the t statistic falls with the null
-    assert log_evidence(x, shift) <= log_evidence(x, 0.0) + 1e-9 or len(x) == 1 or np.ptp(x) == 0
 
 
 @pytest.mark.wide
@@ -62,15 +50,6 @@ def test_looking_after_every_observation_keeps_the_error_rate():
         x = rng.normal(0, 1, 15)
         alarms += max(log_evidence(x[:n]) for n in range(1, 16)) >= np.log(1 / 0.05)
     assert alarms / 200 <= 0.05
-
-
-def test_a_mean_below_the_null_alarms_less():
-    rng = np.random.default_rng(2)
-    alarms = 0
-    for _ in range(100):
-        x = rng.normal(-0.5, 1, 15)
-        alarms += max(log_evidence(x[:n]) for n in range(1, 16)) >= np.log(1 / 0.05)
-    assert alarms / 100 <= 0.01
 
 
 def test_a_clear_effect_is_found_after_a_few_observations():
@@ -100,12 +79,6 @@ def test_bounds_are_where_the_evidence_is_enough():
     for (low, high), enough in ((bounds(x, 0.1), 20), (bounds(x), 40)):
         assert log_evidence(x, low) == pytest.approx(np.log(enough), abs=1e-6)
         assert log_evidence(-x, -high) == pytest.approx(np.log(enough), abs=1e-6)
-
-
-def test_nothing_is_excluded_without_observations():
-    assert bounds([]) == (-np.inf, np.inf)
-    assert bounds([0.3]) == (-np.inf, np.inf)
-    assert log_evidence([], 0.0) == log_evidence([2.0, 2.0], 2.0) == 0
 
 
 def test_discoveries_are_those_of_the_e_bh_procedure():

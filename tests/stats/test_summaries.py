@@ -5,13 +5,12 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 from records import record as made
 
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Checkpoint
-from orthobench.stats.summaries import summaries
+from orthobench.stats.values import summaries
 
 INF = math.inf
 
@@ -30,7 +29,7 @@ def summarize(runs, metric, seeds=()):
 
 
 class TestSummary:
-    def test_of_runs_that_ended_well(self):
+    def test_summary_of_runs_that_did_not_fail(self):
         runs = [record([(1, 9.0), (2, y)], seed) for seed, y in enumerate([4.0, 1.0, 2.0])]
         s = summarize(runs, "gap")
         assert s.values == (4, 1, 2)
@@ -62,22 +61,10 @@ class TestSummary:
         assert s.reasons == {"done: the judge did not report loss": [0]}
         assert summarize([record([])], "gap").n_failed == 1
 
-    def test_of_several_solvers_are_those_of_each(self):
-        first = [record([(1, y)], seed) for seed, y in enumerate([4.0, 1.0, 2.0, 8.0])]
-        second = [record([(1, 3.0)], 1), record([(1, 5.0)], 3)]
-        alone = [summarize(runs, "gap", range(4)) for runs in (first, second)]
-        np.testing.assert_equal(
-            [vars(s) for s in summaries([first, second], "gap")], [vars(s) for s in alone]
-        )
-
-    def test_needs_runs(self):
-        with pytest.raises(ValueError, match="no runs"):
-            summarize([], "gap")
-
 
 def test_heavy_packages_are_not_imported_with_the_modules():
     report = "orthobench.report"
-    modules = "orthobench.stats.summaries, orthobench.stats.curves, orthobench.results.tuning, "
+    modules = "orthobench.stats.values, orthobench.stats.curves, orthobench.results.tuning, "
     modules += f"{report}.terminal.table, {report}.figures.save, {report}.terminal.progress"
     code = f"import sys, {modules}; print([m for m in ('scipy', 'matplotlib', 'rich', 'pandas', "
     code += "'numba') if m in sys.modules])"

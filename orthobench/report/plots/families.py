@@ -10,8 +10,13 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.plots.labels import about, axis_label
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import costs_of, shared_costs
-from orthobench.stats.profiles import distribution, expected_costs, performance_ratios
-from orthobench.stats.targets import RunMatrix, run_matrix
+from orthobench.stats.targets import (
+    RunMatrix,
+    distribution,
+    expected_costs,
+    performance_ratios,
+    run_matrix,
+)
 from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import clean, listed, plural
 

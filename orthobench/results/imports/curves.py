@@ -1,48 +1,39 @@
-"""Curves of other harnesses: what all readers return, and the runs of a store made of them."""
+"""Curves of other harnesses, and the runs that a store keeps of them."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
 
 from orthobench.contract.solver import Work
-from orthobench.errors import DataError, UsageError
+from orthobench.errors import DataError, UsageError, quoted
 from orthobench.harness.identity import Identity, canonical
 from orthobench.harness.run import RATIO, checkpoints
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import LONGEST_CLOCK, Checkpoint
-from orthobench.results.runs import IMPORTED, Imported, ProblemInfo, Run, SolverInfo
+from orthobench.results.runs import IMPORTED, Imported, ProblemInfo, Run, SolverInfo, run_label
 from orthobench.tools.collections import grouped
 
 VALUE = "value"
 """The metric of imported runs; smaller is better."""
 
-SECONDS = {"s": "seconds", "sec": "seconds", "second": "seconds", "time": "seconds"}
-"""Units that are called seconds here."""
+SECONDS = ("s", "sec", "second", "seconds", "time")
+"""Names of the unit that is seconds here."""
 
 WHOLE = ("steps", "samples", "flops")
 """Units that the harness counts, in whole numbers."""
 
 LARGEST = 2**53
-"""Costs from here on are no whole numbers of a float."""
+"""Maximum cost and seed: larger floats are not distinct whole numbers."""
 
 
-@dataclass(frozen=True)
-class Point:
-    """A row of a curve.
-
-    Attributes
-    ----------
-    cost : float
-        At least 0.
-    value : float
-        It is not finite if the run had failed by then.
-    steps : int
-        Iterations up to it; negative if they are not told.
-    """
+class Point(NamedTuple):
+    """A point of a curve; `steps` is negative if they are not known."""
 
     cost: float
     value: float
@@ -51,44 +42,50 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """A run of another harness.
-
-    Attributes
-    ----------
-    problem, solver : str
-        Labels.
-    seed : int
-    points : sequence of Point
-        At least one, in any order.
-    unit : str
-        Of their costs.
-    start : float
-        The value before any work; NaN if it is not told.
-    """
+    """A run of another harness: its points in any order, and its start or NaN."""
 
     problem: str
     solver: str
-    seed: int
+    seed: float
     points: Sequence[Point]
-    unit: str = "cost"
-    start: float = math.nan
+    unit: str
+    start: float
 
     @property
     def label(self) -> str:
-        """What people call it."""
-        return f"{self.solver} on {self.problem}, seed {self.seed}"
+        """The label of its run."""
+        return run_label(self.solver, self.problem, int(self.seed))
+
+
+def checked(curve: Curve, place: str) -> Curve:
+    """Return a curve whose numbers are possible, with the unit of this harness.
+
+    Raises
+    ------
+    DataError
+        If a store cannot have them; names `place`.
+    """
+    if not (curve.problem and curve.solver):
+        raise DataError(f"{place} names no problem or no solver: name both")
+    if not (0 <= curve.seed < LARGEST and curve.seed == int(curve.seed)):
+        raise DataError(f"{place} has the seed {quoted(curve.seed)}: a whole number is needed")
+    unit = "seconds" if curve.unit.lower() in SECONDS else curve.unit
+    most = LONGEST_CLOCK if unit == "seconds" else LARGEST
+    if wrong := [cost for cost, *_ in curve.points if not 0 <= cost <= most]:
+        raise DataError(f"{place} has the cost {quoted(wrong[0])}: 0 to {most:g} is possible")
+    return replace(curve, unit=unit, seed=int(curve.seed))
 
 
 def runs_of(curves: Sequence[Curve], source: str) -> list[Run]:
-    """Return the runs that a store keeps of some curves, in the order of problems.
+    """Return the runs of curves, problem by problem.
 
-    A curve without a start begins with the worst value that any curve has on its problem and seed.
+    A curve without a start begins with the worst value of any curve on its problem and seed.
 
     Parameters
     ----------
     curves : sequence of Curve
     source : str
-        The file that they come from, for people.
+        The name of their file.
 
     Raises
     ------
@@ -99,91 +96,79 @@ def runs_of(curves: Sequence[Curve], source: str) -> list[Run]:
     """
     if not curves:
         raise DataError(f"{source} has no runs: it needs at least one row of data")
-    units = list(dict.fromkeys(SECONDS.get(curve.unit.lower(), curve.unit) for curve in curves))
-    if len(units) > 1:
-        raise UsageError(f"{source} has costs in {' and in '.join(units)}: import them apart")
-    by_run = grouped(curves, lambda c: (c.problem, c.solver, c.seed)).values()
-    if twice := next((own[0] for own in by_run if len(own) > 1), None):
-        raise DataError(f"{source} has two runs of {twice.label}: give them different seeds")
-    unit, found = units[0], []
+    unit, *others = dict.fromkeys(curve.unit for curve in curves)
+    if others:
+        units = " and in ".join([unit, *others])
+        raise UsageError(f"{source} has costs in {units}: import them apart")
     about = {
         solver: Imported(source, unit, _stops(own, unit))
         for solver, own in grouped(curves, lambda c: c.solver).items()
     }
-    for own in grouped(curves, lambda c: (c.problem, c.seed)).values():
-        worst = max((p.value for c in own for p in c.points if math.isfinite(p.value)), default=0.0)
-        for curve in own:
-            start = curve.start if math.isfinite(curve.start) else worst
-            found.append(_run(replace(curve, unit=unit, start=start), about[curve.solver]))
-    order = {name: place for place, name in enumerate(dict.fromkeys(c.problem for c in curves))}
-    return sorted(found, key=lambda run: order[run.problem.label])
+    found = []
+    for of_problem in grouped(curves, lambda c: c.problem).values():
+        for of_seed in grouped(of_problem, lambda c: c.seed).values():
+            values = (p.value for c in of_seed for p in c.points if math.isfinite(p.value))
+            worst = max(values, default=0.0)
+            for solver, (curve, *same) in grouped(of_seed, lambda c: c.solver).items():
+                if same:
+                    raise DataError(f"{source} has two runs of {curve.label}: change a seed")
+                found.append(_run(curve, worst, about[solver]))
+    return found
 
 
 def _stops(curves: Sequence[Curve], unit: str) -> str:
-    """Return what callers can set to end a solver earlier, if all of its runs tell it."""
-    costs = [(curve, point.cost) for curve in curves for point in curve.points]
-    broken = next((c for c, cost in costs if not (cost.is_integer() and cost < LARGEST)), None)
-    if broken and unit in WHOLE:
-        raise DataError(f"{broken.label} has {unit} that are not whole numbers: mend them")
-    if unit != "seconds" and broken is None:
+    """Return the unit at which callers can end a solver earlier, if all of its points have it."""
+    points = [point for curve in curves for point in curve.points]
+    whole = all(float(point.cost).is_integer() for point in points)
+    if unit in WHOLE and not whole:
+        raise DataError(f"{curves[0].label} has {unit} that are not whole numbers: mend them")
+    if whole and unit != "seconds":
         return unit
-    late = next((c for c, cost in costs if unit == "seconds" and cost > LONGEST_CLOCK), None)
-    if late:
-        raise DataError(f"{late.label} has more than {LONGEST_CLOCK:g} seconds: mend its costs")
-    stepped = all(point.steps >= 0 for curve in curves for point in curve.points)
-    return "steps" if stepped else ""
+    return "steps" if all(0 <= point.steps < LARGEST for point in points) else ""
 
 
-def _run(curve: Curve, about: Imported) -> Run:
-    """Return the run of a curve whose start is known."""
-    by_steps = about.stops not in ("", curve.unit)  # their costs may fall: each is a run of its own
-
-    def place(point: Point) -> float:
-        return point.steps if by_steps else point.cost
-
-    points = sorted(curve.points, key=place)
-    if place(points[0]) > 0:
-        points.insert(0, Point(0.0, curve.start, 0))
-    points = [[*same][-1] for _, same in itertools.groupby(points, place)]
-    points = _on_grid(points) if about.stops == curve.unit else points
-    good = next((i for i, p in enumerate(points) if not math.isfinite(p.value)), len(points))
-    trace = tuple(_checkpoint(point, curve.unit) for point in points[:good])
+def _run(curve: Curve, worst: float, about: Imported) -> Run:
+    """Return the run of a curve from its start, or else from the worst value."""
+    by_steps = about.stops not in ("", about.unit)  # each point is a run of its own; costs may fall
+    start = curve.start if math.isfinite(curve.start) else worst
+    marks = {0.0: Point(0.0, start, 0)}
+    marks |= {float(p.steps if by_steps else p.cost): p for p in curve.points}
+    points = [marks[place] for place in sorted(marks)]
+    if about.stops == about.unit:
+        points = _on_grid(points)
+    sound = [*itertools.takewhile(lambda point: math.isfinite(point.value), points)]
     stop = Termination(RunStatus.DONE, "it ended here in the harness that made it")
-    if good < len(points):
-        why = f"its value is {points[good].value} at {points[good].cost:g} {curve.unit}"
-        stop = Termination(RunStatus.DIVERGED, why)
-    told = repr((curve.start, [(point.cost, point.value, point.steps) for point in points]))
-    imported = replace(about, digest=hashlib.sha256(told.encode()).hexdigest())
+    if len(sound) < len(points):
+        cost, value, _ = points[len(sound)]
+        stop = Termination(RunStatus.DIVERGED, f"its value is {value} at {cost:g} {about.unit}")
+    digest = hashlib.sha256(repr([tuple(point) for point in points]).encode()).hexdigest()
+    imported = replace(about, digest=digest)
     settings = {"budget": {}, "until": None, "versions": {}, "imported": asdict(imported)}
     problem, solver = (
         canonical({"name": name, "parameters": {}}) for name in (curve.problem, curve.solver)
     )
-    identity = Identity(problem, solver, curve.seed, canonical(settings))
+    identity = Identity(problem, solver, int(curve.seed), canonical(settings))
     return Run(
         identity.key, ProblemInfo(curve.problem, curve.problem, {}, IMPORTED, VALUE, VALUE),
-        SolverInfo(curve.solver, name=curve.solver), curve.seed, stop, trace,
+        SolverInfo(curve.solver, name=curve.solver), identity.seed, stop,
+        tuple(_checkpoint(point, about.unit) for point in sound),
         imported=imported, identity=identity,
     )  # fmt: skip
 
 
 def _on_grid(points: Sequence[Point]) -> list[Point]:
-    """Return what calls with certain whole numbers of the unit give, and the end.
-
-    The numbers are those at which runs are recorded here, so that seeds can be compared at the same
-    ones. Between two rows the value is the earlier one's.
-    """
-    found, place, last = [points[0]], 0, points[-1]
-    for number in itertools.takewhile(lambda n: n < last.cost, checkpoints(RATIO)):
-        while points[place + 1].cost <= number:
-            place += 1
-        found.append(Point(float(number), points[place].value, number))
-    return [*found, replace(last, steps=int(last.cost))] if last.cost else found
+    """Return the points at the costs at which runs are recorded here, and the end."""
+    costs, last = [point.cost for point in points], points[-1]
+    numbers = itertools.takewhile(lambda n: n < last.cost, checkpoints(RATIO))
+    found = {n: points[bisect_right(costs, n) - 1].value for n in numbers}
+    ends = {0: points[0].value, **found, int(last.cost): last.value}
+    return [Point(float(n), value, n) for n, value in ends.items()]
 
 
 def _checkpoint(point: Point, unit: str) -> Checkpoint:
-    counts = {unit: int(point.cost)} if unit in WHOLE else {}
-    metrics = {VALUE: point.value}
-    if unit not in (*WHOLE, "seconds"):
+    counts, metrics = {"steps": max(point.steps, 0)}, {VALUE: point.value}
+    if unit in WHOLE:
+        counts[unit] = int(point.cost)
+    elif unit != "seconds":
         metrics["peak_bytes" if unit == "memory" else unit] = point.cost
-    work = Work(**{"steps": max(point.steps, 0), **counts})
-    return Checkpoint(point.cost if unit == "seconds" else 0.0, 0.0, work, metrics)
+    return Checkpoint(point.cost if unit == "seconds" else 0.0, 0.0, Work(**counts), metrics)

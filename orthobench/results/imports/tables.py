@@ -5,117 +5,91 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from orthobench.errors import DataError, UsageError, quoted
-from orthobench.results.imports.curves import Curve, Point
+from orthobench.errors import DataError, quoted
+from orthobench.results.imports.curves import Curve, Point, checked
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import listed
 
 NEEDED = ("problem", "solver", "seed", "cost", "value")
-"""The columns of a long table; `start` and `unit` may be there too."""
+"""The columns that a long table needs; `start` and `unit` are optional."""
 
-BENCHOPT = ("objective_name", "data_name", "solver_name", "idx_rep", "time", "objective_value")
-"""Columns by which a table of benchopt is recognised. Before version 1.7 the data had another."""
+BENCHOPT = (
+    "objective_name", "data_name", "dataset_name", "solver_name", "idx_rep", "time",
+    "objective_value", "stop_val", "sampling_strategy",
+)  # fmt: skip
+"""The columns of benchopt that are read; `dataset_name` is `data_name` before version 1.7."""
 
-Rows = Iterable[tuple[int, Mapping[str, Any]]]
+Rows = Iterator[tuple[int, Mapping[str, Any]]]
 """Rows with their numbers in the file."""
 
 
-def delimited(content: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the rows of a CSV or TSV file, with the numbers of their lines.
+def curves(content: bytes, name: str) -> list[Curve]:
+    """Return the curves of a table.
 
     Raises
     ------
     DataError
-        If it is no such text, or a row is longer or shorter than the head; says the row.
+        If it is damaged; names the row.
     """
-    try:
-        lines = io.StringIO(content.decode("utf-8-sig"), newline="")
-        reader = csv.reader(lines, delimiter="\t" if name.endswith(".tsv") else ",", strict=True)
-        head = [title.strip() for title in next(reader, [])]
-        for row in filter(None, reader):
-            if len(row) != len(head):
-                raise DataError(
-                    f"{name} row {reader.line_num} has {len(row)} fields, and the head has "
-                    f"{len(head)}: mend the row"
-                )
-            yield reader.line_num, dict(zip(head, row, strict=True))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{name} is not UTF-8 at byte {error.start}: save it as such") from None
-    except csv.Error as error:
-        raise DataError(f"{name} row {reader.line_num} is no CSV ({error}): mend it") from None
-
-
-def parquet(content: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the rows of a Parquet file, the first of which is 1.
-
-    Raises
-    ------
-    UsageError
-        If pandas or pyarrow is not installed.
-    DataError
-        If it is no such file.
-    """
-    try:
-        import pyarrow as pa
-        from pyarrow.parquet import read_table
-    except ImportError as error:
-        message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
-        raise UsageError(message) from None
-    try:
-        table = read_table(io.BytesIO(content))
-    except (pa.ArrowException, OSError) as error:
-        said = " ".join(str(error).split())
-        raise DataError(f"{name} is no Parquet file ({said:.100}): write it anew") from None
-    wanted = [c for c in table.column_names if c in {*NEEDED, "start", "unit", *_OF_BENCHOPT}]
-    batches = table.select(wanted).to_batches(10_000)
-    yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
-
-
-def curves(rows: Rows, name: str) -> list[Curve]:
-    """Return the curves of a table, whichever of the two it is.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, or a cell is not what its column needs; says the row.
-    """
-    parts = [
-        (_row(_of_benchopt(row) if _is_benchopt(row) else row, f"{name} row {number}"), number)
-        for number, row in rows
-    ]
+    read = next(reader for ending, reader in READERS.items() if name.endswith(ending))
+    parts = [_row(row, f"{name} row {number}") for number, row in read(content, name)]
     found = []
-    for own in grouped(parts, lambda p: (p[0].problem, p[0].solver, p[0].seed)).values():
-        first = own[0][0]
-        start = next((one.start for one, _ in own if not math.isnan(one.start)), math.nan)
-        for one, number in own:
-            if one.unit != first.unit or not (math.isnan(one.start) or one.start == start):
-                raise DataError(
-                    f"{name} row {number} has another start or unit than a row of {first.label} "
-                    "before: each run has one"
-                )
-        found.append(replace(first, points=[one.points[0] for one, _ in own], start=start))
+    for own in grouped(parts, lambda part: (part.problem, part.solver, part.seed)).values():
+        first = own[0]
+        starts = {part.start for part in own if not math.isnan(part.start)}
+        if len(starts) > 1 or len({part.unit for part in own}) > 1:
+            raise DataError(f"{name}: {first.label} has several starts or units: each run has one")
+        points = [point for part in own for point in part.points]
+        start = next(iter(starts), math.nan)
+        found.append(Curve(first.problem, first.solver, first.seed, points, first.unit, start))
     return found
 
 
-def _is_benchopt(row: Mapping[str, Any]) -> bool:
-    return "objective_name" in row and "solver_name" in row
+def _delimited(content: bytes, name: str) -> Rows:
+    try:
+        lines = io.StringIO(content.decode("utf-8-sig"), newline="")
+        separator = "\t" if name.endswith(".tsv") else ","
+        reader = csv.DictReader(lines, delimiter=separator, strict=True)
+        reader.fieldnames = [title.strip() for title in reader.fieldnames or []]
+        for row in reader:
+            if None in row:
+                raise DataError(f"{name} row {reader.line_num} is longer than the head: mend it")
+            yield reader.line_num, row
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name} is not UTF-8 at byte {error.start}: save it as such") from None
+    except csv.Error as error:
+        raise DataError(f"{name} is no CSV ({error}): mend it") from None
 
 
-_OF_BENCHOPT = (*BENCHOPT, "dataset_name", "stop_val", "sampling_strategy")
+def _parquet(content: bytes, name: str) -> Rows:
+    import pyarrow as pa
+    from pyarrow.parquet import read_table
+
+    try:
+        table = read_table(io.BytesIO(content))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{name} is no Parquet file ({error!s:.100}): write it anew") from None
+    wanted = {*NEEDED, "start", "unit", *BENCHOPT}
+    known = [column for column in table.column_names if column in wanted]
+    for number, row in enumerate(table.select(known).to_pylist(), 1):
+        yield number, _of_benchopt(row) if "objective_name" in row else row
+
+
+READERS = {".csv": _delimited, ".tsv": _delimited, ".parquet": _parquet}
+"""The readers of tables by the ending of a file."""
 
 
 def _of_benchopt(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a row of benchopt under the names of a long table."""
-    data, steps = row.get("data_name", row.get("dataset_name")), row.get("stop_val")
-    by_steps = str(row.get("sampling_strategy", "")).lower() in ("iteration", "callback")
+    data = row.get("data_name", row.get("dataset_name"))
+    by_steps = str(row.get("sampling_strategy")).lower() in ("iteration", "callback")
     return {
-        "problem": f"{row.get('objective_name')} on {data}", "solver": row.get("solver_name"),
+        "problem": f"{row['objective_name']} on {data}", "solver": row.get("solver_name"),
         "seed": row.get("idx_rep"), "cost": row.get("time"), "value": row.get("objective_value"),
-        "unit": "seconds", "steps": steps if by_steps else None,
+        "unit": "seconds", "steps": row.get("stop_val") if by_steps else None,
     }  # fmt: skip
 
 
@@ -123,25 +97,20 @@ def _row(row: Mapping[str, Any], place: str) -> Curve:
     """Return a row as the curve of one point."""
     if missing := [column for column in NEEDED if row.get(column) is None]:
         raise DataError(f"{place} has no {listed(missing, 5)}: every row needs {', '.join(NEEDED)}")
+
+    def number(column: str) -> float:
+        try:
+            return float(row[column])
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{place} has the {column} {quoted(row[column])}: a number is needed"
+            ) from None
+
+    def optional(column: str) -> float:
+        return math.nan if row.get(column) in (None, "") else number(column)
+
     problem, solver = (str(row[name]).strip() for name in NEEDED[:2])
-    if not (problem and solver):
-        raise DataError(f"{place} names no problem or no solver: name both")
-    seed, cost = _number(row, "seed", place), _number(row, "cost", place)
-    if not (seed.is_integer() and 0 <= seed < 2**53):
-        raise DataError(f"{place} has the seed {quoted(row['seed'])}: a whole number is needed")
-    if not 0 <= cost < math.inf:
-        raise DataError(f"{place} has the cost {quoted(row['cost'])}: a number from 0 is needed")
-    steps = -1.0 if row.get("steps") is None else _number(row, "steps", place)
-    point = Point(cost, _number(row, "value", place), int(steps) if 0 <= steps < 2**53 else -1)
-    start = _number(row, "start", place) if row.get("start") not in (None, "") else math.nan
+    seed, start, steps = number("seed"), optional("start"), optional("steps")
+    point = Point(number("cost"), number("value"), int(steps) if steps.is_integer() else -1)
     unit = str(row.get("unit") or "cost").strip()
-    return Curve(problem, solver, int(seed), (point,), unit, start)
-
-
-def _number(row: Mapping[str, Any], column: str, place: str) -> float:
-    try:
-        return float(row[column])
-    except (TypeError, ValueError):
-        raise DataError(
-            f"{place} has the {column} {quoted(row[column])}: a number is needed"
-        ) from None
+    return checked(Curve(problem, solver, seed, [point], unit, start), place)
