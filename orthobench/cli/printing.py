@@ -27,6 +27,9 @@ CLOSED = 141
 TERMINATED = 128 + signal.SIGTERM
 """The exit codes; those above 128 are 128 plus the number of a signal."""
 
+DRAWN = "drawn.txt"
+"""Beside the figures of a run: their data and version, and their names."""
+
 FEW = 8
 """Maximum number of reasons that are printed without the tables."""
 
@@ -89,7 +92,8 @@ def print_results(
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
     for path in [] if folder is None else _figures(results, folder):
-        say(path)
+        if path.suffix == ".png":
+            say(f"{path} (also .svg, .csv)")
     say(f"runs     {results.path}")
 
 
@@ -154,13 +158,27 @@ def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:
-    from orthobench.report.figures.save import RUN_KINDS, save_figures
-    from orthobench.tools.files import safe_join
+    """Return the figures of a run; draw them if data or version have changed since."""
+    from orthobench._version import __version__
+    from orthobench.tools.files import atomic_write, safe_join
 
-    return save_figures(
-        results.entries, safe_join(folder, "figures"), formats=("png", "svg", "csv"),
-        kinds=RUN_KINDS, exhibits=results.exhibits,
+    target = safe_join(folder, "figures")
+    data, drawn = f"{results.fingerprint()} {__version__}", target / DRAWN
+    with suppress(OSError, ValueError):
+        known, *names = drawn.read_text(encoding="utf-8").splitlines()
+        paths = [target / Path(name).name for name in names]
+        if known == data and all(path.is_file() for path in paths):
+            return paths
+    from orthobench.report.figures.save import RUN_KINDS, save_figures
+
+    paths = save_figures(
+        results.entries, target, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
+        exhibits=results.exhibits,
     )  # fmt: skip
+    if paths:
+        with atomic_write(drawn) as file:
+            file.write("\n".join([data, *(path.name for path in paths)]).encode())
+    return paths
 
 
 class Terminated(KeyboardInterrupt):

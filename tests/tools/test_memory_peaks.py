@@ -62,7 +62,7 @@ def test_the_peak_of_the_host_is_that_of_what_is_alive_at_once():
             small = [np.ones(10_000) for _ in range(625)]  # 50 MB, which come from the heap
             kept += small[::50]  # what lies among them keeps them from being given back
             del big, small
-        assert peak.value == pytest.approx(200 * MB, rel=0.05)
+        assert peak.value == pytest.approx(200 * MB, rel=0.1)
 
 
 @pytest.mark.parametrize("on", marked("torch:cuda"))
@@ -77,4 +77,4 @@ def test_the_peak_of_a_gpu_is_that_of_its_arrays(on):
         two = [place.array(values) for _ in range(2)]
         place.wait([kept, *two])
         del two
-    assert peak.value == pytest.approx(200 * MB, rel=0.05)
+    assert peak.value == pytest.approx(200 * MB, rel=0.1)

@@ -126,7 +126,7 @@ def test_runs_end_as_the_harness_expects(tucker, solver):
     found = outcome(solver, tucker.of_tensor(tucker.factor_tensor(9, 3, 2), 2, core=True))
     assert found.stop.status is RunStatus.DONE
     assert found.trace[-1].metrics["relative_gradient"] <= 2e-12
-    assert found.core.shape == (2, 2, 2)
+    assert found.final.core.shape == (2, 2, 2)
     X = tucker.samples(6, 30, 2)
     failed = outcome(solver, tucker.mirrored(X, 3, 2))
     assert failed.stop.status is RunStatus.DIVERGED

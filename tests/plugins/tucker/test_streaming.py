@@ -83,7 +83,7 @@ def test_a_run_on_samples_through_the_harness(streaming, solver, d):
     outcome = run(instance, solver, Budget(), Streams.of("factors", solver.name, 0))
     assert outcome.stop.status is RunStatus.DONE
     assert (outcome.work.steps, outcome.work.samples) == (100, 5000)
-    assert outcome.core.shape == (3,) * d
+    assert outcome.final.core.shape == (3,) * d
     last = outcome.trace[-1].metrics
     assert last["subspace_error"] < 0.1
     assert last["relative_error"] < 0.1

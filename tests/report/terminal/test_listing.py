@@ -7,7 +7,6 @@ import click
 import pytest
 
 from orthobench.contract.parameters import parameter
-from orthobench.errors import UsageError
 from orthobench.registry.plugins import Plugin, Provided, Registry
 from orthobench.report.terminal import listing
 
@@ -88,15 +87,6 @@ def test_facts_are_of_each_kind_in_alphabetical_order(registry):
         {"name": "others", "summary": " ", "plugin": "others", "distribution": "", "version": ""},
         {"name": "bad", "summary": "broken: ImportError: none", "broken": "ImportError: none"},
     ]  # fmt: skip
-
-
-def test_a_family_has_its_problems_and_the_solvers_that_take_them(registry):
-    found = listing.of_family(listing.facts(registry), "other family")
-    assert {kind: [row["name"] for row in rows] for kind, rows in found.items()} == {
-        "solvers": ["power", "wordy"], "problems": ["elsewhere"],
-    }  # fmt: skip
-    with pytest.raises(UsageError, match="unknown family 'othr family'; did you mean"):
-        listing.of_family(listing.facts(registry), "othr family")
 
 
 def test_tables_have_a_title_for_each_kind_and_family(registry):
