@@ -1,11 +1,11 @@
-"""What advice loses to the best method: on the atlas's own problems, and on data that are in none.
+"""The regret of advice: on the own problems of the atlas, and on data that are in none.
 
     python benchmarks/advice_regret.py              # leaving out one data set of the atlas
     python benchmarks/advice_regret.py --unseen     # ten data sets of scikit-learn and of formulas
     python benchmarks/advice_regret.py --smoke      # two of these, in half a minute
 
 The regret of a method is its cost over that of the cheapest that gets within 1 % of the gap; ten
-where it does not get there. Gap closed is the share of the logarithm of the single best solver's
+if it misses. Gap closed is the share of the logarithm of the single best solver's
 regret that the advice takes away. Unseen data are raced first: what the race found is the best, and
 the advice is named before.
 """

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PLOTTING = ("-c", "import scipy.stats, matplotlib.pyplot")
-"""What any program costs that computes statistics and draws."""
+"""A program that computes statistics and draws, for comparison."""
 
 TINY = """
 seeds = 1
@@ -32,7 +32,7 @@ name = "batch-pca"
 
 @dataclass(frozen=True)
 class Call:
-    """What a call took.
+    """The cost of a call.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Call:
 
 
 def called(words: Sequence[str], folder: Path, kernels: Path | None = None) -> Call:
-    """Call Python in a folder; `kernels` is where machine code is kept and looked for."""
+    """Call Python in a folder; `kernels` is the folder of compiled code."""
     kept = {} if kernels is None else {"NUMBA_CACHE_DIR": str(kernels)}
     usual = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     _adopt_orphans()

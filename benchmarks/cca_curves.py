@@ -30,7 +30,7 @@ LOST = 0.05
 
 
 def reached(runs: Any, pairs: int) -> Any:
-    """Return the median over seeds of what is missing after so many pairs, by solver."""
+    """Return the median over seeds of the missing share after a number of pairs, by solver."""
     last = runs[runs.samples <= pairs].groupby(["solver", "seed"]).suboptimality.last()
     return last.groupby("solver").median()
 

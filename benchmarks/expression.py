@@ -16,7 +16,7 @@ FEATURES, SAMPLES = usually((12_600, 102), smoke=(300, 12))
 
 @cache
 def prostate() -> Array:
-    """The data of Singh et al. (2002), (12600, 102); skips where they or rdata are not there."""
+    """The data of Singh et al. (2002), (12600, 102); skips if they or rdata are missing."""
     path = data_folder() / "singh.RData"
     if not path.is_file():
         pytest.skip("needs singh.RData in $ORTHOBENCH_DATA")

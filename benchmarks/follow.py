@@ -1,4 +1,4 @@
-"""What an answer is worth to a person who follows it literally, in a fresh process.
+"""The value of an answer for a person who follows it literally, in a fresh process.
 
     python benchmarks/follow.py                          # the 30 problems for development
     python benchmarks/follow.py --set held-out           # the 30 that are run once
@@ -67,13 +67,13 @@ FREE = 0.05
 """Seconds that an answer may lose."""
 
 MISS = 10.0
-"""The regret of an answer that does not run, or does not get there."""
+"""The regret of an answer that does not run, or misses."""
 
 FRESH = 1000
 """The first of the fresh seeds; races use small ones."""
 
 SEEDS, FEWEST = 20, 5
-"""Fresh seeds, and their number if calls are dear."""
+"""Fresh seeds, and their number if calls are expensive."""
 
 STOPS = 2, 4, 16
 """The steps of a whole run are divided by these."""
@@ -88,7 +88,7 @@ CONFIRMING = 0.8
 """The share in which those that may be as good run on fresh seeds; then they take turns."""
 
 MAKING = 300.0
-"""The most seconds in which a process imports orthobench and makes its data."""
+"""Maximum seconds in which a process imports orthobench and makes its data."""
 
 LONG = 1.0
 """Seconds of a call that is not called again to warm up."""
@@ -97,7 +97,7 @@ SHORTEST = 0.25
 """Seconds of the shortest whole run."""
 
 LEVEL = 0.05
-"""Of the tests of a share that was said."""
+"""The level of the tests of a stated share."""
 
 SMOKE = ("linnerud-pairs", "geometric-brockett-30", "breast-cancer-sparse")
 """The problems of a smoke run."""
@@ -115,7 +115,7 @@ class Calls:
     ----------
     posed : Posed
     problem : object
-        What it makes of the module orthobench.
+        Makes it from the module orthobench.
     keep : callable
         Called with all facts after each call, so that a killed process leaves what it found.
     """
@@ -205,7 +205,7 @@ def answers(calls: Calls, within: float) -> None:
 def follow(calls: Calls, code: str, patience: float) -> None:
     """Follow printed code: the first call, five more, and fresh seeds while there is time.
 
-    Of code that reads files, all lines run first, in a process of their own.
+    If code reads files, all its lines run first, in a process of their own.
     """
     begun, line = time.perf_counter(), solve_line(code)
     if not line:
@@ -280,7 +280,7 @@ def confirmed(
 ) -> tuple[float, dict[str, int]]:
     """Run calls that may be as good on fresh seeds, the cheapest first, until three are.
 
-    Returns the best value, and of each call on how many seeds it gets there.
+    Returns the best value, and the number of seeds on which each call reaches it.
     """
     hits: dict[str, int] = {}
     for line, _, _, value in found:
@@ -575,7 +575,7 @@ def _whole(answer: Row) -> bool:
 
 
 def _below(found: Row, answer: Row) -> bool:
-    """Return whether fewer seeds get there than was said, by a one-sided binomial test."""
+    """Return whether fewer seeds reach it than stated, by a one-sided binomial test."""
     said = answer["reached"] / answer["seeds"]
     return bool(binom.cdf(found["hits"], found["seeds"], said) < LEVEL)
 

@@ -485,7 +485,7 @@ def between_and_within(X: Array, labels: Array) -> tuple[Array, Array]:
 
 
 def brockett(A: Array, k: int, spec: str = "", group: bool = False) -> Posed:
-    """Minimize tr(X'AXN), N = diag(k, ..., 1) / k; the optimum are the least eigenvectors."""
+    """Minimize tr(X'AXN), N = diag(k, ..., 1) / k; the lowest eigenvectors are optimal."""
     weights = np.arange(k, 0, -1) / k
     best = float(np.linalg.eigvalsh(A)[:k] @ weights)
     return function(

@@ -63,7 +63,7 @@ class Walker(Solver[Oracle, State]):
 
 
 def suite(problems: int, solvers: int, seeds: int, steps: Sequence[float] = ()) -> Suite:
-    """Return a suite of so many problems, solvers and seeds; `steps` are tuned over."""
+    """Return a suite with numbers of problems, solvers and seeds; `steps` are tuned over."""
     return Suite(
         "large",
         tuple(

@@ -2,7 +2,7 @@
 
     python benchmarks/plain_calls.py [PATTERN [TURNS]]     the table of docs/guide/clock.md
 
-CPU seconds of one thread on both sides, which take turns; of each the least counts. Where a library
+CPU seconds of one thread on both sides, which take turns; the minimum of each counts. If a library
 iterates, ours does as many iterations as the plain call did.
 """
 

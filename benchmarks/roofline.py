@@ -38,7 +38,7 @@ BOUND = 0.6
 
 
 class Machine(NamedTuple):
-    """What one thread does: flops a second in a product, and bytes a second read."""
+    """The speed of one thread: flops a second in a product, and bytes a second read."""
 
     products: float
     reading: float
@@ -61,11 +61,11 @@ class Kernel:
         Returns how many numbers of float64 are read from memory, from the size, the steps and the
         passes over the data.
     steps : int, optional
-        Where the run would be too long or too short.
+        If the run would be too long or too short.
     together : int
         Steps that one call does.
     columns : int
-        Of the products, where they are with few columns.
+        Columns of the products, if these are few.
     settings : mapping
         Parameters.
     """
@@ -98,7 +98,7 @@ class Measured:
 
     @property
     def binding(self) -> str:
-        """What binds."""
+        """The resource that limits the run."""
         calls = max(1, self.steps // self.kernel.together)
         if self.share < BOUND and max(self.by_products, self.by_reading) < SMALL * calls:
             return "small steps"
@@ -132,7 +132,7 @@ def narrow(width: int, columns: int, rows: int = 128, calls: int = 200) -> float
 
 
 def measured(kernel: Kernel, host: Machine, turns: int = TURNS) -> Measured:
-    """Run a kernel; the least seconds of some runs count."""
+    """Run a kernel; the minimum of some runs counts."""
     instance = kernel.made(*kernel.size)
     budget = ob.Budget(steps=kernel.steps) if kernel.steps else None
     token, ends = CLOCK.set(process_time_ns), []

@@ -43,12 +43,12 @@ SMOKE = ((PLANTED, {"d": 40, "samples": 30, "m": 2, "nonzeros": 4}, 2),)
 PROTOCOLS = ("penalty", "each", "in all")
 COSTS = ("seconds", "flops")
 LEFT_OUT = ("sklearn-sparse-pca", "sklearn-minibatch-sparse-pca", "sparse-pca-exact")
-"""A hundred times dearer than the others, or endless with several components that are alike."""
+"""A hundred times as expensive as the others, or endless with several components that are alike."""
 SEEDS, STEPS = 2, 2000
 
 
 class Run(NamedTuple):
-    """What a configuration leaves unexplained, and its costs, medians over seeds."""
+    """The unexplained share of a configuration, and its costs, medians over seeds."""
 
     solver: str
     left: float
@@ -77,7 +77,7 @@ def measured(problem: Any) -> Iterator[Run]:
 
 
 def once(solver: Any, problem: Any, metric: str, most: float, seed: int) -> Any:
-    """Return what is left unexplained, CPU seconds and flops; None where it does not deliver."""
+    """Return what is left unexplained, CPU seconds and flops; None if it does not deliver."""
     instance = problem.build(np.random.default_rng(seed))
     oracle = instance.oracle
     oracle.start = np.zeros((oracle.n, oracle.k))

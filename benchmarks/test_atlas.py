@@ -1,4 +1,4 @@
-"""What the site of an atlas costs: its answers, its pages and its bytes.
+"""Costs of the site of an atlas: its answers, its pages and its bytes.
 
 Targets for 7 families of 24 problems, 30 solvers and 10 seeds, 50,400 runs: 5 minutes of processor
 time, 15 MB in all, and 2 MB for the table.

@@ -25,7 +25,7 @@ SHAPES = usually(
 RIDGE = 0.1
 RATIO = usually(1.0, smoke=1e9)
 SLOWEST = usually(500, smoke=100)
-"""The most columns for which scikit-learn is waited for."""
+"""Maximum number of columns for which scikit-learn runs."""
 
 
 @cache

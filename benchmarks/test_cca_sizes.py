@@ -140,7 +140,7 @@ def measured(side: str, size: Size):
 
 
 def apart(side: str, size: Size):
-    """Return what is measured in a process of its own, or in this one where it is only to run."""
+    """Return what is measured in a process of its own, or in this one in smoke runs."""
     if smoke.ON:
         return measured(side, size)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:

@@ -2,7 +2,7 @@
 
 One run in a process of its own, guarded as users get it, of methods whose libraries do not copy.
 Memory is the proportional set size of all processes of the run together, which counts a page of the
-mapped file once, read every `EVERY` seconds where the system is Linux.
+mapped file once, read every `EVERY` seconds on Linux.
 """
 
 from __future__ import annotations

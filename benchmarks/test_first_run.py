@@ -1,4 +1,4 @@
-"""What `orthobench run` costs: the first time, with kernels compiled, and with nothing to do.
+"""Costs of `orthobench run`: the first time, with kernels compiled, and with nothing to do.
 
 The opponent is ``import scipy.stats, matplotlib.pyplot`` in the same test. Targets on two quiet
 cores: the first table in 15 s and all in 60 s, compilation included, 25 s with kernels compiled;
@@ -31,7 +31,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def plotting(tmp_path):
-    """What the opponent takes, its files in the system's cache."""
+    """The cost of the opponent, its files in the system's cache."""
     return min((called(PLOTTING, tmp_path) for _ in range(ROUNDS)), key=lambda call: call.cpu)
 
 

@@ -1,4 +1,4 @@
-"""What asv tracks, and what else is run by hand, still starts: in smoke runs only."""
+"""Benchmarks of asv, and scripts that people run by hand, still start: in smoke runs only."""
 
 from __future__ import annotations
 

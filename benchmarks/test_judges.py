@@ -1,11 +1,11 @@
-"""What judges cost: seconds of the first call, and of making the instance, against each size.
+"""Costs of judges: seconds of the first call, and of making the instance, against each size.
 
 A judge may not cost more than what it judges, so its cost may grow with the number p of samples no
 faster than linearly: the exponent of a power of p, fitted to the larger sizes, is at most 1.1. The
 exponents in the number d of variables and in the order of a moment are reported.
 
 At one real size of each family all judgements of a first run take at most as long as the
-run, or `LEAST`; where they take more, the table says that this is missed.
+run, or `LEAST`; otherwise the table says so.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ WITHOUT_SAMPLES = {"orthogonal tensors", "orthogonal group"}
 
 
 def seconds(family: str, **sizes: int) -> float:
-    """Seconds of this process to make an instance and to judge one solution, the least of some."""
+    """Minimum seconds of this process to make an instance and to judge one solution."""
     rows(sizes.get("p", FIXED["p"]), sizes.get("d", FIXED["d"]))
     spent = []
     for _ in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""What the harness costs outside of solvers: a cell, a recorded point, and the clock itself.
+"""Costs of the harness outside of solvers: a cell, a recorded point, and the clock itself.
 
 A solver that does nothing leaves all the time to the harness. Targets: 3 ms a cell inline and 5 ms
 with worker processes, 0.2 ms a recorded point, and seconds on the clock that do not depend, to 1 %,

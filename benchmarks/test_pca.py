@@ -202,7 +202,7 @@ def test_no_solver_takes_ten_times_the_fastest_on_wide_data(benchmark, report, f
 
 @pytest.mark.parametrize("name", ["block-krylov", "randomized-pca", "scipy-eigsh", "sklearn-pca"])
 def test_time_follows_nonzeros(benchmark, report, name):
-    """Of ten times the rows, with 3 % nonzeros."""
+    """Ten times the rows, with 3 % nonzeros."""
     seconds, entries, token = [], [], CLOCK.set(process_time_ns)
     try:
         with limited(1):

@@ -1,6 +1,6 @@
-"""What reports of 5,000 and 100,000 cells cost, stage by stage, in a fresh process of one thread.
+"""Costs of reports of 5,000 and 100,000 cells, stage by stage, in a fresh process of one thread.
 
-Targets of 5,000: reading and choosing in 5 s and 500 MB, the whole report in 20 s and 1 GB. Of
+Targets of 5,000: reading and choosing in 5 s and 500 MB, the whole report in 20 s and 1 GB. For
 100,000: decisions and tables in 20 s and 1 GB, the page in 60 s more and 15 MB. Seconds are the
 process's own, which other processes hardly change.
 """

@@ -5,7 +5,7 @@ All run from the HOEVD basis to a relative gradient of 1e-12, on the third momen
 skewed factor model with five factors, and must end at the same objective. Opponents take turns,
 and the best of each counts. All get the start free, and the explicit form the tensor: what these
 cost is timed apart. Pymanopt is timed on the explicit tensor, with contractions by tensordot, and
-on the functions of trust-region in the implicit form, where only the methods differ.
+on the functions of trust-region in the implicit form, if only the methods differ.
 """
 
 from __future__ import annotations

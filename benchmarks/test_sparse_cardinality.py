@@ -2,7 +2,7 @@
 
 CPU seconds of one thread, the search for a penalty included. Bounds are those of one component:
 the largest sum of |S_ij| in a row of the covariance, over as many features, which
-``sparse-pca-exact`` reaches where it finds the optimum. ``prostate`` reads the file in the folder
+``sparse-pca-exact`` reaches if it finds the optimum. ``prostate`` reads the file in the folder
 that ``ORTHOBENCH_DATA`` names, or downloads it. ``-k "5-"`` runs one cardinality.
 """
 

@@ -1,7 +1,7 @@
 """Sparse PCA by Givens rotations against plain numpy, and against streaming the columns once.
 
 Run with ``pytest benchmarks``. Solver and opponent rotate the same random pairs of the same AU;
-they take turns, and the best of each counts. Where ``ORTHOBENCH_DATA`` holds singh.RData, the
+they take turns, and the best of each counts. If ``ORTHOBENCH_DATA`` has singh.RData, the
 prostate data are rotated too.
 """
 

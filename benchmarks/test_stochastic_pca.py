@@ -42,7 +42,7 @@ TARGETS = {  # least ratios to plain numpy
 }
 RANK_UPDATING = {"msg", "capped-msg", "meg", "warmuth-kuzmin", "incremental-pca"}
 ABSOLUTE = ("msg", "capped-msg", "meg", "warmuth-kuzmin", "grassmannian-sgd", "oja")
-"""Those whose steps are in the unit of the data, unless they are told otherwise."""
+"""Those whose steps are in the unit of the data, by default."""
 
 SETTINGS = {
     name: {"relative": False}
@@ -76,7 +76,7 @@ def opened(solver, X, k):
 
 
 def solve(solver, oracle, state, n):
-    """What is timed: all samples, and for batch PCA its decomposition."""
+    """The timed part: all samples, and for batch PCA its decomposition."""
     solver.advance(oracle, state, n)
     return solver.solution(state)
 
@@ -185,7 +185,7 @@ def test_against_scikit_learn(benchmark, beside, report, size, n):
 
 @pytest.mark.parametrize("n", usually([500, 1500], smoke=[200]))
 def test_error_in_the_time_of_scikit_learn(benchmark, beside, report, n):
-    """The suboptimality on the population where capped MSG takes samples for as long."""
+    """The suboptimality on the population if capped MSG takes samples for as long."""
     decomposition = pytest.importorskip("sklearn.decomposition")
     d, k = SIZES[0]
     X, solver = samples(d, LONGEST), SOLVERS["capped-msg"](step_size=2.0, relative=False)

@@ -1,4 +1,4 @@
-"""What a cell takes in a store: bytes on the disk, and seconds to write and to read it.
+"""Costs of a cell in a store: bytes on the disk, and seconds to write and to read it.
 
 The cells are the quickstart's, of about 30 checkpoints and 6 metrics, kept again under other seeds
 until what all cells share counts little. Target: at most 2 kB a cell.

@@ -69,7 +69,7 @@ def plain_rate(oracle):
 
 
 def seconds_for_rows(d):
-    """Return the least seconds of a rotation of two rows, drawn at random."""
+    """Return the minimum seconds of a rotation of two rows, drawn at random."""
     rng, rows = np.random.default_rng(0), np.ones((d, d * (d + 1) // 2))
     pairs = [rng.choice(d, 2, replace=False) for _ in range(ROTATED_ROWS)]
 

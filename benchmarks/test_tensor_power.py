@@ -1,7 +1,7 @@
 """Solvers of tensors with an exact decomposition, against TensorLy and each other.
 
 Run with ``pytest benchmarks/test_tensor_power.py``; TensorLy comes with the extra ``peers``. All
-run to the end, from random starts, and must end within 1e-8 of the optimum. What is reported are
+run to the end, from random starts, and must end within 1e-8 of the optimum. The report has
 decompositions per second; opponents take turns, and the best of each counts.
 """
 

@@ -40,11 +40,11 @@ TRIAL = (
     "orthobench run",
     "orthobench report orthobench-results/quickstart",
 )
-"""What the installed package has to do in an empty folder; the last two are README's commands."""
+"""Commands of the installed package in an empty folder; the last two are README's commands."""
 
 
 def run(command: str, folder: Path = ROOT, **variables: str) -> str:
-    """Run a command, show it, and stop where it fails; return what it printed if it is git's."""
+    """Run a command, show it, and stop if it fails; return what it printed if it is git's."""
     print(f"$ {command}", flush=True)  # noqa: T201
     words = shlex.split(command)
     output = subprocess.PIPE if words[0] == "git" else None

@@ -70,7 +70,7 @@ def pytest_collect_directory(path, parent):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Import nothing of the faults where they are deselected: they load what starts clusters."""
+    """Import nothing of the faults if they are deselected: they load what starts clusters."""
     unwanted = "not faults" in config.option.markexpr and collection_path.name == "faults"
     return True if unwanted else None
 
@@ -110,7 +110,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    """Run a test; a worker of xdist reports the call alone where all passes: half the messages."""
+    """Run a test; a worker of xdist reports the call alone if all passes: half the messages."""
     if not hasattr(item.config, "workerinput"):
         return None
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
@@ -245,7 +245,7 @@ def _point(run):
 def flops_agree():
     """A function that checks a solver's flops, and that the plain method counted is the same.
 
-    What is seen of the two runs must agree up to signs.
+    The observed values of both runs must agree up to signs.
     """
 
     def check(solver, plain, instance, seen=(_point, _point)):

@@ -3,12 +3,12 @@
     python tests/mutation.py [--sample 150] [--seed 0] [--out FILE] [MODULE...]
 
 Draws a random sample of the changes that Cosmic Ray can make in all rooms, and has each tested in a
-copy of the project: by the tests of the module, or of those that import it where it has none, then
+copy of the project: by the tests of the module, or of those that import it if it has none, then
 by the others of its room for a while, up to the first that fails. Prints as a diff what survives,
 which needs a test or is equivalent, and the scores. Needs the extra: mutation.
 
 Left out of the sample are most of the arithmetic operators that another one may become, which
-would crowd out the rest (`ONE_EACH`), and what nobody could tell from the original: comparisons
+would crowd out the rest (`ONE_EACH`), and equivalent changes: comparisons
 that are the same for names (`EQUAL`), numbers next to a `LARGE` one, as bounds of 5,000 and 5,001
 files, caches that keep less or nothing (`KEPT`), and changes that leave the same syntax tree, as
 1e150 + 1 is.
@@ -86,7 +86,7 @@ EVERYWHERE = ("tests/test_boundary.py", "tests/plugins/test_settings.py")
 """Tests of every room, which take two seconds."""
 
 ONE_EACH = "Add_Sub|Sub_Add|Mul_Div|Div_Mul|Pow_Mul|FloorDiv_Div|Mod_Mul|BitAnd_BitOr|LShift_Add"
-"""What becomes of an arithmetic operator: one of eleven others, or they were most of a sample.
+"""Replacements of an arithmetic operator: one of eleven others, or they were most of a sample.
 Those of ``|`` are annotations."""
 
 EQUAL = "Is_Eq|IsNot_NotEq|Eq_Is|NotEq_IsNot"
@@ -107,13 +107,13 @@ TIMES = count(1)
 written in the same second, Python takes the bytecode of one for that of the other."""
 
 NO_TESTS = 5
-"""The exit code of pytest where all that was asked for is slow."""
+"""The exit code of pytest if all selected tests are slow."""
 
 LOADED = (
     "click.testing", "hypothesis", "matplotlib.figure", "numba", "numpy", "pytest", "rich.table",
     "scipy.linalg", "scipy.optimize", "scipy.stats", "sklearn.decomposition",
 )  # fmt: skip
-"""What tests import and no mutant changes, loaded once."""
+"""Modules that tests import and no mutant changes, loaded once."""
 
 PATIENCE = 45
 """CPU seconds after which a test hangs."""
@@ -122,10 +122,10 @@ ENOUGH = 40
 """CPU seconds of the nearest tests, and of the others, after which none is begun."""
 
 DIGESTED = '(*shared, *sorted(here.rglob("*.py")))'
-"""Of what `orthobench/tools/compiled.py` makes a digest: if it changes, kernels are compiled."""
+"""Files whose digest `orthobench/tools/compiled.py` takes: if it changes, kernels compile again."""
 
 OF_A_MUTANT = 'map(Path, __import__("os").environ.get("KERNELS", "").split())'
-"""What it makes a digest of here: a mutant of kernels, or nothing."""
+"""The input of the digest here: a mutant of kernels, or nothing."""
 
 DEFAULT = "not slow and not wide and not faults and not papers and not cuda"
 
@@ -257,7 +257,7 @@ def is_next_to_large(before, after):
 
 
 def outcome(mutation):
-    """Return what the tests say of a mutant; print it where they say nothing."""
+    """Return the verdict of the tests on a mutant; print it if they notice nothing."""
     module, operator, i, line = mutation
     written, begin = module.stat().st_mtime, time.monotonic()
     os.environ["KERNELS"] = str(module.resolve()) if "compiled import" in module.read_text() else ""

@@ -70,7 +70,7 @@ def test_a_suite_runs_it_from_the_starts_of_its_problem(tmp_path):
     assert metrics(ob.instance("digits k=2"), "a") == metrics("digits k=2", "b")
 
 
-def test_only_the_streams_of_a_problem_are_part_of_what_identifies_an_instance(toys):
+def test_the_streams_of_a_problem_identify_an_instance(toys):
     own = toys.Problem().build(None)
     assert "streams" not in own.__getstate__()
     assert pickle.loads(pickle.dumps(ob.polar(np.eye(3)))).streams == own.streams  # noqa: S301

@@ -1,4 +1,4 @@
-"""Environments for asv that are made without a network, from what is installed where asv runs.
+"""Environments for asv, made without a network from the packages of asv's environment.
 
 Each sees the dependencies of the environment that runs asv, and finds orthobench in the checkout of
 the commit that is measured: a wheel would take longer to build and to install than what asv times.

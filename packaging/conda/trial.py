@@ -2,7 +2,7 @@
 
     pip install py-rattler py-rattler-build && python packaging/conda/trial.py
 
-For where no conda channel can be reached: each distribution becomes a package, without its scripts,
+For machines that reach no conda channel: each distribution becomes a package, without its scripts,
 and `python` is a package with a link to the interpreter that runs this. So it shows that the recipe
 builds, that its dependencies are complete and that its tests pass; not that a channel has these
 versions. Linux on x86-64 only.

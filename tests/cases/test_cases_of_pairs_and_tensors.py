@@ -379,7 +379,7 @@ L = RNG.standard_normal((40, 40))
         (lambda: ob.symmetric_tucker(samples=L, order=3, rank=2), "samples are rows now: pass X.T"),
     ],
 )  # fmt: skip
-def test_what_has_no_answer_is_refused_in_a_sentence(call, words):
+def test_data_without_an_answer_are_refused_in_a_sentence(call, words):
     with pytest.raises((ob.DataError, ob.UsageError), match=words):
         call()
 
@@ -411,7 +411,7 @@ class Unstable(Differentiated):
         return values
 
 
-def test_derivatives_of_singular_vectors_are_told_from_those_of_values(monkeypatch):
+def test_derivatives_of_singular_vectors_are_recognized(monkeypatch):
     own = Unstable(lambda X: float(-np.sum(np.linalg.svd(X)[0][:, 0] ** 4)))
     monkeypatch.setattr("orthobench_stiefel.maker.differentiated", lambda *_: own)
     with pytest.raises(ob.UsageError, match=r"not finite .* all singular values are 1"):
@@ -419,7 +419,7 @@ def test_derivatives_of_singular_vectors_are_told_from_those_of_values(monkeypat
 
 
 @pytest.mark.parametrize(("n", "fits"), [(400, True), (4000, False)])
-def test_rotations_of_half_a_tall_matrix_are_refused_if_they_do_not_fit(n, fits, monkeypatch):
+def test_rotations_that_do_not_fit_are_refused(n, fits, monkeypatch):
     d = np.linspace(0, 1, n)[:, None]
     instance = ob.stiefel(lambda X: float(np.vdot(X, d * X)), lambda X: 2 * d * X, n=n, p=3)
     monkeypatch.setattr("orthobench.tools.machine.total", lambda: 10**7)

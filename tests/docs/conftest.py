@@ -12,7 +12,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def own_core():
-    """Leave a page one core where others are tested beside it: its commands would take all."""
+    """Leave a page one core if others are tested beside it: its commands would take all."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is None or not hasattr(os, "sched_setaffinity"):
         yield

@@ -1,4 +1,4 @@
-"""What coding agents read: the solver of AGENTS.md keeps the contract, commands and links exist."""
+"""Pages for coding agents: the solver of AGENTS.md keeps the contract, commands and links exist."""
 
 import re
 from importlib import import_module

@@ -94,7 +94,7 @@ def test_the_makers_on_pages_make_problems_of_their_family(script):
 
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
 @pytest.mark.wide
-def test_the_site_in_the_repository_is_that_of_the_atlas_that_comes_with_the_package():
+def test_the_site_in_the_repository_is_that_of_the_package():
     assert (SITE / "atlas.parquet").read_bytes() == SHIPPED.read_bytes()
     for kind, rows in read(SHIPPED).kinds.items():
         page = unescape((SITE / address(kind)).read_text(encoding="utf-8"))

@@ -117,7 +117,7 @@ def test_the_page_gates_a_library_of_one_commit_that_is_worse(library):
 
 
 @pytest.mark.slow
-def test_what_the_page_adds_for_ci_is_red_for_the_library(library):
+def test_the_workflow_of_the_page_is_red_for_the_library(library):
     write_ci(library, "github")
     names = {"BASE": "HEAD~1", "ORTHOBENCH": str(PAGE.parents[2]), "PYTHON": sys.executable}
     done = subprocess.run(

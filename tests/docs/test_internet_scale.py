@@ -16,7 +16,7 @@ def test_the_tables_are_those_that_the_command_prints(lines):
 
 
 @pytest.mark.parametrize("solver", BYTES)
-def test_recorded_passes_on_1_2_and_4_workers_are_near_the_simulated_ones(solver):
+def test_recorded_passes_are_near_the_simulated_ones(solver):
     assert {run.workers for run in RUNS[solver]} == {1, 2, 4}
     for run in RUNS[solver]:
         found = simulated(costs(solver), run.blocks, run.workers, run.cores).wall_seconds

@@ -59,7 +59,7 @@ def test_python_runs(page, tmp_path, monkeypatch):
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 @pytest.mark.parametrize("page", TYPED, ids=named)
 @pytest.mark.usefixtures("own_core")
-def test_what_is_typed_works_and_prints_what_is_shown(page, tmp_path, monkeypatch):
+def test_commands_of_a_page_print_their_output(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "orthobench").symlink_to(ROOT)
     shell = environment(PATH=f"{Path(sys.executable).parent}:/usr/bin:/bin")
@@ -83,7 +83,7 @@ def test_what_is_typed_works_and_prints_what_is_shown(page, tmp_path, monkeypatc
         ("... " * 200 + "end", "  " * 200 + "end"),
     ],
 )
-def test_what_is_shown_is_found_in_turn_with_anything_between(shown, printed):
+def test_shown_lines_are_found_in_order(shown, printed):
     expect("", shown, printed)
 
 
@@ -91,7 +91,7 @@ def test_what_is_shown_is_found_in_turn_with_anything_between(shown, printed):
     ("shown", "printed"),
     [("a ... b", "b a"), ("a ... a", "a "), ("a b", "ab"), ("a...\n" * 40 + "b", "a\n" * 80)],
 )
-def test_what_is_not_shown_in_turn_is_refused_in_linear_time(shown, printed):
+def test_lines_out_of_order_are_refused_in_linear_time(shown, printed):
     with pytest.raises(AssertionError, match="does not show"):
         expect("", shown, printed)
 

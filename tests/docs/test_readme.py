@@ -1,4 +1,4 @@
-"""What the README and docstrings show works."""
+"""Examples of the README and of docstrings work."""
 
 import doctest
 import re

@@ -70,7 +70,7 @@ def test_workers_share_cores():
     assert simulated(costs, 64, 4).wall_seconds == pytest.approx(16)
 
 
-def test_a_scheduler_takes_its_seconds_from_workers_that_share_its_cores():
+def test_a_scheduler_slows_workers_that_share_its_cores():
     """16 tasks of a block each for both workers, and 31 merges."""
     costs = Costs(1.0, 0.0, scheduler=0.1)
     assert simulated(costs, 32, 2, cores=2).wall_seconds == pytest.approx(16 + 63 * 0.1)

@@ -50,7 +50,7 @@ def test_every_step_has_its_time_and_they_add_up_to_ten_minutes():
     assert sum(int(m) for _, _, m in each) == int(minutes) == 10
 
 
-def test_what_the_generator_says_is_what_the_page_says(tmp_path, monkeypatch):
+def test_the_generator_prints_the_text_of_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(main, ["plugin", "new", "orthobench-my-oja"])
     advised = [line.strip() for line in result.stdout.splitlines() if line.startswith("    ")]

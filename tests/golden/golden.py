@@ -33,7 +33,7 @@ LIBRARIES = (
 """Distributions whose versions bits may depend on."""
 
 EARLY = 3
-"""How many checkpoints are compared where other kernels compute."""
+"""How many checkpoints are compared with other kernels."""
 
 CHAOTIC = {
     ("subspace-power",): 0,  # fills up with singular vectors of equal values
@@ -203,13 +203,13 @@ def first_difference(golden, found, exact=True):
 
 
 def _compared_elsewhere(cell):
-    """Return how many checkpoints of a cell are compared where other kernels compute."""
+    """Return how many checkpoints of a cell are compared with other kernels."""
     name = name_of(cell)
     return next((n for words, n in CHAOTIC.items() if all(w in name for w in words)), EARLY)
 
 
 def _slack(cell, name, compared):
-    """Return by how much a metric may differ where other kernels compute."""
+    """Return by how much a metric may differ with other kernels."""
     values = [mark.get(name) for mark in cell["checkpoints"][:compared]]
     sizes = [abs(float.fromhex(value)) for value in values if isinstance(value, str)]
     single = "float32" in name_of(cell)

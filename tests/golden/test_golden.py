@@ -1,6 +1,6 @@
 """Each solver on each family, and each problem, gives the bits that it gave before.
 
-Where values change on purpose, `python tests/golden/write.py SOLVER` writes those of a solver
+If values change on purpose, `python tests/golden/write.py SOLVER` writes those of a solver
 again, and `CHANGED` says why.
 """
 

@@ -1,4 +1,4 @@
-"""Dask clusters of separate programs, and what listens meanwhile."""
+"""Dask clusters of separate programs, and the ports on which they listen."""
 
 import os
 import socket
@@ -56,7 +56,7 @@ def cluster(protocol="tcp"):
 
 
 def of_this_process():
-    """What this process and those that it started listen to, and who they are."""
+    """Ports of this process and of those that it started, with their owners."""
     psutil = pytest.importorskip("psutil")
     family = psutil.Process().children(recursive=True)
     pids = {os.getpid(), *(process.pid for process in family)}

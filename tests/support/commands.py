@@ -7,7 +7,7 @@ from orthobench.cli.main import main
 
 
 def refusal(words, names=()):
-    """Call a command; return its refusal in one line that names a file, or "" where there is none.
+    """Call a command; return its refusal in one line that names a file, or "" if there is none.
 
     Anything else that a command raises, or a refusal of another kind, is raised as it is.
     """

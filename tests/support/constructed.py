@@ -15,7 +15,7 @@ COSTS = ("steps", "samples", "flops")
 
 
 class Constructed(Runs):
-    """Runs of a paper's suites that nobody ran; of a grid of trials there is the first.
+    """Constructed runs of a paper's suites; of a grid of trials there is the first.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ def column(connection, chance):
 
 
 def document(connection, chance):
-    """JSON of another structure, where there is any."""
+    """JSON of another structure, if there is any."""
     found = [
         (table, name, row, value)
         for table, name in (

@@ -176,9 +176,9 @@ def table(found, names):
     Parameters
     ----------
     found : mapping
-        What `shares` returns, by kind and column.
+        Results of `shares`, by kind and column.
     names : sequence of str
-        What of it to show; several are parted by slashes.
+        Shares to show, separated by slashes.
     """
     yield f"| values | {' | '.join(COLUMNS)} |"
     yield f"|---|{'---:|' * len(COLUMNS)}"

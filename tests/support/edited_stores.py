@@ -1,4 +1,4 @@
-"""Stores edited by somebody who knows the format, and makes keys and checksums right again."""
+"""Stores edited with knowledge of the format: keys and checksums are right again."""
 
 import json
 import sqlite3

@@ -22,7 +22,7 @@ def simulate(kind, races, *, behind=1.0, noise=1.0, looks=True, rng=None):
     races : int
     behind : float
         How far the typical values of the cheap ones are above those of the others, in tolerances.
-        What lies just beyond is the hardest to tell.
+        Values just beyond are the hardest to distinguish.
     noise : float
         Scale of the noise, in tolerances.
     looks : bool

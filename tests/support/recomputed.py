@@ -49,7 +49,7 @@ def grid(last):
 
 
 def at(run, n):
-    """Return where a run was after some steps, as its place in the trace; None if nobody knows."""
+    """Return where a run was after some steps, as its place in the trace; None if it is unknown."""
     steps, ending = list(run[0]), run[3]
     if n in steps:
         return steps.index(n)
@@ -85,7 +85,7 @@ def preferred(offers):
 
 
 def decided(solvers, tolerance):
-    """Return the verdict of each solver, and what its call costs, reaches, and where it stops.
+    """Return the verdict of each solver, and the cost, reach and stop of its call.
 
     Parameters
     ----------

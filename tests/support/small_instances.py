@@ -104,7 +104,7 @@ CASES = [
 ]
 
 SAMPLE = 7
-"""The default tests take one of so many cases."""
+"""The default tests take one case out of this number."""
 
 STEPS = {"pymanopt-steepest-descent": 10, "sklearn": 100, "fastica": 100}
 """Steps of solvers, or of those whose names begin so, that are not 25: some have to converge.
