@@ -8,6 +8,8 @@ from collections.abc import Iterable
 LONGEST = 200
 """Maximum length of a value in a message."""
 
+LONGEST_LIST = 300
+"""Maximum length of a list of names in a message."""
 
 NOT_TEXT = "not UTF-8 here: rename the file, or call orthobench with LC_ALL=C.UTF-8"
 """The fault of a file name that is not `is_text`."""
@@ -60,6 +62,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
         The names that exist.
     """
     from difflib import get_close_matches
+    from textwrap import shorten
 
     names = sorted(known)
     near = get_close_matches(name[:LONGEST], names, n=3, cutoff=0.5)
@@ -67,7 +70,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     if near:
         hint = "did you mean " + " or ".join(repr(n) for n in near) + "?"
     elif names:
-        hint = "known: " + ", ".join(names)
+        text = "known: " + ", ".join(names)
+        hint = shorten(text, LONGEST_LIST, placeholder=" ...", break_on_hyphens=False)
     else:
         hint = "there are none"
     return UsageError(f"unknown {kind} {quoted(name)}; {hint}")

@@ -242,6 +242,8 @@ class Registry:
         if f"{kind} {name}" in self.broken:
             raise UsageError(self.broken[f"{kind} {name}"])
         text = str(unknown(kind, name, provided))
+        if text.endswith(" ..."):
+            text += f" (orthobench list {kind}s has all)"
         if self.broken:
             broken = ", ".join(sorted(self.broken))
             text += f" (plugins that failed to load: {broken}; see orthobench doctor)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import entry_points
@@ -119,12 +119,7 @@ def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
     if asked.problem or asked.against:
         raise UsageError("-p and --against are for one solver: write FILE.py:CLASS")
     plugins = plugins_of(asked.item, registry)
-    roots = tuple(f"{plugin.module.partition(':')[0]}." for plugin in plugins)
-    remedy = "Mend the import; the module's solvers or problems are not checked"
-    for module, why in registry.broken.items():
-        if module.startswith(roots):
-            fail = partial(_raise, NotConforming(why, remedy))
-            yield Case("module", module, Check("import", "it can be imported", fail), tuple)
+    yield from _broken(plugins, registry)
     own_first = sorted(registry.problems.values(), key=lambda p: p.plugin not in plugins)
     problems = [provided.item for provided in own_first]
     for items in (registry.solvers, registry.problems):
@@ -132,6 +127,20 @@ def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
             for provided in first.all:
                 if provided.plugin in plugins:
                     yield from _of_class(name, provided.item, plain, problems)
+
+
+def _broken(plugins: Sequence[Plugin], registry: Registry) -> Iterator[Case]:
+    """Yield a failing case for each module that cannot be imported, and each name that clashes."""
+    roots = tuple(f"{plugin.module.partition(':')[0]}." for plugin in plugins)
+    remedy = "Mend the import; the module's solvers or problems are not checked"
+    for module, why in registry.broken.items():
+        if module.startswith(roots):
+            fail = partial(_raise, NotConforming(why, remedy))
+            yield Case("module", module, Check("import", "it can be imported", fail), tuple)
+        elif any(f"{plugin} and " in why or f" and {plugin} both " in why for plugin in plugins):
+            kind, _, name = module.partition(" ")
+            fail = partial(_raise, NotConforming(why, f"This {kind} is not checked"))
+            yield Case(kind, name, Check("name", "no other plugin brings its name", fail), tuple)
 
 
 def _of_file(asked: Asked, registry: Registry, plain: Plain) -> Iterator[Case]:

@@ -13,7 +13,8 @@ from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
 from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import PluginError
-from orthobench.registry.plugins import Plugin, Registry
+from orthobench.registry.plugins import Plugin, Registry, catalogue
+from orthobench.report.terminal.listing import details
 
 
 class Distribution(NamedTuple):
@@ -173,6 +174,12 @@ def test_unknown_names_suggest_the_nearest(toys):
         toys.registry.solver("power", {"stepp": 1.0})
 
 
+def test_an_unknown_name_lists_no_more_than_a_message_has():
+    with pytest.raises(UsageError, match=r"\.\.\. \(orthobench list solvers has all\)") as caught:
+        catalogue().solver("0")
+    assert len(str(caught.value)) <= 400
+
+
 def test_a_name_may_be_that_of_solvers_for_different_oracles(toys):
     class Other(Oracle):
         """An oracle that the first solver cannot take."""
@@ -215,6 +222,9 @@ def test_neither_plugin_has_a_name_that_two_bring(toys, tmp_path):
         assert registry.solver("other").name == "other"
         with pytest.raises(UsageError, match=f"both bring {what}; one of them must change it"):
             getattr(registry, kind)(name)
+        if kind != "paper":
+            with pytest.raises(UsageError, match=f"both bring {what}"):
+                details(registry, name)
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,22 @@ def test_a_fault_is_printed_with_its_remedy_and_prints_are_not(toys, command):
     assert "building\n" not in result.output
 
 
+def test_a_name_that_another_plugin_brings_fails(toys, command):
+    class Brings:
+        @staticmethod
+        def orthobench_problems():
+            return [toys.Problem]
+
+    registry = Registry()
+    for name in ("one", "two"):
+        registry.add(_hooked(Brings), Plugin(name))
+    for name in ("one", "two"):
+        result = command(name, registry=registry)
+        assert result.exit_code == 1
+        assert "leading-subspace (problem): 0 of 1 checks pass" in result.output
+        assert "both bring problem 'leading-subspace'; one of them" in result.output
+
+
 def _hooked(cls):
     from orthobench.contract import hookimpl
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from orthobench.contract.parameters import Parameter, parameters_of
-from orthobench.errors import unknown
+from orthobench.errors import UsageError, unknown
 from orthobench.registry.plugins import Plugin, Provided, Registry
 from orthobench.report.origins import origins
 from orthobench.tools import toml
@@ -58,6 +58,9 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
         suite = registry.suites[name]
         text = toml.text_of(suite.item)
         return {"kind": "suite", **_suite(name, suite), "documentation": text}
+    for kind in ("solver", "problem", "suite"):
+        if why := registry.broken.get(f"{kind} {name}"):
+            raise UsageError(why)
     known = [*registry.solvers, *registry.problems, *registry.suites]
     raise unknown("solver, problem or suite", name, known)
 

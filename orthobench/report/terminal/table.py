@@ -158,7 +158,8 @@ def _parts(
 def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Yield a line about solvers that ran on no problem, then one for each reason on each problem.
 
-    The latter are failures, refusals on some problems, and faults of solvers.
+    The latter are failures, refusals on some problems, runs that a limit cut, and faults of
+    solvers.
     """
     solvers = grouped(results, lambda r: r.solver)
     absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
@@ -172,7 +173,7 @@ def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison])
         rows = problem_rows(own, comparison)
         others = [r for r in own if r.solver not in absent]
         failed = (line for row in rows for line in _failures(row))
-        lines = [*_refusals(others), *failed, *caveats.conduct(own)]
+        lines = [*_refusals(others), *failed, *caveats.cut(own), *caveats.conduct(own)]
         yield from (f"{clean(comparison.problem)}: {line}" for line in dict.fromkeys(lines))
 
 

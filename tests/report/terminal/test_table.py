@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from records import altered
 from rich.console import Console
 
 from orthobench.decide.comparisons import compare
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.report.terminal import table
 from orthobench.report.terminal.table import legend, rows, show
 from orthobench.results.tuning import choose
@@ -165,3 +166,10 @@ def test_each_reason_is_told_once_and_who_did_not_run_in_one_line(runs):
         "p: b: diverged: the solution at step 7 is not finite (seeds 0, 1)",
         "q: c takes no part: is flat",
     ]
+
+
+def test_troubles_name_runs_that_a_limit_cut(runs):
+    cut = [replace(r, stop=Termination.cut(60.0)) for r in runs("b", 0.1)]
+    entries = choose([*runs("a", 0.3), *cut])
+    (line,) = table.troubles(entries, compare(entries))
+    assert f"b {len(cut)} runs, after 60 s" in line
