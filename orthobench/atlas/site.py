@@ -23,6 +23,7 @@ from orthobench.atlas.collect import collect, described
 from orthobench.atlas.losses import losses, members
 from orthobench.atlas.picture import drawn
 from orthobench.atlas.table import Atlas, read, write
+from orthobench.errors import UsageError
 from orthobench.report.page.write import environment, resource
 from orthobench.tools.files import atomic_write, make_folder
 
@@ -31,6 +32,7 @@ TABLE = "atlas.parquet"
 
 def build(stores: Sequence[Path], folder: Path) -> Path:
     """Write the site of some stores, and their atlas; return the path of its first page."""
+    _refuse_other_site(folder)  # before anything takes its time
     return write_site(with_records(described(collect(stores))), folder)
 
 
@@ -42,8 +44,9 @@ def write_site(atlas: Atlas, folder: Path) -> Path:
     Raises
     ------
     UsageError
-        If a file cannot be written.
+        If a file cannot be written, or the folder has another web site.
     """
+    _refuse_other_site(folder)
     make_folder(folder, "the site")
     write(atlas, folder / TABLE)
     written = dict(pages(read(folder / TABLE)))  # with the digits of the file
@@ -54,6 +57,15 @@ def write_site(atlas: Atlas, folder: Path) -> Path:
         if page.name not in written:
             page.unlink()
     return folder / "index.html"
+
+
+def _refuse_other_site(folder: Path) -> None:
+    pages = [*folder.glob("index.html"), *folder.glob("family-*.html")]
+    if pages and not (folder / TABLE).is_file():
+        raise UsageError(
+            f"{folder} has a page that is not of an atlas, {pages[0].name!r}, which the site would "
+            "replace: name another folder"
+        )
 
 
 def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:

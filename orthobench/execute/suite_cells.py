@@ -184,8 +184,15 @@ def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Ru
     cells = list(planned)
     for trials in undecided(suite, cells).values():
         cells += rest_of(suite, store, trials) or []
-    cells.sort(key=lambda cell: cell.position)
-    return records if [c.key for c in cells] == [r.key for r in records] else ()
+    wanted = [
+        (c.key, c.problem_label, c.solver_label, canonical(c.tuned), c.levels)
+        for c in sorted(cells, key=lambda cell: cell.position)
+    ]
+    there = [
+        (r.key, r.problem.label, r.solver.label, canonical(r.solver.tuned), r.problem.levels)
+        for r in records
+    ]  # the text of a suite that is a table in Python does not have its labels
+    return records if there == wanted else ()
 
 
 def undecided(suite: Suite, planned: Iterable[Cell]) -> dict[Pair, list[Cell]]:

@@ -266,7 +266,8 @@ def _meaning(node: ast.AST) -> Iterator[tuple[str, Any]]:
 
 @cache
 def _digest_of_file(path: Path) -> str:
-    return _hashed(path.read_bytes())
+    with path.open("rb") as file:  # it may be larger than memory
+        return hashlib.file_digest(file, "sha256").hexdigest()[:LENGTH]
 
 
 def _hashed(content: bytes) -> str:

@@ -58,7 +58,7 @@ def _differences(cell: Cell, old: Mapping[str, Any]) -> list[str]:
     before, now, found = _flat(old), _flat(cell.content), list[str]()
     for name in sorted({*before, *now}):
         a, b = before.get(name), now.get(name)
-        if a != b and a and name in ("code of problem", "code of solver"):
+        if a != b and a and isinstance(a, str) and name in ("code of problem", "code of solver"):
             cls = type(cell.solver if name == "code of solver" else cell.problem)
             found.append(f"{name} ({', '.join(changed_files(cls, a)) or 'something is gone'})")
         elif a != b:

@@ -238,8 +238,10 @@ class Results:
         """
         import pandas as pd
 
-        rows = list(self.rows())
-        values = {name: [row.get(name) for row in rows] for name in self.columns()}
+        values: dict[str, list[Any]] = {name: [] for name in self.columns()}
+        for row in self.rows():  # all of them at once would take far more memory
+            for name, column in values.items():
+                column.append(row.get(name))
         dtypes = {**dict.fromkeys(values, "float64"), **DTYPES}
         for name, column in values.items():
             if name.startswith(("problem.", "solver.")):

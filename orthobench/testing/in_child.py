@@ -12,6 +12,9 @@ from orthobench.testing.check import CheckStatus, Result
 from orthobench.tools.child import Channel
 from orthobench.tools.processes import Process, ProcessError
 
+GRACE = 20.0
+"""Seconds more that the process has to start, until its first check."""
+
 
 def checked(asked: Asked, limit: float) -> Iterator[dict[str, str]]:
     """Yield the `facts` of all checks, in their order.
@@ -25,7 +28,7 @@ def checked(asked: Asked, limit: float) -> Iterator[dict[str, str]]:
         with Process("orthobench.testing.in_child", arguments, codec="json") as process:
             current: dict[str, str] = {}
             try:
-                while "end" not in (message := process.receive(limit)):
+                while "end" not in (message := process.receive(limit + GRACE * (not current))):
                     if "error" in message:
                         raise UsageError(message["error"])
                     current = message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from orthobench.errors import UsageError, unknown
 from orthobench.tools.array_libraries import LIBRARIES, ArrayLibrary
 from orthobench.tools.environment import version
+
+MOST_WORKERS = 16
+"""The maximum number of workers that are started for each processor."""
 
 TOLERANCES: Mapping[str, float] = {
     "float64": 1e-9, "float32": 2e-3, "bfloat16": 0.2, "float16": 0.05,
@@ -108,6 +112,9 @@ class Place:
             return "Dask is not installed: pip install 'orthobench[dask]'"
         if self.workers and shutil.which("openssl") is None:
             return "the program openssl, which makes the key of the workers, is missing: install it"
+        most = MOST_WORKERS * (os.cpu_count() or 1)
+        if self.workers > most:
+            return f"more than {most} workers are too many for the processors of this machine"
         return None
 
     def array(self, values: NDArray[np.generic]) -> Any:

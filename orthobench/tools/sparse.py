@@ -30,11 +30,12 @@ def checked_sparse(data: Any, what: str) -> Any:
     DataError
         If it is not a real matrix, is damaged, or does not fit into memory.
     """
-    _check(matrix(data, what), what)
+    matrix(data, what)
     try:
+        _check(data)
         np.empty(max(data.shape))
         rows = data if data.format in ("csr", "csc") else data.tocoo().tocsr()
-        _check(rows, what)
+        _check(rows)
         if not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()
@@ -42,6 +43,11 @@ def checked_sparse(data: Any, what: str) -> Any:
         raise DataError(
             f"{what} are a sparse matrix of shape {data.shape}, which does not fit into memory: "
             "leave out empty rows and columns"
+        ) from None
+    except (ValueError, IndexError, AttributeError) as error:
+        raise DataError(
+            f"{what} are a damaged sparse matrix ({data.format.upper()}, {data.shape}): {error}; "
+            "make it again from its rows, columns and values with scipy.sparse.coo_array"
         ) from None
     return rows
 
@@ -66,18 +72,20 @@ def refuse_masked(data: object, what: str) -> None:
         )
 
 
-def _check(data: Any, what: str) -> None:
-    """Refuse a damaged matrix; other formats are converted by NumPy, which checks bounds."""
-    try:
-        if data.format in ("csr", "csc", "bsr"):
-            _check_compressed(data)
-        elif data.format == "coo":
-            _check_coordinates(data)
-    except (ValueError, IndexError, AttributeError) as error:
-        raise DataError(
-            f"{what} are a damaged sparse matrix ({data.format.upper()}, {data.shape}): {error}; "
-            "make it again from its rows, columns and values with scipy.sparse.coo_array"
-        ) from None
+def _check(data: Any) -> None:
+    """Raise an error for a damaged matrix; SciPy checks the bounds of other formats."""
+    if data.format in ("csr", "csc", "bsr"):
+        _check_compressed(data)
+    elif data.format == "coo":
+        _check_coordinates(data)
+    elif data.format == "lil":
+        sizes, columns = [*map(len, data.data)], [*map(len, data.rows)]
+        if sizes != columns or len(columns) != data.shape[0]:
+            raise ValueError("its rows do not have one column for each value")
+    elif data.format == "dia":
+        offsets = data.offsets.tolist()
+        if not len(data.data) == len(offsets) == len({*offsets}):
+            raise ValueError(f"{len(data.data)} diagonals have the offsets {offsets}")
 
 
 def _check_compressed(data: Any) -> None:

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from functools import partial
 from html import unescape
 
 import numpy as np
@@ -14,7 +15,7 @@ from orthobench.atlas.losses import Losses, losses
 from orthobench.atlas.picture import drawn
 from orthobench.atlas.site import address, build, write_site
 from orthobench.atlas.table import Atlas, read
-from orthobench.errors import StoreError
+from orthobench.errors import StoreError, UsageError
 
 
 @pytest.fixture
@@ -117,6 +118,17 @@ def test_new_site_removes_old_families_and_keeps_other_files(atlas, tmp_path):
     write_site(replace(atlas, rows=atlas.rows[:24]), folder)
     assert len(list(folder.glob("family-*.html"))) == 1
     assert (folder / "notes.txt").read_text() == "mine"
+
+
+def test_pages_of_another_site_are_not_replaced(atlas, tmp_path):
+    for name in ("index.html", "family-album.html"):
+        page = tmp_path / name
+        page.write_text("mine")
+        for make in (partial(write_site, atlas), partial(build, [tmp_path / "none.sqlite"])):
+            with pytest.raises(UsageError, match=f"a page that is not of an atlas, {name!r}"):
+                make(tmp_path)
+        assert page.read_text() == "mine"
+        page.unlink()
 
 
 def test_names_are_never_markup(atlas, tmp_path):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from cases import case
 
 import orthobench as ob
 from orthobench import api
@@ -12,7 +13,7 @@ from orthobench.errors import UsageError
 from orthobench.execute.suite_cells import complete, rest_of, undecided
 from orthobench.harness.cell import execute
 from orthobench.harness.executors import Event, Executor, Limits, run_inline
-from orthobench.harness.stopping import Termination
+from orthobench.harness.stopping import Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
 from orthobench.report.terminal.progress import Progress
@@ -215,6 +216,18 @@ def test_a_suite_with_another_text_is_not_complete(suite, finished):
     with Store(finished, write=True) as store:
         store.end(store.begin(replace(suite, text="!"), suite.cells(), "", {}))
     assert not is_complete(finished, suite)
+
+
+def test_a_suite_with_another_label_or_level_is_not_complete(suite, finished):
+    first, level = suite.problems[0], Target("violation", 1e-3)
+    others = {
+        "solver": {"solvers": (replace(suite.solvers[0], label="!"), *suite.solvers[1:])},
+        "problem": {"problems": (replace(first, label="!"), *suite.problems[1:])},
+        "level": {"problems": (replace(first, levels=(level,)), *suite.problems[1:])},
+    }
+    for name, changed in others.items():
+        with case(name):
+            assert not is_complete(finished, replace(suite, **changed))
 
 
 def test_a_suite_after_which_another_ran_is_not_complete(suite, finished):

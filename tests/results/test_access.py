@@ -86,6 +86,15 @@ def test_unwritable_store_with_a_log_is_read_in_full(store, monkeypatch, of):
     assert sorted(store.parent.iterdir()) == before
 
 
+def test_a_page_that_was_cut_off_is_read_from_the_log(store):
+    killed(store)
+    with store.open("ab") as file:
+        file.write(bytes(4096))
+    with Store(store) as opened:
+        assert opened.session("first")["command"] == "from the log"
+        assert len(opened.records("first")) == 2
+
+
 def test_pipes_and_folders_beside_a_store_are_refused(store):
     kinds = {"folder": os.mkdir, "pipe": os.mkfifo, "link": lambda at: at.symlink_to(store)}
     for end in BESIDE:

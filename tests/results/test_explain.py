@@ -84,6 +84,7 @@ def test_files_of_changed_code_are_named():
         assert said(role, others) == f"changed since: code of {role} ({file.name})"
         gone = " ".join([*digests.values(), "0123456789"])
         assert said(role, gone) == f"changed since: code of {role} (something is gone)"
+        assert said(role, 5).startswith(f"changed since: code of {role} 5 -> ")
 
 
 def test_changed_code_makes_another_key(suite, monkeypatch):

@@ -190,6 +190,12 @@ def test_start_of_a_run_that_is_told_once_counts_for_all_rows(tmp_path):
     assert math.isclose(run.trace[-1].metrics[VALUE], 2.0)
 
 
+def test_steps_that_cannot_be_counted_are_left_out(tmp_path):
+    rows = [f"{HEAD},unit,steps", "p,a,0,1.5,2,seconds,1e300", "p,a,0,2.5,1,seconds,1e300"]
+    (run,) = imported(tmp_path, "\n".join(rows)).records
+    assert [mark.work.steps for mark in run.trace] == [0, 0, 0]
+
+
 def test_benchopt_iterations_are_stops_although_times_fall(tmp_path):
     rows = [
         {"objective_name": "o", "data_name": "d", "solver_name": solver, "idx_rep": seed,

@@ -51,6 +51,16 @@ def test_places_of_blocks_say_who_summarizes_them():
         assert (place.reduces, place.moves, place.is_default) == (True, False, False), text
 
 
+def test_workers_that_no_machine_has_processors_for_are_refused(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("shutil.which", lambda _: "openssl")
+    monkeypatch.setattr("orthobench.tools.places.find_spec", lambda _: object())
+    assert place_of("dask:32").missing() is None
+    assert place_of("dask:33").missing() == (
+        "more than 32 workers are too many for the processors of this machine"
+    )
+
+
 def test_other_texts_are_refused():
     for text, message in (
         ("", "'' is no place to compute: write LIBRARY"),

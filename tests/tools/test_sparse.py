@@ -111,6 +111,17 @@ def test_parts_of_other_shapes_and_types_are_refused():
     for i, held in enumerate(broken):
         with case(str(i)), pytest.raises(DataError, match="damaged"):
             checked_sparse(held, "the samples")
+    longer, fewer, outside = (made("lil") for _ in range(3))
+    twice, unlike = (made("dia") for _ in range(2))
+    longer.rows[0] = [0, 1, 2]
+    longer.data[0] = [1.0]
+    fewer.rows, fewer.data = fewer.rows[:2], fewer.data[:2]
+    outside.rows[0], outside.data[0] = [10**6], [1.0]
+    twice.offsets = np.full_like(twice.offsets, 0)
+    unlike.offsets = unlike.offsets[:-1]
+    for i, held in enumerate((longer, fewer, outside, twice, unlike)):
+        with case(f"{held.format} {i}"), pytest.raises(DataError, match="damaged"):
+            checked_sparse(held, "the samples")
     with pytest.raises(DataError, match=r"must be a matrix .* not of shape \(6,\)"):
         checked_sparse(sparse.coo_array(DENSE[0]), "the samples")
 

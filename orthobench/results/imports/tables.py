@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orthobench.errors import DataError, quoted
-from orthobench.results.imports.curves import Curve, Point, checked
+from orthobench.results.imports.curves import LARGEST, Curve, Point, checked
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import listed
 
@@ -111,6 +111,6 @@ def _row(row: Mapping[str, Any], place: str) -> Curve:
 
     problem, solver = (str(row[name]).strip() for name in NEEDED[:2])
     seed, start, steps = number("seed"), optional("start"), optional("steps")
-    point = Point(number("cost"), number("value"), int(steps) if steps.is_integer() else -1)
+    point = Point(number("cost"), number("value"), int(steps) if 0 <= steps < LARGEST else -1)
     unit = str(row.get("unit") or "cost").strip()
     return checked(Curve(problem, solver, seed, [point], unit, start), place)

@@ -82,6 +82,8 @@ def test_provenance_has_the_known_facts(runs, made):
     assert told["ended"] == "cut off before its end"
     assert "git" not in told
     assert found["date"] == "2026-01-02 03:04 UTC"
+    foreign = made(runs("a", 1.0), environment={"git": {"commit": 5, "dirty": True}})
+    assert content_of(foreign)["provenance"]["git"] == "5, with changes not committed"
     ended = made(runs("a", 1.0), environment={}, ended="2026-01-03", started=None)
     told = content_of(ended)["provenance"]
     assert told == {
