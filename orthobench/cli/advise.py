@@ -20,9 +20,10 @@ orthobench advise -p "npy-stochastic-pca path=X.npy k=8" is about your data"""
 @click.option("-p", "--problem", type=Installed("problems"), metavar="SPEC",
               help='Advise on these data: "NAME key=value ...".')  # fmt: skip
 @click.option("--cost", type=click.Choice(("seconds", "samples", "flops")), default="seconds",
-              help="Minimise this cost.")  # fmt: skip
+              help="Minimise this cost; for a problem only, not for a family.")  # fmt: skip
 @click.option("--tolerance", type=float, default=0.01,
-              help="Accept solvers that leave this part of the gap: 0.01 or 1e-6.")  # fmt: skip
+              help="Accept solvers that leave this part of the gap, 0.01 or 1e-6; for a problem "
+              "only.")  # fmt: skip
 @click.option("--atlas", "file", type=FILE,
               help="Read this atlas.  [default: that of the package]")  # fmt: skip
 @AS_JSON

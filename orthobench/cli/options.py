@@ -68,8 +68,8 @@ def duration(text: str) -> float:
 
 TIMEOUT = click.option(
     "--timeout", type=POSITIVE, metavar="SECONDS",
-    help="Stop a cell that takes longer.  [default: ten times --seconds, minimum 25; or the "
-    "slowest cell, minimum 60]",
+    help="Stop a cell that takes longer.  [default: ten times the budget in seconds, minimum "
+    "25; or ten times the slowest cell, minimum 60]",
 )  # fmt: skip
 MEMORY_LIMIT = click.option(
     "--memory-limit", type=size, metavar="SIZE",

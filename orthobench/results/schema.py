@@ -111,7 +111,7 @@ def exists(path: Path) -> bool:
         If there is something else: a folder, a pipe or a device.
     """
     if path.exists() and not path.is_file():
-        raise StoreError(f"{path} is not a regular file; name another file with --store")
+        raise StoreError(f"{path} is not a regular file; name another file")
     return path.exists() and path.stat().st_size > 0
 
 
@@ -158,10 +158,10 @@ def recognise(path: Path) -> None:
     except OSError as error:
         raise StoreError(f"cannot read the store {path}: {error.strerror}") from None
     if len(header) < 100 or not header.startswith(b"SQLite format 3\x00"):
-        raise StoreError(f"{path} is not an orthobench store; name another file with --store")
+        raise StoreError(f"{path} is not an orthobench store; name another file")
     version = int.from_bytes(header[60:64], "big")
     if int.from_bytes(header[68:72], "big") != APPLICATION:
-        raise StoreError(f"{path} is another program's database; name another file with --store")
+        raise StoreError(f"{path} is another program's database; name another file")
     if version != VERSION:
         raise StoreError(
             f"the store {path} is of version {version}, and this orthobench reads {VERSION} only: "

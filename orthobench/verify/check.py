@@ -191,7 +191,7 @@ def lines(result: Verification) -> Iterator[str]:
         yield f"{plural(left_out, 'cell')} not checked:"
     for reason, cells in result.unchecked.items():
         yield f"  {plural(len(cells), 'cell')}, such as {cells[0]}: {reason}"
-    todo = "--share 1 computes all cells again, --seed N other ones"
+    todo = "--share 1 computes all cells again, --seed N others"
     if result.mismatches:
         todo = "ask the author of the store about these values before you use any"
     elif not result.recomputed:

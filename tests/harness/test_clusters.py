@@ -2,8 +2,10 @@
 
 import pytest
 
+from orthobench.errors import UsageError
 from orthobench.harness import clusters
 from orthobench.harness.clusters import ClusterError, _security, connected
+from orthobench.harness.executors import Executor
 
 distributed = pytest.importorskip("distributed")
 
@@ -48,3 +50,12 @@ def test_own_scheduler_listens_on_this_machine_only(monkeypatch):
     assert where == {"protocol": "tls://", "host": "127.0.0.1", "port": 0, "dashboard": False}
     assert issubclass(head, distributed.Scheduler)
     assert head.start_http_server is clusters.Silent.start_http_server
+
+
+@pytest.mark.parametrize(
+    ("name", "scheduler", "said"),
+    [("dask", None, "dask needs a scheduler"), ("local", "tls://a:1", "local takes no scheduler")],
+)
+def test_executor_and_scheduler_that_do_not_fit_are_refused(name, scheduler, said):
+    with pytest.raises(UsageError, match=said):
+        Executor(name, scheduler=scheduler)

@@ -152,9 +152,9 @@ class Executor:
         if self.workers != "auto":
             whole(self.workers, "workers", why=", nor 'auto'")
         if (self.scheduler is None) == (self.name == "dask"):
-            raise UsageError(
-                f"a scheduler such as tls://HOST:8786 goes with dask alone, not {self.name}"
-            )
+            if self.name == "dask":
+                raise UsageError("the executor dask needs a scheduler, such as tls://HOST:8786")
+            raise UsageError(f"the executor {self.name} takes no scheduler: take dask, or none")
         if self.name == "inline" and (self.at_once != 1 or self.limits != Limits()):
             raise UsageError("workers and limits need processes: take the executor local or dask")
         if self.limits.memory is not None and sys.platform != "linux" and self.name != "dask":
