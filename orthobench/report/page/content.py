@@ -222,7 +222,8 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
         "orthobench": ran_on.get("orthobench"),
         "Python": ran_on.get("python"),
         **(ran_on.get("packages") or {}),
-        "git": f"{git.get('commit') or ''}" + ", with changes not committed" * bool(git.get("dirty")),
+        "git": str(git.get("commit") or "")
+        + ", with changes not committed" * bool(git.get("dirty")),
         **origin_lines(dict.fromkeys(run.solver.name for run in results.records)),
     }
     return {name: clean(str(value)) for name, value in facts.items() if value}
