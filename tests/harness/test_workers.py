@@ -52,8 +52,8 @@ def test_executor_refuses_settings_that_it_does_not_have(monkeypatch):
     for name, settings, message in (
         ("locla", {}, "did you mean 'local'"),
         ("local", {"workers": 0}, "workers must be a whole number >= 1, not 0, nor 'auto'"),
-        ("inline", {"scheduler": "tls://a:1"}, "goes with dask alone, not inline"),
-        ("dask", {}, "goes with dask alone, not dask"),
+        ("inline", {"scheduler": "tls://a:1"}, "inline takes no scheduler"),
+        ("dask", {}, "scheduler"),
         ("inline", {"workers": 2}, "workers and limits need processes"),
         ("inline", {"limits": Limits(isolate=True)}, "workers and limits need processes"),
     ):
