@@ -63,7 +63,7 @@ def seconds(make, X):
 
 
 @pytest.mark.parametrize("case", [*DENSE, *SPARSE], ids=lambda case: "x".join(map(str, case)))
-def test_it_costs_no_more_than_scikit_learns(benchmark, beside, report, case):
+def test_pca_is_as_fast_as_that_of_scikit_learn(benchmark, beside, report, case):
     rows, d, k, *density = case
     X = sparse(rows, d, *density) if density else dense(rows, d)
     ours, theirs = [], []

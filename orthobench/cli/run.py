@@ -81,6 +81,7 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
     from orthobench import api
     from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits
+    from orthobench.harness.stopping import RunStatus
     from orthobench.registry.suite_file import requested_suite
     from orthobench.report.terminal.progress import Progress
     from orthobench.stats.noninferiority import FEWEST
@@ -112,4 +113,6 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
         name = shlex.quote(str(results.path))
         say(f"tables   orthobench show {name}{at}")
         say(f"page     orthobench report {name}{at} --open")
-    sys.exit(FAILED if any(run.key in results.reported_keys for run in results.failures) else 0)
+    failed = any(run.key in results.reported_keys for run in results.failures)
+    unfinished = {run.stop.status for run in results.records} == {RunStatus.TIMEOUT}
+    sys.exit(FAILED if failed or unfinished else 0)

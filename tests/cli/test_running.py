@@ -1,5 +1,7 @@
 """`orthobench run`: what its options become, and what it says, without a run."""
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,7 +32,7 @@ def run(monkeypatch, tmp_path):
             if error:
                 raise error
             failures = [SimpleNamespace(key=key) for key in failing]
-            return SimpleNamespace(path=path, failures=failures, reported_keys={*shown})
+            return SimpleNamespace(path=path, failures=failures, reported_keys={*shown}, records=())
 
         monkeypatch.setattr(suite_file, "requested_suite", requested)
         monkeypatch.setattr(api, "run", runs)
@@ -93,3 +95,13 @@ def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run):
 def test_it_fails_where_a_run_did_that_reports_show(run):
     codes = {(): 0, ("1",): 1, ("3",): 0, ("3", "2"): 1}
     assert {failing: run("mine", failing=failing).exit_code for failing in codes} == codes
+
+
+def test_a_run_of_which_a_limit_cut_every_cell_fails(tmp_path):
+    (tmp_path / "slow.py").write_text(
+        "import time\ndef run(problem, steps, rng):\n    time.sleep(60)\n"
+    )
+    words = ["run", "-p", "digits k=2", "-s", "slow.py:run", "--seeds", "1", "--timeout", "2"]
+    command = [sys.executable, "-m", "orthobench", *words, "--no-figures", "-q"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr

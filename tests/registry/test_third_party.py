@@ -77,7 +77,7 @@ def test_it_is_listed_with_its_version(call):
     assert call("show", "minibatch-oja", "--json")["distribution"] == NAME
 
 
-def test_it_runs_and_the_store_has_its_version(call):
+def test_a_store_has_the_version_of_a_third_party_plugin(call):
     words = ["-p", "spiked-covariance n=10 k=2", "-s", "minibatch-oja", "-s", "batch-pca"]
     how = ["--seeds", "1", "--samples", "200", "--no-figures", "--executor", "inline"]
     ran = call("run", *words, *how, "--store", "store.sqlite", "--json")

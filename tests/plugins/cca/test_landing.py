@@ -51,7 +51,7 @@ def test_a_safe_step_keeps_the_defect_below_its_bound(seed, attraction, defect):
 
 
 @pytest.mark.parametrize("units", [(1.0, 1.0), (1e8, 1e-6)])
-def test_it_lands_on_the_leading_eigenvectors_in_any_unit(units):
+def test_pencil_landing_finds_the_eigenvectors_in_any_unit(units):
     A, B = pencil()
     problem = ob.generalized_eigenvectors(A * units[0], B * units[1], 2)
     outcome = ob.solve("pencil-landing", problem, ob.Budget(steps=20_000))

@@ -74,7 +74,7 @@ def ran(tmp_path, *places):
 
 
 @pytest.mark.wide
-def test_it_runs_at_tiny_sizes_and_is_drawn_against_size(tmp_path):
+def test_the_suite_devices_is_drawn_against_size(tmp_path):
     swept = ran(tmp_path, "numpy", "numpy/float32")
     assert swept >= {
         "spiked-covariance n=10 against k",

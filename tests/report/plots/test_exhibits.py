@@ -21,7 +21,7 @@ def test_all_solvers_are_shown_at_one_seed_and_loaded_once(three, exhibit):
     assert not found.absent
 
 
-def test_nothing_to_look_at_is_no_exhibition(three):
+def test_problems_without_exhibits_have_no_exhibition(three):
     assert exhibitions(three, lambda records: {r.key: {} for r in records}) == []
     assert exhibitions([], lambda records: {}) == []
 
