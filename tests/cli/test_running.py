@@ -75,7 +75,7 @@ def test_options_of_the_run_are_passed_on(run):
     assert run("mine", "--decide").exit_code == 2
 
 
-def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run):
+def test_figures_are_drawn_beside_the_store_unless_they_are_off(run):
     last = (
         "tables   orthobench show 'x/s q.sqlite' --tolerance 0.25\n"
         "page     orthobench report 'x/s q.sqlite' --tolerance 0.25 --open\n"
@@ -92,7 +92,7 @@ def test_figures_are_drawn_beside_the_store_unless_nobody_wants_them(run):
     )
 
 
-def test_it_fails_where_a_run_did_that_reports_show(run):
+def test_a_failed_run_that_reports_show_gives_exit_code_1(run):
     codes = {(): 0, ("1",): 1, ("3",): 0, ("3", "2"): 1}
     assert {failing: run("mine", failing=failing).exit_code for failing in codes} == codes
 

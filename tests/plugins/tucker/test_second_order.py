@@ -50,7 +50,7 @@ def test_a_tensor_of_exact_rank_is_recovered(second_order, kind):
 
 
 @kinds
-def test_it_fails_where_the_objective_is_zero_at_the_start(second_order, kind):
+def test_an_objective_of_zero_at_the_start_fails(second_order, kind):
     T = np.zeros((3, 3, 3))
     for i, j, k in permutations(range(3)):
         T[i, j, k] = 1.0
@@ -64,7 +64,7 @@ def test_it_fails_where_the_objective_is_zero_at_the_start(second_order, kind):
 
 @starts
 @kinds
-def test_it_fails_where_all_of_the_objective_is_rounding(second_order, kind, start):
+def test_an_objective_of_rounding_alone_fails(second_order, kind, start):
     """The third moment of symmetric data vanishes."""
     half = np.random.default_rng(0).standard_normal((60, 10))
     oracle = second_order.moment(order=3, r=3, X=np.vstack([half, -half]))

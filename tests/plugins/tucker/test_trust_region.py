@@ -85,7 +85,7 @@ def test_it_leaves_a_saddle_point(second_order, kind):
     assert second_order.objective(state.point) == pytest.approx(np.sum(values[-2:] ** 2), rel=1e-12)
 
 
-def test_it_fails_where_no_radius_is_left_though_there_is_a_gradient(second_order):
+def test_a_vanished_radius_with_a_gradient_fails(second_order):
     oracle = second_order.moment(order=3)
     state = second_order.begun(TrustRegion(start="random"), oracle)
     state.radius = 1e-18
