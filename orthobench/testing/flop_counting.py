@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import packages_distributions
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -49,7 +52,11 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     _refuse_functions(runner.oracle)
     runner.run(1)  # imports what the solver needs, which must not happen while counting
     try:
-        with counting() as tally, _counting_oracle(runner.oracle, tally) as begin_counting:
+        with (
+            counting() as tally,
+            _counting_oracle(runner.oracle, tally) as begin_counting,
+            _named_modules() as modules,
+        ):
             run = runner.start(before_init=begin_counting)
             run.advance(runner.steps)
             _refuse_plain_arrays(run)
@@ -62,7 +69,9 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
             f"{tally.refusal or error}; pass plain=, the same method in plain NumPy"
         ) from error
     work, total = run.state.work, tally.flops
-    others = (plain or solver).packages
+    homes = packages_distributions()
+    called = {one.lower() for module in modules for one in homes.get(module, ())}
+    others = [name for name in (plain or solver).packages if name.lower() in called]
     if others and total < work.flops:
         raise NotCheckable(f"its arithmetic is done in {', '.join(others)}; pass plain=, the same "
                            "method in plain NumPy")  # fmt: skip
@@ -79,6 +88,32 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
         "(orthobench.contract.flops); if the formulae give leading terms only, check on a larger "
         "instance; if other code than NumPy's does some, pass plain=, the same method in NumPy",
     )
+
+
+@contextmanager
+def _named_modules() -> Iterator[set[str]]:
+    """Yield a set that gets the packages of all code that runs, and of all that it names.
+
+    Compiled code is not seen as it runs, but the code that calls it names it.
+    """
+    found, seen = set[str](), set[CodeType]()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code, known = frame.f_code, frame.f_globals
+        if event == "call" and code not in seen:
+            seen.add(code)
+            named = [known[name] for name in code.co_names if name in known]
+            homes = [getattr(one, "__module__", None) or getattr(one, "__name__", "")
+                     for one in named]  # fmt: skip
+            found.update(str(home).partition(".")[0]
+                         for home in (known.get("__name__"), *homes, *code.co_names))  # fmt: skip
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
 
 
 def _refuse_plain_arrays(run: Run) -> None:
