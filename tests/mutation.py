@@ -74,8 +74,8 @@ ROOMS = {
             "tests/plugins/test_conformance.py",
         )
         for name in (
-            "bridges", "cca", "givens", "gpower", "kit", "orthogonal_tensor", "papers", "pca", "polar",
-            "sparse_pca", "stiefel", "stochastic_pca", "tensor_power", "tucker",
+            "bridges", "cca", "givens", "gpower", "kit", "orthogonal_tensor", "papers", "pca",
+            "polar", "sparse_pca", "stiefel", "stochastic_pca", "tensor_power", "tucker",
         )
     },
 }  # fmt: skip

@@ -16,10 +16,10 @@ from orthobench.testing.short_runs import Runner
 from orthobench.tools.machine import resident
 
 GROWTH = 4 * 2**20
-"""Maximum memory that a short run leaves behind, in bytes: caches and fragments."""
+"""Maximum memory that a short run leaves behind, in bytes."""
 
 LONG = 1000
-"""Maximum number of steps of a run on samples, which make progress slowly."""
+"""Maximum number of steps of a run on samples."""
 
 
 def check_memory(runner: Runner) -> None:

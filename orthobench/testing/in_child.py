@@ -1,4 +1,4 @@
-"""Checks in a process of their own, so that one that hangs is cut, and one that crashes fails."""
+"""Checks in a process of their own, so that one may hang or crash."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from orthobench.tools.processes import Process, ProcessError
 FAILED, THREADS = CheckStatus.FAILED.value, "threads"
 
 GRACE = 20.0
-"""Seconds more that the process has to start, until its first check."""
+"""Further seconds until the first check."""
 
 
 def checked(asked: Asked, limit: float) -> Iterator[dict[str, str]]:
     """Yield the `facts` of all checks, in their order.
 
-    If a check ends its process, or finds threads that it leaves behind, the other checks of that
-    solver or problem are skipped, and a new process makes the next ones.
+    If a check ends its process or finds threads, a new process goes on with the next item.
     """
     died: dict[str, str] = {}
     made = 0
@@ -56,7 +55,7 @@ def checked(asked: Asked, limit: float) -> Iterator[dict[str, str]]:
 def main(channel: Channel, asked: Any, first: int, died: dict[str, str]) -> None:
     """Make the checks from number `first` on; send a message before and after each.
 
-    `died` has the check after which the others are skipped, by the name of solver or problem.
+    `died` has the check after which others are skipped, by the name of the item.
     """
     try:
         found = enumerate(cases(Asked(**asked), catalogue()))
