@@ -178,12 +178,13 @@ def _paragraphs(node: ast.Constant) -> Iterator[Text]:
         code = line.rstrip().endswith("::")
         plain = line.strip()
         heading = bool(re.fullmatch(r"-{3,}", plain)) or bool(re.match(r"\w[\w, *]* : ", plain))
-        if plain and not heading and not plain.startswith((">>>", "...")):
-            begin = begin if paragraph else node.lineno + number
-            paragraph.append(plain)
-        elif paragraph:
+        text = plain and not heading and not plain.startswith((">>>", "...", "python "))
+        if paragraph and (not text or plain.startswith("- ")):
             yield Text(begin, " ".join(paragraph))
             paragraph = []
+        if text:
+            begin = begin if paragraph else node.lineno + number
+            paragraph.append(plain)
 
 
 def sentences(text: Text) -> Iterator[Text]:
