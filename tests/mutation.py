@@ -4,8 +4,8 @@
 
 Draws a random sample of the changes that Cosmic Ray can make in all rooms. Tests each in a copy of
 the project, up to the first failure: by the tests of the module, or of its importers if it has
-none, then for a while by the others of its room. Prints the scores, and the survivors as diffs. Each
-of these needs a test, or is equivalent. Needs the extra: mutation.
+none, then for a while by the others of its room. Prints the scores, and the survivors as diffs.
+Each of these needs a test, or is equivalent. Needs the extra: mutation.
 
 The sample leaves out most replacements of an arithmetic operator, which would crowd out the rest
 (`ONE_EACH`). It leaves out equivalent changes: comparisons that are the same for names (`EQUAL`);
