@@ -27,6 +27,7 @@ from facts import (  # noqa: E402
     references,
     solver_rows,
 )
+from orthobench_papers.reproduce import catalogue as with_papers  # noqa: E402
 
 from orthobench.atlas.answers import (  # noqa: E402
     NOBODY,
@@ -39,7 +40,6 @@ from orthobench.atlas.answers import (  # noqa: E402
 )
 from orthobench.atlas.table import Atlas  # noqa: E402
 from orthobench.decide.answer import Answer  # noqa: E402
-from orthobench.registry.plugins import catalogue  # noqa: E402
 from orthobench.tools.formatting import clean  # noqa: E402
 
 PART = re.compile(r"(<!-- write: ([\w-]+)(?: ([^\n]+?))? -->\n).*?(<!-- end -->\n)", re.DOTALL)
@@ -130,7 +130,7 @@ def linked(one: Answer) -> str:
 def papers(_: str) -> str:
     """Return the table of papers, with the counts of their published pages."""
     lines = ["| paper | claims that hold | others | in short |", "|---|---|---|---|"]
-    for name, provided in catalogue().papers.items():
+    for name, provided in with_papers().papers.items():
         page = ROOT / "reports" / name / "README.md"
         (counts,) = COUNTS.findall(page.read_text(encoding="utf-8"))
         total, holding, *others = re.split(r" claims?, |, | and ", counts)

@@ -62,7 +62,6 @@ ROOMS = {
     "orthobench/racing": ("tests/racing",),
     "orthobench/registry": ("tests/registry", "tests/cli/test_plugins.py"),
     "orthobench/report": ("tests/report", "tests/cli/test_reporting.py"),
-    "orthobench/reproduce": ("tests/reproduce", "tests/plugins/papers"),
     "orthobench/results": ("tests/results", "tests/verify"),
     "orthobench/stats": ("tests/stats",),
     "orthobench/testing": ("tests/testing",),

@@ -11,14 +11,14 @@ from orthobench_kit.symmetric_tensors import contracted
 from orthobench_stiefel.orthogonal_group import orthogonal_group
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import (
+from orthobench.tools.geometry import rotate
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,
     mean_within,
     share_within,
 )
-from orthobench.tools.geometry import rotate
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_trial, instance
 
 PROBLEMS = ("brockett", "procrustes", "ica")

@@ -3,12 +3,16 @@
 import sys
 
 import pytest
+from orthobench_papers.reproduce import Paper, papers_of
+from orthobench_papers.reproduce.claims import Verdict
+from orthobench_papers.reproduce.installed import Catalogue
 
-from orthobench.registry.claims import Verdict
-from orthobench.reproduce import papers_of
+from orthobench.contract import hookimpl
+from orthobench.errors import UsageError
+from orthobench.registry.plugins import Plugin
 
 CODE = """
-from orthobench.reproduce import Measurement, Verdict
+from orthobench_papers.reproduce import Measurement, Verdict
 
 def double(x):
     return 2 * x
@@ -86,3 +90,18 @@ def test_a_paper_has_the_claims_of_its_file(written):
 def test_a_mistake_in_a_file_names_the_file(written, old, new):
     with pytest.raises(ValueError, match=r"^mine_2030\.toml: "):
         written(TEXT.replace(old, new, 1))
+
+
+def test_paper_of_two_plugins_is_neither_and_others_stay(tmp_path):
+    def brings(*items):
+        return hookimpl(lambda: items)
+
+    known, one, two = Catalogue(), Plugin("one"), Plugin("two")
+    mine, other = (Paper(name, "A. Author", (), tmp_path) for name in ("mine-2030", "other-2031"))
+    known.add_papers(brings(mine), one)
+    known.add_papers(brings(mine, other), two)
+    known.add_papers(brings("paper"), Plugin("three"))
+    assert known.paper("other-2031") is other
+    with pytest.raises(UsageError, match="'two' and plugin 'one' both bring paper 'mine-2030'"):
+        known.paper("mine-2030")
+    assert "'paper' is not a Paper" in known.broken["papers of three"]

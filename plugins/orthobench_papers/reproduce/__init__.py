@@ -7,7 +7,11 @@ that makes an estimate, an interval and a verdict of one number for each seed.
 
 from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import Streams, canonical, describe
-from orthobench.registry.claims import (
+from orthobench.results.runs import Run
+from orthobench.results.tuning import average
+from orthobench.stats.bootstrap import spread, spread_name
+from orthobench.stats.curves import curve
+from orthobench_papers.reproduce.claims import (
     Check,
     Claim,
     Evidence,
@@ -17,12 +21,7 @@ from orthobench.registry.claims import (
     Verdict,
     papers_of,
 )
-from orthobench.registry.plugins import catalogue
-from orthobench.results.runs import Run
-from orthobench.results.tuning import average
-from orthobench.stats.bootstrap import spread, spread_name
-from orthobench.stats.curves import curve
-from orthobench.stats.estimates import (
+from orthobench_papers.reproduce.estimates import (
     always_within,
     mean_within,
     median_within,
@@ -30,6 +29,7 @@ from orthobench.stats.estimates import (
     share_within,
     together,
 )
+from orthobench_papers.reproduce.installed import catalogue
 
 __all__ = [
     "Check", "Claim", "Evidence", "Measurement", "Paper", "Picture", "Run", "Streams", "Verdict",

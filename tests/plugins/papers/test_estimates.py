@@ -1,9 +1,8 @@
 """Estimates that decide claims: intervals between bounds, and what they are of."""
 
 import pytest
-
-from orthobench.registry.claims import Measurement, Verdict
-from orthobench.stats.estimates import (
+from orthobench_papers.reproduce.claims import Measurement, Verdict
+from orthobench_papers.reproduce.estimates import (
     always_within,
     decided,
     mean_within,

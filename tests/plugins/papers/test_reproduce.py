@@ -2,17 +2,18 @@
 
 import pytest
 from click.testing import CliRunner
+from orthobench_papers.reproduce import origin
+from orthobench_papers.reproduce.check import Checked, check, counts_line, select
+from orthobench_papers.reproduce.claims import Claim, Measurement, Paper, Verdict
+from orthobench_papers.reproduce.estimates import median_within, ratio_within, share_within
+from orthobench_papers.reproduce.installed import catalogue
+from orthobench_papers.reproduce.runs import Runs
 
 from orthobench import api
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
-from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
-from orthobench.registry.plugins import Plugin, Provided, catalogue
-from orthobench.reproduce import origin
-from orthobench.reproduce.check import Checked, check, counts_line, select
-from orthobench.reproduce.runs import Runs
+from orthobench.registry.plugins import Plugin, Provided
 from orthobench.results.results import Results
-from orthobench.stats.estimates import median_within, ratio_within, share_within
 
 SUITE = """
 seeds = { full = 6, quick = 3 }

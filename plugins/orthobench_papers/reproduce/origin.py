@@ -11,8 +11,8 @@ from typing import Any
 
 from orthobench.harness.identity import canonical
 from orthobench.harness.source_digests import CORE, LENGTH, digests, parts
-from orthobench.registry.claims import Paper
 from orthobench.registry.plugins import Registry
+from orthobench_papers.reproduce.claims import Paper
 
 CLAIMS = "claims and suites"
 

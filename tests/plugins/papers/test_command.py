@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from orthobench_papers.reproduce import command
+from orthobench_papers.reproduce.claims import Claim, Measurement, Paper, Verdict
+from orthobench_papers.reproduce.installed import Catalogue
 
 from orthobench.cli.main import main
-from orthobench.registry import plugins
-from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
-from orthobench.registry.plugins import Plugin, Provided, Registry
-from orthobench.reproduce import publish
+from orthobench.registry.plugins import Plugin, Provided
 
 
 def measured(verdict):
@@ -33,9 +33,9 @@ def reproduce(monkeypatch, tmp_path):
             Claim("second", "It falls.", "Table 2", measured(verdict)),
         )
         paper = Paper("toys-2020", "A. Author, Toys", claims, tmp_path / "suites")
-        known = Registry(papers={"toys-2020": Provided(paper, Plugin("toys"))})
-        monkeypatch.setattr(plugins, "catalogue", lambda: known)
-        monkeypatch.setattr(publish, "publish", write)
+        known = Catalogue(papers={"toys-2020": Provided(paper, Plugin("toys"))})
+        monkeypatch.setattr(command, "catalogue", lambda: known)
+        monkeypatch.setattr(command, "publish_page", write)
         return CliRunner().invoke(main, ["reproduce", *words])
 
     call.published = published

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from orthobench.registry.claims import Measurement, Verdict
 from orthobench.stats.bootstrap import interval, quantiles, student_quantile
+from orthobench_papers.reproduce.claims import Measurement, Verdict
 
 
 def decided(ends: tuple[float, float], low: float, high: float) -> Verdict:

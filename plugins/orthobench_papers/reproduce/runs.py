@@ -15,15 +15,15 @@ from orthobench.contract.parameters import values_of
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.identity import label
 from orthobench.harness.suite import FULL, QUICK, SMOKE, Suite
-from orthobench.registry.claims import Evidence, Paper
 from orthobench.registry.entries import specification
-from orthobench.registry.plugins import catalogue, noted
 from orthobench.registry.suite_file import load, sized
 from orthobench.results.results import Results
 from orthobench.results.runs import Run, run_label
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import cost_or_metric, final
 from orthobench.tools.arrays import Array
+from orthobench_papers.reproduce.claims import Evidence, Paper
+from orthobench_papers.reproduce.installed import catalogue
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class ClaimError(OrthobenchError):
 
 @dataclass
 class Runs:
-    """The runs of a paper's suites, which implement `orthobench.registry.claims.Evidence`.
+    """The runs of a paper's suites, which implement `Evidence`.
 
     Attributes
     ----------
@@ -126,9 +126,10 @@ class Runs:
 
     def asked(self, ask: Callable[[Evidence], T]) -> T:
         """Return the result of a check or a picture, and note which methods it asks for."""
-        with noted() as names:
-            found = ask(self)
-        self.names |= names
+        asked = catalogue().asked
+        asked.clear()
+        found = ask(self)
+        self.names |= asked
         return found
 
     def _suite(self, name: str) -> Suite:

@@ -15,10 +15,10 @@ import click
 
 from orthobench.errors import OrthobenchError, unknown
 from orthobench.harness.suite import FULL, QUICK, SMOKE
-from orthobench.registry.claims import Claim, Measurement, Paper, Verdict
-from orthobench.reproduce.runs import Runs
 from orthobench.tools.datasets import data_folder
 from orthobench.tools.formatting import number, plural
+from orthobench_papers.reproduce.claims import Claim, Measurement, Paper, Verdict
+from orthobench_papers.reproduce.runs import Runs
 
 COLOURS = {
     Verdict.HOLDS: "green",

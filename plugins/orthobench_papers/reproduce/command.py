@@ -9,6 +9,15 @@ import click
 
 from orthobench.cli.options import AS_JSON, FOLDER, QUIET, WORKERS
 from orthobench.cli.printing import FAILED, print_json, say
+from orthobench.errors import UsageError
+from orthobench.harness.suite import FULL, SMOKE
+from orthobench.tools.files import make_folder, safe_join
+from orthobench_papers.reproduce.check import check, claim_lines, counts_line, facts, select
+from orthobench_papers.reproduce.installed import catalogue
+from orthobench_papers.reproduce.origin import changed
+from orthobench_papers.reproduce.publish import PAGE
+from orthobench_papers.reproduce.publish import publish as publish_page
+from orthobench_papers.reproduce.runs import Runs
 
 
 @click.command()
@@ -41,13 +50,6 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
     its interval over the seeds. The exit code is 1 if a verdict is not the published one. The same
     command goes on after an interruption.
     """
-    from orthobench.harness.suite import FULL, SMOKE
-    from orthobench.registry.plugins import catalogue
-    from orthobench.reproduce.check import check, claim_lines, counts_line, facts, select
-    from orthobench.reproduce.publish import publish as publish_page
-    from orthobench.reproduce.runs import Runs
-    from orthobench.tools.files import make_folder, safe_join
-
     _refuse_meaningless(paper, bool(names), size, publish, out, stale)
     if paper is None:
         (_list_pages if stale else _list_papers)(as_json)
@@ -86,8 +88,6 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
 def _refuse_meaningless(
     paper: str | None, some: bool, size: str | None, publish: bool, out: Path | None, stale: bool
 ) -> None:
-    from orthobench.errors import UsageError
-
     rules = {
         "--stale lists all pages: leave other options out":
             stale and (paper or some or size or publish),
@@ -104,11 +104,6 @@ def _refuse_meaningless(
 
 
 def _list_pages(as_json: bool) -> None:
-    from orthobench.registry.plugins import catalogue
-    from orthobench.reproduce.origin import changed
-    from orthobench.reproduce.publish import PAGE
-    from orthobench.tools.files import safe_join
-
     registry, found = catalogue(), {}
     for name, provided in registry.papers.items():
         page = safe_join(Path(), "reports", name) / PAGE
@@ -124,9 +119,10 @@ def _list_pages(as_json: bool) -> None:
 
 
 def _list_papers(as_json: bool) -> None:
-    from orthobench.registry.plugins import catalogue
-
     papers = [provided.item for provided in catalogue().papers.values()]
+    for name, why in catalogue().broken.items():
+        if name.startswith("paper"):
+            say(f"{name!r} is broken: {why}", err=True)
     if as_json:
         print_json([{"name": p.name, "reference": p.reference, "claims": [c.name for c in p.claims]}
                     for p in papers])  # fmt: skip
