@@ -15,7 +15,8 @@
 - `flops` has closed formulae to count work.
 
 The modules have more: `exhibits` for pictures of solutions, `panel` for figures of papers,
-`placed_solvers` for ends that only a device knows. `orthobench.tools.compiled` compiles kernels.
+`placed_solvers` for ends that only a device knows. `orthobench_kit.compiled` compiles kernels, and
+`orthobench_kit.reading` reads the data of users.
 """
 
 from orthobench.contract.black_boxes import black_box, skip

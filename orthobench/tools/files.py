@@ -110,6 +110,14 @@ def opened(path: Path) -> BufferedReader:
     return os.fdopen(number, "rb")
 
 
+def file_state(path: Path, offset: int = 0) -> tuple[str, str, int, int, int] | None:
+    """Return path, size and time of change of a file, with a position in it; None if absent."""
+    if not path.is_file():
+        return None
+    state = path.stat()
+    return "file", str(path), offset, state.st_size, state.st_mtime_ns
+
+
 def refuse_link(path: Path) -> None:
     """Raise a `UsageError` for a link, whose author chose the file that would be written."""
     if path.is_symlink():
