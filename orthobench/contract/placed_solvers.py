@@ -141,7 +141,7 @@ class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
     All arrays of the oracle are at the place that users name. The solver gets their functions with
     ``xp = namespace(x)``. It keeps to the standard (no writing into arrays, no einsum), and returns
     such arrays in its `Solution`. `like` moves NumPy arrays there. `advance` should read no value
-    back, since each one waits for the device: see `orthobench.tools.arrays` and `EndingState`. For
+    back, since each one waits for the device: see `orthobench_kit.arrays` and `EndingState`. For
     NumPy it may call a compiled kernel.
 
     Class attributes

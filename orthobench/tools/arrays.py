@@ -1,14 +1,12 @@
 """Arrays and numbers of every library, and checks of users' arrays.
 
 The numbers of a step are Python's with NumPy, and arrays of shape () with other libraries, so that
-no step waits for a device. `inner`, `norm`, `sqrt`, `ratio`, `where`, `minimum` and `maximum` take
-both.
+no step waits for a device. `norm` and `where` take both.
 """
 
 from __future__ import annotations
 
 import math
-import mmap
 from collections.abc import Callable
 from functools import lru_cache
 from numbers import Integral
@@ -25,9 +23,6 @@ Array: TypeAlias = NDArray[np.float64]
 KEPT = 64
 """Maximum number of rows of cached identity matrices."""
 
-Scalar = TypeVar("Scalar", bound=np.generic)
-"""A type of the entries of arrays."""
-
 AnyArray = TypeVar("AnyArray", bound=Any)
 """An array of any library."""
 
@@ -39,23 +34,6 @@ def namespace(x: Any) -> Any:
     from array_api_compat import array_namespace
 
     return array_namespace(x)
-
-
-def like(values: NDArray[np.generic], x: Any) -> Any:
-    """Return NumPy values as an array like x; floats get its precision."""
-    kind = x.dtype if values.dtype.kind == "f" else None
-    if isinstance(x, np.ndarray):
-        return values if kind is None else values.astype(kind, copy=False)
-    from array_api_compat import device
-
-    return namespace(x).asarray(values, dtype=kind, device=device(x))
-
-
-def rows_of(A: Any, rows: Any) -> Any:
-    """Return a copy of the rows with some numbers, which are an array of the same library."""
-    if isinstance(A, np.ndarray):
-        return A[rows]
-    return namespace(A).take(A, rows, axis=0)
 
 
 def identity(size: int, x: Any) -> Any:
@@ -93,46 +71,11 @@ def in_rows(x: AnyArray) -> AnyArray:
     return cast(AnyArray, made)
 
 
-def inner(A: Any, B: Any) -> Any:
-    """Return the sum of the products of the entries of two arrays."""
-    if isinstance(A, np.ndarray):
-        return float(np.vdot(A, B))
-    return namespace(A).sum(A * B)
-
-
 def norm(A: Any) -> Any:
     """Return the root of the sum of the squared entries of an array."""
     if isinstance(A, np.ndarray):
         return float(np.linalg.norm(A))
     return namespace(A).linalg.vector_norm(A)
-
-
-def sqrt(x: Any) -> Any:
-    """Return the square root of a number."""
-    return math.sqrt(x) if isinstance(x, float) else namespace(x).sqrt(x)
-
-
-def not_finite(x: Any) -> Any:
-    """Return whether a number is NaN or infinite."""
-    return not math.isfinite(x) if isinstance(x, float) else ~namespace(x).isfinite(x)
-
-
-def ratio(over: Any, under: Any, otherwise: float) -> Any:
-    """Return the ratio of two numbers, or another number if the second is not positive."""
-    if isinstance(under, float):
-        return over / under if under > 0 else otherwise
-    positive = under > 0
-    return where(positive, over / where(positive, under, 1.0), otherwise)
-
-
-def numbers(*values: Any) -> list[float]:
-    """Return numbers as Python floats; this waits for the device."""
-    if isinstance(values[0], (float, np.floating)):
-        return [float(value) for value in values]
-    stacked = namespace(values[0]).stack(values)
-    if hasattr(stacked, "tolist"):  # one transfer
-        return [float(value) for value in stacked.tolist()]
-    return [float(stacked[i]) for i in range(len(values))]
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
@@ -147,29 +90,6 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
     if not hasattr(no, "shape"):
         no = xp.full_like(yes, no)
     return xp.where(condition, yes, no)
-
-
-def minimum(a: Any, b: Any) -> Any:
-    """Return the smaller of two numbers."""
-    return where(b < a, b, a)
-
-
-def maximum(a: Any, b: Any) -> Any:
-    """Return the larger of two numbers."""
-    return where(b > a, b, a)
-
-
-def unshared(values: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return an array that its caller cannot change: a copy, unless it is read-only.
-
-    Memory maps are returned as they are, since a copy would read them.
-    """
-    at: object = values
-    frozen = True
-    while isinstance(at, np.ndarray):
-        frozen, at = frozen and not at.flags.writeable, at.base
-    kept = isinstance(at, mmap.mmap) or (frozen and at is None)
-    return values if kept else values.copy(order="K")
 
 
 def is_number(value: Any) -> bool:
@@ -254,16 +174,3 @@ def check_rows(
         f"{what} {number(first + int(bad[0]))} (counted from 0) {reason}: "
         f"feature {column} is {float(row[column])!r}{more}; clean or rescale the data"
     )
-
-
-def release(rows: NDArray[np.generic]) -> None:
-    """Release the pages of a read-only or shared memory map."""
-    at: object = rows
-    while isinstance(at, np.ndarray):
-        # a private map (mode c) holds its own changes
-        if isinstance(at, np.memmap) and at.mode == "c":
-            return
-        at = at.base
-    advice = getattr(mmap, "MADV_DONTNEED", None)
-    if isinstance(at, mmap.mmap) and advice is not None:
-        at.madvise(advice)

@@ -7,6 +7,7 @@ from math import inf, prod, sqrt
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import not_finite, ratio
 from orthobench_kit.polar import newton_schulz
 from orthobench_kit.stacks import defects, most, q_factor, sizes, stacked
 
@@ -23,7 +24,7 @@ from orthobench.contract import (
 )
 from orthobench.contract.placed_solvers import EndingState, finish_if
 from orthobench.contract.solver import OracleT_contra, StateT
-from orthobench.tools.arrays import norm, not_finite, ratio
+from orthobench.tools.arrays import norm
 from orthobench_stiefel import FiniteSumOracle, ProductOracle
 
 DRIFT = 1e-13

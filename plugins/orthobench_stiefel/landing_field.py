@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from orthobench_kit.arrays import maximum, minimum, ratio, sqrt
 from orthobench_kit.stacks import lengths, plural, sizes, transposed
 
 from orthobench.contract import flops, identity, namespace
 from orthobench.contract.placed_solvers import unless_ended
 from orthobench.contract.solver import StateT
-from orthobench.tools.arrays import maximum, minimum, ratio, sqrt
 from orthobench_stiefel import ProductOracle
 from orthobench_stiefel.descent import ArrayDescent, Iterate, size_of
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.arrays import like
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench_sparse_pca.delivery import delivers
 from orthobench_sparse_pca.loadings import solve_for_z
@@ -27,7 +28,6 @@ from orthobench.contract import (
     unit_columns,
 )
 from orthobench.contract.placed_solvers import EndingState, finish_if, unless_ended
-from orthobench.tools.arrays import like
 from orthobench_gpower._kernels.ascent import Ascent, DenseAscent, dense_ascent, dense_start
 
 EPS = float(np.finfo(np.float64).eps)

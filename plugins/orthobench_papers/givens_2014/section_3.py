@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from orthobench_kit.geometry import rotate
 from orthobench_kit.symmetric_tensors import contracted
 from orthobench_stiefel.orthogonal_group import orthogonal_group
 
@@ -18,7 +19,6 @@ from orthobench.reproduce import (
     mean_within,
     share_within,
 )
-from orthobench.tools.geometry import rotate
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_trial, instance
 
 PROBLEMS = ("brockett", "procrustes", "ica")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import maximum
 from orthobench_orthogonal_tensor import (
     TensorOracle,
     decomposition,
@@ -25,7 +26,7 @@ from orthobench.contract import (
     polar,
 )
 from orthobench.contract.placed_solvers import EndingState, finish_if, read_end, unless_ended
-from orthobench.tools.arrays import maximum, norm, where
+from orthobench.tools.arrays import norm, where
 from orthobench.tools.geometry import diagonal_signs
 
 ALLOWED_FAILURES = 2

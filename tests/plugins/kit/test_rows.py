@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from orthobench_kit.arrays import release
 from orthobench_kit.data.row_files import Stacked
 from orthobench_kit.reading import is_lazy, rows_of
 from orthobench_kit.rows import (
@@ -25,7 +26,6 @@ from orthobench_stochastic_pca.problems.files import NpyPCA
 from scipy import sparse
 
 from orthobench.errors import DataError
-from orthobench.tools.arrays import release
 
 
 class Part(Rows):
