@@ -264,20 +264,16 @@ def run(
     path = Path(store or default_store(known))
     planned = known.cells()
     asked = matching(planned, only)
-    limits = limits or Limits()
-    runner = Executor(executor, workers, known.threads, limits, scheduler)
+    runner = Executor(executor, workers, known.threads, limits or Limits(), scheduler)
     preflight.check_cells(asked)
     results = partial(Results, known.name, path, score=known.score, tolerance=known.tolerance)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
-        again = repeated(known, opened, asked, limits.timeout, retry) if opened else {}
+        again = repeated(known, opened, asked, runner.limits.timeout, retry) if opened else {}
         done = opened.known(p.key for p in planned) - again.keys() if opened else set()
         observer = stack.enter_context(observer or Progress(quiet))
         if opened and not (again or decide) and (found := complete(opened, known, planned)):
-            observer.expect(0, len(found))
-            for of_problem in grouped(found, lambda r: r.problem.label).values():
-                observer.table(results(of_problem))
-            return results(found)
+            return _shown(observer, found, results)
         preflight.check_problems(asked, done)
         # nothing is written before all checks pass
         written = opened or stack.enter_context(Store(path, write=True))
@@ -292,6 +288,16 @@ def run(
         cells = SuiteCells(known, planned, asked, again, more)
         execute(cells, runner, written, observer, command, show, on_point)
         return results(written.records(known.name))
+
+
+def _shown(
+    observer: Observer, runs: Sequence[Run], results: Callable[[Sequence[Run]], Results]
+) -> Results:
+    """Show the tables of stored runs; return their results."""
+    observer.expect(0, len(runs))
+    for of_problem in grouped(runs, lambda run: run.problem.label).values():
+        observer.table(results(of_problem))
+    return results(runs)
 
 
 def explained(
