@@ -173,7 +173,7 @@ class CallsElsewhere(Calls):
 def calls(solver: AnySolver, oracle: Oracle, budget: Budget, streams: Streams) -> Calls:
     """Return the calls of a solver that are timed."""
     if solver.place.reduces:
-        from orthobench.harness.reducing.reduction import Reduction
+        from orthobench.harness.reduction import Reduction
 
         summarizing: Any = solver  # no other is at such a place
         return Reduction(summarizing, oracle, budget, streams)

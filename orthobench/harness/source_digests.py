@@ -21,7 +21,7 @@ CORE = "orthobench"
 
 HARNESS = (
     "harness.cell", "harness.identity", "harness.run", "harness.execution", "harness.placement",
-    "harness.stopping", "harness.judging", "harness.reducing.reduction", "tools.geometry",
+    "harness.stopping", "harness.judging", "harness.reduction", "tools.geometry",
 )  # fmt: skip
 """Modules of the core that each run uses."""
 

@@ -7,6 +7,7 @@ import block_solvers
 import numpy as np
 import pytest
 from block_solvers import SAMPLES, Blocks, PowerSteps
+from orthobench_dask.passes import run_length
 
 import orthobench as ob
 from orthobench.api import SolverError
@@ -14,8 +15,7 @@ from orthobench.contract import BlockOracle
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.executors.messages import RemoteSource, packed, unpacked
-from orthobench.harness.reducing.on_dask import run_length
-from orthobench.harness.reducing.reduction import (
+from orthobench.harness.reduction import (
     MEMORY,
     MOVED,
     READING,
@@ -23,7 +23,7 @@ from orthobench.harness.reducing.reduction import (
     WORKERS,
     reduced,
 )
-from orthobench.harness.reducing.reduction import Blocks as Task
+from orthobench.harness.reduction import Blocks as Task
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools import machine
 from orthobench.verify.check import verify

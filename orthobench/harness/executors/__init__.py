@@ -172,9 +172,8 @@ class Executor:
         if self.name == "inline":
             return run_inline(cells)
         if self.scheduler is not None:
-            from orthobench.harness.executors import dask
-
-            return dask.run(cells, self.scheduler, self.threads, self.limits)
+            events: Events = _dask().run(cells, self.scheduler, self.threads, self.limits)
+            return events
         from orthobench.harness.executors import local
 
         return local.run(cells, self.at_once, self.threads, self.limits)
@@ -183,10 +182,14 @@ class Executor:
         """Return what a session records of the executor."""
         workers = shared = self.at_once
         if self.scheduler is not None:
-            from orthobench.harness.executors import dask
-
-            workers, shared = dask.capacity(self.scheduler)
+            workers, shared = _dask().capacity(self.scheduler)
         return {
             "executor": self.name, "workers": workers, "shared": shared,
             "scheduler": self.scheduler, **asdict(self.limits),
         }  # fmt: skip
+
+
+def _dask() -> Any:
+    from orthobench.harness.reduction import dask_package
+
+    return dask_package()

@@ -11,7 +11,8 @@ import socket
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,6 @@ from orthobench.tools.arrays import check_rows
 from orthobench.tools.environment import limited
 from orthobench.tools.machine import process_peak, reset_process_peak
 from orthobench.tools.places import Place
-
-if TYPE_CHECKING:
-    from orthobench.harness.reducing.on_dask import OnDask
 
 T = TypeVar("T")
 
@@ -288,10 +286,14 @@ def _rows(length: int, solver: AnySummarySolver, budget: Budget) -> int:
     return int(rows)
 
 
-def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Blocks | OnDask:
+def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Any:
     if place.packages:
-        from orthobench.harness.reducing.on_dask import OnDask
-
-        return OnDask(place, blocks, oracle)
+        return dask_package().OnDask(place, blocks, oracle)
     blocks.warm_up(oracle)
     return blocks
+
+
+def dask_package() -> Any:
+    """Return the package that has Dask: ``run``, ``capacity`` and ``OnDask``."""
+    (point,) = entry_points(group="orthobench.clusters", name="dask")
+    return point.load()

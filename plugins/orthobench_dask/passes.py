@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from typing import Any, TypeAlias
 
 from orthobench.contract.placed_solvers import BlockOracle
-from orthobench.harness.clusters import ClusterError, Workers, connected, silenced
-from orthobench.harness.reducing.reduction import Blocks, Part, here, reduced
+from orthobench.harness.reduction import Blocks, Part, here, reduced
 from orthobench.tools.environment import limited
 from orthobench.tools.places import Place
+from orthobench_dask.clusters import ClusterError, Workers, connected, silenced
 
 TASKS = 16
 """Minimum number of tasks of a worker."""
