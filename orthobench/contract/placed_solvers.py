@@ -24,8 +24,7 @@ class PlacedSolver(Solver[OracleT_contra, StateT]):
     Parameters
     ----------
     on : str
-        ``LIBRARY[:DEVICE][/DTYPE]``, such as ``"torch:cuda/float32"``; for blocks of samples
-        ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``.
+        ``LIBRARY[:DEVICE][/DTYPE]``; ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``.
     """
 
     on: str = parameter(
@@ -70,8 +69,8 @@ def elsewhere(place: Place) -> str:
 class EndingState(State):
     """The state of an `ArraySolver` whose steps test whether the run ends.
 
-    With NumPy a step sets the status. On a device that would wait: `finish_if` notes the end there,
-    `unless_ended` keeps the iterate from then on, and `ArraySolver.advance` reads the note once.
+    With NumPy a step sets the status. On a device, where that would wait, `finish_if` notes the
+    end, `unless_ended` keeps the iterate, and `ArraySolver.advance` reads the note once.
 
     Attributes
     ----------
@@ -86,13 +85,7 @@ class EndingState(State):
 
 
 def finish_if(state: EndingState, converged: Any, failed: Any = False) -> bool:
-    """Set the status at the end of a run, or note it on the device.
-
-    Parameters
-    ----------
-    state : EndingState
-    converged, failed : bool or array of shape ()
-        Failure wins if both are true.
+    """Set the status at the end of a run, or note it on the device; failure wins.
 
     Returns
     -------
@@ -139,16 +132,14 @@ class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
     """Base of solvers that are written against the array API standard.
 
     All arrays of the oracle are at the place that users name. The solver gets their functions with
-    ``xp = namespace(x)``. It keeps to the standard (no writing into arrays, no einsum), and returns
-    such arrays in its `Solution`. `like` moves NumPy arrays there. `advance` should read no value
-    back, since each one waits for the device: see `orthobench_kit.arrays` and `EndingState`. For
-    NumPy it may call a compiled kernel.
+    ``xp = namespace(x)``, keeps to the standard (no writing into arrays, no einsum), and returns
+    such arrays. Each value that `advance` reads back waits for the device: see
+    `orthobench_kit.arrays` and `EndingState`. For NumPy it may call a compiled kernel.
 
     Class attributes
     ----------------
     readings : float
-        Maximum number of values that a step reads back, each with a reason in the solver's
-        docstring, without the one of `EndingState`.
+        Maximum number of values that a step reads back, besides that of `EndingState`.
     """
 
     readings: ClassVar[float] = 0
@@ -161,7 +152,7 @@ class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:
-        """Return whether the place has arrays of a library, or the answer of another base."""
+        """Return whether the place has arrays of a library, or another base computes there."""
         return not place.reduces or super().computes_on(place)
 
     def refuses(self, problem: AnyProblem) -> str | None:
@@ -175,13 +166,7 @@ class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """The summary of some blocks; subclasses add arrays and numbers. It is pickled.
-
-    Attributes
-    ----------
-    rows, flops : int
-        Number of samples, and flops, those of merged summaries included.
-    """
+    """The summary of some blocks, with numbers of samples and flops; subclasses add arrays."""
 
     rows: int
     flops: int = 0
@@ -204,11 +189,9 @@ class BlockOracle:
     sizes : tuple of int
         `Oracle.sizes`: n, k, and further ones of the family.
     start : ndarray, shape (n, k)
-        `Oracle.start`.
     rows, number : int
-        Number of samples of all blocks, and the number of the pass, from 0.
+        Number of samples of all blocks; number of the pass, from 0.
     seed : numpy.random.SeedSequence
-        The seed of the solver's stream.
     shared : mapping
         The value of `SummarySolver.proceed` after the last pass, such as a basis.
     """
@@ -240,18 +223,18 @@ class SummarySolver(
 ):
     """Base of solvers that summarize each block of samples, and merge summaries.
 
-    On the places ``blocks`` and ``dask:...`` the harness calls `summarize` for each block, `merge`
-    along a binary tree that only the number of blocks determines, and `finish`: that is a pass, and
-    counts as one step. On other places samples stream through `advance`. The three methods are
-    pure: they change nothing, and equal arguments give equal bits, in any process.
+    On the places ``blocks`` and ``dask:...`` a step is a pass: `summarize` for each block, `merge`
+    along a binary tree that only the number of blocks determines, and `finish`. On other places
+    samples stream through `advance`. The three methods are pure: they change nothing, and equal
+    arguments give equal bits, in any process.
 
     Class attributes
     ----------------
     passes : float
         Number of passes over the data; infinite if the budget ends the run. May be a parameter.
     merge_error : float
-        Maximum sine of angles between solutions of other groupings of the same blocks, on the
-        examples of the conformance checks; 0 if they give equal bits.
+        Maximum sine of angles between solutions of other groupings of the same blocks in the
+        conformance checks; 0 for equal bits.
     """
 
     passes: float = 1
@@ -259,7 +242,7 @@ class SummarySolver(
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:
-        """Return whether the place summarizes blocks, or the answer of another base."""
+        """Return whether the place summarizes blocks, or another base computes there."""
         return place.reduces or super().computes_on(place)
 
     @abstractmethod
@@ -270,8 +253,7 @@ class SummarySolver(
         ----------
         oracle : BlockOracle
         block : ndarray, shape (rows, n)
-            Finite, at least one row, float64 or float32 in C order. Do not write into it, and keep
-            no view of it.
+            Finite, float64 or float32 in C order. Do not write into it, and keep no view of it.
 
         Raises
         ------
@@ -285,7 +267,7 @@ class SummarySolver(
 
     @abstractmethod
     def finish(self, oracle: BlockOracle, summary: SummaryT) -> Solution:
-        """Return the solution after a pass, from the summary of all blocks; timed as reading."""
+        """Return the solution from the summary of all blocks; timed as reading."""
 
     def flops(self, oracle: BlockOracle, summary: SummaryT) -> int:
         """Return the flops of a pass, by default those of the summary."""
@@ -293,10 +275,7 @@ class SummarySolver(
         return summary.flops
 
     def proceed(self, oracle: BlockOracle, summary: SummaryT) -> Mapping[str, Any] | None:
-        """Return `BlockOracle.shared` of the next pass, or None if the solver has converged.
-
-        Called on the clock after each pass but the last.
-        """
+        """Return `BlockOracle.shared` of the next pass, or None at convergence; on the clock."""
         del oracle, summary
         return {}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.metadata import entry_points
@@ -41,8 +41,8 @@ WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
     "workers",
 )
 """Metrics of workers: seconds in methods of the solver, and in reading if it is timed; bytes moved
-between processes; peak memory of a worker in bytes; seconds of reading and checking blocks; number
-of workers. Seconds are sums over workers."""
+between processes; peak memory of a worker in bytes, where the system knows it; seconds of reading
+and checking blocks; number of workers. Seconds are sums over workers."""
 
 AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
 
@@ -55,7 +55,7 @@ class Part:
     """The summary of some blocks, and its cost.
 
     `where` is the process that made it; `seconds` in methods of the solver and `reading` are sums
-    over workers, `moved` are bytes, `peaks` bytes of memory by process.
+    over workers, `moved` and `peak`, the largest of a process, are bytes; a `peak` of 0 is unknown.
     """
 
     summary: Summary
@@ -63,7 +63,7 @@ class Part:
     seconds: float
     reading: float
     moved: int
-    peaks: Mapping[str, int]
+    peak: int
 
 
 @dataclass(frozen=True)
@@ -97,16 +97,15 @@ class Blocks:
         reading, block = timed_call(partial(self._checked, index))
         work = partial(self.solver.summarize, oracle, block)
         seconds, summary = timed_call(lambda: self._named(work, index))
-        return Part(summary, here(), seconds, reading, 0, {here(): process_peak()})
+        return Part(summary, here(), seconds, reading, 0, process_peak() or 0)
 
     def merged(self, a: Part, b: Part) -> Part:
         """Merge two parts in this process."""
         seconds, summary = timed_call(partial(self.solver.merge, a.summary, b.summary))
         came = sum(part.summary.size for part in (a, b) if part.where != here())
-        peaks = {**a.peaks, **b.peaks, here(): process_peak()}
         return Part(
             summary, here(), a.seconds + b.seconds + seconds, a.reading + b.reading,
-            a.moved + b.moved + came, peaks,
+            a.moved + b.moved + came, max(a.peak, b.peak, process_peak() or 0),
         )  # fmt: skip
 
     def reduce(self, oracle: BlockOracle) -> Part:
@@ -206,7 +205,8 @@ class Reduction(Calls):
         self._next = BlockOracle(oracle.sizes, oracle.start, self.batch, streams.solver)
         self._last: tuple[BlockOracle, Summary] | None = None
         self._engine = _engine(solver.place, Blocks(solver, source, self.batch), self._next)
-        self._spent = dict.fromkeys(WORKER_METRICS, 0.0)
+        known = process_peak() is not None
+        self._spent = {name: 0.0 for name in WORKER_METRICS if known or name != MEMORY}
         self._spent[WORKERS] = float(self._engine.workers)
 
     def init(self, oracle: Oracle, rng: np.random.Generator) -> State:
@@ -248,7 +248,7 @@ class Reduction(Calls):
 
     def _pass(self, state: State) -> Part:
         oracle, work = self._next, state.work
-        part = self._engine.reduce(oracle)
+        part: Part = self._engine.reduce(oracle)
         if part.summary.rows != oracle.rows:
             raise RuntimeError(
                 f"the summary of a pass counts {part.summary.rows} rows, and it had {oracle.rows}"
@@ -267,7 +267,8 @@ class Reduction(Calls):
         spent[WORKER_SECONDS] += part.seconds + (part.reading if self._timed else 0.0)
         spent[READING] += part.reading
         spent[MOVED] += part.moved
-        spent[MEMORY] = max(spent[MEMORY], *part.peaks.values())
+        if MEMORY in spent:
+            spent[MEMORY] = max(spent[MEMORY], part.peak)
         return part
 
 

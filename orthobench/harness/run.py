@@ -185,12 +185,12 @@ def record(
     rule : callable, optional
         Returns why the run stops at a checkpoint; called at most every 20 ms.
     """
-    marks: list[Checkpoint] = []
+    trace: list[Checkpoint] = []
     solver = on_all_components(solver, oracle)
 
-    def keep(mark: Checkpoint, solution: Solution) -> None:
-        marks.append(mark)
-        journal(mark, solution)
+    def keep(checkpoint: Checkpoint, solution: Solution) -> None:
+        trace.append(checkpoint)
+        journal(checkpoint, solution)
 
     try:
         with closing(Execution(oracle, solver, budget, streams, measure)) as execution:
@@ -199,8 +199,8 @@ def record(
             targets = checkpoints(RERUN_RATIO if sparse else ratio)
             stop = _checkpoint(execution, keep, throttled)
             while stop is None:
-                target = _target(execution, targets, marks)
-                stop = _chunk(execution, budget, target, marks, ratio)
+                target = _target(execution, targets, trace)
+                stop = _chunk(execution, budget, target, trace, ratio)
                 stop = stop or _checkpoint(execution, keep, throttled)
     except KeyboardInterrupt:
         raise
@@ -220,11 +220,13 @@ def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
     oracle, _ = ready_oracle(instance.oracle, solver, streams)
     with closing(Execution(oracle, solver, Budget(), streams)) as execution:
         execution.advance(steps)
-        mark, _ = execution.read()
-    if execution.state.status is Status.FAILED or mark.work.steps != steps:
-        reason = execution.state.reason or f"it ended after {mark.work.steps} of {steps} steps"
+        checkpoint, _ = execution.read()
+    if execution.state.status is Status.FAILED or checkpoint.work.steps != steps:
+        reason = (
+            execution.state.reason or f"it ended after {checkpoint.work.steps} of {steps} steps"
+        )
         raise RuntimeError(f"{solver.name}: {reason}")
-    return mark.seconds + mark.readout_seconds
+    return checkpoint.seconds + checkpoint.readout_seconds
 
 
 def checkpoints(ratio: float = RATIO) -> Iterator[int]:
@@ -238,32 +240,32 @@ def checkpoints(ratio: float = RATIO) -> Iterator[int]:
 def _checkpoint(execution: Execution, keep: Journal, rule: PointRule) -> Termination | None:
     """Read and record the solution; return why the run ends here, or None."""
     state = execution.state
-    mark, solution = execution.read()
+    checkpoint, solution = execution.read()
     if state.status is Status.FAILED or not solution.is_finite:
-        reason = state.reason or f"the solution at step {mark.work.steps} is not finite"
+        reason = state.reason or f"the solution at step {checkpoint.work.steps} is not finite"
         return Termination(RunStatus.DIVERGED, reason)
-    mark = checked(mark)
-    keep(mark, solution)
+    checkpoint = checked(checkpoint)
+    keep(checkpoint, solution)
     if state.status is Status.CONVERGED:
-        return Termination(RunStatus.DONE, f"{CONVERGED} {plural(mark.work.steps, 'step')}")
+        return Termination(RunStatus.DONE, f"{CONVERGED} {plural(checkpoint.work.steps, 'step')}")
     if state.status is Status.COMPLETE:
-        ended = f"complete after {plural(mark.work.steps, 'step')}"
+        ended = f"complete after {plural(checkpoint.work.steps, 'step')}"
         return Termination(RunStatus.DONE, ": ".join(filter(None, (ended, state.reason))))
-    return rule(mark, solution)
+    return rule(checkpoint, solution)
 
 
 def _chunk(
-    execution: Execution, budget: Budget, target: int, marks: list[Checkpoint], ratio: float
+    execution: Execution, budget: Budget, target: int, trace: list[Checkpoint], ratio: float
 ) -> Termination | None:
-    solver, now = execution.solver, marks[-1]
+    solver, now = execution.solver, trace[-1]
     if budget.limits.keys() == {"flops"} and now.work.steps >= UNCOUNTED and not now.work.flops:
         why = f"{solver.name} counts no flops, so that a budget in flops does not end it"
         return Termination(RunStatus.ERROR, f"{why}: give steps, samples or seconds")
-    left = _left(execution, budget, marks)
+    left = _left(execution, budget, trace)
     # a run from the start must at least double the steps
     if left < 1 or (solver.reruns and left < now.work.steps):
         reason = f"the budget is spent {execution.state.reason}".rstrip()
-        if (spent := spent_seconds(marks, solver.reruns)) > (1 + OVERSHOOT) * budget.seconds:
+        if (spent := spent_seconds(trace, solver.reruns)) > (1 + OVERSHOOT) * budget.seconds:
             reason += f"; it took {spent:.3g} s, since no call is interrupted"
         return Termination(RunStatus.BUDGET, reason)
     wanted: float = target - now.work.steps
@@ -278,23 +280,23 @@ def _chunk(
     return None
 
 
-def _left(execution: Execution, budget: Budget, marks: list[Checkpoint]) -> int | float:
-    now, reruns = marks[-1], execution.solver.reruns
+def _left(execution: Execution, budget: Budget, trace: list[Checkpoint]) -> int | float:
+    now, reruns = trace[-1], execution.solver.reruns
     # the first checkpoint of a rerun has the cost of its init, which is not that of a step
-    start = marks[1] if reruns and len(marks) > 1 else marks[0]
-    again = now.seconds - marks[0].seconds if reruns else 0.0
-    besides = spent_seconds(marks, reruns) - now.seconds + now.readout_seconds + again
+    start = trace[1] if reruns and len(trace) > 1 else trace[0]
+    again = now.seconds - trace[0].seconds if reruns else 0.0
+    besides = spent_seconds(trace, reruns) - now.seconds + now.readout_seconds + again
     left = budget.left(now, start, execution.batch, besides)
-    if len(marks) < 2:
+    if len(trace) < 2:
         return left
     seconds = Budget(seconds=budget.seconds)
-    return min(left, max(1, seconds.left(now, marks[-2], 0, besides)))
+    return min(left, max(1, seconds.left(now, trace[-2], 0, besides)))
 
 
-def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint]) -> int:
+def _target(execution: Execution, targets: Iterator[int], trace: list[Checkpoint]) -> int:
     """Return the next checkpoint for which the chunk is long compared to the wait for a device."""
-    target, now = next(targets), marks[-1]
-    spent = now.seconds - marks[0].seconds
+    target, now = next(targets), trace[-1]
+    spent = now.seconds - trace[0].seconds
     if not execution.waiting or spent <= 0:
         return target
     begun = 0 if execution.solver.reruns else now.work.steps
@@ -306,11 +308,11 @@ def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint
 def _throttled(rule: PointRule | None) -> PointRule:
     last = -math.inf
 
-    def throttled(mark: Checkpoint, solution: Solution) -> Termination | None:
+    def throttled(checkpoint: Checkpoint, solution: Solution) -> Termination | None:
         nonlocal last
-        if rule is None or mark.seconds - last < RULE_SECONDS:
+        if rule is None or checkpoint.seconds - last < RULE_SECONDS:
             return None
-        last = mark.seconds
-        return rule(mark, solution)
+        last = checkpoint.seconds
+        return rule(checkpoint, solution)
 
     return throttled

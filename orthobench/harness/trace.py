@@ -63,8 +63,8 @@ class Checkpoint:
 class LateCheckpoint(Checkpoint):
     """A checkpoint that is judged when its metrics are read for the first time, by `judge`."""
 
-    def __init__(self, mark: Checkpoint, judge: Callable[[], Mapping[str, float]]) -> None:
-        super().__init__(*mark.__reduce__()[1])  # type: ignore[arg-type]
+    def __init__(self, checkpoint: Checkpoint, judge: Callable[[], Mapping[str, float]]) -> None:
+        super().__init__(*checkpoint.__reduce__()[1])  # type: ignore[arg-type]
         del vars(self)["metrics"]
         vars(self)["_judge"] = judge
 
@@ -87,7 +87,7 @@ class LateCheckpoint(Checkpoint):
         )
 
 
-def checked(mark: Checkpoint) -> Checkpoint:
+def checked(checkpoint: Checkpoint) -> Checkpoint:
     """Return a checkpoint with counts as `int` and times as `float`.
 
     A float is no count even if it is whole: whether a formula gives one depends on the data.
@@ -97,12 +97,12 @@ def checked(mark: Checkpoint) -> Checkpoint:
     ValueError
         If a count or a time is not possible; names the value.
     """
-    counts = {f.name: _count(f.name, getattr(mark.work, f.name, None)) for f in fields(Work)}
-    times = [_seconds(seconds) for seconds in (mark.seconds, mark.readout_seconds)]
-    for name, value in mark.extra_metrics.items():
+    counts = {f.name: _count(f.name, getattr(checkpoint.work, f.name, None)) for f in fields(Work)}
+    times = [_seconds(seconds) for seconds in (checkpoint.seconds, checkpoint.readout_seconds)]
+    for name, value in checkpoint.extra_metrics.items():
         if not is_number(value):
             raise ValueError(f"it measured {quoted(name)} as {quoted(value)}: a number is needed")
-    return replace(mark, seconds=times[0], readout_seconds=times[1], work=Work(**counts))
+    return replace(checkpoint, seconds=times[0], readout_seconds=times[1], work=Work(**counts))
 
 
 def is_number(value: Any) -> bool:
@@ -130,13 +130,13 @@ def _seconds(value: Any) -> float:
     return float(value)
 
 
-def spent_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
+def spent_seconds(trace: Sequence[Checkpoint], reruns: bool) -> float:
     """Return the seconds of all calls of a run so far, with readings and reruns."""
-    reading = sum(mark.readout_seconds for mark in marks)
-    if not marks or not reruns:
-        return reading + sum(mark.seconds for mark in marks[-1:])
-    begin = marks[0].seconds
-    return reading + begin + sum(mark.seconds - begin for mark in marks)
+    reading = sum(checkpoint.readout_seconds for checkpoint in trace)
+    if not trace or not reruns:
+        return reading + sum(checkpoint.seconds for checkpoint in trace[-1:])
+    begin = trace[0].seconds
+    return reading + begin + sum(checkpoint.seconds - begin for checkpoint in trace)
 
 
 Journal: TypeAlias = Callable[[Checkpoint, Solution], None]
@@ -195,12 +195,12 @@ class Recording:
     Without `curve` only the first and the last are kept.
     """
 
-    marks: list[Checkpoint] = field(default_factory=list)
+    trace: list[Checkpoint] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
     error: BaseException | None = None
     curve: bool = True
 
-    def add(self, mark: Checkpoint, solution: Solution) -> None:
+    def add(self, checkpoint: Checkpoint, solution: Solution) -> None:
         """Add a checkpoint and a copy of its solution, whose arrays the solver may overwrite."""
-        at = len(self.marks) if self.curve else 1
-        self.marks[at:], self.solutions[at:] = [mark], [deepcopy(solution)]
+        at = len(self.trace) if self.curve else 1
+        self.trace[at:], self.solutions[at:] = [checkpoint], [deepcopy(solution)]

@@ -228,9 +228,9 @@ class Peak:
         return top, _status("VmRSS")
 
 
-def process_peak() -> int:
-    """Return the peak memory of this process since `reset_process_peak`, in bytes; on Linux."""
-    return _status("VmHWM")
+def process_peak() -> int | None:
+    """Return the peak memory of this process since `reset_process_peak`; None if not on Linux."""
+    return _status("VmHWM") or None
 
 
 def reset_process_peak() -> None:

@@ -7,6 +7,7 @@ depend on the workers or their deaths; Dask computes a lost result again.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from orthobench.contract.placed_solvers import BlockOracle
@@ -66,7 +67,7 @@ class OnDask:
         shared = sum(getattr(value, "nbytes", 8) for value in oracle.shared.values())
         came = part.summary.size if part.where != here() else 0
         moved = part.moved + came + shared * self.workers
-        return Part(part.summary, part.where, part.seconds, part.reading, moved, part.peaks)
+        return replace(part, moved=moved)
 
     def close(self) -> None:
         """End the workers of the run."""

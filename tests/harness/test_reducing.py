@@ -197,6 +197,13 @@ def test_a_summary_that_forgets_rows_is_refused():
         solved(wrong="forgets")
 
 
+@pytest.mark.skipif(machine.process_peak() is None, reason="Linux")
+def test_unknown_peak_memory_is_left_out(tmp_path, monkeypatch):
+    assert solved().trace[-1].metrics[MEMORY] > 0
+    monkeypatch.setattr(machine, "STATUS", tmp_path / "none")  # as on macOS
+    assert all(MEMORY not in point.metrics for point in solved().trace)
+
+
 def test_samples_without_blocks_are_refused():
     instance = ob.stochastic_pca(iter(SAMPLES), k=2, covariance=np.eye(6))
     with pytest.raises(UsageError, match="its samples are not blocks"):

@@ -101,10 +101,10 @@ class Meter:
         return replace(stop, reason=f"{stop.reason}; {note}")
 
 
-def claimed_seconds(marks: Sequence[Checkpoint], reruns: bool, compiles: bool) -> float:
+def claimed_seconds(trace: Sequence[Checkpoint], reruns: bool, compiles: bool) -> float:
     """Return the time that a run claims: on the clock, and compiling after its first checkpoint."""
-    warm = [mark.extra_metrics.get(WARM_UP, 0.0) for mark in marks if compiles]
-    return spent_seconds(marks, reruns) + (warm[-1] - warm[0] if warm else 0.0)
+    warm = [checkpoint.extra_metrics.get(WARM_UP, 0.0) for checkpoint in trace if compiles]
+    return spent_seconds(trace, reruns) + (warm[-1] - warm[0] if warm else 0.0)
 
 
 def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | None:

@@ -195,7 +195,7 @@ class _Run:
                 return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
         self._ended = True
         self._meter.look()
-        late = stop.status is RunStatus.REFUSED and len(self.recording.marks) > 1
+        late = stop.status is RunStatus.REFUSED and len(self.recording.trace) > 1
         return (
             stop if stop.status in ENDINGS and not late else replace(stop, status=RunStatus.ERROR)
         )
@@ -214,10 +214,10 @@ class _Run:
         if not self._begun:
             why = "its process did not say when its warm-up was over: its clock was not checked"
             return Termination(RunStatus.SUSPECT, why)
-        place, marks = self.cell.solver.place, self.recording.marks
+        place, trace = self.cell.solver.place, self.recording.trace
         sent = (part for s in self.recording.solutions for part in vars(s).values())
         volume = self._samples.bytes + sum(p.nbytes for p in sent if isinstance(p, np.ndarray))
-        clock = claimed_seconds(marks, self.cell.solver.reruns, place.compiles)
+        clock = claimed_seconds(trace, self.cell.solver.reruns, place.compiles)
         return self._meter.checked(
             stop, clock, self.cell.threads, volume, self._serving, self._orphans(), place.moves
         )
@@ -239,7 +239,7 @@ class _Run:
     def _take(self, message: object) -> Termination | bool:
         """Take a message; return the end of the run, or whether the run is nearer to its end."""
         match message:
-            case messages.BEGUN if not (self._meter.looks or self.recording.marks):
+            case messages.BEGUN if not (self._meter.looks or self.recording.trace):
                 self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
                 self._begun, self._since = True, time.monotonic()
@@ -251,14 +251,14 @@ class _Run:
                 self.faults = [text for name, text in FAULTS.items() if name in names]
             case (str(status), str(reason), str(lines)):
                 return Termination(RunStatus(status), reason, lines)
-            case (Checkpoint() as mark, Solution() as solution):
+            case (Checkpoint() as checkpoint, Solution() as solution):
                 check_solution(solution)
-                extra = {n: x for n, x in mark.extra_metrics.items() if n in self._measured}
-                self._changed |= len(extra) < len(mark.extra_metrics)
-                mark = checked(replace(mark, metrics={}, extra_metrics=extra))
-                marks = self.recording.marks
-                further = not marks or mark.work.steps > marks[-1].work.steps
-                marks.append(mark)
+                extra = {n: x for n, x in checkpoint.extra_metrics.items() if n in self._measured}
+                self._changed |= len(extra) < len(checkpoint.extra_metrics)
+                checkpoint = checked(replace(checkpoint, metrics={}, extra_metrics=extra))
+                trace = self.recording.trace
+                further = not trace or checkpoint.work.steps > trace[-1].work.steps
+                trace.append(checkpoint)
                 self.recording.solutions.append(solution)
                 return further and self._begun and self._counts_down
             case messages.OVER:
@@ -273,11 +273,11 @@ class _Run:
         self._serving += time.monotonic() - begin
 
     def _stop(self) -> Termination | None:
-        until, marks = self.cell.until, self.recording.marks
-        if until is None or not marks:
+        until, trace = self.cell.until, self.recording.trace
+        if until is None or not trace:
             return None
         try:
-            return stop_at(self.instance, until, marks[-1], self.recording.solutions[-1])
+            return stop_at(self.instance, until, trace[-1], self.recording.solutions[-1])
         except Exception as error:
             return stop_of(error, "the judge")
 
