@@ -27,10 +27,7 @@ Pair: TypeAlias = tuple[str, str]
 
 
 class SuiteCells(Scheduler):
-    """The cells of a suite that are not stored yet.
-
-    Trials on the tuning seeds come first. When those of a solver on a problem are finished, one is
-    chosen, and the rest of its cells follow.
+    """The cells of a suite that are not stored yet: trials first, then those of the chosen trial.
 
     Parameters
     ----------

@@ -58,10 +58,7 @@ TOLERANCE = "constraint_tolerance"
 def judged(
     instance: AnyInstance, recording: Recording, stop: Termination, until: Rule | None = None
 ) -> Outcome:
-    """Measure the checkpoints of a run, finish and exhibit its last solution; return the outcome.
-
-    The trace ends at the first checkpoint at which the rule `until` stops.
-    """
+    """Measure the checkpoints of a run, up to one at which the rule stops; return the outcome."""
     if stop.status is RunStatus.REFUSED:
         return Outcome(stop, error=recording.error)
     trace: list[Checkpoint] = []
@@ -86,9 +83,9 @@ def judged(
 
 
 class LateJudgement:
-    """The outcome of a run whose metrics are computed when they are read, and then kept.
+    """An outcome whose metrics are computed when they are read; the constraint is checked at once.
 
-    The constraint is checked at once. The attributes are those of `Outcome`.
+    The attributes are those of `Outcome`.
     """
 
     def __init__(
@@ -176,9 +173,9 @@ def excess_violation(checkpoint: Checkpoint) -> float:
 def feasible_up_to(point: NDArray[np.floating[Any]]) -> float:
     """Return the maximum constraint violation of a feasible point (n, k), by its precision.
 
-    In float64 it is 1e-8. Else it is 20 sqrt(n) k u with the rounding unit u: ten steps of a
-    Householder QR with |Q'Q - I|_F <= 2 sqrt(k) nk u (Higham 2002, "Accuracy and stability of
-    numerical algorithms", theorem 19.4). Since errors are independent, sqrt(nk) replaces nk.
+    In float64 it is 1e-8, else 20 sqrt(n) k u with the rounding unit u: ten steps of a Householder
+    QR with |Q'Q - I|_F <= 2 sqrt(k) nk u (Higham 2002, "Accuracy and stability of numerical
+    algorithms", theorem 19.4), where sqrt(nk) replaces nk for independent errors.
     """
     if point.dtype == np.float64:
         return FEASIBLE

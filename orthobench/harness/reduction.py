@@ -165,10 +165,9 @@ def here() -> str:
 
 
 def reduced(items: Iterable[T], merge: Callable[[T, T], T]) -> T:
-    """Merge items along a binary tree: on each level the first with the second, and so on.
+    """Merge m items along a binary tree of neighbours, with at most log2(m) + 1 in memory.
 
-    At most log2(m) + 1 of m items are in memory. A run of 2^j items that begins at a multiple of
-    2^j is a subtree, which can be reduced anywhere.
+    A run of 2^j items that begins at a multiple of 2^j is a subtree, to be reduced anywhere.
     """
     held: list[tuple[int, T]] = []
     for item in items:
@@ -190,8 +189,7 @@ def _merge_last(held: list[tuple[int, T]], merge: Callable[[T, T], T]) -> None:
 class Reduction(Calls):
     """The calls of a `SummarySolver` on blocks.
 
-    The clock of a pass is its wall-clock time, less the average reading time of a worker if the
-    source does not have reading timed.
+    The clock of a pass is wall-clock time, less a worker's average reading unless that is timed.
     """
 
     streams, collects = False, True

@@ -81,8 +81,7 @@ def run(
     budget : Budget
     streams : Streams
     until : Rule, optional
-        A rule that stops the run, evaluated at most every 20 ms during the run; afterwards the
-        trace ends at the first checkpoint at which it stops.
+        A rule that stops the run, evaluated at most every 20 ms, and at each checkpoint afterwards.
     **how
         `ratio`, `measure` and `curve` of `recorded`.
 
@@ -112,7 +111,7 @@ def recorded(
     instance, solver, budget, streams, until
         As in `run`.
     ratio : float
-        Ratio of the step counts of successive checkpoints. Iterates do not depend on it.
+        Ratio of the step counts of successive checkpoints; iterates do not depend on it.
     measure : str
         One of `orthobench.harness.execution.MEASURES`, or empty.
     curve : bool
@@ -121,7 +120,7 @@ def recorded(
     Returns
     -------
     Recording, Termination, pair of Load
-        The load of the machine is that before and after the run.
+        The load of the machine before and after the run.
     """
     recording = Recording(curve=curve or until is not None)
     if not recording.curve and math.isinf(budget.seconds):
@@ -172,14 +171,12 @@ def record(
     ratio: float = RATIO,
     measure: str = "",
 ) -> tuple[Termination, BaseException | None]:
-    """Run a solver on an oracle; return how the run ended, and the error that was raised, if any.
+    """Run a solver on an oracle of `ready_oracle`; return how the run ended, and its error.
+
+    Parameters are those of `recorded`, and
 
     Parameters
     ----------
-    oracle : Oracle
-        From `ready_oracle`.
-    solver, budget, streams, ratio, measure
-        As in `recorded`.
     journal : callable
         Called with each checkpoint, off the clock; it must copy the solution to keep it.
     rule : callable, optional
@@ -210,13 +207,7 @@ def record(
 
 
 def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float:
-    """Return the seconds of a run without checkpoints: ``init``, all steps, and one reading.
-
-    Raises
-    ------
-    RuntimeError
-        If the run fails or ends before its last step.
-    """
+    """Return the seconds of ``init``, all steps, and one reading; raise if the run ends before."""
     oracle, _ = ready_oracle(instance.oracle, solver, streams)
     with closing(Execution(oracle, solver, Budget(), streams)) as execution:
         execution.advance(steps)

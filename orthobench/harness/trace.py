@@ -90,12 +90,10 @@ class LateCheckpoint(Checkpoint):
 def checked(checkpoint: Checkpoint) -> Checkpoint:
     """Return a checkpoint with counts as `int` and times as `float`.
 
-    A float is no count even if it is whole: whether a formula gives one depends on the data.
-
     Raises
     ------
     ValueError
-        If a count or a time is not possible; names the value.
+        Names a count or a time that is not possible; a float is no count even if it is whole.
     """
     counts = {f.name: _count(f.name, getattr(checkpoint.work, f.name, None)) for f in fields(Work)}
     times = [_seconds(seconds) for seconds in (checkpoint.seconds, checkpoint.readout_seconds)]
@@ -154,13 +152,13 @@ class Outcome:
     ----------
     stop : Termination
     trace : tuple of Checkpoint
-        The checkpoints; empty if the run failed before the first.
+        Empty if the run failed before the first.
     exhibits : mapping
-        Pictures of the last solution by name; empty if the run failed.
+        Pictures of the last solution by name.
     final : Solution, optional
         The last solution; not stored.
     error : BaseException, optional
-        The error that was raised; its text is in `stop`.
+        Not stored; its text is in `stop`.
     load : pair of Load, optional
         Load of the machine before and after the timed part.
     """
@@ -190,7 +188,7 @@ class Outcome:
 
 @dataclass
 class Recording:
-    """The checkpoints of a run before judging, a solution for each, and the error of the solver.
+    """The checkpoints of a run before judging, their solutions, and the error of the solver.
 
     Without `curve` only the first and the last are kept.
     """
