@@ -63,7 +63,7 @@ class OnDask:
 
         leaves = self._leaves(self._spread(oracle))
         *_, root = reduced((leaves.pop(last) for last in sorted(leaves)), merge)
-        part = self._result(root)
+        part: Part = self._result(root)
         shared = sum(getattr(value, "nbytes", 8) for value in oracle.shared.values())
         came = part.summary.size if part.where != here() else 0
         moved = part.moved + came + shared * self.workers
