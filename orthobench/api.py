@@ -130,12 +130,12 @@ def solve(
         chosen.place.limit(threads)
         streams = Streams.of(made.streams, chosen.name, seed)
         curve = curve or on_point is not None
-        recording, stop, _ = harness.recorded(made, chosen, limits, streams, until, curve=curve)
+        recording = harness.recorded(made, chosen, limits, streams, until, curve=curve)
         ran: LateJudgement | JudgedOutcome
-        if until or needs_judge(recording, stop):
-            ran = judged(made, recording, stop, until)
+        if until or needs_judge(recording):
+            ran = judged(made, recording, until)
         else:
-            ran = LateJudgement(made, recording, stop, int(threads))
+            ran = LateJudgement(made, recording, int(threads))
     outcome = Outcome(ran, partial(result_of, made, ran.final, int(threads)))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error

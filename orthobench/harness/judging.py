@@ -55,31 +55,30 @@ TOLERANCE = "constraint_tolerance"
 """Metric that the harness adds below float64: `feasible_up_to`."""
 
 
-def judged(
-    instance: AnyInstance, recording: Recording, stop: Termination, until: Rule | None = None
-) -> Outcome:
+def judged(instance: AnyInstance, recording: Recording, until: Rule | None = None) -> Outcome:
     """Measure the checkpoints of a run, up to one at which the rule stops; return the outcome."""
+    stop, error = recording.stop, recording.error
     if stop.status is RunStatus.REFUSED:
-        return Outcome(stop, error=recording.error)
+        return Outcome(stop, error=error, load=recording.load)
     trace: list[Checkpoint] = []
-    raised = recording.error
     for checkpoint, solution in zip(recording.trace, recording.solutions, strict=True):
         try:
             if instance.settle and not trace and not recording.curve:
                 instance.settle(recording.solutions)
             measured = measured_at(instance, checkpoint, solution)
             met = until(measured) if until else None
-        except Exception as error:
-            stop, raised = stop_of(error, "the judge"), error
+        except Exception as raised:
+            stop, error = stop_of(raised, "the judge"), raised
             break
         trace.append(measured)
         if met:
             stop = met
             break
-    last = recording.solutions[len(trace) - 1] if trace else None
-    ended = _feasible(trace, recording.solutions, _checked_end(instance, trace, recording, stop))
-    outcome = Outcome(ended, tuple(trace), final=last, error=raised)
-    return outcome if last is None else _exhibited(instance, _finished(instance, outcome, last))
+    stop = _feasible(trace, recording.solutions, _checked_end(instance, trace, recording, stop))
+    outcome = Outcome(stop, tuple(trace), error=error, load=recording.load)
+    if not trace:
+        return outcome
+    return _exhibited(instance, _finished(instance, outcome, recording.solutions[len(trace) - 1]))
 
 
 class LateJudgement:
@@ -88,9 +87,7 @@ class LateJudgement:
     The attributes are those of `Outcome`.
     """
 
-    def __init__(
-        self, instance: AnyInstance, recording: Recording, stop: Termination, threads: int
-    ) -> None:
+    def __init__(self, instance: AnyInstance, recording: Recording, threads: int) -> None:
         self._instance, self._recording, self._threads = instance, recording, threads
         points = list(zip(recording.trace, recording.solutions, strict=True))
         self.trace = tuple(
@@ -99,10 +96,10 @@ class LateJudgement:
             )
             for checkpoint, solution in points
         )
-        outcome = Outcome(stop, error=recording.error)
+        outcome = Outcome(recording.stop, error=recording.error)
         try:
             trace = [replace(m, metrics=constraint_at(instance, s)) for m, s in points]
-            outcome = replace(outcome, stop=_feasible(trace, recording.solutions, stop))
+            outcome = replace(outcome, stop=_feasible(trace, recording.solutions, outcome.stop))
         except Exception as error:
             outcome = _failed(outcome, error, "the judge")
         if points:  # a caller may write into what is returned
@@ -126,10 +123,10 @@ class LateJudgement:
             return checked_exhibits(self._instance.exhibits(final))
 
 
-def needs_judge(recording: Recording, stop: Termination) -> bool:
+def needs_judge(recording: Recording) -> bool:
     """Return whether only the judge knows how a run ended, because it did not move."""
-    points = len(recording.trace)
-    return points > 0 and stop.status is RunStatus.DONE and _stands_still(recording, points)
+    points, done = len(recording.trace), recording.stop.status is RunStatus.DONE
+    return points > 0 and done and _stands_still(recording, points)
 
 
 def measured_at(instance: AnyInstance, checkpoint: Checkpoint, solution: Solution) -> Checkpoint:

@@ -10,7 +10,6 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -33,7 +32,7 @@ from orthobench.harness.trace import (
     spent_seconds,
 )
 from orthobench.tools.formatting import budget_text, plural
-from orthobench.tools.machine import Load, load
+from orthobench.tools.machine import load
 from orthobench.tools.processes import Alarm
 
 RATIO = 1.3
@@ -90,8 +89,7 @@ def run(
     UsageError
         If another run uses the instance.
     """
-    recording, stop, busy = recorded(instance, solver, budget, streams, until, **how)
-    return replace(judged(instance, recording, stop, until), load=busy)
+    return judged(instance, recorded(instance, solver, budget, streams, until, **how), until)
 
 
 def recorded(
@@ -103,7 +101,7 @@ def recorded(
     ratio: float = RATIO,
     measure: str = "",
     curve: bool = True,
-) -> tuple[Recording, Termination, tuple[Load, Load]]:
+) -> Recording:
     """Run a solver as `run`, but judge only what a rule needs.
 
     Parameters
@@ -116,11 +114,6 @@ def recorded(
         One of `orthobench.harness.execution.MEASURES`, or empty.
     curve : bool
         Whether to record more than the start and the end of a run without a rule.
-
-    Returns
-    -------
-    Recording, Termination, pair of Load
-        The load of the machine before and after the run.
     """
     recording = Recording(curve=curve or until is not None)
     if not recording.curve and math.isinf(budget.seconds):
@@ -131,10 +124,11 @@ def recorded(
     with _alone(instance.oracle), late:
         oracle, warmed = ready_oracle(instance.oracle, solver, streams)
         before = load()
-        stop, recording.error = record(
+        recording.stop, recording.error = record(
             oracle, solver, budget.after(warmed), streams, recording.add, rule, ratio, measure
         )
-        return recording, stop, (before, load())
+        recording.load = before, load()
+    return recording
 
 
 @contextmanager

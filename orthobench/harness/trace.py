@@ -14,12 +14,14 @@ from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
 from orthobench.errors import quoted
-from orthobench.harness.stopping import Termination
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.tools.arrays import Array
 from orthobench.tools.machine import Load
 
 LARGEST = 2**63
 """Bound of whole numbers, as in SQLite and pandas."""
+
+NOT_RUN = Termination(RunStatus.MISSING, "it has not run")
 
 LONGEST_CLOCK = 1e9
 """Maximum of a clock, in seconds."""
@@ -188,15 +190,17 @@ class Outcome:
 
 @dataclass
 class Recording:
-    """The checkpoints of a run before judging, their solutions, and the error of the solver.
+    """What a run leaves for the judge: checkpoints, their solutions, its end, error and load.
 
-    Without `curve` only the first and the last are kept.
+    Without `curve` only the first and the last checkpoint are kept.
     """
 
     trace: list[Checkpoint] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
-    error: BaseException | None = None
+    stop: Termination = NOT_RUN
     curve: bool = True
+    error: BaseException | None = None
+    load: tuple[Load, Load] | None = None
 
     def add(self, checkpoint: Checkpoint, solution: Solution) -> None:
         """Add a checkpoint and a copy of its solution, whose arrays the solver may overwrite."""

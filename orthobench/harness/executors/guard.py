@@ -39,7 +39,7 @@ from orthobench.harness.reduction import WORKER_METRICS
 from orthobench.harness.stopping import FAULTS, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked
 from orthobench.tools.environment import limited
-from orthobench.tools.machine import Load, children, descendants
+from orthobench.tools.machine import children, descendants
 from orthobench.tools.places import Place
 from orthobench.tools.processes import Alarm, Process, ProcessError, kill_all
 
@@ -118,8 +118,8 @@ class Guard:
             except Exception as error:
                 return Outcome(stop_of(error, f"problem {cell.problem.name}"))
             run = _Run(cell, instance, process, self.sources)
-            stop = run.follow(packed_oracle, limit, time.monotonic() - begin)
-            outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
+            run.recording.stop = run.follow(packed_oracle, limit, time.monotonic() - begin)
+            outcome = judged(instance, run.recording, cell.until)
         if outcome.stop.status.ok and not cell.solver.place.reduces:
             outcome = replace(outcome, stop=run.checked_end(outcome.stop))
         if run.faults:
@@ -195,16 +195,13 @@ class _Run:
                 return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
         self._ended = True
         self._meter.look()
+        if self._begun:
+            before, after, *_ = self._meter.looks
+            self.recording.load = before.load, after.load
         late = stop.status is RunStatus.REFUSED and len(self.recording.trace) > 1
         return (
             stop if stop.status in ENDINGS and not late else replace(stop, status=RunStatus.ERROR)
         )
-
-    @property
-    def load(self) -> tuple[Load, Load] | None:
-        """Load of the machine before and after the timed part, if that ended."""
-        looks = self._meter.looks
-        return (looks[0].load, looks[1].load) if self._begun and self._ended else None
 
     def checked_end(self, stop: Termination) -> Termination:
         """Return the end of a run after judging: suspect if its clock is wrong."""
