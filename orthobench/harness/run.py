@@ -167,7 +167,7 @@ def record(
 ) -> tuple[Termination, BaseException | None]:
     """Run a solver on an oracle of `ready_oracle`; return how the run ended, and its error.
 
-    Parameters are those of `recorded`, and
+    Other parameters are as in `recorded`.
 
     Parameters
     ----------

@@ -101,14 +101,9 @@ def is_number(value: Any) -> bool:
 
 
 def whole(value: Any, name: str, low: int = 1, high: float = math.inf, why: str = "") -> int:
-    """Return a whole number from `low` to `high`; True, 2.0 and "2" are refused.
+    """Return a whole number from `low` to `high`; raise a `UsageError` on True, 2.0 and "2".
 
-    ``name`` is its name in messages, ``why`` the reason for `high`.
-
-    Raises
-    ------
-    UsageError
-        On another value.
+    Messages have its `name`, and `why` as the reason for `high`.
     """
     counts = isinstance(value, Integral) and not isinstance(value, bool)
     if counts and low <= value <= high:
@@ -120,12 +115,7 @@ def whole(value: Any, name: str, low: int = 1, high: float = math.inf, why: str 
 def matrix(rows: AnyArray, what: str) -> AnyArray:
     """Return an array, or anything with a shape and dtype, if it is a non-empty real matrix.
 
-    ``what`` is its name in messages, in the plural: ``"the samples"``.
-
-    Raises
-    ------
-    DataError
-        On other shapes and dtypes.
+    Otherwise raise a `DataError` that calls it `what`, in the plural.
     """
     if len(rows.shape) != 2:
         hint = ": pass data[:, None] if they are one feature" if len(rows.shape) == 1 else ""

@@ -20,8 +20,7 @@ def drift(U: Array) -> float:
 def orthonormalize(A: AnyArray) -> AnyArray:
     """Return the Q factor of a matrix (n, k) of full rank, k <= n, with a positive diagonal of R.
 
-    It is the basis of Gram-Schmidt in exact arithmetic, a retraction, and unique. 4nk² - 4k³/3
-    flops (Householder, with Q formed).
+    The basis of Gram-Schmidt in exact arithmetic. 4nk² - 4k³/3 flops (Householder, with Q formed).
     """
     Q, R = namespace(A).linalg.qr(A)
     signed: AnyArray = Q * diagonal_signs(R)
@@ -62,8 +61,8 @@ def complete(U: AnyArray, start: AnyArray, k: int) -> AnyArray:
 def polar(A: AnyArray) -> AnyArray:
     """Return the orthonormal factor of the polar decomposition of a matrix (n, k), k <= n.
 
-    The nearest orthonormal matrix: it maximizes tr(U'A) over U'U = I, and is unique if A has full
-    rank. A thin SVD, about 6nk² + 20k³ flops (`flops.svd`).
+    The nearest orthonormal matrix, which maximizes tr(U'A) over U'U = I. A thin SVD, about 6nk² +
+    20k³ flops (`flops.svd`).
     """
     left, _, right = namespace(A).linalg.svd(A, full_matrices=False)
     factor: AnyArray = left @ right
