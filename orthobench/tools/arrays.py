@@ -1,8 +1,4 @@
-"""Arrays and numbers of every library, and checks of users' arrays.
-
-The numbers of a step are Python's with NumPy, and arrays of shape () with other libraries, so that
-no step waits for a device. `norm` and `where` take both.
-"""
+"""Arrays of every library, and checks of users' arrays and numbers."""
 
 from __future__ import annotations
 
@@ -69,27 +65,6 @@ def in_rows(x: AnyArray) -> AnyArray:
     """Return a NumPy array in C order, and an array of another library as it is."""
     made: Any = np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x
     return cast(AnyArray, made)
-
-
-def norm(A: Any) -> Any:
-    """Return the root of the sum of the squared entries of an array."""
-    if isinstance(A, np.ndarray):
-        return float(np.linalg.norm(A))
-    return namespace(A).linalg.vector_norm(A)
-
-
-def where(condition: Any, yes: Any, no: Any) -> Any:
-    """Return one number if a condition holds, and another if not."""
-    if isinstance(condition, (bool, np.bool_)):
-        return yes if condition else no
-    xp = namespace(condition)
-    if not hasattr(yes, "shape") and not hasattr(no, "shape"):  # of Python, and so counts
-        no = xp.full_like(condition, no, dtype=xp.int64)
-    if not hasattr(yes, "shape"):
-        yes = xp.full_like(no, yes)
-    if not hasattr(no, "shape"):
-        no = xp.full_like(yes, no)
-    return xp.where(condition, yes, no)
 
 
 def is_number(value: Any) -> bool:

@@ -1,8 +1,8 @@
 """Arrays and numbers of every library, beyond those of `orthobench.contract`.
 
 The numbers of a step are Python's with NumPy, and arrays of shape () with other libraries, so that
-no step waits for a device. `inner`, `sqrt`, `ratio`, `minimum` and `maximum` take both, as `norm`
-and `where` of `orthobench.tools.arrays` do.
+no step waits for a device. `inner`, `norm`, `sqrt`, `ratio`, `where`, `minimum` and `maximum` take
+both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import namespace
-from orthobench.tools.arrays import where
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 """A type of the entries of arrays."""
@@ -45,6 +44,13 @@ def inner(A: Any, B: Any) -> Any:
     return namespace(A).sum(A * B)
 
 
+def norm(A: Any) -> Any:
+    """Return the root of the sum of the squared entries of an array."""
+    if isinstance(A, np.ndarray):
+        return float(np.linalg.norm(A))
+    return namespace(A).linalg.vector_norm(A)
+
+
 def sqrt(x: Any) -> Any:
     """Return the square root of a number."""
     return math.sqrt(x) if isinstance(x, float) else namespace(x).sqrt(x)
@@ -71,6 +77,20 @@ def numbers(*values: Any) -> list[float]:
     if hasattr(stacked, "tolist"):  # one transfer
         return [float(value) for value in stacked.tolist()]
     return [float(stacked[i]) for i in range(len(values))]
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """Return one number if a condition holds, and another if not."""
+    if isinstance(condition, (bool, np.bool_)):
+        return yes if condition else no
+    xp = namespace(condition)
+    if not hasattr(yes, "shape") and not hasattr(no, "shape"):  # of Python, and so counts
+        no = xp.full_like(condition, no, dtype=xp.int64)
+    if not hasattr(yes, "shape"):
+        yes = xp.full_like(no, yes)
+    if not hasattr(no, "shape"):
+        no = xp.full_like(yes, no)
+    return xp.where(condition, yes, no)
 
 
 def minimum(a: Any, b: Any) -> Any:

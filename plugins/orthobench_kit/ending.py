@@ -9,7 +9,8 @@ import numpy as np
 
 from orthobench.contract import ArraySolver, Oracle, State, Status, namespace
 from orthobench.contract.solver import OracleT_contra, Work
-from orthobench.tools.arrays import AnyArray, where
+from orthobench.tools.arrays import AnyArray
+from orthobench_kit.arrays import where
 
 
 @dataclass(slots=True, kw_only=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import cos, sin
 
-from orthobench.tools.arrays import AnyArray, Array, norm
+from orthobench.tools.arrays import AnyArray, Array
+from orthobench_kit.arrays import norm
 
 
 def subspace_error(U: AnyArray, V: AnyArray) -> float:

@@ -7,7 +7,7 @@ from math import inf, prod, sqrt
 from typing import Any, TypeVar
 
 import numpy as np
-from orthobench_kit.arrays import not_finite, ratio
+from orthobench_kit.arrays import norm, not_finite, ratio
 from orthobench_kit.ending import EndingSolver, EndingState, finish_if
 from orthobench_kit.polar import newton_schulz
 from orthobench_kit.stacks import defects, most, q_factor, sizes, stacked
@@ -23,7 +23,6 @@ from orthobench.contract import (
     parameter,
 )
 from orthobench.contract.solver import OracleT_contra, StateT
-from orthobench.tools.arrays import norm
 from orthobench_stiefel import FiniteSumOracle, ProductOracle
 
 DRIFT = 1e-13

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from orthobench_kit.arrays import maximum
+from orthobench_kit.arrays import maximum, norm, where
 from orthobench_kit.ending import EndingSolver, EndingState, finish_if, read_end, unless_ended
 from orthobench_orthogonal_tensor import (
     TensorOracle,
@@ -25,7 +25,6 @@ from orthobench.contract import (
     parameter,
     polar,
 )
-from orthobench.tools.arrays import norm, where
 from orthobench.tools.geometry import diagonal_signs
 
 ALLOWED_FAILURES = 2
