@@ -120,7 +120,7 @@ ENOUGH = 40
 """CPU seconds of the nearest tests, and of the others, after which none is begun."""
 
 DIGESTED = '(*shared, *sorted(here.rglob("*.py")))'
-"""Files whose digest `orthobench/tools/compiled.py` takes: if it changes, kernels compile again."""
+"""Files whose digest `orthobench_kit.compiled` takes: if it changes, kernels compile again."""
 
 OF_A_MUTANT = 'map(Path, __import__("os").environ.get("KERNELS", "").split())'
 """The input of the digest here: a mutant of kernels, or nothing."""
@@ -172,7 +172,7 @@ def copy_project(folder):
 
 def keep_kernels():
     """Let kernels be compiled again where a module of kernels is changed, and nowhere else."""
-    path = Path("orthobench/tools/compiled.py")
+    path = Path("plugins/orthobench_kit/compiled.py")
     begin, found, end = path.read_text().partition(DIGESTED)
     assert found
     path.write_text(f"{begin}{OF_A_MUTANT}{end}")

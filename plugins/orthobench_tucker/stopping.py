@@ -6,10 +6,10 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import like
+from orthobench_kit.geometry import subspace_error
 
 from orthobench.contract import State, Status, is_plain, namespace, parameter
-from orthobench.tools.arrays import like
-from orthobench.tools.geometry import subspace_error
 from orthobench_tucker import MomentOracle, SymmetricTensorOracle
 
 VANISHING = 1e-13

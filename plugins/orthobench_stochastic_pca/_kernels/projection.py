@@ -7,9 +7,9 @@ eigenvectors (Arora, Cotter and Srebro 2013, Lemma 3.2 and sections 3.3 and 5.1)
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 
 
 @kernel

@@ -5,7 +5,7 @@ The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² /
 root is found relative to the pole next to it by the cubically convergent iteration of Borges and
 Gragg (1993). The eigenvectors are those of the nearby matrix whose exact eigenvalues are the
 computed roots, so they are orthogonal to working precision (Gu and Eisenstat 1994). Sixteen roots,
-or entries of a vector, are computed at once (`orthobench.tools.simd`).
+or entries of a vector, are computed at once (`orthobench_kit.simd`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import (
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import (
     COUNT,
     Lanes,
     every,
@@ -30,6 +28,8 @@ from orthobench.tools.simd import (
     total,
     where,
 )
+
+from orthobench.contract import Array
 from orthobench_stochastic_pca._kernels.span import dot
 
 EPS = 2.0**-52

@@ -8,9 +8,9 @@ coordinates of a block (`span`), by the secular equation (`secular`).
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array, flops
-from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca._kernels.eigenupdate import (
     SmallEigenproblem,
     extend,

@@ -6,9 +6,9 @@ The rows are Q' in C order. Loops in place of array expressions compile several 
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 
 ROUNDS = 3
 """Maximum number of rounds of CholeskyQR."""

@@ -20,7 +20,7 @@ from orthobench_tucker.sample_moments import monomials
 Indices = NDArray[np.intp]
 
 COMPILED = 16
-"""Minimum n for the compiled first contraction (`orthobench.tools.simd.COUNT`)."""
+"""Minimum n for the compiled first contraction (`orthobench_kit.simd.COUNT`)."""
 
 
 class PartialCores(ABC):

@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from orthobench_kit.arrays import release
 from orthobench_kit.data.row_files import Stacked
-from orthobench_kit.sources import ArraySource
-from orthobench_stochastic_pca.problems.files import NpyPCA
-from scipy import sparse
-
-from orthobench.errors import DataError
-from orthobench.tools.arrays import release
-from orthobench.tools.reading import is_lazy, rows_of
-from orthobench.tools.rows import (
+from orthobench_kit.reading import is_lazy, rows_of
+from orthobench_kit.rows import (
     BLOCK_BYTES,
     BLOCK_ROWS,
     LARGEST_CHUNK,
@@ -26,6 +21,11 @@ from orthobench.tools.rows import (
     borders,
     refuse_unwritten,
 )
+from orthobench_kit.sources import ArraySource
+from orthobench_stochastic_pca.problems.files import NpyPCA
+from scipy import sparse
+
+from orthobench.errors import DataError
 
 
 class Part(Rows):

@@ -1,10 +1,10 @@
 """Clusters that cannot be reached, and the security of own clusters."""
 
 import pytest
+from orthobench_dask import clusters
+from orthobench_dask.clusters import ClusterError, _security, connected
 
 from orthobench.errors import UsageError
-from orthobench.harness import clusters
-from orthobench.harness.clusters import ClusterError, _security, connected
 from orthobench.harness.executors import Executor
 
 distributed = pytest.importorskip("distributed")

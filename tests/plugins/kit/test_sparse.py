@@ -7,13 +7,13 @@ import pytest
 from cases import case
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.reading import rows_of
+from orthobench_kit.rows import SparseRows
+from orthobench_kit.sparse import checked_sparse
 from scipy import sparse
 
 import orthobench as ob
 from orthobench.errors import DataError
-from orthobench.tools.reading import rows_of
-from orthobench.tools.rows import SparseRows
-from orthobench.tools.sparse import checked_sparse
 
 ROWS, COLUMNS = 12, 6
 DENSE = np.where(np.random.default_rng(0).random((ROWS, COLUMNS)) < 0.4, 1.5, 0.0)

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from orthobench.errors import DataError
 from orthobench.tools.arrays import matrix
-from orthobench.tools.sparse import checked_sparse, dense
+from orthobench.tools.files import file_state
+from orthobench_kit.sparse import checked_sparse, dense
 
 BLOCK_BYTES = 8 * 2**20
 """Maximum size of a block in float64, in bytes; a chunk may be larger."""
@@ -80,6 +82,14 @@ class Rows(ABC):
     def place(self, row: int) -> tuple[str, int]:
         """Return the file of a row, if any, and its number in it."""
         return "", row
+
+
+class ElsewhereRows(Rows):
+    """Rows whose content a cluster or an open file has: they equal no other rows."""
+
+    def content_identity(self) -> object:
+        """Refuse: a digest of the content would read all of it."""
+        raise TypeError("their content is elsewhere")
 
 
 def borders(shape: Sequence[int], what: str = "the samples", chunk: int = 1) -> NDArray[np.intp]:
@@ -150,6 +160,10 @@ class MappedFile:
         begin = np.frombuffer(at, np.uint8).ctypes.data
         return cls(str(rows.filename), rows.dtype, rows.shape, page + rows.ctypes.data - begin)
 
+    def content_identity(self) -> object:
+        """Return what identifies the rows in the identity of a run."""
+        return file_state(Path(self.file), self.offset)
+
     def mapped(self) -> NDArray[np.generic]:
         """Map the rows; raise a `DataError` if this machine does not have the file."""
         try:
@@ -177,7 +191,7 @@ class SparseRows(Rows):
         return np.asarray(self.matrix[numbers].toarray())
 
 
-class DaskRows(Rows):
+class DaskRows(ElsewhereRows):
     """The rows of a Dask array, computed chunk by chunk.
 
     Parameters
@@ -238,7 +252,7 @@ def _in_client() -> bool:
     return False
 
 
-class OpenRows(Rows):
+class OpenRows(ElsewhereRows):
     """The rows of an open array on disk: h5py, zarr, or anything with shape, dtype and slices.
 
     ``name`` is its name in messages.

@@ -7,13 +7,14 @@ depend on the workers or their deaths; Dask computes a lost result again.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from orthobench.contract.placed_solvers import BlockOracle
-from orthobench.harness.clusters import ClusterError, Workers, connected, silenced
-from orthobench.harness.reducing.reduction import Blocks, Part, here, reduced
+from orthobench.harness.reduction import Blocks, Part, here, reduced
 from orthobench.tools.environment import limited
 from orthobench.tools.places import Place
+from orthobench_dask.clusters import ClusterError, Workers, connected, silenced
 
 TASKS = 16
 """Minimum number of tasks of a worker."""
@@ -62,11 +63,11 @@ class OnDask:
 
         leaves = self._leaves(self._spread(oracle))
         *_, root = reduced((leaves.pop(last) for last in sorted(leaves)), merge)
-        part = self._result(root)
+        part: Part = self._result(root)
         shared = sum(getattr(value, "nbytes", 8) for value in oracle.shared.values())
         came = part.summary.size if part.where != here() else 0
         moved = part.moved + came + shared * self.workers
-        return Part(part.summary, part.where, part.seconds, part.reading, moved, part.peaks)
+        return replace(part, moved=moved)
 
     def close(self) -> None:
         """End the workers of the run."""

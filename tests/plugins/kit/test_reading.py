@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cases import case
+from orthobench_kit.arrays import unshared
+from orthobench_kit.reading import array_of, is_data, is_lazy, read, real, rows_of
+from orthobench_kit.rows import Rows
 from scipy import sparse
 
 from orthobench.errors import DataError
-from orthobench.tools.arrays import unshared
-from orthobench.tools.reading import array_of, is_data, is_lazy, read, real, rows_of
-from orthobench.tools.rows import Rows
 
 X = np.round(np.random.default_rng(0).standard_normal((60, 4)) * 8)
 """Whole numbers, so that every type of numbers holds them."""

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
-
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import (
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import (
     bits,
     count_bits,
     every,

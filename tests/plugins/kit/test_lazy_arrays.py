@@ -5,12 +5,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from orthobench_kit.reading import rows_of
+from orthobench_kit.rows import DaskRows, SparseRows
 from orthobench_kit.sources import ArraySource
 from scipy import sparse
 
 import orthobench as ob
-from orthobench.tools.reading import rows_of
-from orthobench.tools.rows import DaskRows, SparseRows
 
 X = np.random.default_rng(0).exponential(size=(500, 6)) * np.arange(1, 7)
 

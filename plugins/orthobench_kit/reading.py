@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from orthobench.errors import DataError, quoted
 from orthobench.tools.arrays import Array, matrix
-from orthobench.tools.rows import DaskRows, OpenRows, Rows, SparseRows
-from orthobench.tools.sparse import checked_sparse, is_sparse, refuse_masked
+from orthobench_kit.rows import DaskRows, OpenRows, Rows, SparseRows
+from orthobench_kit.sparse import checked_sparse, is_sparse, refuse_masked
 
 NUMBERS = "fiub"
 """The kinds of NumPy's dtypes that are real numbers; True and False are 1 and 0."""

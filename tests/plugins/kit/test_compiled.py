@@ -7,21 +7,21 @@ import sys
 from pathlib import Path
 
 import pytest
+from orthobench_kit import compiled, simd
 
-import orthobench
-from orthobench.tools import compiled
+from orthobench.tools import flops
 
 KERNELS = {
     "__init__.py": "",
     "inner.py": """
-from orthobench.tools.compiled import kernel
+from orthobench_kit.compiled import kernel
 
 @kernel
 def shifted(x):
     return x + 1.0
 """,
     "outer.py": """
-from orthobench.tools.compiled import kernel
+from orthobench_kit.compiled import kernel
 from toy_kernels.inner import shifted
 
 @kernel
@@ -71,16 +71,16 @@ def test_a_kernel_is_compiled_once_until_any_source_changes(package):
     assert len(list((package / "__pycache__").glob("kernels-*"))) == 2
 
 
-@pytest.mark.parametrize("name", ["compiled.py", "flops.py", "simd.py"])
-def test_changed_core_modules_get_their_own_cache(package, tmp_path, monkeypatch, name):
-    core = tmp_path / "tools"
-    shutil.copytree(Path(orthobench.__file__).parent / "tools", core)
+@pytest.mark.parametrize("module", [compiled, simd, flops])
+def test_changed_shared_modules_get_their_own_cache(package, tmp_path, monkeypatch, module):
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(compiled, "__file__", str(core / "compiled.py"))
+    for one in (compiled, simd, flops):
+        copy = shutil.copy2(one.__file__, tmp_path)
+        monkeypatch.setattr(one, "__file__", str(copy))
     folder = compiled.cache_folder.__wrapped__
     before = folder("toy_kernels")
     assert folder("toy_kernels") == before
-    with (core / name).open("a") as source:
+    with Path(module.__file__).open("a") as source:
         source.write("\n")
     assert folder("toy_kernels") != before
 

@@ -27,6 +27,7 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types import unliteral
 
+from orthobench.tools import flops
 from orthobench.tools.files import locked
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,8 +57,7 @@ def cache_folder(package: str) -> str:
         return str(config.CACHE_DIR)
     here = Path(folders[0])
     sources = hashlib.sha256(repr((config.OPT, config.BOUNDSCHECK)).encode())
-    core = Path(__file__).parent
-    shared = [core / name for name in ("compiled.py", "flops.py", "simd.py")]
+    shared = [*map(Path(__file__).with_name, ("compiled.py", "simd.py")), Path(flops.__file__)]
     for path in (*shared, *sorted(here.rglob("*.py"))):
         sources.update(path.read_bytes())
     base = Path(config.CACHE_DIR) if config.CACHE_DIR else here / "__pycache__"

@@ -2,10 +2,10 @@
 
 import array_api_strict as strict
 import pytest
+from orthobench_kit.ending import EndingState, finish_if, read_end, unless_ended
 
 import orthobench as ob
 from orthobench.contract import Status
-from orthobench.contract.placed_solvers import EndingState, finish_if, read_end, unless_ended
 
 
 @pytest.fixture

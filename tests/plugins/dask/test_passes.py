@@ -6,16 +6,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from block_solvers import SAMPLES, Blocks, PowerSteps
+from orthobench_dask import executor as dask
+from orthobench_dask import passes as module
+from orthobench_dask.clusters import ClusterError
+from orthobench_dask.passes import OnDask
 from threadpoolctl import threadpool_info
 
 import orthobench as ob
 from orthobench.contract import BlockOracle
-from orthobench.harness.clusters import ClusterError
 from orthobench.harness.execution import CLOCK
-from orthobench.harness.executors import Executor, dask
-from orthobench.harness.reducing import on_dask as module
-from orthobench.harness.reducing.on_dask import OnDask
-from orthobench.harness.reducing.reduction import Blocks as Task
+from orthobench.harness.executors import Executor
+from orthobench.harness.reduction import Blocks as Task
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools.environment import limited
 from orthobench.tools.places import place_of

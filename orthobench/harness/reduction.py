@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,6 @@ from orthobench.tools.environment import limited
 from orthobench.tools.machine import process_peak, reset_process_peak
 from orthobench.tools.places import Place
 
-if TYPE_CHECKING:
-    from orthobench.harness.reducing.on_dask import OnDask
-
 T = TypeVar("T")
 
 WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
@@ -43,8 +41,8 @@ WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
     "workers",
 )
 """Metrics of workers: seconds in methods of the solver, and in reading if it is timed; bytes moved
-between processes; peak memory of a worker in bytes; seconds of reading and checking blocks; number
-of workers. Seconds are sums over workers."""
+between processes; peak memory of a worker in bytes, where the system knows it; seconds of reading
+and checking blocks; number of workers. Seconds are sums over workers."""
 
 AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
 
@@ -57,7 +55,7 @@ class Part:
     """The summary of some blocks, and its cost.
 
     `where` is the process that made it; `seconds` in methods of the solver and `reading` are sums
-    over workers, `moved` are bytes, `peaks` bytes of memory by process.
+    over workers, `moved` and `peak`, the largest of a process, are bytes; a `peak` of 0 is unknown.
     """
 
     summary: Summary
@@ -65,7 +63,7 @@ class Part:
     seconds: float
     reading: float
     moved: int
-    peaks: Mapping[str, int]
+    peak: int
 
 
 @dataclass(frozen=True)
@@ -99,16 +97,15 @@ class Blocks:
         reading, block = timed_call(partial(self._checked, index))
         work = partial(self.solver.summarize, oracle, block)
         seconds, summary = timed_call(lambda: self._named(work, index))
-        return Part(summary, here(), seconds, reading, 0, {here(): process_peak()})
+        return Part(summary, here(), seconds, reading, 0, process_peak() or 0)
 
     def merged(self, a: Part, b: Part) -> Part:
         """Merge two parts in this process."""
         seconds, summary = timed_call(partial(self.solver.merge, a.summary, b.summary))
         came = sum(part.summary.size for part in (a, b) if part.where != here())
-        peaks = {**a.peaks, **b.peaks, here(): process_peak()}
         return Part(
             summary, here(), a.seconds + b.seconds + seconds, a.reading + b.reading,
-            a.moved + b.moved + came, peaks,
+            a.moved + b.moved + came, max(a.peak, b.peak, process_peak() or 0),
         )  # fmt: skip
 
     def reduce(self, oracle: BlockOracle) -> Part:
@@ -168,10 +165,9 @@ def here() -> str:
 
 
 def reduced(items: Iterable[T], merge: Callable[[T, T], T]) -> T:
-    """Merge items along a binary tree: on each level the first with the second, and so on.
+    """Merge m items along a binary tree of neighbours, with at most log2(m) + 1 in memory.
 
-    At most log2(m) + 1 of m items are in memory. A run of 2^j items that begins at a multiple of
-    2^j is a subtree, which can be reduced anywhere.
+    A run of 2^j items that begins at a multiple of 2^j is a subtree, to be reduced anywhere.
     """
     held: list[tuple[int, T]] = []
     for item in items:
@@ -193,8 +189,7 @@ def _merge_last(held: list[tuple[int, T]], merge: Callable[[T, T], T]) -> None:
 class Reduction(Calls):
     """The calls of a `SummarySolver` on blocks.
 
-    The clock of a pass is its wall-clock time, less the average reading time of a worker if the
-    source does not have reading timed.
+    The clock of a pass is wall-clock time, less a worker's average reading unless that is timed.
     """
 
     streams, collects = False, True
@@ -208,7 +203,8 @@ class Reduction(Calls):
         self._next = BlockOracle(oracle.sizes, oracle.start, self.batch, streams.solver)
         self._last: tuple[BlockOracle, Summary] | None = None
         self._engine = _engine(solver.place, Blocks(solver, source, self.batch), self._next)
-        self._spent = dict.fromkeys(WORKER_METRICS, 0.0)
+        known = process_peak() is not None
+        self._spent = {name: 0.0 for name in WORKER_METRICS if known or name != MEMORY}
         self._spent[WORKERS] = float(self._engine.workers)
 
     def init(self, oracle: Oracle, rng: np.random.Generator) -> State:
@@ -250,7 +246,7 @@ class Reduction(Calls):
 
     def _pass(self, state: State) -> Part:
         oracle, work = self._next, state.work
-        part = self._engine.reduce(oracle)
+        part: Part = self._engine.reduce(oracle)
         if part.summary.rows != oracle.rows:
             raise RuntimeError(
                 f"the summary of a pass counts {part.summary.rows} rows, and it had {oracle.rows}"
@@ -269,7 +265,8 @@ class Reduction(Calls):
         spent[WORKER_SECONDS] += part.seconds + (part.reading if self._timed else 0.0)
         spent[READING] += part.reading
         spent[MOVED] += part.moved
-        spent[MEMORY] = max(spent[MEMORY], *part.peaks.values())
+        if MEMORY in spent:
+            spent[MEMORY] = max(spent[MEMORY], part.peak)
         return part
 
 
@@ -288,10 +285,14 @@ def _rows(length: int, solver: AnySummarySolver, budget: Budget) -> int:
     return int(rows)
 
 
-def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Blocks | OnDask:
+def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Any:
     if place.packages:
-        from orthobench.harness.reducing.on_dask import OnDask
-
-        return OnDask(place, blocks, oracle)
+        return dask_package().OnDask(place, blocks, oracle)
     blocks.warm_up(oracle)
     return blocks
+
+
+def dask_package() -> Any:
+    """Return the package that has Dask: ``run``, ``capacity`` and ``OnDask``."""
+    (point,) = entry_points(group="orthobench.clusters", name="dask")
+    return point.load()
