@@ -126,31 +126,36 @@ class Halving(Standing):
         return not any(d.cost <= named.cost for d in open_)
 
     def next(
-        self, left: float, overhead: float = 0.0, running: Collection[Run] = ()
+        self, left: float, overhead: float = 0.0, running: Collection[Run] = (), workers: int = 1
     ) -> NextRun | None:
         """Return the next run, or None until one of the running ones ends.
+
+        No run begins that is known to take longer than what is left.
 
         Parameters
         ----------
         left : float
-            Remaining seconds of the race, times the number of runs at once.
+            Remaining seconds of the race.
         overhead : float
             Seconds of a run beside its clock.
         running : collection of (str, int)
             Current configurations and seeds.
+        workers : int
+            Number of runs at once.
         """
-        if left <= 0:
+        if left <= 0 or (self.leader and left <= overhead):
             return None
-        if left > FINALS * self.rules.total or self.leader is None:
+        most, shared = left - overhead, left * workers
+        if shared > FINALS * self.rules.total or self.leader is None:
             ask = (
-                self._look(left, overhead, running, contenders=True)
-                or self._untried(left, overhead, running)
-                or self._look(left, overhead, running, contenders=False)
-                or self._to_the_end(running)
+                self._look(shared, most, overhead, running, contenders=True)
+                or self._untried(shared, overhead, running)
+                or self._look(shared, most, overhead, running, contenders=False)
+                or self._to_the_end(most, running)
             )
             if ask:
                 return ask
-        return next(self._fresh(overhead, running), None)
+        return next(self._fresh(most, overhead, running), None)
 
     def _untried(self, left: float, overhead: float, running: Collection[Run]) -> NextRun | None:
         """Return the next first run: solvers in their order, then grids, the best solver first."""
@@ -175,16 +180,17 @@ class Halving(Standing):
         return max(self.floor, min(most, max(share, overhead)))
 
     def _look(
-        self, left: float, overhead: float, running: Collection[Run], contenders: bool
+        self, left: float, most: float, overhead: float, running: Collection[Run], contenders: bool
     ) -> NextRun | None:
         """Return a longer run of a configuration that was cut: the leader first, then by value.
 
         ``contenders``: of those that keep up with the leader; otherwise of those that may win.
+        A run takes longer than the one that was cut, and at most ``most`` seconds.
         """
         if 0 not in self.gaps:
             return None
         first = [self.latest[name, 0] for name in self.rules.order if (name, 0) in self.latest]
-        free = [t for t in first if (t.configuration, 0) not in running]
+        free = [t for t in first if t.cap < most and (t.configuration, 0) not in running]
         looks = [t for t in free if (self._contends(t) if contenders else self._may_win(t))]
         if not looks:
             return None
@@ -192,12 +198,12 @@ class Halving(Standing):
         cap = max(FACTOR * trial.cap, self._cap(left, len(looks), overhead))
         return NextRun(trial.configuration, 0, min(cap, FIRST * self.rules.total))
 
-    def _to_the_end(self, running: Collection[Run]) -> NextRun | None:
+    def _to_the_end(self, most: float, running: Collection[Run]) -> NextRun | None:
         """Return a run of a finalist to its own end, if no exact call is known."""
         known = [self.latest[name, 0] for name in self.finalists if name in self.rules.ending]
         if any(trial.exact for trial in self.latest.values()):
             return None
-        able = [t for t in known if t.certified and self._more(t)][:SURE]
+        able = [t for t in known if t.certified and t.cap < most and self._more(t)][:SURE]
         for trial in able:
             if (trial.configuration, 0) not in running:
                 return NextRun(trial.configuration, 0, FIRST * self.rules.total)
@@ -229,7 +235,7 @@ class Halving(Standing):
         soon = trial.lowest - DOUBLINGS * gain
         return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
-    def _fresh(self, overhead: float, running: Collection[Run]) -> Iterator[NextRun]:
+    def _fresh(self, most: float, overhead: float, running: Collection[Run]) -> Iterator[NextRun]:
         """Yield the runs of finalists on fresh seeds, until the cheapest is known.
 
         No cap is below the overhead, since the clock of short runs is uncertain.
@@ -241,9 +247,14 @@ class Halving(Standing):
                 return
             for name in self.finalists:
                 cap = self._cap_on(name, seed)
-                if cap and (name, seed) not in running:
+                if cap and self._needs(name) < most and (name, seed) not in running:
                     yield NextRun(name, seed, max(cap, overhead))
                     return
+
+    def _needs(self, name: str) -> float:
+        """Return the seconds of a configuration to the target, or else to its end, on seed 0."""
+        trial = self.latest[name, 0]
+        return min(trial.seconds_to(self.target(0)), float(trial.seconds[-1]))
 
     def _cap_on(self, name: str, seed: int) -> float:
         """Return the seconds of a finalist on a seed, more after a kill; 0 if it is done."""

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.api import RESULTS
+from orthobench.atlas.advice import advise
+from orthobench.atlas.table import COSTS as COUNTED
 from orthobench.contract.parameters import changed_values
 from orthobench.decide.answer import answer
 from orthobench.decide.code import code_of
 from orthobench.decide.rule import TOLERANCE
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.execute.loop import execute
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Executor, Limits, Observer
@@ -42,6 +44,9 @@ COSTS = ("seconds", "samples", "flops", "memory", "products")
 
 TICK = 4.0
 """Seconds between two tables of a race."""
+
+LONG = 0.05
+"""Maximum part of the time of a race that its best call may take: others would get no seeds."""
 
 MOST_WORKERS = 4
 """Maximum number of runs at once: more would share the bandwidth of the memory."""
@@ -308,12 +313,17 @@ def _result(
     solver = solvers.get(winner or "")
     rows = wording.rows(standing, decided, call, winner, firsts)
     others = [row["factor"] for row in rows[1:] if row["verdict"] in ("as good", "exact")]
-    sentence = answer([decided] if decided else []).sentence
+    if named and decided:
+        sentence = answer([decided]).sentence
+    else:
+        long = standing.lead > LONG * standing.rules.total and not interrupted
+        more = wording.too_long(standing.rules.total, _advised(source, cost)) if long else ""
+        sentence = wording.provisional(standing, call, ALL_COSTS[cost], more)
     return Race(
         solver.name if solver else None,
         {} if solver is None else changed_values(solver),
         min(others, default=math.nan),
-        sentence if named else wording.provisional(standing, call, ALL_COSTS[cost]),
+        sentence,
         wording.evidence(standing, call, bool(firsts), workers, decided=named is not None),
         named is not None,
         rows,
@@ -332,3 +342,13 @@ def _result(
         cost,
         interrupted,
     )  # fmt: skip
+
+
+def _advised(source: Any, cost: str) -> str:
+    """Return the sentence of the map about a problem; empty if it has none."""
+    if source is None:
+        return ""
+    try:
+        return advise(source, cost if cost in COUNTED else "seconds").sentence
+    except OrthobenchError:
+        return ""

@@ -168,8 +168,7 @@ class RaceScheduler(Scheduler):
         return median(self._overheads[1:] or self._overheads or [0.0])
 
     def _next(self) -> NextRun | None:
-        left = self.left * self._workers
-        return self.standing.next(left, self._overhead, self._running.keys())
+        return self.standing.next(self.left, self._overhead, self._running, self._workers)
 
     def _slack(self, cell: Cell, held: Data | None) -> float:
         """Return the maximum seconds of a run beside its clock."""
