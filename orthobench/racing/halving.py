@@ -62,25 +62,19 @@ class Halving(Standing):
         """
         if 0 not in self.gaps:
             return []
-        out = set(self.dropped)
-        first = {
-            name: self.latest[name, 0].cost(self.target(0))
-            for name in self.rules.order
-            if (name, 0) in self.latest and name not in out
-        }
-        there = sorted((n for n, c in first.items() if c < math.inf), key=lambda n: first[n])
+        left = {name: trial for name, trial in self.first.items() if name not in self.dropped}
+        costs = {name: trial.cost(self.target(0)) for name, trial in left.items()}
+        there = sorted((n for n, cost in costs.items() if cost < math.inf), key=costs.__getitem__)
         best = {self.rules.order[name]: name for name in reversed(there)}
-        rest = [name for name in there if name not in best.values()]
-        missed = [self.latest[name, 0] for name, cost in first.items() if cost == math.inf]
-        exact = sorted((n for n in there if self.latest[n, 0].exact), key=self._end)[:SURE]
-        near = sorted((t for t in missed if t.ended and self._near(t)), key=self.above)
-        chosen = [n for n in there if n in best.values()]
-        ranked = dict.fromkeys([*exact, *chosen, *rest, *(t.configuration for t in near)])
+        exact = sorted((name for name in there if left[name].exact), key=self._end)[:SURE]
+        near = [t for n, t in left.items() if n not in there and t.ended and self._near(t)]
+        ranked = dict.fromkeys([*exact, *(name for name in there if name in best.values()), *there])
+        ranked.update(dict.fromkeys(t.configuration for t in sorted(near, key=self.above)))
         return sorted([*ranked][: self.rules.finalists], key=self.cost)
 
     def _end(self, name: str) -> float:
         """Return the seconds of a configuration on the first seed."""
-        return float(self.latest[name, 0].seconds[-1])
+        return float(self.first[name].seconds[-1])
 
     def decisions(self) -> list[Decision]:
         """Return the decisions about the finalists, on the seeds with results."""
@@ -163,11 +157,8 @@ class Halving(Standing):
         waiting = [name for name in self.rules.order if (name, 0) not in known]
         if not waiting:
             return None
-        ends = {t.configuration: t.lowest for t in self.latest.values() if t.seed == 0}
-        lowest: dict[str, float] = {}
-        for name, end in ends.items():
-            solver = self.rules.order[name]
-            lowest[solver] = min(end, lowest.get(solver, math.inf))
+        seen = sorted(self.first.items(), key=lambda item: -item[1].lowest)
+        lowest = {self.rules.order[name]: trial.lowest for name, trial in seen}
         first = min(waiting, key=lambda name: lowest.get(self.rules.order[name], -math.inf))
         return NextRun(first, 0, self._cap(left, len(waiting), overhead))
 
@@ -189,9 +180,9 @@ class Halving(Standing):
         """
         if 0 not in self.gaps:
             return None
-        first = [self.latest[name, 0] for name in self.rules.order if (name, 0) in self.latest]
-        free = [t for t in first if t.cap < most and (t.configuration, 0) not in running]
-        looks = [t for t in free if (self._contends(t) if contenders else self._may_win(t))]
+        wanted = self._contends if contenders else self._may_win
+        free = [t for name, t in self.first.items() if t.cap < most and (name, 0) not in running]
+        looks = [trial for trial in free if wanted(trial)]
         if not looks:
             return None
         trial = min(looks, key=lambda t: (t.configuration != self.leader, t.lowest))
@@ -200,14 +191,12 @@ class Halving(Standing):
 
     def _to_the_end(self, most: float, running: Collection[Run]) -> NextRun | None:
         """Return a run of a finalist to its own end, if no exact call is known."""
-        known = [self.latest[name, 0] for name in self.finalists if name in self.rules.ending]
         if any(trial.exact for trial in self.latest.values()):
             return None
-        able = [t for t in known if t.certified and t.cap < most and self._more(t)][:SURE]
-        for trial in able:
-            if (trial.configuration, 0) not in running:
-                return NextRun(trial.configuration, 0, FIRST * self.rules.total)
-        return None
+        known = {name: self.first[name] for name in self.finalists if name in self.rules.ending}
+        able = [n for n, t in known.items() if t.certified and t.cap < most and self._more(t)]
+        free = (name for name in able[:SURE] if (name, 0) not in running)
+        return next((NextRun(name, 0, FIRST * self.rules.total) for name in free), None)
 
     def _more(self, trial: Trial) -> bool:
         """Whether a run was cut off, and may run longer."""
@@ -253,15 +242,14 @@ class Halving(Standing):
 
     def _needs(self, name: str) -> float:
         """Return the seconds of a configuration to the target, or else to its end, on seed 0."""
-        trial = self.latest[name, 0]
+        trial = self.first[name]
         return min(trial.seconds_to(self.target(0)), float(trial.seconds[-1]))
 
     def _cap_on(self, name: str, seed: int) -> float:
         """Return the seconds of a finalist on a seed, more after a kill; 0 if it is done."""
         trial, most = self.latest.get((name, seed)), MOST * self.lead
         if trial is None:
-            first = self.latest[name, 0]
-            return max(self._fresh_cap, FRESH * self._end(name) if first.ended else 0.0)
+            return max(self._fresh_cap, FRESH * self._end(name) * self.first[name].ended)
         killed = not len(trial.values) and name not in self.failed
         return most if killed and trial.cap < most else 0.0
 
@@ -270,6 +258,6 @@ class Halving(Standing):
         """Whether the first two runs of all finalists are copies: further ones would be, too."""
         return all(
             (name, 1) in self.latest
-            and np.array_equal(self.latest[name, 0].values, self.latest[name, 1].values)
+            and np.array_equal(self.first[name].values, self.latest[name, 1].values)
             for name in self.finalists
         )
