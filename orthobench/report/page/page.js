@@ -39,7 +39,7 @@ function watchDecisions() {
   for (const link of document.querySelectorAll("[data-front]")) {
     link.addEventListener("click", () => {
       keep({ front: link.dataset.front });
-      redraw();
+      for (const one of drawnPlots()) one.show();
     });
   }
 }
@@ -57,7 +57,7 @@ async function start() {
   watchDecisions();
   followLinks(() => {
     showDecisions();
-    redraw();
+    for (const one of drawnPlots()) one.draw();
   });
 }
 

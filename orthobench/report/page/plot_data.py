@@ -28,6 +28,17 @@ FEWEST_POINTS = 24
 NUMBERS = 400_000
 """Number of numbers on a page above which curves are thinned and menus shortened."""
 
+MOST_TICKS = 6
+"""Maximum number of ticks of an axis."""
+
+LONGEST = 31
+"""Maximum number of letters of a name below an axis: of those at its end, which differ."""
+
+LEVEL = 120
+"""Number of letters of all names below an axis from which on they are tilted."""
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 DIGITS = 5
 """Significant digits of drawn numbers: a pixel is about a thousandth of an axis."""
 
@@ -78,10 +89,7 @@ def plot_data(
     data = {
         "pool": pool.arrays,
         "references": [",".join(map(str, dashes)) for dashes in REFERENCES],
-        "solvers": [
-            {"name": clean(name), "dash": style.dash, "shape": style.shape}
-            for name, style in styles.items()
-        ],
+        "solvers": [{"name": clean(name), "dash": style.dash} for name, style in styles.items()],
         "plots": drawn,
         "families": list(families),
     }
@@ -107,12 +115,11 @@ def _offered(plots: Sequence[Plot]) -> tuple[list[dict[str, Sequence[str]]], int
 
 
 def _panel(panel: Panel, pool: Pool, solvers: Mapping[str, int], points: int) -> dict[str, Any]:
-    floor = panel_floor([panel])
+    floor, ends = panel_floor([panel]), x_range(panel)
     references = itertools.cycle(range(-1, -1 - len(REFERENCES), -1))
-    ends = x_range(panel)
     return {
-        "x": {**_axis(panel.x), "range": ends},
-        "y": {**_axis(panel.y), "log": floor.log, "range": y_range([panel], floor)},
+        "x": _axis(panel.x, ends, panel.x.log),
+        "y": _axis(panel.y, y_range([panel], floor), floor.log),
         "series": [
             {
                 "solver": solvers[series.solver] if series.solver in solvers else next(references),
@@ -125,15 +132,46 @@ def _panel(panel: Panel, pool: Pool, solvers: Mapping[str, int], points: int) ->
         "rules": panel.rules,
         "band": panel.band,
         "zero": floor.zero if floor.log else None,
-        "floor": floor.at if floor.zeros else None,
+        "floor": floor.at if floor.log else None,
+        "floored": f"zero, or below {_tick(floor.zero, far=True)}" if floor.zeros else "",
     }
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def _axis(axis: Axis, ends: tuple[float, float], log: bool) -> dict[str, Any]:
+    names = [clean(name) for name in axis.categories]
+    names = [name if len(name) <= LONGEST else f"…{name[-LONGEST:]}" for name in names]
     return {
-        "label": clean(axis.label), "log": axis.log,
-        "categories": [*map(clean, axis.categories)] or None, "ticks": axis.ticks or None,
+        "label": clean(axis.label), "log": log, "range": ends,
+        "ticks": [*enumerate(names)] or _ticks(axis.ticks or _tick_values(*ends, log)),
+        "named": bool(names), "level": 0 < len("".join(names)) < LEVEL,
     }  # fmt: skip
+
+
+def _tick_values(low: float, high: float, log: bool) -> list[float]:
+    """Return round numbers from one end to the other: powers of ten on a long log axis."""
+    if not log or high < 5 * low:
+        step = 10.0 ** math.floor(math.log10((high - low) / 4))
+        step *= next(part for part in (1, 2, 5, 10) if (high - low) / (part * step) <= MOST_TICKS)
+        return [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
+    steps = (1, 2, 5) if len(powers) < 3 else (1,)
+    values = [float(f"{step}e{power}") for power in (*powers, powers[-1] + 1) for step in steps]
+    return [value for value in values if low <= value <= high]
+
+
+def _ticks(values: Sequence[float]) -> list[tuple[float, str]]:
+    some = values[:: -(-len(values) // MOST_TICKS)]
+    far = any(not 1e-3 <= abs(value) < 1e5 for value in some if value)
+    return [(value, _tick(value, far)) for value in some]
+
+
+def _tick(value: float, far: bool) -> str:
+    """Return a tick as text: 0.01, 2,000; on axes that reach far, 10⁻², 1, 2·10³."""
+    if not far or value == 0 or 1 <= abs(value) < 1e3:
+        return f"{value:,.6g}"
+    mantissa, exponent = f"{value:.0e}".split("e")
+    raised = f"10{str(int(exponent)).translate(RAISED)}"
+    return raised if mantissa == "1" else f"{mantissa}·{raised}"
 
 
 def _series(panel: Panel, number: int, pool: Pool, points: int) -> dict[str, Any]:

@@ -23,10 +23,7 @@ from orthobench.tools.formatting import assignments, clean, count, duration, num
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS = (
-    "state.js", "elements.js", "scales.js", "lines.js", "chart.js", "labels.js", "plots.js",
-    "reading.js", "page.js",
-)  # fmt: skip
+SCRIPTS = ("state.js", "elements.js", "chart.js", "plots.js", "reading.js", "page.js")
 """The parts of the script of a page, each after those that it uses."""
 
 
