@@ -76,18 +76,19 @@ def print_results(
 ) -> None:
     """Print the answer, with all tables first if asked; draw figures if there is a folder."""
     from orthobench.decide.comparisons import answer_of
+    from orthobench.report.terminal import table
 
     if as_json:
         figures = [] if folder is None else _figures(results, folder)
         print_json({**facts(results, [*figures, results.path]), "versions": results.versions})
         return
-    if tables:
-        print_tables(results)
     answer = answer_of(results)
+    if tables:
+        table.show(results.entries, answer.comparisons)
     print_answer(answer)
     say()
     if not tables:
-        print_troubles(results, answer)
+        _print_troubles(table.troubles(results.entries, answer.comparisons))
     match results.session()["environment"]:
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
@@ -112,9 +113,10 @@ def facts(results: Results, files: Iterable[Path]) -> dict[str, Any]:
 
 def print_tables(results: Results) -> None:
     """Print a table for each problem of some results."""
+    from orthobench.decide.comparisons import compare
     from orthobench.report.terminal import table
 
-    table.show(results.entries)
+    table.show(results.entries, compare(results.entries))
 
 
 def print_answer(answer: Answer) -> None:
@@ -131,11 +133,9 @@ def print_answer(answer: Answer) -> None:
         say(wrapped(answer.prefix(family) + family.evidence))
 
 
-def print_troubles(results: Results, answer: Answer) -> None:
-    """Print a line for each reason why runs failed or solvers were left out, up to `FEW`."""
-    from orthobench.report.terminal import table
-
-    lines = [*table.troubles(results.entries, answer.comparisons)]
+def _print_troubles(reasons: Iterable[str]) -> None:
+    """Print the reasons why runs failed or solvers were left out, up to `FEW`."""
+    lines = [*reasons]
     for line in lines[:FEW]:
         say(wrapped(line, 2))
     if len(lines) > FEW:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from orthobench.decide.answer import standings
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.decide.wording import mark
 from orthobench.harness.trace import Checkpoint
@@ -81,7 +82,8 @@ class Row:
 
 
 def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> list[Row]:
-    """Return the rows of one problem, as the comparison orders them."""
+    """Return the rows of the problem of a comparison, as that orders them."""
+    results = [r for r in results if r.problem == comparison.problem]
     seeds = {seed for r in results for seed in r.seeds}
     found = summaries([r.records for r in results], comparison.metric, seeds)
     known = {r.solver: (r, s) for r, s in zip(results, found, strict=True)}
@@ -90,6 +92,12 @@ def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> lis
     return [
         Row(*known[d.solver], d, mark(comparison, d.solver), rounding) for d in comparison.decisions
     ]
+
+
+def solvers_shown(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the solvers that ran on a problem of a family, the one to use first."""
+    ran = {d.solver for c in comparisons for d in c.decisions if d.verdict is not Verdict.ABSENT}
+    return [one.solver for one in standings(comparisons) if one.solver in ran]
 
 
 def bare_table() -> Table:

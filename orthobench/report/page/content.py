@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from orthobench.contract.panel import Plot
-from orthobench.decide.answer import Answer, answer, standings
+from orthobench.decide.answer import Answer, answer
 from orthobench.decide.code import solve_line
 from orthobench.decide.comparisons import compare_by
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Decision
@@ -21,12 +21,13 @@ from orthobench.registry.plugins import catalogue
 from orthobench.report.origins import origin_lines
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.problems import failures, problem_runs, problem_section, refusals
+from orthobench.report.page.problems import problem_runs, problem_section
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import exhibitions
 from orthobench.report.plots.families import costs
-from orthobench.report.rows import problem_rows
+from orthobench.report.rows import problem_rows, solvers_shown
 from orthobench.report.style import solver_styles
+from orthobench.report.terminal.table import troubles
 from orthobench.results.results import Results
 from orthobench.results.runs import IMPORTED
 from orthobench.results.tuning import SolverResult
@@ -54,27 +55,25 @@ def page_content(results: Results) -> dict[str, Any]:
     entries = sorted(
         results.entries, key=lambda e: order.get((e.problem_info.family, e.solver), len(order))
     )
-    comparisons = {c.problem: c for s in sections if s["answer"] for c in s["answer"].comparisons}
+    comparisons = {c.problem: c for s in sections for c in s["answer"].comparisons}
     exhibits = exhibitions(entries, results.exhibits)
     curves = {one.problem: exhibit_plots([one]) for one in exhibits}
     plots: list[Plot] = []
     runs: dict[int, dict[str, dict[str, Any]]] = {}
     problems: list[dict[str, Any]] = []
     groups = grouped(entries, lambda entry: entry.problem)
-    for name in dict.fromkeys(entry.problem for entry in results.entries):
-        part = [entry for entry in groups[name] if entry.takes_part]
-        rows = problem_rows(part, comparisons[name]) if part else []
-        rows.sort(key=lambda row: part.index(row.result))
+    for name, comparison in comparisons.items():
+        rows = [row for row in problem_rows(entries, comparison) if row.takes_part]
+        rows.sort(key=lambda row: groups[name].index(row.result))
         own = [*problem_plots(groups[name]), *curves.get(name, [])] if rows else []
         if own:
-            runs[len(plots)] = problem_runs(part)
+            runs[len(plots)] = problem_runs([row.result for row in rows])
         places = range(len(plots), len(plots) + len(own))
         problems.append(problem_section(f"problem-{len(problems)}", groups[name], rows, places))
         plots += own
     of_problems = len(plots)
     plots += comparison_plots(entries)
     styles = solver_styles(entry.solver for entry in entries)
-    failed = failures(results, [row for problem in problems for row in problem["rows"]])
     return {
         "suite": clean(results.suite),
         "text": session["text"].strip(),
@@ -83,9 +82,8 @@ def page_content(results: Results) -> dict[str, Any]:
         "date": str(session["started"])[:16].replace("T", " ") + " UTC",
         "counts": _counts(results, len(problems)),
         "families": sections,
-        "failures": failed,
-        "failed_runs": sum(len(one["seeds"]) for one in failed),
-        "refusals": refusals(entries),
+        "troubles": [*troubles(entries, [*comparisons.values()])],
+        "failed_runs": len(results.failures),
         "problems": problems,
         "anchors": {one["label"]: one["id"] for one in problems},
         "plots": plots,
@@ -105,20 +103,19 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
     solvers = Counter(entry.problem for entry in entries)
     if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
         keys = keys[:1]
-    begun = [entry for entry in entries if entry.finished and not entry.refused]
-    found = compare_by(begun, [(cost, tolerances[tolerance]) for cost, tolerance in keys])
+    found = compare_by(entries, [(cost, tolerances[tolerance]) for cost, tolerance in keys])
     return {key: answer(own, suite) for key, own in zip(keys, found, strict=True)}
 
 
 def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> dict[str, Any]:
     """Return what the first screen shows of a family: its answers, and the choices among them."""
-    answers = family_answers(entries, suite) if any(e.finished for e in entries) else {}
-    answer = next(iter(answers.values()), None)
-    solvers = [one.solver for one in standings(answer.comparisons)] if answer else []
+    answers = family_answers(entries, suite)
+    answer = next(iter(answers.values()))
     costs, tolerances = (list(dict.fromkeys(key[i] for key in answers)) for i in range(2))
     return {
-        "name": name, "answers": answers, "answer": answer, "solvers": solvers,
-        "costs": costs, "tolerances": tolerances, "code": _code(answer) if answer else "",
+        "name": name, "answers": answers, "answer": answer,
+        "solvers": solvers_shown(answer.comparisons), "costs": costs, "tolerances": tolerances,
+        "code": _code(answer),
     }  # fmt: skip
 
 

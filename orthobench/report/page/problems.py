@@ -1,14 +1,13 @@
-"""The problems of a page: their tables, failures, refusals and runs."""
+"""The problems of a page: their tables and runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orthobench.report import caveats
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.rows import Row
-from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.cost_curve import cost_curve
@@ -41,47 +40,6 @@ def problem_section(
         "partial": any(row.summary.n_missing for row in rows),
         "absent": [entry.solver for entry in entries if entry.refused],
     }
-
-
-def failures(results: Results, rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return all runs that count as failed, grouped by problem, solver, status and reason.
-
-    Runs of parameters that tuning did not choose are among them, without ``chosen``.
-    """
-    found: dict[tuple[Any, ...], list[int]] = {}
-    for run in results.failures:
-        names = (run.problem.label, run.solver.label, assignments(run.solver.tuned))
-        ending = (run.key in results.reported_keys, run.stop.status.value, clean(run.stop.reason))
-        found.setdefault((*names, *ending), []).append(run.seed)
-    listed = {run.key for run in results.failures}
-    for row in rows:
-        entry = row.result
-        names = (entry.problem, entry.solver, assignments(entry.best_parameters))
-        seeds = {run.seed for run in entry.records if run.key in listed}
-        for failure in row.summary.failures:
-            if failure["seed"] not in seeds:  # its run ended without the metric
-                ending = (True, failure["status"], clean(failure["reason"]))
-                found.setdefault((*names, *ending), []).append(failure["seed"])
-    columns = ("problem", "solver", "tuned", "chosen", "status", "reason")
-    return [{**dict(zip(columns, one, strict=True)), "seeds": own} for one, own in found.items()]
-
-
-def refusals(entries: Sequence[SolverResult]) -> Mapping[tuple[str, tuple[str, ...]], list[str]]:
-    """Return the refusing solvers, by the reason and the problems that they share."""
-    refused = grouped((e for e in entries if e.refused), lambda e: (clean(e.refusal), e.solver))
-    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (reason, solver), own in refused.items():
-        problems = tuple(dict.fromkeys(entry.problem for entry in own))
-        found.setdefault((reason, problems), []).append(solver)
-    return found
-
-
-def ranges(seeds: Iterable[int]) -> str:
-    """Return seeds as ``0-3, 7``."""
-    spans = grouped(enumerate(sorted(set(seeds))), lambda pair: pair[1] - pair[0]).values()
-    return ", ".join(
-        f"{own[0][1]}-{own[-1][1]}" if len(own) > 1 else str(own[0][1]) for own in spans
-    )
 
 
 def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from orthobench._version import __version__
 from orthobench.decide.wording import MARKS, factor_text
 from orthobench.report.page.content import cell, page_content
-from orthobench.report.page.problems import ranges
 from orthobench.report.style import REFERENCES, Style
 from orthobench.results.results import Results
 from orthobench.stats.costs import COSTS, cost_of
@@ -99,7 +98,7 @@ def environment(package: str = __package__) -> Environment:
         trim_blocks=True,
     )
     for filter_of in (
-        assignments, clean, count, duration, factor_text, number, plural, ranges, si,
+        assignments, clean, count, duration, factor_text, number, plural, si,
     ):  # fmt: skip
         environment.filters[filter_of.__name__] = filter_of
     return environment

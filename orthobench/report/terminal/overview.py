@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from orthobench.decide.answer import Answer, standings
+from orthobench.decide.answer import Answer
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, mark, seeds_text
-from orthobench.report.rows import bare_table
+from orthobench.report.rows import bare_table, solvers_shown
 from orthobench.report.terminal import table as tables
 from orthobench.stats.costs import cost_of
 from orthobench.tools.formatting import clean, plural
@@ -88,11 +88,7 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
 def _parts(answer: Answer, console: Console) -> Sequence[Table]:
     """Return the table of a family, in parts that are no wider than the console if possible."""
     comparisons = answer.comparisons
-    solvers = [
-        one.solver
-        for one in standings(comparisons)
-        if any(c.of(one.solver).verdict is not Verdict.ABSENT for c in comparisons)
-    ]
+    solvers = solvers_shown(comparisons)
     parts: Sequence[Table] = ()
     wide = console.options.update_width(ANY_WIDTH)
     for size in range(len(comparisons) if solvers else 0, 0, -1):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orthobench.decide.comparisons import compare
 from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
 from orthobench.harness.stopping import RunStatus
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def rows(
-    results: Sequence[SolverResult], comparisons: Sequence[Comparison] | None = None
+    results: Sequence[SolverResult], comparisons: Sequence[Comparison]
 ) -> list[dict[str, Any]]:
     """Return the comparison as plain rows for `json.dumps`, in the order of the tables.
 
@@ -38,26 +37,13 @@ def rows(
         ``seconds`` (clock and reading), and ``metrics`` are medians over the runs that did not
         fail. ``others`` is the cost of the trials that tuning did not choose.
     """
-    return [
-        _plain(row, comparison)
-        for own, comparison in by_problem(results, comparisons)
-        for row in problem_rows(own, comparison)
-    ]
-
-
-def by_problem(
-    results: Sequence[SolverResult], comparisons: Sequence[Comparison] | None = None
-) -> Iterator[tuple[list[SolverResult], Comparison]]:
-    """Yield the results of each problem with their comparison, which is made if it is not given."""
-    known = {c.problem: c for c in (compare(results) if comparisons is None else comparisons)}
-    for problem, own in grouped(results, lambda r: r.problem).items():
-        yield own, known[problem]
+    return [_plain(row, c) for c in comparisons for row in problem_rows(results, c)]
 
 
 def show(
     results: Sequence[SolverResult],
+    comparisons: Sequence[Comparison],
     console: Console | None = None,
-    comparisons: Sequence[Comparison] | None = None,
 ) -> None:
     """Print a table for each problem, with footnotes about tuning and failures.
 
@@ -66,9 +52,10 @@ def show(
     from rich.console import Console
 
     console = console or Console()
-    for own, comparison in by_problem(results, comparisons):
+    for comparison in comparisons:
         console.print()
-        for part in _parts(own, comparison, console.options.ascii_only):
+        rows = problem_rows(results, comparison)
+        for part in _parts(rows, comparison, console.options.ascii_only):
             console.print(part)
 
 
@@ -131,26 +118,26 @@ def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
 
 
 def _parts(
-    results: Sequence[SolverResult], comparison: Comparison, ascii_only: bool
+    rows: Sequence[Row], comparison: Comparison, ascii_only: bool
 ) -> Iterator[RenderableType]:
     """Yield title, table and footnotes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
 
+    results = [row.result for row in rows]
     metric = f"final {comparison.metric.replace('_', ' ')}"
     seeds = plural(len(results[0].seeds), "seed")
     about = (comparison.family, metric, seeds, budget_text(results[0].records[0].budget))
     yield Text.assemble(
         (clean(comparison.problem), "bold"), ("  " + ", ".join(filter(None, about)), "dim")
     )
-    part = [row for row in problem_rows(results, comparison) if row.takes_part]
+    part = [row for row in rows if row.takes_part]
     if part:
         yield _table(part, comparison, ascii_only)
     copies = max((row.decision.copies for row in part), default=0)
     notes = [f"{plural(copies, 'seed')} repeat others and do not count"] if copies else []
     notes += [*caveats.notes([row.result for row in part], results), *_refusals(results)]
-    failed = [line for row in part for line in _failures(row)]
-    failed += [line for r in results if r.refused for line in _failures_not_chosen(r)]
+    failed = [line for row in rows for line in _failures(row)]
     for text, style in [*((n, "dim") for n in notes), *((line, "red") for line in failed)]:
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
 
@@ -169,8 +156,9 @@ def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison])
             f"{listed([*map(clean, own)], len(own))} ({reason})" for reason, own in why.items()
         ]
         yield f"{plural(len(absent), 'solver')} did not run: {'; '.join(texts)}"
-    for own, comparison in by_problem(results, comparisons):
-        rows = problem_rows(own, comparison)
+    for comparison in comparisons:
+        rows = problem_rows(results, comparison)
+        own = [row.result for row in rows]
         others = [r for r in own if r.solver not in absent]
         failed = (line for row in rows for line in _failures(row))
         lines = [*_refusals(others), *failed, *caveats.cut(own), *caveats.conduct(own)]
@@ -215,27 +203,20 @@ def _refusals(entries: Sequence[SolverResult]) -> list[str]:
     ]
 
 
-def _failures(row: Row) -> list[str]:
-    """Return the failed runs of a solver, a line for each reason."""
-    lines = []
+def _failures(row: Row) -> Iterator[str]:
+    """Yield the failed runs of a solver, a line for each reason; those of other trials last."""
+    result, name = row.result, clean(row.result.solver)
     for reason, seeds in row.summary.reasons.items():
         names = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
-        which = "all seeds" if 1 < len(seeds) == len(row.result.finished) else names
-        lines.append(f"{clean(row.result.solver)}: {clean(reason)} ({which})")
-    return lines + _failures_not_chosen(row.result)
-
-
-def _failures_not_chosen(entry: SolverResult) -> list[str]:
-    """Return the failed runs of trials that tuning did not choose, a line for each status."""
-    runs = (
+        which = "all seeds" if 1 < len(seeds) == len(result.finished) else names
+        yield f"{name}: {clean(reason)} ({which})"
+    others = (
         run
-        for trial in entry.trials
-        if trial.tuned != entry.best_parameters
+        for trial in result.trials
+        if trial.tuned != result.best_parameters
         for run in trial.records
-        if run.failed or (run.stop.status is RunStatus.REFUSED and not entry.refused)
+        if run.failed or (run.stop.status is RunStatus.REFUSED and not result.refused)
     )
-    return [
-        f"{clean(entry.solver)}, not chosen: {status}: {clean(own[0].stop.reason)} "
-        f"({plural(len(own), 'run')})"
-        for status, own in grouped(runs, lambda run: run.stop.status.value).items()
-    ]
+    for status, own in grouped(others, lambda run: run.stop.status.value).items():
+        reason = clean(own[0].stop.reason)
+        yield f"{name}, not chosen: {status}: {reason} ({plural(len(own), 'run')})"
