@@ -23,9 +23,11 @@ DRAWN = """figure => [...figure.querySelectorAll('.series')].map(
     one => [...one.querySelectorAll('.line')].map(path => path.getAttribute('d')))"""
 
 POINTS = """figure => [...figure.querySelectorAll('.series .line:not(.floored)')].map(path =>
-    [...path.getAttribute('d').matchAll(/[ML]([-e\\d.]+),([-e\\d.]+)/g)].map(m => [+m[1], +m[2]]))"""
+    [...path.getAttribute('d').matchAll(/[ML]([-e\\d.]+),([-e\\d.]+)/g)].map(
+        m => [+m[1], +m[2]]))"""
 
-TICKS = """figure => [...figure.querySelectorAll('.x-ticks text, .y-ticks text')].map(one => one.textContent)"""
+TICKS = """figure => [...figure.querySelectorAll(".x-ticks text, .y-ticks text")].map(
+    one => one.textContent)"""
 
 FAMILIES = """() => [...document.querySelectorAll('article.family')].map(article => {
     const text = (one) => one.textContent.trim();
