@@ -143,18 +143,28 @@ def _print_troubles(reasons: Iterable[str]) -> None:
 
 
 @contextmanager
-def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the current work, if standard error is a terminal."""
+def status_line(quiet: bool, *, lines: bool = False) -> Iterator[Callable[..., None]]:
+    """Yield a function that shows the current work, if standard error is a terminal.
+
+    Called with a text and False, it prints the text for good. Elsewhere only the last line of each
+    text is printed, if `lines`.
+    """
     if quiet or not sys.stderr.isatty():
-        yield lambda _: None
+        shown = lines and not quiet
+        yield lambda text, *_: say(text.rpartition("\n")[2], err=True) if shown else None
         return
-    from rich.console import Console
-    from rich.markup import escape
+    from rich.console import Console, Group
+    from rich.text import Text
 
-    from orthobench.tools.formatting import clean
+    with (console := Console(stderr=True)).status("") as status:
 
-    with Console(stderr=True).status("") as status:
-        yield lambda text: status.update(escape(clean(text)))
+        def tell(text: str, passing: bool = True) -> None:
+            if passing:
+                status.update(Group(Text(text)))
+            else:
+                console.print(Text(text))
+
+        yield tell
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:

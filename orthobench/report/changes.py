@@ -12,17 +12,10 @@ from orthobench.report.rows import bare_table
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
+from orthobench.stats import run_pairs
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.costs import COSTS
-from orthobench.stats.run_pairs import (
-    REORDERED,
-    Change,
-    Finding,
-    ToleranceRule,
-    compare_results,
-    compare_work,
-    pairs,
-)
+from orthobench.stats.run_pairs import REORDERED, Change, Finding, ToleranceRule, pairs
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import hide_home
@@ -123,7 +116,10 @@ def _solver(problem: str, solver: str, runs: Sequence[Pair], *, timed: bool) -> 
     sides = zip(*runs, strict=True)
     medians = (quantiles([final(run, metric) for run in side], 0.5) for side in sides)
     base, head = (number(m) if math.isfinite(m) else "failed" for m in medians)
-    found = {"result": _quantity(runs, compare_results), "work": _quantity(runs, compare_work)}
+    found = {
+        "result": _quantity(runs, run_pairs.compare_results),
+        "work": _quantity(runs, run_pairs.compare_work),
+    }
     if timed:
         found["seconds"] = _quantity(runs, _compare_seconds)
     values = _differing(one.solver.parameters, other.solver.parameters).items()

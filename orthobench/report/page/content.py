@@ -18,23 +18,26 @@ from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Decision
 from orthobench.decide.wording import MARKS, mark, seeds_text, verdict_text
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import catalogue
+from orthobench.report import caveats
 from orthobench.report.origins import origin_lines
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.problems import problem_runs, problem_section
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import exhibitions
 from orthobench.report.plots.families import costs
-from orthobench.report.rows import problem_rows, solvers_shown
+from orthobench.report.plots.labels import axis_label
+from orthobench.report.rows import Row, problem_rows, solvers_shown
 from orthobench.report.style import solver_styles
 from orthobench.report.terminal.table import troubles
 from orthobench.results.results import Results
-from orthobench.results.runs import IMPORTED
+from orthobench.results.runs import IMPORTED, Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.costs import cost_of
+from orthobench.stats.cost_curve import cost_curve
+from orthobench.stats.costs import COSTS, cost_of
+from orthobench.stats.values import final, metric_of
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
-from orthobench.tools.formatting import clean, plural
+from orthobench.tools.formatting import assignments, budget_text, clean, duration, number, plural
 
 MOST_PAIRS = 20_000
 """Maximum number of pairs of solvers on a problem for which there is more than one answer."""
@@ -90,7 +93,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "comparison_plots": range(of_problems, len(plots)),
         "provenance": _provenance(results, session),
         "styles": styles,
-        "plot_data": plot_data(plots, styles, runs, list(map(_packed, sections))),
+        "plot_data": plot_data(plots, styles, runs),
         "galleries": galleries(exhibits),
     }
 
@@ -115,11 +118,10 @@ def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> d
     return {
         "name": name, "answers": answers, "answer": answer,
         "solvers": solvers_shown(answer.comparisons), "costs": costs, "tolerances": tolerances,
-        "code": _code(answer),
     }  # fmt: skip
 
 
-def _code(answer: Answer) -> str:
+def code(answer: Answer) -> str:
     """Return the line that makes the call on the first problem; empty if no solver is named."""
     good = [c for c in answer.comparisons if c.of(answer.solver).as_good]
     call = good[0].of(answer.solver).call if good else None
@@ -133,18 +135,6 @@ def _code(answer: Answer) -> str:
     except UsageError:  # it is not installed here
         return ""
     return solve_line(solver, call.stop)
-
-
-def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        ",".join(key): {
-            "sentence": answer.sentence,
-            "evidence": answer.evidence,
-            "code": _code(answer),
-            "cells": [cell(c, solver) for solver in section["solvers"] for c in answer.comparisons],
-        }
-        for key, answer in section["answers"].items()
-    }
 
 
 def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str, float, str]:
@@ -175,6 +165,76 @@ def _meaning(decision: Decision) -> str:
     if decision.more_seeds:
         text += f"; about {plural(decision.more_seeds, 'more seed')} would decide"
     return text
+
+
+def problem_section(
+    anchor: str, entries: Sequence[SolverResult], rows: Sequence[Row], plots: range
+) -> dict[str, Any]:
+    """Return the section of one problem, as the template reads it."""
+    first, info = entries[0], entries[0].problem_info
+    facts = (
+        clean(info.family), f"final {axis_label(info.primary)}, smaller is better",
+        plural(len(first.seeds), "seed"), budget_text(first.records[0].budget),
+    )  # fmt: skip
+    drawn = all(row.median_of(COSTS["samples"]) != 0 for row in rows)
+    return {
+        "id": anchor,
+        "label": first.problem,
+        "entries": entries,
+        "rows": rows,
+        "plots": plots,
+        "facts": tuple(filter(None, facts)),
+        "effort": "samples" if drawn else "steps",
+        "notes": caveats.notes([row.result for row in rows], entries),
+        "waiting": not rows and any(not entry.refused for entry in entries),
+        "partial": any(row.summary.n_missing for row in rows),
+        "absent": [entry.solver for entry in entries if entry.refused],
+    }
+
+
+def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
+    """Return the runs behind the curve of each solver of a problem, with its parameters.
+
+    A run has its seed, its end above the best value of that seed in percent of the gap, its final
+    value, its time, how it ended, and the load of each core before and after it.
+    """
+    metric = entries[0].problem_info.primary
+    curves = [
+        (run.seed, curve)
+        for entry in entries
+        for run in entry.finished
+        if (curve := cost_curve(run, entry.level, metric)) is not None
+    ]
+    by_seed = grouped(curves, lambda pair: pair[0])
+    lowest = {seed: min(curve.lowest for _, curve in own) for seed, own in by_seed.items()}
+    start = {seed: max(curve.start for _, curve in own) for seed, own in by_seed.items()}
+
+    return {
+        entry.solver: {
+            "about": assignments(entry.records[0].solver.parameters),
+            "runs": [
+                (r.seed, _above(r, metric, lowest, start), number(final(r, metric_of(metric))),
+                 duration(r.trace[-1].seconds + r.trace[-1].readout_seconds),
+                 clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r))
+                for r in entry.finished
+                if len(r.trace)
+            ],
+        }
+        for entry in entries
+    }  # fmt: skip
+
+
+def _above(
+    run: Run, metric: str, lowest: Mapping[int, float], start: Mapping[int, float]
+) -> str:  # fmt: skip
+    if run.seed not in lowest or not (gap := start[run.seed] - lowest[run.seed]) > 0:
+        return ""
+    return number(100 * (final(run, metric_of(metric)) - lowest[run.seed]) / gap)
+
+
+def _load(record: Run) -> str:
+    shares = [one.average / one.processors for one in record.load or () if one.average is not None]
+    return ", ".join(f"{share:.2f}" for share in shares)
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:

@@ -47,7 +47,6 @@ def plot_data(
     plots: Sequence[Plot],
     styles: Mapping[str, Style],
     runs: Mapping[int, Mapping[str, Any]] | None = None,
-    families: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the data of all plots of a page as compressed JSON in base64.
 
@@ -59,8 +58,6 @@ def plot_data(
         The style of each solver.
     runs : mapping, optional
         The runs of each solver, by the index of the plot that draws them.
-    families : sequence of mapping
-        The answers of each family, as JSON values.
     """
     pool, solvers = Pool(), {name: number for number, name in enumerate(styles)}
     offered, curves = _offered(plots)
@@ -91,7 +88,6 @@ def plot_data(
         "references": [",".join(map(str, dashes)) for dashes in REFERENCES],
         "solvers": [{"name": clean(name), "dash": style.dash} for name, style in styles.items()],
         "plots": drawn,
-        "families": list(families),
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), 7, mtime=0)).decode()
@@ -149,14 +145,13 @@ def _axis(axis: Axis, ends: tuple[float, float], log: bool) -> dict[str, Any]:
 
 def _tick_values(low: float, high: float, log: bool) -> list[float]:
     """Return round numbers from one end to the other: powers of ten on a long log axis."""
-    if not log or high < 5 * low:
-        step = 10.0 ** math.floor(math.log10((high - low) / 4))
-        step *= next(part for part in (1, 2, 5, 10) if (high - low) / (part * step) <= MOST_TICKS)
-        return [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
-    steps = (1, 2, 5) if len(powers) < 3 else (1,)
-    values = [float(f"{step}e{power}") for power in (*powers, powers[-1] + 1) for step in steps]
-    return [value for value in values if low <= value <= high]
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    values = MaxNLocator(MOST_TICKS, steps=(1, 2, 5, 10)).tick_values(low, high)
+    if log and high > 5 * low:
+        steps = (1, 2, 5) if high < 300 * low else (1,)
+        values = LogLocator(subs=steps, numticks=MOST_TICKS).tick_values(low, high)
+    return [value for value in values.tolist() if low <= value <= high]
 
 
 def _ticks(values: Sequence[float]) -> list[tuple[float, str]]:

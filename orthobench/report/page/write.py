@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench._version import __version__
 from orthobench.decide.wording import MARKS, factor_text
-from orthobench.report.page.content import cell, page_content
+from orthobench.report.page.content import cell, code, page_content
 from orthobench.report.style import REFERENCES, Style
 from orthobench.results.results import Results
 from orthobench.stats.costs import COSTS, cost_of
@@ -57,7 +57,7 @@ def rendered(content: Mapping[str, Any]) -> str:
     """Return the page as HTML."""
     return framed(
         "page.html", content["counts"], content["styles"], content["plot_data"],
-        page=content, cell=cell, marks=MARKS, costs=COSTS, cost_of=cost_of,
+        page=content, cell=cell, code=code, marks=MARKS, costs=COSTS, cost_of=cost_of,
     )  # fmt: skip
 
 

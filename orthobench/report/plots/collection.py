@@ -8,8 +8,7 @@ from orthobench.contract.panel import Plot
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, Load, curves, exhibitions
 from orthobench.report.plots.families import target_plots
-from orthobench.report.plots.sweeps import sweeps
-from orthobench.report.plots.tradeoffs import tradeoffs
+from orthobench.report.plots.sweeps import sweeps, tradeoffs
 from orthobench.report.plots.tuning import tuning
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped

@@ -11,16 +11,24 @@ from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verd
 from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
 from orthobench.report.rows import Row, bare_table, problem_rows
-from orthobench.results.tuning import SolverResult
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS, cost_of
 from orthobench.stats.values import others_cost
-from orthobench.tools.collections import finite_or_none, grouped
+from orthobench.tools.collections import grouped, plain
 from orthobench.tools.formatting import assignments, budget_text, clean, listed, plural
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
+
+
+DECIDED = (
+    "name", "verdict", "difference", "reached", "factor", "factor_interval", "success",
+    "more_seeds",
+)  # fmt: skip
+SUMMARIZED = ("median", "low", "high", "interval", "failures")
+"""What the rows take from decisions and from summaries as it is."""
 
 
 def rows(
@@ -69,52 +77,26 @@ def legend(comparisons: Sequence[Comparison], ascii_only: bool = False) -> str:
 
 def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
     r, s, d = row.result, row.summary, row.decision
-    info = r.problem_info
-    return {
-        "problem": r.problem,
-        "family": info.family,
-        "solver": r.solver,
-        "name": d.name,
-        "chosen": dict(r.best_parameters),
-        "metric": info.primary,
-        "verdict": d.verdict.value,
-        "mark": row.mark,
-        "difference": finite_or_none(d.difference),
-        "difference_interval": [finite_or_none(d.low), finite_or_none(d.high)],
-        "tolerance": comparison.tolerance,
-        "cost": comparison.cost,
-        "call_cost": finite_or_none(d.cost),
-        "stop": str(d.call.stop) if d.call else None,
-        "reached": d.reached,
-        "seeds": d.call.seeds if d.call else d.seeds,
-        "exact": d.exact is not None,
-        "factor": finite_or_none(d.factor),
-        "factor_interval": [finite_or_none(end) for end in d.factor_interval],
-        "success": finite_or_none(d.success),
-        "distinct_seeds": d.seeds,
-        "more_seeds": d.more_seeds,
-        "median": finite_or_none(s.median),
-        "low": finite_or_none(s.low),
-        "high": finite_or_none(s.high),
-        "spread": spread_name(len(r.seeds)),
-        "interval": [finite_or_none(end) for end in s.interval],
-        **{n: finite_or_none(row.median_of(cost)) for n, cost in COSTS.items()},
-        "metrics": {n: finite_or_none(median) for n, median in row.metrics.items()},
-        "runs": row.runs,
-        "failures": list(s.failures),
-        "refusal": r.refusal or None,
-        "tuned_by": info.tuned_by if len(r.trials) > 1 else None,
-        "tuned_on": list(r.tuned_on),
-        "trials": [
-            {
-                "tuned": dict(trial.tuned),
-                "score": finite_or_none(trial.score),
-                "failed": sum(record.failed for record in trial.records),
-            }
-            for trial in r.trials
-        ],
+    facts = {
+        "problem": r.problem, "family": r.problem_info.family, "solver": r.solver,
+        "chosen": dict(r.best_parameters), "metric": r.problem_info.primary, "mark": row.mark,
+        "tolerance": comparison.tolerance, "cost": comparison.cost, "call_cost": d.cost,
+        "stop": str(d.call.stop) if d.call else None, "exact": d.exact is not None,
+        "seeds": d.call.seeds if d.call else d.seeds, "distinct_seeds": d.seeds,
+        "difference_interval": (d.low, d.high), **{name: getattr(d, name) for name in DECIDED},
+        **{name: getattr(s, name) for name in SUMMARIZED}, "spread": spread_name(len(r.seeds)),
+        **{name: row.median_of(cost) for name, cost in COSTS.items()},
+        "metrics": row.metrics, "runs": row.runs, "refusal": r.refusal or None,
+        "tuned_by": r.problem_info.tuned_by if len(r.trials) > 1 else None,
+        "tuned_on": r.tuned_on, "trials": [*map(_trial, r.trials)],
         "others": {name: others_cost(r, cost) for name, cost in COSTS.items()},
-    }
+    }  # fmt: skip
+    return dict(plain(facts))
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    failed = sum(run.failed for run in trial.records)
+    return {"tuned": dict(trial.tuned), "score": trial.score, "failed": failed}
 
 
 def _parts(

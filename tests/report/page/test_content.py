@@ -13,9 +13,9 @@ from orthobench.report.page.content import (
     _counts,
     cell,
     family_answers,
+    problem_runs,
 )
 from orthobench.report.page.content import page_content as content_of
-from orthobench.report.page.problems import problem_runs
 from orthobench.results.tuning import choose
 from orthobench.stats.calls import Call, Stop
 from orthobench.tools.machine import Load
