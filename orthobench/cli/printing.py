@@ -146,8 +146,7 @@ def _print_troubles(reasons: Iterable[str]) -> None:
 def status_line(quiet: bool, *, lines: bool = False) -> Iterator[Callable[..., None]]:
     """Yield a function that shows the current work, if standard error is a terminal.
 
-    Called with a text and False, it prints the text for good. Elsewhere only the last line of each
-    text is printed, if `lines`.
+    With a second argument False it prints for good. Elsewhere it prints last lines, if `lines`.
     """
     if quiet or not sys.stderr.isatty():
         shown = lines and not quiet

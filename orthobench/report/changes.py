@@ -41,14 +41,9 @@ DRIFT = (
 def compare_stores(base: Results, head: Results) -> dict[str, Any]:
     """Return what changed from one store, BASE, to another, HEAD, as plain values.
 
-    Returns
-    -------
-    dict
-        ``sides`` has suite, time and path of both. ``solvers`` has a row for each solver on a
-        problem, with both medians of its ``metric`` and the ``change`` of its ``quantities``. The
-        change is ``"mixed"`` if it is higher on some seeds and lower on others. ``factor`` is the
-        median of HEAD / BASE.
-        ``only`` says what is not compared, and ``notes`` how machines and versions differ.
+    ``solvers`` has a row for each solver on a problem, with both medians of its ``metric`` and the
+    ``change`` of its ``quantities``, ``"mixed"`` if seeds differ, with the median ``factor``.
+    ``only`` says what is not compared, and ``notes`` how machines and versions differ.
 
     Raises
     ------
@@ -99,7 +94,6 @@ def _paired(
 
 
 def _hindrance(one: Run | None, other: Run | None) -> str:
-    """Return why two runs of the same labels cannot be compared; empty if they can."""
     if one is None or other is None:
         return f"only in {SIDES[one is None]}"
     a, b = one.problem, other.problem
@@ -158,7 +152,6 @@ def _compare_seconds(base: Run, head: Run, tolerance: float) -> Finding:
 
 
 def _differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return the values that differ of the keys that two mappings share."""
     return {name: (a[name], b[name]) for name in a if name in b and a[name] != b[name]}
 
 

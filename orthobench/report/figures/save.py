@@ -1,8 +1,4 @@
-"""Figures of a comparison: their layouts for screens and journals, and their files in every format.
-
-A figure has panels side by side, names beside them, and a caption; matplotlib's constrained layout
-avoids overlaps. CSV files have the data that each figure shows.
-"""
+"""Figures of a comparison for screens and journals, and the data that they show."""
 
 from __future__ import annotations
 
@@ -41,23 +37,10 @@ RUN_KINDS = ("convergence", "tradeoff", "sweep", "curves")
 
 @dataclass(frozen=True)
 class Layout:
-    """The sizes of everything in a figure. Lengths are in inches, font sizes in points.
+    """The sizes of everything in a figure: lengths in inches; fonts, lines, markers in points.
 
-    Attributes
-    ----------
-    widths : tuple of float
-        The width of a figure with one panel, with two side by side, and so on. Its length is the
-        maximum number of panels side by side.
-    height : float
-        The height of a panel with the labels of its axes.
-    titled : bool
-        Whether title and caption are written; papers write their own.
-    title, text, small : float
-        Font sizes: of the title, of the labels of axes, of all other text.
-    line, marker : float
-        Width of lines and size of markers, in points.
-    dpi : int
-        Pixels per inch, in formats that have pixels.
+    `widths` has the width of a figure with one panel, with two side by side, and so on. If it is
+    not `titled`, title and caption are left to the paper.
     """
 
     widths: tuple[float, ...]
@@ -72,7 +55,7 @@ class Layout:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Use this layout for all drawing and saving inside the block, not the user's settings."""
+        """Draw and save with this layout inside the block, not with the user's settings."""
         import matplotlib as mpl
 
         settings = {
@@ -113,20 +96,14 @@ NAMES = 0.3
 
 
 def layout_of(style: str) -> Layout:
-    """Return the layout of a style, one of `LAYOUTS`.
-
-    Raises
-    ------
-    UsageError
-        On an unknown style.
-    """
+    """Return one of `LAYOUTS`; raise `UsageError` on an unknown style."""
     if style not in LAYOUTS:
         raise unknown("style", style, LAYOUTS)
     return LAYOUTS[style]
 
 
 def sheet_panels(plot: Plot) -> dict[Key, Panel]:
-    """Return the panels of a plot that are drawn in files, by their options."""
+    """Return the panels of a plot that files show, by their options."""
     keys = list(plot.sheet) or [next(plot.keys())]
     return {key: plot.draw(key) for key in keys}
 
@@ -134,13 +111,7 @@ def sheet_panels(plot: Plot) -> dict[Key, Panel]:
 def draw_figure(
     plot: Plot, panels: Sequence[Panel], styles: Mapping[str, Style], layout: Layout = SCREEN
 ) -> Figure:
-    """Draw some panels of a plot as a figure, with a legend for each set of names.
-
-    Returns
-    -------
-    Figure
-        With an Agg canvas; within `Layout.applied`, its ``savefig`` writes every format.
-    """
+    """Draw panels of a plot, with a legend for each set of names."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -183,7 +154,6 @@ def draw_figure(
 
 
 def _add_legend(ax: Axes, names: Sequence[str]) -> None:
-    """Put names beside a panel, in the order of the ends of their lines."""
     lines = cast("list[Line2D]", ax.get_legend_handles_labels()[0])
     pairs = sorted(zip(lines, names, strict=True), key=lambda pair: -_end(pair[0]))
     legend = ax.legend(
@@ -214,18 +184,17 @@ def save_figures(
     Parameters
     ----------
     entries : sequence of SolverResult
-        The entries of any number of problems.
     directory : path
         Created if it does not exist; files of the same name are overwritten.
     style : str
         ``"screen"``, or for papers ``"one-column"`` (3.5 in wide) or ``"two-column"`` (7.16 in),
         which have title and caption only in the metadata of the files.
     formats : sequence of str
-        Any of `FORMATS`. Fonts are embedded: in PDF as TrueType, in SVG as shapes.
+        Any of `FORMATS`; fonts are embedded.
     kinds : sequence of str, optional
         The kinds of plots to write; all by default.
     exhibits : callable, optional
-        Returns the exhibits of runs: `Results.exhibits`. Without it, their curves are not drawn.
+        `Results.exhibits`; curves of solutions are only drawn with it.
 
     Returns
     -------
@@ -272,7 +241,7 @@ def save_plot(
 
 
 def file_name(plot: Plot, names: set[str]) -> str:
-    """Return a safe file name for a plot, and add it to the names that are taken."""
+    """Return a safe file name, and add it to the names that are taken."""
     short = re.sub(r"[^a-z0-9.]+", "-", plot.name.lower()).strip("-.")[:80] or "problem"
     name, count = short, 1
     while name in names:
@@ -283,10 +252,7 @@ def file_name(plot: Plot, names: set[str]) -> str:
 
 
 def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
-    """Return the data of a plot as the rows of a CSV file, numbers in full precision.
-
-    Columns: the plot, the options of the panel, and those of its `Panel.rows`.
-    """
+    """Return the data of a plot as rows of a CSV file: plot, options, and those of `Panel.rows`."""
     rows = [(key, row) for key, panel in panels.items() for row in panel.rows()]
     columns = list(dict.fromkeys(name for _, row in rows for name in row))
     head: list[list[Any]] = [["plot", *plot.choices, *columns]]
@@ -311,7 +277,7 @@ def _save(
 
 
 def metadata(plot: Plot, kind: str) -> dict[str, Any]:
-    """Return the metadata of a PNG, SVG or PDF file: title and caption of its plot, but no date."""
+    """Return title and caption for PNG, SVG or PDF, without a date."""
     text = "Subject" if kind == "pdf" else "Description"
     dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     return {"Title": clean(plot.name), text: clean(" · ".join(plot.about)), **dates.get(kind, {})}

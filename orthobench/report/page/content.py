@@ -47,10 +47,7 @@ Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 
 
 def page_content(results: Results) -> dict[str, Any]:
-    """Return the content of the page about some results, as the template reads it.
-
-    Solvers have one order everywhere: that under the first cost and tolerance of their family.
-    """
+    """Return what the template shows of results; solvers have one order everywhere."""
     session, typed = results.session(), results.suite_as_typed
     by_family = grouped(results.entries, lambda entry: entry.problem_info.family)
     sections = [_family_section(name, group, typed) for name, group in by_family.items()]
@@ -99,7 +96,7 @@ def page_content(results: Results) -> dict[str, Any]:
 
 
 def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
-    """Return what to use on the problems of one family, under each cost and tolerance."""
+    """Return what to use in one family, under each cost and tolerance."""
     parts = entries[0].tolerance or TOLERANCE, STRICT
     tolerances = {f"{100 * part:.6g} %": part for part in parts}
     keys = list(product(costs(entries), tolerances))
@@ -111,7 +108,6 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
 
 
 def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> dict[str, Any]:
-    """Return what the first screen shows of a family: its answers, and the choices among them."""
     answers = family_answers(entries, suite)
     answer = next(iter(answers.values()))
     costs, tolerances = (list(dict.fromkeys(key[i] for key in answers)) for i in range(2))
@@ -122,7 +118,7 @@ def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> d
 
 
 def code(answer: Answer) -> str:
-    """Return the line that makes the call on the first problem; empty if no solver is named."""
+    """Return the line that makes the call on the first problem, if a solver is named."""
     good = [c for c in answer.comparisons if c.of(answer.solver).as_good]
     call = good[0].of(answer.solver).call if good else None
     if answer.use is None or call is None or answer.family == IMPORTED:
@@ -138,11 +134,7 @@ def code(answer: Answer) -> str:
 
 
 def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str, float, str]:
-    """Return a solver on a problem: mark, symbol, cost, seeds, length of the bar, and meaning.
-
-    The length, from 0 to 1, is the logarithm of the cost between the lowest and the highest of the
-    problem.
-    """
+    """Return a solver on a problem: mark, symbol, cost, seeds, log of cost, and meaning."""
     own, kind = comparison.of(solver), mark(comparison, solver)
     if not kind:
         return "absent", "–", "", "", 0.0, "takes no part, or was not run yet"
@@ -155,7 +147,6 @@ def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str, float
 
 
 def _meaning(decision: Decision) -> str:
-    """Return what is decided of a solver, and what that rests on."""
     text = verdict_text(decision)
     if math.isfinite(decision.difference):
         ends = f"[{100 * decision.low:.2g}, {100 * decision.high:.2g}]"
@@ -193,11 +184,7 @@ def problem_section(
 
 
 def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
-    """Return the runs behind the curve of each solver of a problem, with its parameters.
-
-    A run has its seed, its end above the best value of that seed in percent of the gap, its final
-    value, its time, how it ended, and the load of each core before and after it.
-    """
+    """Return the runs of each solver: seed, end in % of the gap, value, time, end, loads."""
     metric = entries[0].problem_info.primary
     curves = [
         (run.seed, curve)
@@ -287,5 +274,4 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _command(command: str) -> str:
-    """Return the command as a user types it: without the folder of its program."""
     return re.sub(r"^\S*/(?=\S)", "", command).replace("__main__.py", "python -m orthobench", 1)

@@ -36,10 +36,7 @@ NOTHING = "#d4d4d4"
 
 
 def galleries(exhibitions: Sequence[Exhibition]) -> dict[str, dict[str, Any]]:
-    """Return the galleries of a page, by problem.
-
-    The images of ``rows`` belong to a solver, and those of ``references`` to none.
-    """
+    """Return the galleries by problem: rows of solvers, and references of none."""
     counts = {one.problem: len(one.references(Image)) + sum(len(own) for _, own in one.own(Image))
               for one in exhibitions}  # fmt: skip
     side = int(np.clip(np.sqrt(PIXELS / max(1, sum(counts.values()))), *SIDES))
@@ -68,7 +65,6 @@ def _gallery(exhibition: Exhibition, side: int) -> dict[str, Any]:
 
 
 def _picture(image: Image, name: str, alt: str, side: int) -> dict[str, Any]:
-    """Return a PNG as a data URL, its size in pixels, and whether it is stretched to its cell."""
     drawn, buffer = coloured(image), BytesIO()
     drawn.thumbnail((side, side))
     drawn.save(buffer, "PNG", optimize=True)
@@ -92,10 +88,7 @@ def coloured(image: Image) -> Drawn:
 
 
 def colour_limits(values: Values, signed: bool) -> tuple[float, float]:
-    """Return the values at the ends of the colour scale: `PERCENTILES`, or else the extremes.
-
-    The scale of a signed image is symmetric around zero.
-    """
+    """Return the ends of the colour scale: `PERCENTILES`, or else the extremes."""
     finite = values[np.isfinite(values)].astype(np.float64)
     ends = np.concatenate([finite, -finite]) if signed else finite
     if not ends.size:

@@ -50,14 +50,8 @@ def plot_data(
 ) -> str:
     """Return the data of all plots of a page as compressed JSON in base64.
 
-    On a page with very many curves, menus offer fewer options.
-
-    Parameters
-    ----------
-    styles : mapping
-        The style of each solver.
-    runs : mapping, optional
-        The runs of each solver, by the index of the plot that draws them.
+    On a page with very many curves, menus offer fewer options. `runs` has the runs of each solver
+    by the index of the plot that draws them.
     """
     pool, solvers = Pool(), {name: number for number, name in enumerate(styles)}
     offered, curves = _offered(plots)
@@ -94,7 +88,7 @@ def plot_data(
 
 
 def _offered(plots: Sequence[Plot]) -> tuple[list[dict[str, Sequence[str]]], int]:
-    """Return the choices of each plot, all, the first, or none if there are too many curves."""
+    """Return the choices of each plot: all, the first, or none on very large pages."""
     lines = [len(plot.panel().series) for plot in plots]
     offered: list[dict[str, Sequence[str]]] = []
     curves = 0

@@ -27,19 +27,9 @@ SCRIPTS = ("state.js", "elements.js", "chart.js", "plots.js", "reading.js", "pag
 
 
 def write_page(results: Results, folder: Path) -> Path:
-    """Write the interactive page about some results.
+    """Write the interactive page about some results to ``folder/index.html``, and return its path.
 
-    Parameters
-    ----------
-    results : Results
-    folder : Path
-        Created if it does not exist.
-
-    Returns
-    -------
-    Path
-        ``folder/index.html``, which needs no other file and no network. Equal results give equal
-        bytes.
+    It needs no other file and no network; equal results give equal bytes.
 
     Raises
     ------
@@ -71,7 +61,7 @@ def framed(
     template : str
         A template that extends ``frame.html``.
     counts : iterable of str
-        Such as ``"4 problems"``, at the top of the page.
+        Such as ``"4 problems"``.
     data : str
         The compressed data of the plots.
     own
@@ -88,7 +78,7 @@ def framed(
 
 @cache
 def environment(package: str = __package__) -> Environment:
-    """Return the environment that renders the templates in the folder of a package."""
+    """Return the environment for the templates of a package."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     environment = Environment(

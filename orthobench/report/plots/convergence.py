@@ -49,7 +49,6 @@ def _series(entry: SolverResult, traces: Traces, x: str, metric: str) -> Series:
 
 
 def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    """Return the costs to draw against, first the one that is shown first."""
     samples = [mark.work.samples for e in entries for r in e.records for mark in r.trace[-1:]]
     first = "samples" if samples and all(samples) else "flops"
     known = costs_of(r for e in entries for r in e.records)

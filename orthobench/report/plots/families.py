@@ -65,7 +65,7 @@ def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
 
 
 def profile_panel(runs: targets.RunMatrix, cost: str, accuracy: str) -> Panel:
-    """Return the share of instances that each solver solves within a factor of the least cost."""
+    """Return the share of instances solved within a factor of the least cost."""
     ratios = targets.performance_ratios(runs.costs(cost, ACCURACIES[accuracy]))
     found = ratios[np.isfinite(ratios)]
     last = float(found.max()) if len(found) else 1.0
@@ -87,7 +87,7 @@ def profile_panel(runs: targets.RunMatrix, cost: str, accuracy: str) -> Panel:
 
 
 def expected_panel(runs: targets.RunMatrix, cost: str, accuracy: str) -> Panel:
-    """Return the expected cost of each solver on each problem, with its interval."""
+    """Return the expected cost of each solver on each problem."""
     spent = targets.expected_costs(runs, cost, ACCURACIES[accuracy])
     problems = tuple(dict.fromkeys(problem for problem, _ in runs.instances))
     series = []
@@ -101,7 +101,7 @@ def expected_panel(runs: targets.RunMatrix, cost: str, accuracy: str) -> Panel:
 
 
 def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    """Return the costs that solvers can be compared by: those that all of their runs have."""
+    """Return the costs that all runs have."""
     return shared_costs([r for entry in entries if not entry.refused for r in entry.records])
 
 
@@ -129,7 +129,7 @@ def _caption(
 
 
 def _stepped(ratios: Array, end: float) -> tuple[Array, Array]:
-    """Return the points of the distribution of ratios from 1 to an end beyond all of them."""
+    """Return the distribution of ratios from 1 to an end beyond all of them."""
     x, share = targets.distribution(ratios)
     first = share[x <= 1].max(initial=0.0)
     above = x > 1

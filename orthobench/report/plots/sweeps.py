@@ -31,10 +31,7 @@ Point: TypeAlias = tuple[Mapping[str, object], Mapping[str, float]]
 
 
 def sweeps(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the plots of final metrics and costs against each parameter that problems vary.
-
-    The problems of a plot differ in one number only, and share the level.
-    """
+    """Return the plot of each number that alone differs among problems."""
     groups: dict[tuple[str, str, str, str], dict[float, list[SolverResult]]] = {}
     for entry in entries:
         settings = entry.problem_info.parameters
@@ -57,7 +54,7 @@ def _name(
     members: Mapping[float, Sequence[SolverResult]],
     entries: Sequence[SolverResult],
 ) -> str:
-    """Return the problem, the parameters that vary elsewhere in the suite, and the parameter."""
+    """Return the problem, what else varies in the suite, and the parameter."""
     recipe, parameter, _, level = key
     own = next(iter(members.values()))[0].problem_info.parameters
     alike = [e.problem_info.parameters for e in entries if e.problem_info.name == recipe]
@@ -89,7 +86,7 @@ def _sweep(
 def sweep_panel(
     parameter: str, members: Mapping[float, Sequence[SolverResult]], y: str
 ) -> Panel:  # fmt: skip
-    """Return the medians of all solvers against a parameter, with bands over their seeds."""
+    """Return the medians of all solvers against a parameter."""
     entries = [entry for group in members.values() for entry in group]
     read, series = cost_or_metric(y), []
     for solver in dict.fromkeys(entry.solver for entry in entries):
@@ -109,7 +106,7 @@ def sweep_panel(
 
 
 def tradeoffs(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the trade-off of each problem that is compared at levels, if it has any point."""
+    """Return the trade-off of each problem that is compared at levels."""
     levelled = [(entry, entry.level.metric) for entry in entries if entry.level is not None]
     groups = grouped(levelled, lambda pair: (pair[0].problem_info.label, pair[1]))
     return [
@@ -132,7 +129,6 @@ def _tradeoff(name: str, metric: str, entries: Sequence[SolverResult]) -> Plot:
 
 
 def _tradeoff_panel(entries: Sequence[SolverResult], metric: str, y: str) -> Panel:
-    """Return the medians of all trials, with vertical rules at the levels."""
     levels = tuple(dict.fromkeys(e.level.value for e in entries if e.level is not None))
     by_solver = {entry.solver: entry for entry in entries}
     drawn = [(e, points(e, metric)) for e in by_solver.values() if _takes_part(e)]
@@ -162,7 +158,7 @@ def _trials(entry: SolverResult, own: Sequence[Point], metric: str, y: str) -> S
 
 
 def points(entry: SolverResult, metric: str) -> list[Point]:
-    """Return the trials of a solver whose medians are finite, ascending by a metric."""
+    """Return the trials with finite medians, ascending by a metric."""
     found = [(t.tuned, _medians(t, metric, entry.problem_info.primary)) for t in entry.trials]
     finite = [(tuned, at) for tuned, at in found if all(map(math.isfinite, at.values()))]
     return sorted(finite, key=lambda point: point[1][metric])

@@ -22,7 +22,7 @@ Facts = Mapping[str, Any]
 
 
 def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
-    """Return what is installed as plain values: a list for each kind."""
+    """Return what is installed, as a list for each kind."""
     return {
         "solvers": [s for name in sorted(registry.solvers) for s in _solvers(registry, name)],
         "problems": [_problem(name, p) for name, p in sorted(registry.problems.items())],
@@ -61,7 +61,7 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
 
 
 def tables(facts: Facts) -> list[str]:
-    """Return the lines of a table for each kind and family, with a title."""
+    """Return the lines of a table for each kind and family."""
     text = _formatter()
     for kind, rows in facts.items():
         for family in sorted({_family(row) for row in rows}):
@@ -74,7 +74,7 @@ def tables(facts: Facts) -> list[str]:
 
 
 def page(facts: Facts) -> list[str]:
-    """Return the lines of a page about one solver, problem or suite, and others of its name."""
+    """Return the lines of a page about one solver, problem or suite."""
     text = _formatter()
     origin = " ".join([facts["distribution"], facts["version"]]).strip() or facts["plugin"]
     text.write(f"{click.style(facts['name'], bold=True)}, a {facts['kind']} from {origin}\n")
@@ -133,7 +133,6 @@ def _solvers(registry: Registry, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _family(row: Facts) -> str:
-    """Return the family of a problem, those of the problems that a solver takes, or nothing."""
     return ", ".join([row["family"]] if row.get("family") else row.get("families", ()))
 
 

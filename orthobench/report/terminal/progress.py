@@ -30,17 +30,11 @@ class Progress(Observer):
     quiet : bool
         Show nothing.
     show : callable, optional
-        Writes the results of a problem to standard output as soon as all of its cells have ended.
+        Writes the results of a problem as soon as all of its cells have ended.
     stream : text file, optional
         Standard error by default.
     clock : callable
         Returns seconds.
-
-    Examples
-    --------
-    >>> with Progress(quiet=True) as progress:
-    ...     progress.expect(2)
-    ...     progress.end("msg on digits k=4, seed 0", failed=False)
     """
 
     def __init__(
@@ -125,7 +119,6 @@ class Progress(Observer):
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:
-        """Draw nothing inside the block."""
         if not self._bar:
             yield
             return

@@ -36,14 +36,9 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Return the comparison as plain rows for `json.dumps`, in the order of the tables.
 
-    Returns
-    -------
-    list of dict
-        A row for each problem and solver, with its `Decision`. The final value of the primary
-        metric has ``median``, ``low``, ``high`` and the 95 % bootstrap ``interval`` of the median.
-        None stands for infinity, the value of a failed run, and for missing values. Costs, such as
-        ``seconds`` (clock and reading), and ``metrics`` are medians over the runs that did not
-        fail. ``others`` is the cost of the trials that tuning did not choose.
+    The final primary metric has ``median``, ``low``, ``high`` and the 95 % bootstrap ``interval``
+    of the median. None stands for failed and missing values. Costs and ``metrics`` are medians over
+    the sound runs. ``others`` is the cost of the trials that tuning did not choose.
     """
     return [_plain(row, c) for c in comparisons for row in problem_rows(results, c)]
 
@@ -53,10 +48,7 @@ def show(
     comparisons: Sequence[Comparison],
     console: Console | None = None,
 ) -> None:
-    """Print a table for each problem, with footnotes about tuning and failures.
-
-    `legend` says what the marks mean.
-    """
+    """Print a table for each problem, with footnotes; `legend` explains the marks."""
     from rich.console import Console
 
     console = console or Console()
@@ -102,7 +94,6 @@ def _trial(trial: Trial) -> dict[str, Any]:
 def _parts(
     rows: Sequence[Row], comparison: Comparison, ascii_only: bool
 ) -> Iterator[RenderableType]:
-    """Yield title, table and footnotes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -125,11 +116,7 @@ def _parts(
 
 
 def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a line about solvers that ran on no problem, then one for each reason on each problem.
-
-    The latter are failures, refusals on some problems, runs that a limit cut, and faults of
-    solvers.
-    """
+    """Yield a line about solvers that never ran, then one for each reason on each problem."""
     solvers = grouped(results, lambda r: r.solver)
     absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
     why = grouped(absent, lambda name: clean(absent[name][0].refusal) or "not run yet")
@@ -176,7 +163,6 @@ def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Tab
 
 
 def _refusals(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the refusing solvers, a line for each reason."""
     refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
     names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
     return [
