@@ -12,7 +12,6 @@ from orthobench_kit.symmetric_tensors import contracted
 from orthobench_stiefel.orthogonal_group import orthogonal_group
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.tools.geometry import rotate
 from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
