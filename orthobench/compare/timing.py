@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import Any, TypeAlias
 
@@ -101,9 +102,9 @@ class TimedCell:
         return math.log1p(self.tolerance[Question.TIME])
 
     @property
-    def unsure(self) -> bool:
-        """Whether it is timed further although it is decided."""
-        return False
+    def evidence(self) -> float:
+        """The logarithm of the evidence of a change; the largest is timed first."""
+        return evidence(self.logs)
 
 
 def timed_cell(key: Key, base: Run, head: Run, options: Options) -> TimedCell | None:
@@ -117,21 +118,23 @@ def timed_cell(key: Key, base: Run, head: Run, options: Options) -> TimedCell | 
     return TimedCell(key, steps, units, tolerance=tolerance) if all(steps) else None
 
 
-def undecided(cells: Sequence[TimedCell]) -> list[TimedCell]:
-    """Return the cells that more rounds could decide."""
-    changes = zip(cells, _decide(cells), strict=True)
-    return [
-        cell for cell, change in changes if not cell.failed and (
-            cell.unsure
-            or Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
-        )
+def undecided(cells: Sequence[TimedCell], options: Options, prolonged: bool) -> list[TimedCell]:
+    """Return the cells that more rounds could decide; if prolonged, those that no gate passes."""
+    left = [
+        cell for cell, change in zip(cells, _decide(cells), strict=True) if not cell.failed
+        and Change.UNDECIDED in {change, *(answer.change for answer in _few(cell).values())}
     ]  # fmt: skip
+    if prolonged:
+        known = findings(cells)
+        left = [x for x in left if not all(map(options.settled, known[x.key].values()))]
+    return left
 
 
 def measure(
     sides: Sequence[Side], cells: Sequence[TimedCell], options: Options,
     start: Callable[[Side], SideProcess], progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
+    choose: Callable[[bool], Sequence[TimedCell]] | None = None,
 ) -> tuple[int, bool]:  # fmt: skip
     """Time cells in rounds until all are decided or the budget is spent.
 
@@ -145,6 +148,9 @@ def measure(
         Starts a worker of a side with the request ``plan``.
     now : callable
         Reads the clock of the budget, in seconds.
+    choose : callable, optional
+        Returns the cells of the next round; with true, those for which the budget is doubled
+        [default: `undecided`].
 
     Returns
     -------
@@ -152,15 +158,14 @@ def measure(
     prolonged : bool
         Whether the budget was doubled.
     """
+    choose = choose or partial(undecided, cells, options)
     deadline, rounds, number, prolonged = now() + options.budget, 0, 0, False
 
-    def waiting() -> list[TimedCell]:
+    def waiting() -> Sequence[TimedCell]:
         """Return the cells of the next round; none if the budget is spent."""
         nonlocal deadline, prolonged
-        late, left = now() > deadline, undecided(cells)
-        if late or prolonged:
-            known = findings(cells)
-            left = [x for x in left if not all(map(options.settled, known[x.key].values()))]
+        late = now() > deadline
+        left = choose(late or prolonged)
         if late and left and not prolonged and options.budget > 0:
             deadline, prolonged, late = now() + options.budget, True, False
         return [] if late else left
@@ -196,7 +201,7 @@ def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
     """
     if rounds % PART == 0 or min(len(cell.logs) for cell in cells) < ROUNDS:
         return cells
-    by_evidence = sorted(cells, key=lambda cell: -evidence(cell.logs))
+    by_evidence = sorted(cells, key=lambda cell: -cell.evidence)
     return by_evidence[: math.ceil(len(cells) / PART)]
 
 
@@ -214,7 +219,9 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Seq
             cell.first.append((base["awake"], head["awake"]))
             seconds = base["seconds"] + head["seconds"]
             cell.runs = cell.runs or math.ceil(SECONDS / max(min(seconds), 1e-6))
-            cell.turns = cell.turns or min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
+            # an even number, so that each side is as often the first of a round
+            pairs = int(LONG / (2 * cell.runs * sum(seconds)))
+            cell.turns = cell.turns or min(TURNS, max(2, 2 * pairs))
             if len(cell.peaks) < FEWEST[Question.MEMORY]:
                 base, head = _both(cell, pair, order, "peak")
                 if None not in (base["bytes"], head["bytes"]):
