@@ -13,6 +13,7 @@ from orthobench.compare.options import FAILING, Options, Question
 from orthobench.compare.sides import Side
 from orthobench.results.runs import run_label
 from orthobench.stats.run_pairs import Change, Finding, Key
+from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import percent, plural
 
 UNTOUCHED = Finding(Change.SAME, explanation="neither run nor timed: nothing of it differs")
@@ -89,17 +90,21 @@ class Comparison:
     changes: Changes = field(default_factory=Changes)
     reason: str = ""
 
-    def found(self, change: Change, question: Question | None = None) -> list[Row]:
-        """Return the rows with an answer, to one question or to all, the largest change first.
+    def answers(self, question: Question | None = None) -> dict[Change, list[Row]]:
+        """Return the rows of each answer to one question or to all, the largest change first.
 
-        Answers without a ratio, for instance about failed runs, come before all.
+        Rows without a ratio, for instance about failed runs, come before all.
         """
-        sign = 1 if change is Change.BETTER else -1
         rows = (row for row in self.rows if question in (None, row.question))
-        return sorted(
-            (row for row in rows if row.finding.change is change),
-            key=lambda row: (not math.isnan(row.finding.ratio), sign * row.finding.ratio),
-        )
+        found = grouped(rows, lambda row: row.finding.change)
+        for change, own in found.items():
+            sign = 1 if change is Change.BETTER else -1
+            own.sort(key=lambda row: (not math.isnan(row.finding.ratio), sign * row.finding.ratio))
+        return {change: found[change] for change in Change if change in found}
+
+    def found(self, change: Change, question: Question | None = None) -> list[Row]:
+        """Return the rows with an answer, as in `answers`."""
+        return self.answers(question).get(change, [])
 
     @property
     def asked(self) -> list[Question]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from orthobench.compare.comparison import Row
 from orthobench.compare.options import Question
-from orthobench.history.follow import Followed, History
+from orthobench.history.commits import Commit
+from orthobench.history.follow import History
 from orthobench.history.times import Ratio
 from orthobench.results.runs import Run
 from orthobench.results.traces import COUNTS
@@ -94,7 +95,7 @@ def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list
     return found, sorted(steps, key=lambda step: -step["place"])
 
 
-def _curve(keys: Sequence[Key], commits: Sequence[Followed]) -> Curve:
+def _curve(keys: Sequence[Key], commits: Sequence[Commit]) -> Curve:
     newest = next(one.runs[keys[0]] for one in reversed(commits) if keys[0] in one.runs)
     metric = newest.problem.primary
     seeds = [[one.finished(key) for one in commits] for key in keys]
@@ -132,7 +133,7 @@ def _median(rows: Sequence[Sequence[float]]) -> list[float]:
     return [math.nan if np.isnan(one).any() else float(quantiles(one, 0.5)) for one in columns]
 
 
-def _why(one: Followed, keys: Sequence[Key]) -> str:
+def _why(one: Commit, keys: Sequence[Key]) -> str:
     """Return why a commit has no value."""
     runs = [one.runs[key] for key in keys if key in one.runs]
     failed = [f"seed {run.seed}: {run_pairs.failure(run)}" for run in runs if run.failed]
@@ -142,7 +143,7 @@ def _why(one: Followed, keys: Sequence[Key]) -> str:
     return next(filter(None, reasons))
 
 
-def _steps(keys: Sequence[Key], commits: Sequence[Followed]) -> Iterator[Step]:
+def _steps(keys: Sequence[Key], commits: Sequence[Commit]) -> Iterator[Step]:
     """Yield each change of results and of work."""
     there = [i for i, one in enumerate(commits) if any(key in one.runs for key in keys)]
     for ends in pairwise(there):
@@ -169,13 +170,13 @@ def _size(one: Finding) -> float:
 
 
 def _step(
-    key: Key, question: Question, ends: tuple[int, int], commits: Sequence[Followed],
+    key: Key, question: Question, ends: tuple[int, int], commits: Sequence[Commit],
     change: Change, finding: Finding, seeds: str = "",
 ) -> Step:  # fmt: skip
     (since, place), (problem, solver, seed) = ends, key
     said = Row(question, problem, solver, seed, finding).said
     said = said.replace("HEAD", "this commit").replace("BASE", "the one before") + seeds
-    commit = commits[place].commit
+    commit = commits[place]
     return {
         "place": place, "since": since, "gap": place - since - 1, "commit": commit.hash,
         "subject": clean(commit.subject), "question": question, "problem": problem,
@@ -184,7 +185,7 @@ def _step(
 
 
 def _chain(
-    curve: Curve, keys: Sequence[Key], ratios: Sequence[Ratio], commits: Sequence[Followed]
+    curve: Curve, keys: Sequence[Key], ratios: Sequence[Ratio], commits: Sequence[Commit]
 ) -> Iterator[Step]:
     """Multiply the ratios of neighbours from the oldest commit on, and yield the steps.
 

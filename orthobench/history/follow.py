@@ -19,37 +19,11 @@ from orthobench.compare.sides import Side
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.history.commits import Commit
 from orthobench.history.record import Record
-from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import Key
 from orthobench.tools.formatting import clean
 
 REASON = 300
 """Maximum number of characters of the reason why a commit has no results."""
-
-
-@dataclass
-class Followed:
-    """A commit with its cells.
-
-    Attributes
-    ----------
-    commit : Commit
-    failed : str
-        Why it has no cells; empty if it has.
-    content, absent, runs
-        As in `SideCells`.
-    """
-
-    commit: Commit
-    failed: str = ""
-    content: dict[Key, str] = field(default_factory=dict)
-    absent: Sequence[tuple[str, str, str]] = ()
-    runs: dict[Key, Run] = field(default_factory=dict)
-
-    def finished(self, key: Key) -> Run | None:
-        """Return the run of a cell; None if it is missing or failed."""
-        run = self.runs.get(key)
-        return run if run and run.trace and not run.failed else None
 
 
 @dataclass
@@ -60,7 +34,7 @@ class History:
     ----------
     folder : Path
         The project's, in its repository.
-    commits : list of Followed
+    commits : list of Commit
     options : Options
     record : Record
         Finished runs are read from it, and new ones added at once.
@@ -73,7 +47,7 @@ class History:
     """
 
     folder: Path
-    commits: list[Followed]
+    commits: list[Commit]
     options: Options
     record: Record
     extras: Sequence[Path] = ()
@@ -91,9 +65,9 @@ class History:
             If no commit can be run.
         """
         for number, one in enumerate(reversed(self.commits), start=1):
-            progress(f"{one.commit.short}, commit {number} of {len(self.commits)}")
+            progress(f"{one.short}, commit {number} of {len(self.commits)}")
             try:
-                with sides(one.commit.hash, here=self.folder, extras=self.extras) as built:
+                with sides(one.hash, here=self.folder, extras=self.extras) as built:
                     self.request = self.request or requested(built, self.options)
                     self._run(built[0], one, progress)
             except OrthobenchError as error:
@@ -101,9 +75,9 @@ class History:
         if not any(one.content for one in self.commits):
             last = self.commits[-1]
             why = last.failed or "; ".join({reason for *_, reason in last.absent})
-            raise UsageError(f"no commit has a cell that can be run; {last.commit.short}: {why}")
+            raise UsageError(f"no commit has a cell that can be run; {last.short}: {why}")
 
-    def _run(self, side: Side, one: Followed, progress: Progress) -> None:
+    def _run(self, side: Side, one: Commit, progress: Progress) -> None:
         """Plan the cells of a side, and run those that are not in the record."""
         with ExitStack() as stack:
             worker = stack.enter_context(SideProcess(side, self.options, self.request))
@@ -125,7 +99,7 @@ class History:
                     self.record.put(content[key], reply)
 
             run_cells([cells], [worker], missing, self.options,
-                      lambda text: progress(f"{one.commit.short}: {text}"), stack, keep=keep
+                      lambda text: progress(f"{one.short}: {text}"), stack, keep=keep
                       )  # fmt: skip
             cells.require_libraries()
         one.content, one.absent = content, cells.absent

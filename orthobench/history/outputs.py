@@ -29,7 +29,7 @@ def facts(
     oldest first, with the reason ``failed`` if one has no cells; ``steps`` are newest first.
     """
     commits = [
-        {"commit": one.commit.hash, "date": one.commit.date, "subject": clean(one.commit.subject),
+        {"commit": one.hash, "date": one.date, "subject": clean(one.subject),
          "cells": len(one.runs), "failed": one.failed}
         for one in history.commits
     ]  # fmt: skip

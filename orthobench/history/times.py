@@ -95,8 +95,8 @@ class Ratio(TimedCell):
 def ratios(history: History, progress: Progress) -> list[Ratio]:
     """Time each cell at all neighbours that have it and differ in it; return their ratios.
 
-    A ratio is timed until it is `Ratio.settled`, or the budget of the two commits is spent. Finished
-    ones are read from the record of the history, and new ones added to it. One that failed has no
+    A ratio is timed until it is settled, or the budget of the two commits is spent. Finished ones
+    are read from the record of the history, and new ones added to it. One that failed has no
     observations.
     """
     found = list(_neighbours(history))
@@ -106,7 +106,7 @@ def ratios(history: History, progress: Progress) -> list[Ratio]:
             one.logs, processes = history.record.get(_digest(one, history)) or ([], 0)
             one.pairs, one.tests = {*range(processes)}, 2 * len(found)
         if left := [one for one in part if not one.logs]:
-            old, new = (history.commits[i].commit for i in (left[0].since, left[0].place))
+            old, new = (history.commits[i] for i in (left[0].since, left[0].place))
             progress(f"{old.short} and {new.short}, pair {number} of {len(pairs)}")
             try:
                 with sides(old.hash, new.hash, here=history.folder, extras=history.extras) as both:

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from orthobench.compare import timing
 from orthobench.compare.process import SideError
 from orthobench.history import times
 from orthobench.history.curves import curves
