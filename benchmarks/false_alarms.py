@@ -13,7 +13,9 @@ is a line of the output file; a second call continues after the last one.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import math
 import multiprocessing
 import os
 import site
@@ -130,7 +132,7 @@ def main() -> None:
             with out.open("a") as file:
                 file.write(json.dumps(compared(head, slowed, given.slowdown, options)) + "\n")
             click.echo(summary(out, given.slowdown))
-    click.echo(summary(out, given.slowdown))
+    click.echo(f"{summary(out, given.slowdown)}\n{exits(out)}")
 
 
 def solvers() -> list[str]:
@@ -198,6 +200,20 @@ def summary(out: Path, slowdown: float) -> str:
         found = sum(Change.WORSE.value in row["slow_cells"] for row in rows)
         text += f"; the slower solver found in {found}"
     return f"{text}; {np.median(seconds):.0f} s each, {max(seconds):.0f} s at most"
+
+
+def exits(out: Path) -> str:
+    """Return a table of the exit codes so far, by the load of the machine."""
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    lines = ["load        exit 0  exit 1  exit 2  median s"]
+    for low, high in itertools.pairwise((0, 2, 5, 10, 20, math.inf)):
+        own = [row for row in rows if low <= (row["load"] or 0) < high]
+        counts = [sum(row["exit"] == code for row in own) for code in range(3)]
+        if own:
+            seconds = np.median([row["seconds"] for row in own])
+            cells = "".join(f"{count:8}" for count in counts)
+            lines.append(f"{f'{low} to {high}':10}{cells}{seconds:10.0f}")
+    return "\n".join(lines)
 
 
 def load_machine() -> None:

@@ -51,8 +51,7 @@ def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
     from orthobench.history import outputs
     from orthobench.history.commits import commits_of, shown
     from orthobench.history.curves import curves
-    from orthobench.history.follow import History
-    from orthobench.history.record import Record
+    from orthobench.history.follow import History, Record
     from orthobench.history.times import ratios
     from orthobench.report.page.history import write_history
     from orthobench.tools.files import make_folder

@@ -40,17 +40,17 @@ class SideCells:
     request : mapping
         The arguments of the request ``plan``.
     content : dict
-        A digest of everything that the result of a planned cell depends on, by cell.
+        A digest of all that the result of a planned cell depends on.
     absent : tuple of (str, str, str)
         Problem, solver and reason of missing cells.
     facts : mapping
         The worker's reply to ``describe``.
     runs : dict
-        The run of every cell that is not `unchanged`.
+        Without cells that are `unchanged`.
     kinds : dict
-        For each file that differs, digests of its code and of the code that runs at import.
+        Digests of the code of each file that differs, and of its part that runs at import.
     imported : dict
-        The libraries' modules that the runs import, with their files.
+        The libraries' modules that runs import, with their files.
     """
 
     side: Side
@@ -64,14 +64,11 @@ class SideCells:
 
     def why_absent(self, key: Key) -> str:
         """Return why the side does not have a cell."""
-        for problem, solver, reason in self.absent:
-            if key[0].startswith(problem) and key[1].startswith(solver):
-                return reason
-        return "it is not in its suite"
+        return why_absent(self.absent, key) or "it is not in its suite"
 
     @property
     def shared_code(self) -> dict[str, str]:
-        """Digests of the code that reaches every cell: all of a library, else that at import."""
+        """Digests of code that reaches every cell: all of a library, else that at import."""
         part = 0 if self.facts["libraries"] else 1
         return {name: kind[part] for name, kind in self.kinds.items() if kind[part]}
 
@@ -104,8 +101,15 @@ class SideCells:
                 )
 
 
+def why_absent(absent: Iterable[tuple[str, str, str]], key: Key) -> str:
+    """Return the reason in a list of missing cells; empty if a cell is not in it."""
+    reasons = (why for problem, solver, why in absent
+               if key[0].startswith(problem) and key[1].startswith(solver))  # fmt: skip
+    return next(reasons, "")
+
+
 def unchanged(both: Sequence[SideCells], options: Options) -> set[Key]:
-    """Return the cells that are the same on both sides, which are neither run nor timed."""
+    """Return the cells that are equal on both sides, which are neither run nor timed."""
     old, new = both
     if options.every or old.shared_code != new.shared_code:
         return set()
@@ -194,7 +198,7 @@ def planned(
 
 
 def requested(sides: Sequence[Side], options: Options) -> dict[str, Any]:
-    """Return the arguments of the request ``plan``, with the suite of HEAD or else of BASE."""
+    """Return the arguments of the request ``plan``; a suite is of HEAD, else of BASE."""
     name, text = str(options.suite or SUITE), ""
     try:
         if isinstance(options.suite, Path):

@@ -51,7 +51,7 @@ class Row:
 
     @property
     def said(self) -> str:
-        """The ratio, and the values that were compared: ``+17.0 %; gap 0.12 -> 0.14``."""
+        """Ratio and values: ``+17.0 %; gap 0.12 -> 0.14``."""
         return "; ".join(filter(None, (self.ratio, self.finding.explanation)))
 
 
@@ -65,13 +65,13 @@ class Comparison:
     suite : str
     options : Options
     rows : tuple of Row
-        In the suite's order, including cells that only one side has, or that failed.
+        In the suite's order, with cells that failed or that only one side has.
     rounds : int
-        The number of rounds of the timing.
+        Rounds of the timing.
     seconds : float
-        Wall-clock time of the comparison.
+        Wall-clock time.
     machine : mapping
-        `orthobench.tools.environment.snapshot`; its ``packages`` are those of the sides.
+        `orthobench.tools.environment.snapshot` with the packages of both sides.
     notes : tuple of str
     changes : Changes
     reason : str
@@ -118,7 +118,7 @@ class Comparison:
 
     @property
     def open(self) -> list[Row]:
-        """The rows that are not compared or too uncertain, so that no gate may pass."""
+        """The rows with which no gate may pass: not compared, or too uncertain."""
         return [row for row in self.rows if row.finding.change not in FAILING
                 and not self.options.settled(row.finding)]  # fmt: skip
 
@@ -134,7 +134,7 @@ class Comparison:
 
     @property
     def empty(self) -> bool:
-        """Whether no answer compares both sides, for instance since all cells of BASE fail."""
+        """Whether no answer compares both sides, as if all cells of BASE fail."""
         return all(
             row.finding.change in (Change.NONE, Change.NEW)
             or (row.finding.change is Change.BETTER and math.isnan(row.finding.ratio))
@@ -149,7 +149,7 @@ class Comparison:
         return 2 if self.empty or self.open else 0
 
     def verdict(self) -> str:
-        """Return the outcome in one sentence, with the number of cells that were compared."""
+        """Return the outcome in a sentence, with the number of cells compared."""
         if self.reason:
             return "not compared"
         if self.empty:
@@ -167,7 +167,7 @@ class Comparison:
         return f"{sentence} ({', '.join([compared, *missing])})"
 
     def next_step(self) -> str:
-        """Return the next step for the user, in one sentence."""
+        """Return the user's next step, a sentence."""
         if self.reason:
             return self.reason
         if self.empty:
@@ -190,6 +190,6 @@ class Comparison:
 
 
 def _by_question(rows: Sequence[Row]) -> str:
-    """Return the number of rows by question: ``1 of result, 2 of time``."""
+    """Return the counts by question: ``1 of result, 2 of time``."""
     counts = Counter(row.question for row in rows)
     return ", ".join(f"{counts[asked]} of {asked}" for asked in Question if counts[asked])

@@ -30,9 +30,9 @@ class SideProcess(Process):
     side : Side
         With its interpreter.
     options : Options
-        Its clock, and the maximum time of a request; after that the process is killed.
+        Its clock, and the maximum time of a request before the process is killed.
     request : mapping, optional
-        Arguments of the request ``plan``, which is sent at once; `reply` returns the plan.
+        Arguments of the request ``plan``, which is sent at once.
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class SideProcess(Process):
         self.send({"do": do, **arguments})
 
     def reply(self, patience: float | None = None) -> dict[str, Any]:
-        """Return the reply to the oldest request that has none yet.
+        """Return the reply to the oldest request without one.
 
         Parameters
         ----------
         patience : float, optional
-            Maximum time, in seconds [default: that of a run].
+            Maximum seconds [default: those of a run].
 
         Raises
         ------
@@ -80,7 +80,7 @@ class SideProcess(Process):
         return reply
 
     def outcome(self) -> dict[str, Any]:
-        """Return the reply to the request ``run``; if the worker died, that of a failed run."""
+        """Return the reply to ``run``; if the worker died, that of a failed run."""
         try:
             return self.reply()
         except SideError as error:

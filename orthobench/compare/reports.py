@@ -70,8 +70,7 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
 def markdown(comparison: Comparison) -> str:
     """Return a marker, the verdict, counts for each question, the regressions, the rest folded.
 
-    Names and messages are escaped, so that they format nothing and notify no user. Tables are cut
-    so that the text stays below GitHub's limit.
+    Escaped names and messages format nothing and notify no user. Tables are cut at GitHub's limit.
     """
     texts = ("\n".join(_markdown(comparison, most)) + "\n" for most in ROWS)
     short = f"{MARKER}\n### orthobench · {comparison.verdict()}\n"
@@ -81,9 +80,8 @@ def markdown(comparison: Comparison) -> str:
 def junit(comparison: Comparison) -> str:
     """Return a test suite for each question, with a test case for each cell.
 
-    A regression is a failure, and an answer with which no gate may pass an error. Cells that do not
-    differ, or that BASE does not have, are skipped. The format is the common part of those of
-    GitLab and Jenkins.
+    A regression is a failure, an answer with which no gate may pass an error. Equal and new cells
+    are skipped. GitLab and Jenkins read it.
     """
     root = ET.Element("testsuites", name="orthobench compare", time=f"{comparison.seconds:.3f}")
     if comparison.reason:
@@ -103,13 +101,9 @@ def junit(comparison: Comparison) -> str:
 
 
 def dashboard(comparison: Comparison) -> str:
-    """Return JSON for dashboards: the ratio of each cell to BASE, where a smaller one is better.
+    """Return the ratio of each cell to BASE as JSON for dashboards.
 
     github-action-benchmark reads it as ``customSmallerIsBetter``.
-
-    Parameters
-    ----------
-    comparison : Comparison
     """
     entries = []
     for row in comparison.rows:
@@ -124,8 +118,7 @@ def dashboard(comparison: Comparison) -> str:
 def facts(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison as JSON values, with None for numbers that are not finite.
 
-    ``schema`` is raised if a key is dropped or changes its meaning. ``reason`` says why no
-    comparison was possible. There are numbers of ``regressions``, ``cells`` and ``compared`` cells.
+    ``schema`` is raised if a key is dropped or changes its meaning.
     """
     base, head = ({name: getattr(side, name) for name in ("name", "kind", "detail")}
                   for side in (comparison.base, comparison.head))  # fmt: skip

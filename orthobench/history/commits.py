@@ -64,9 +64,9 @@ def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[C
     folder : Path
         A folder of the repository.
     revisions : sequence of str
-        Ranges ``A..B``, which include A and follow the first parents of merges; or revisions.
+        Ranges ``A..B``, with A, along first parents; or revisions.
     every : int
-        Take each n-th commit, counted from the newest, and the oldest one.
+        Take each n-th commit from the newest on, and the oldest one.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[C
 
 
 def shown(folder: Path, commit: str) -> str:
-    """Return the output of ``git show`` about a commit, cut if it is long."""
+    """Return the output of ``git show`` about a commit, cut at `PATCH`."""
     text = git(folder, "show", "--stat", "--patch", "--no-color", "--no-ext-diff", commit)
     return text if len(text) <= PATCH else f"{text[:PATCH]}\n... git show {commit} has the rest"
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from orthobench.compare.cells import why_absent
 from orthobench.compare.comparison import Row
 from orthobench.compare.options import Question
 from orthobench.history.commits import Commit
@@ -47,10 +48,10 @@ class Curve:
     unit : str
         That of its work: flops, samples or steps.
     result, work : list of float
-        For each commit the median over seeds of the last value of the metric, and of the work to
-        the target. NaN stands for no value, infinity for a target that is not reached.
+        For each commit the median over seeds of the metric's last value, and of the work to the
+        target: NaN for no value, infinity if it is not reached.
     time, low, high : list of float
-        The ratio of the time to that of the oldest commit, and its 95 % interval.
+        The ratio to the oldest commit's time, and its 95 % interval.
     reasons : dict
         Why commits have no value, by their places.
     """
@@ -74,16 +75,15 @@ def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list
     ----------
     history : History
     ratios : sequence of Ratio
-        The ratios of times; none if they were not measured.
+        Empty if no times were measured.
 
     Returns
     -------
     curves : list of Curve
     steps : list of dict
-        Changes of a curve from one commit with a value to the next one. The place of the later
-        commit is ``place``, that of the earlier one ``since``. The number of commits between them
-        is ``gap``. If seeds disagree, the ``change`` is ``"mixed"``. The ``ratio`` and ``said`` are
-        those of the seed with the largest change.
+        Changes from one commit with a value, at ``since``, to the next, at ``place``, with ``gap``
+        commits between them. If seeds disagree, the ``change`` is ``"mixed"``; ``ratio`` and
+        ``said`` are of the seed with the largest change.
     """
     keys = dict.fromkeys(key for one in reversed(history.commits) for key in one.runs)
     found, steps = [], list[Step]()
@@ -110,7 +110,7 @@ def _curve(keys: Sequence[Key], commits: Sequence[Commit]) -> Curve:
 def _work(runs: Sequence[Run | None]) -> tuple[str, list[float]]:
     """Return the unit, and the work at each commit to a target of the oldest run.
 
-    If the oldest run ends no lower than it starts, the work of whole runs is counted.
+    If that run ends no lower than it starts, the work of whole runs counts.
     """
     oldest = next(filter(None, runs), None)
     if oldest is None:
@@ -135,12 +135,10 @@ def _median(rows: Sequence[Sequence[float]]) -> list[float]:
 
 def _why(one: Commit, keys: Sequence[Key]) -> str:
     """Return why a commit has no value."""
-    runs = [one.runs[key] for key in keys if key in one.runs]
-    failed = [f"seed {run.seed}: {run_pairs.failure(run)}" for run in runs if run.failed]
-    absent = [why for problem, solver, why in one.absent
-              if keys[0][0].startswith(problem) and keys[0][1].startswith(solver)]  # fmt: skip
-    reasons = [one.failed, *failed, *absent, "it does not have the cell, or another metric"]
-    return next(filter(None, reasons))
+    runs = (one.runs[key] for key in keys if key in one.runs)
+    failed = next((f"seed {run.seed}: {run_pairs.failure(run)}" for run in runs if run.failed), "")
+    otherwise = "it does not have the cell, or another metric"
+    return one.failed or failed or why_absent(one.absent, keys[0]) or otherwise
 
 
 def _steps(keys: Sequence[Key], commits: Sequence[Commit]) -> Iterator[Step]:
@@ -189,8 +187,8 @@ def _chain(
 ) -> Iterator[Step]:
     """Multiply the ratios of neighbours from the oldest commit on, and yield the steps.
 
-    The error of a ratio is at least the typical distance from 1 of the ratios that are no steps:
-    rounds in the same processes share their addresses.
+    Rounds in the same processes share their addresses. So the error of a ratio is at least the
+    typical distance from 1 of ratios that are no steps.
     """
     curve.time, curve.low, curve.high = ([math.nan] * len(commits) for _ in range(3))
     if not ratios:

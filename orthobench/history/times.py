@@ -1,10 +1,9 @@
 """The times of a history: neighbouring commits timed side by side, and a test over all of them.
 
 Seconds of different days are not comparable, but ratios of neighbours that were timed by turns are,
-and their products from the oldest commit on are a curve. A step needs evidence above
-log(tests / `RATE`), with a test for each pair of commits, each cell and both directions. If nothing
-changed, any step in the whole history has a probability of at most `RATE` (Ville's inequality and
-Bonferroni's).
+and their products are a curve. A step needs evidence above log(tests / `RATE`), with a test for
+each pair of commits, each cell and both directions. If nothing changed, the probability of any step
+is at most `RATE` (inequalities of Ville and Bonferroni).
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ class Ratio(TimedCell):
     Attributes
     ----------
     since, place : int
-        The places of the two commits in the history, the earlier one first.
+        Both commits' places in the history.
     tests : int
-        The number of tests in the history.
+        Their number in the history.
     """
 
     since: int = 0

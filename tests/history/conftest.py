@@ -12,8 +12,7 @@ from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.history import follow as following
 from orthobench.history.commits import commits_of
-from orthobench.history.follow import History
-from orthobench.history.record import Record
+from orthobench.history.follow import History, Record
 from tests.compare.conftest import git
 
 CELLS = [["problem", "solver", seed] for seed in range(3)]

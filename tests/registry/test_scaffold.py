@@ -157,7 +157,7 @@ def test_a_gate_comes_with_a_plugin_and_into_any_project(tmp_path, ci):
         write_ci(tmp_path, ci)
 
 
-def test_gates_of_two_systems_stand_together_but_replace_no_other_file(tmp_path):
+def test_gates_of_two_systems_replace_no_other_file(tmp_path):
     (tmp_path / "pyproject.toml").touch()
     for ci in ("github", "gitlab", "github"):
         write_ci(tmp_path, ci)

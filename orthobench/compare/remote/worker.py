@@ -155,7 +155,7 @@ class Worker:
         }  # fmt: skip
 
     def time(self, key: list[Any], steps: int, runs: int) -> dict[str, Any]:
-        """Run a cell several times without the judge, and return the seconds of each run.
+        """Return the seconds of each of several runs of a cell, without the judge.
 
         ``awake`` is the time of all, warm-up included, without waiting for a processor.
         """
@@ -188,8 +188,8 @@ class Worker:
 def main(channel: Any, clock: str) -> None:
     """Answer requests until the parent closes the channel.
 
-    From the request ``begin`` to ``end``, a copy of this process answers; the reply to ``end`` is
-    its exit code.
+    From ``begin`` to ``end``, a copy of this process answers. The reply to ``end`` is its exit
+    code.
     """
     worker = Worker(clock)
     while (request := channel.receive()) is not None:
@@ -212,9 +212,9 @@ def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _continue_in_copy() -> dict[str, Any]:
-    """Go on in a copy of this process; in the process itself, wait for the copy to end.
+    """Go on in a copy of this process, which waits for it to end.
 
-    Allocations of random sizes change the addresses of the copy's arrays.
+    Allocations of random sizes change addresses.
     """
     process = os.fork()
     if process == 0:
