@@ -31,9 +31,11 @@ import click
 import numpy as np
 
 import orthobench as ob
+from orthobench.compare.comparison import Comparison
 from orthobench.compare.options import Options, Question
 from orthobench.compare.run import compare
 from orthobench.compare.sides import Side
+from orthobench.errors import OrthobenchError
 from orthobench.registry.suite_file import load
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.places import place_of
@@ -162,8 +164,12 @@ def environment(folder: Path) -> Side:
 
 def compared(head: Side, slowed: str, slowdown: float, options: Options) -> dict[str, object]:
     """Return what one comparison found: alarms of unchanged cells, and whether the slow one is."""
-    base = Side("BASE", "environment", sys.prefix, Path(sys.executable))
-    found = compare(base, head, options, lambda _: None)
+    base, begin = Side("BASE", "environment", sys.prefix, Path(sys.executable)), time.monotonic()
+    try:
+        found = compare(base, head, options, lambda _: None)
+    except OrthobenchError as error:
+        spent = time.monotonic() - begin
+        found = Comparison(base, head, "", options, seconds=spent, reason=str(error))
     slow = derived(slowed) if slowdown > 0 else set()
     alarms: dict[str, list[str]] = {}
     hits = []
@@ -179,6 +185,7 @@ def compared(head: Side, slowed: str, slowdown: float, options: Options) -> dict
         "alarms": alarms,
         "exit": found.exit_code,
         "open": [f"{row.question.value} {row.label}: {row.said}" for row in found.open],
+        "reason": found.reason,
         "cells": len(found.cells),
         "undecided": len(found.found(Change.UNDECIDED, Question.TIME)),
         "rounds": found.rounds,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -183,18 +183,28 @@ def run_cells(
 def planned(
     sides: Sequence[Side], workers: Sequence[SideProcess], request: Mapping[str, Any]
 ) -> list[SideCells]:
-    """Return the cells of sides, from workers with the request ``plan``, without runs."""
-    for side, worker in zip(sides, workers, strict=True):
-        worker.request("describe", distributions=side.distributions)
+    """Return the cells of sides, from workers with the request ``plan``, without runs.
+
+    A side that does not import its own code is refused: its gate would always pass.
+    """
+    for worker in workers:
+        worker.request("describe")
     found = []
     for side, worker in zip(sides, workers, strict=True):
-        try:
+        with _refusing(side):
             plan, facts = worker.reply(), worker.reply()
-        except SideError as error:
-            raise SideError(f"{side.name} cannot be compared: {error}") from None
         content = {tuple(key): digest for key, digest in facts["content"]}
-        found.append(SideCells(side, request, content, tuple(map(tuple, plan["absent"])), facts))
+        own = side if side.root else replace(side, root=Path(plan["orthobench"]))
+        found.append(SideCells(own, request, content, tuple(map(tuple, plan["absent"])), facts))
     return found
+
+
+@contextmanager
+def _refusing(side: Side) -> Iterator[None]:
+    try:
+        yield
+    except SideError as error:
+        raise UsageError(f"{side} cannot be compared: {error}") from None
 
 
 def requested(sides: Sequence[Side], options: Options) -> dict[str, Any]:
@@ -222,6 +232,8 @@ def _text_of_suite(name: str, sides: Sequence[Side], options: Options) -> str:
     reasons = []
     for side in reversed(sides):
         with SideProcess(side, options) as process:
+            with _refusing(side):
+                process.ask("check", distributions=side.distributions)
             try:
                 return str(process.ask("suite", name=name)["text"])
             except SideError as error:

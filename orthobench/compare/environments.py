@@ -10,7 +10,6 @@ import sysconfig
 import tomllib
 import venv
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import metadata
@@ -20,8 +19,6 @@ from zipfile import ZipFile
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from orthobench.compare.options import Options
-from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import PROJECT, Side, checked_out, is_project, resolve
 from orthobench.errors import UsageError
 from orthobench.tools.environment import version
@@ -58,8 +55,7 @@ def sides(
     Raises
     ------
     UsageError
-        If a text names nothing, or an environment cannot be built, does not import its code, or
-        has another version of the protocol.
+        If a text names nothing, or an environment cannot be built.
     """
     here = here or Path.cwd()
     roles, folders = ("BASE", "HEAD")[-len(texts) :], [here / extra for extra in extras]
@@ -69,20 +65,7 @@ def sides(
             if side.python is None:
                 scratch = stack.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
                 found[i] = _installed(side, Path(scratch).resolve(), progress)
-        progress("checking what the sides import")
-        with ThreadPoolExecutor() as pool:
-            ready = list(pool.map(_checked, found))
-        yield ready
-
-
-def _checked(side: Side) -> Side:
-    """Refuse an environment that does not import the side's code: its gate would always pass."""
-    try:
-        with SideProcess(side, Options(run_limit=120.0)) as process:
-            place = process.ask("check", distributions=side.distributions)["orthobench"]
-    except (SideError, OSError) as error:
-        raise UsageError(f"{side} cannot be compared: {error}") from None
-    return side if side.root else replace(side, root=Path(place))
+        yield found
 
 
 def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Side:

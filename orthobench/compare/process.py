@@ -18,6 +18,10 @@ from orthobench.stats.run_pairs import Key
 from orthobench.tools.processes import Process, ProcessError, reason_of
 
 
+STARTING = 120.0
+"""Minimum patience with a request that is no run, in seconds: a busy machine imports slowly."""
+
+
 class SideError(OrthobenchError):
     """A side's process raised, died or hung."""
 
@@ -39,13 +43,16 @@ class SideProcess(Process):
         self, side: Side, options: Options, request: Mapping[str, Any] | None = None
     ) -> None:
         threads = int(request["tables"].get("threads", 1)) if request else 1
-        super().__init__(
-            "orthobench_remote.worker", {"clock": options.clock}, threads,
-            codec="json", python=side.python, package=Path(remote.__file__).parent,
-        )  # fmt: skip
-        self._patience = options.patience
+        try:
+            super().__init__(
+                "orthobench_remote.worker", {"clock": options.clock}, threads,
+                codec="json", python=side.python, package=Path(remote.__file__).parent,
+            )  # fmt: skip
+        except OSError as error:
+            raise SideError(f"{side} cannot be started: {error}") from None
+        self._limit = options.patience
         if request:
-            self.request("plan", **request)
+            self.request("plan", distributions=side.distributions, **request)
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
         """Send a request, and return its reply."""
@@ -62,7 +69,7 @@ class SideProcess(Process):
         Parameters
         ----------
         patience : float, optional
-            Maximum seconds [default: those of a run].
+            Maximum seconds [default: those of a run, at least `STARTING`].
 
         Raises
         ------
@@ -70,7 +77,7 @@ class SideProcess(Process):
             If the side raised, died, or took too long and was killed.
         """
         try:
-            reply: dict[str, Any] = self.receive(patience or self._patience)
+            reply: dict[str, Any] = self.receive(patience or max(self._limit, STARTING))
         except (ProcessError, TimeoutError) as error:
             raise SideError(str(error)) from None
         if "error" in reply:
@@ -82,7 +89,7 @@ class SideProcess(Process):
     def outcome(self) -> dict[str, Any]:
         """Return the reply to ``run``; if the worker died, that of a failed run."""
         try:
-            return self.reply()
+            return self.reply(self._limit)
         except SideError as error:
             return {"status": "error", "reason": str(error)}
 

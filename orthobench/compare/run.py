@@ -30,9 +30,8 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
     Raises
     ------
     UsageError
-        If the suite is unknown to both sides, or has no cell that either side can plan.
-    SideError
-        If a side cannot plan the suite.
+        If a side does not import its own code or cannot plan the suite; if the suite is unknown
+        to both sides, or has no cell that either side can plan.
     """
     begin = time.monotonic()
     old, new = both = collect([base, head], options, progress)

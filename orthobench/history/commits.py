@@ -102,5 +102,5 @@ def shown(folder: Path, commit: str) -> str:
 def _log(folder: Path, *words: str) -> dict[str, Commit]:
     """Return the commits of ``git log`` by their hashes, newest first."""
     lines = git(folder, "log", _FORMAT, *words, "--").splitlines()
-    commits = (Commit(*line.split("\0")) for line in lines)
-    return {one.hash: one for one in commits}
+    facts = (line.split("\0") for line in lines)
+    return {full: Commit(full, date, subject) for full, date, subject in facts}

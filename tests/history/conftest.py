@@ -69,7 +69,7 @@ class Worker:
     def ask(self, do, **words):
         """Reply to a request."""
         return {
-            "suite": {"text": f'description = "{words.get("name")}"'},
+            "check": {}, "suite": {"text": f'description = "{words.get("name")}"'},
             "kinds": {},
         }[do]  # fmt: skip
 
