@@ -17,7 +17,6 @@ from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.stats.run_pairs import Key
 from orthobench.tools.processes import Process, ProcessError, reason_of
 
-
 STARTING = 120.0
 """Minimum patience with a request that is no run, in seconds: a busy machine imports slowly."""
 
