@@ -1,4 +1,4 @@
-"""Symmetric tensors of any order d, held with all their n^d entries."""
+"""Symmetric tensors of any order d with all their n^d entries."""
 
 from __future__ import annotations
 
@@ -11,18 +11,14 @@ from orthobench.tools.arrays import Array, is_plain, namespace
 from orthobench_tucker.sample_moments import monomials
 
 BLOCK = 2**24
-"""Maximum number of entries computed from samples at once, in other libraries than NumPy."""
+"""Maximum number of entries computed at once in other libraries than NumPy."""
 
 SCRATCH_BYTES = 2**20
-"""Maximum size of the weighted samples of `moment_tensor`, in bytes: they fit in the cache."""
+"""Maximum size of weighted samples, in bytes, which fit in the cache."""
 
 
 def partial_core(T: Array, Q: Array) -> Array:
-    """Return W = T ·(I, Q, ..., Q), a column for each distinct monomial of degree d - 1.
-
-    Columns as in `sample_moments.partial_core`, shape (n, N). About 2 n^d r flops; memory n^(d-1)
-    r.
-    """
+    """Return W = T ·(I, Q, ..., Q), shape (n, N); about 2 n^d r flops."""
     W = T
     for _ in range(T.ndim - 1):
         W = np.tensordot(W, Q, axes=([1], [0]))
@@ -33,11 +29,8 @@ def partial_core(T: Array, Q: Array) -> Array:
 def moment_tensor(X: Any, order: int) -> Any:
     """Return the sample moment (1/p) sum_i x_i ⊗ ... ⊗ x_i of X (p, n), symmetric to the last bit.
 
-    Notes
-    -----
-    About 2pn^d/d! flops: for each ascending tuple of the first d - 2 indices only the triangle of
-    X' diag(w) X from the last of them on. Here w is the product of the samples' entries at the
-    tuple. Memory np and `SCRATCH_BYTES` beyond the result.
+    About 2pn^d/d! flops in NumPy, which computes a triangle of X' diag(w) X for each ascending
+    tuple of the first d - 2 indices. Memory np and `SCRATCH_BYTES` beyond the result.
     """
     if not is_plain(X):
         return _moment_elsewhere(X, order)
@@ -49,7 +42,6 @@ def moment_tensor(X: Any, order: int) -> Any:
 
 
 def _moment_elsewhere(X: Any, order: int) -> Any:
-    """Return the moment from Khatri-Rao products."""
     xp, (p, n) = namespace(X), X.shape
     rows, total = max(1, BLOCK // n ** (order - 1)), 0.0
     for begin in range(0, p, rows):

@@ -1,8 +1,8 @@
 """The objective F(Q) = |X ·(Q, ..., Q)|² on the Grassmannian, with its first two derivatives.
 
-Points are subspaces, held as orthonormal bases Q (n, r). A tangent vector at Q is horizontal: V (n,
-r) with Q'V = 0. With W = X ·(I, Q, ..., Q), a column for each distinct monomial of degree d - 1,
-their multiplicities c, C = diag(c), and S = Q'W::
+Points are subspaces, given by orthonormal bases Q (n, r). Tangent vectors V (n, r) are horizontal:
+Q'V = 0. With W = X ·(I, Q, ..., Q), a column for each distinct monomial of degree d - 1, their
+multiplicities c, C = diag(c), S = Q'W, and dW the derivative of W in the direction V::
 
     F = tr(S C S')
 
@@ -12,12 +12,10 @@ their multiplicities c, C = diag(c), and S = Q'W::
 
     Hess F[V] = 2d (I - QQ') (dW C S' + W C dS') - V (Q'∇F),    dS = V'W + Q'dW
 
-Here dW is the derivative of W in the direction V. All come from W - QS, so that nothing cancels if
-the gradient is small. Jin, Kileel, Kolda and Ward (2022) have ∇F as equation 6. Their equations 27
-and 41 are grad F and Hess F, in terms of P = QQ' and of tangent vectors VQ' + QV'.
-
-The tensor is divided by a unit, the norm of the core at the first point of a run, against overflow
-and underflow.
+All come from W - QS, so that nothing cancels if the gradient is small. Jin, Kileel, Kolda and Ward
+(2022) have ∇F as equation 6, and grad F and Hess F as equations 27 and 41, in terms of QQ'. The
+tensor is divided by a unit, the norm of the core at the first point of a run, against overflow and
+underflow.
 """
 
 from __future__ import annotations
@@ -40,10 +38,10 @@ from orthobench_tucker.stopping import (
 )
 
 RESOLVED = 1e-9
-"""Minimum relative change of F for which the difference of two values is accurate enough."""
+"""Minimum relative change of F for an accurate difference."""
 
 WEAKEST = 1e-3
-"""Minimum eigenvalue of the metric of the core, relative to the largest."""
+"""Minimum eigenvalue of the core's metric, relative to the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,6 @@ class Point:
         Q'W, the core unfolded along its first index.
     normal : ndarray, shape (n, N)
         W - QS.
-    unit : float
     value : float
         F.
     gradient : ndarray, shape (n, r)
@@ -98,21 +95,11 @@ class AscentState(State):
 def evaluate(
     cores: PartialCores, Q: Array, unit: float | None = None, *, pairs: bool = False
 ) -> Point:
-    """Return the value of F and its gradient at a basis.
+    """Return the value of F and its gradient at an orthonormal basis Q (n, r), which is not copied.
 
-    Parameters
-    ----------
-    cores : PartialCores
-    Q : ndarray, shape (n, r)
-        Orthonormal; not copied.
-    unit : float, optional
-        The tensor is divided by it; by default the norm of its core here.
-    pairs : bool
-        Whether to prepare for many Hessian-vector products here.
-
-    Notes
-    -----
-    `evaluation_flops`; memory 2nN, and n² N' for the pairs of an explicit tensor.
+    The tensor is divided by `unit`, by default the norm of its core here. `pairs` prepares for many
+    Hessian-vector products. `evaluation_flops`; memory 2nN, and n² N' for the pairs of an explicit
+    tensor.
     """
     order = cores.order
     Y = cores.pairs(Q) if pairs else None
@@ -138,7 +125,7 @@ def derivatives(W: Array, S: Array, Q: Array, order: int) -> tuple[float, Array,
 
 
 def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
-    """Return the Riemannian Hessian-vector product Hess F[V] of a horizontal V (n, r)."""
+    """Return Hess F[V] of a horizontal V (n, r)."""
     Q, S, order = point.Q, point.S, cores.order
     dW = cores.along(Q, V, point.pairs) / point.unit
     dS = V.T @ point.normal + Q.T @ dW
@@ -153,9 +140,9 @@ def gain(
 ) -> float:
     """Return the gain of F along a curve from one point to another.
 
-    It is the difference of the two values. If that is near rounding, it is the trapezoidal rule
-    with the derivatives at both ends, which then is far more accurate (the approximate Armijo
-    condition of Hager and Zhang 2005).
+    The difference of the two values or, near rounding, the trapezoidal rule with the derivatives at
+    both ends, which then is far more accurate (Hager and Zhang 2005, the approximate Armijo
+    condition).
 
     Parameters
     ----------
@@ -174,7 +161,7 @@ def gain(
 
 
 def evaluation_flops(cores: PartialCores, rank: int, *, pairs: bool = False) -> int:
-    """Return the flops of `evaluate`: those of W, and `derivatives_flops`."""
+    """Return the flops of `evaluate`."""
     N = comb(rank + cores.order - 2, cores.order - 1)
     W = cores.pairs_flops(rank) if pairs else cores.at_flops(rank)
     return W + derivatives_flops(cores.n, rank, N)
@@ -187,7 +174,7 @@ def derivatives_flops(n: int, rank: int, size: int) -> int:
 
 
 def hessian_flops(cores: PartialCores, rank: int) -> int:
-    """Return the flops of `hessian` at a point with pairs: those of dW, and 8nrN + 6nr²."""
+    """Return the flops of `hessian` at a point with pairs."""
     n, N = cores.n, comb(rank + cores.order - 2, cores.order - 1)
     return cores.along_flops(rank) + 4 * flops.gemm(n, rank, N) + 3 * flops.gemm(n, rank, rank)
 
@@ -203,19 +190,11 @@ def preconditioned_parameter() -> Any:
 
 
 def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
-    """Return the inverse of the metric of the core, and its scale.
+    """Return the inverse of the metric of the core (r, r), positive definite, and its scale.
 
-    The Hessian of -F maps V to V B, B = Q'∇F, up to terms with W - QS, which vanish if the tensor
-    has rank r. With B as the Hessian a Newton step is one of the power iteration, Q <- orth ∇F.
-    Here B is scaled to a largest eigenvalue of one, and eigenvalues below 1e-3 are raised to that.
+    The Hessian of -F maps V to V B, B = Q'∇F, up to terms that vanish if the tensor has rank r. B
+    is divided by its largest eigenvalue, the scale, and eigenvalues below 1e-3 are raised to that.
     Without `preconditioned` the metric is the identity.
-
-    Returns
-    -------
-    ndarray, shape (r, r)
-        Symmetric and positive definite.
-    float
-        The largest eigenvalue of B.
     """
     values, vectors = np.linalg.eigh(B)
     scale = float(values[-1])
@@ -225,7 +204,7 @@ def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
 
 
 def check_point(state: AscentState, tolerance: float) -> None:
-    """End the run if F is not finite at the present point, or the gradient is small there."""
+    """End the run if F is not finite, or the gradient is small."""
     point = state.point
     n, r = point.Q.shape
     if not isfinite(point.value):
@@ -236,7 +215,7 @@ def check_point(state: AscentState, tolerance: float) -> None:
 
 
 def check_first_point(state: AscentState, oracle: SymmetricTensorOracle, tolerance: float) -> None:
-    """End the run if F vanishes at the first point, or as `check_point` does."""
+    """End the run if F vanishes, or as `check_point` does."""
     point = state.point
     size = point.unit * sqrt(point.value)
     fail_if_vanishing(state, oracle, point.Q, size, oracle.order)
@@ -245,10 +224,9 @@ def check_first_point(state: AscentState, oracle: SymmetricTensorOracle, toleran
 
 
 def check_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> None:
-    """End the run after a step without a significant gain, if the gradient is rounding.
+    """End the run after a step without a gain, if the gradient is rounding (`stop_at_rounding`).
 
-    See `stop_at_rounding`. One evaluation of F and its gradient, which is counted. `stuck` says
-    whether no step was found.
+    One evaluation, which is counted. `stuck` says whether no step was found.
     """
     point = state.point
     state.work.flops += evaluation_flops(cores, point.Q.shape[1])

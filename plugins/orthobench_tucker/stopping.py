@@ -1,4 +1,4 @@
-"""Stopping rules: small or rounded gradients, objectives that vanish, cycles."""
+"""Stopping rules: small or rounded gradients, vanishing objectives, cycles."""
 
 from __future__ import annotations
 
@@ -13,37 +13,33 @@ from orthobench.tools.geometry import subspace_error
 from orthobench_tucker import MomentOracle, SymmetricTensorOracle
 
 VANISHING = 1e-13
-"""Size of a core, relative to its size without cancellation, below which it is rounding."""
+"""Size of a core that is rounding, relative to its size without cancellation."""
 
 LOOKED_AT = 64
-"""Minimum number of samples for an estimate of the core's size without cancellation."""
+"""Minimum number of samples for that size."""
 
 TRUSTED = 10.0
-"""Minimum ratio of a gradient to its change by the last bits of Q, above which it is not rounding.
-"""
+"""Minimum ratio of a gradient to its rounding."""
 
 VOID = 0.01
-"""Change of the gradient by the last bits of Q, relative to F, above which F is rounding."""
+"""Rounding of the gradient, relative to F, above which F is rounding."""
 
 MOVED = 1e-6
 """Minimum distance between two subspaces that counts as a step."""
 
 RETURNS = 8
-"""Number of returns in a row that make a cycle."""
+"""Number of returns that make a cycle."""
 
 
 def tolerance_parameter() -> Any:
-    """Declare the parameter ``tolerance`` of a solver that uses the whole tensor."""
+    """Declare the parameter ``tolerance`` of a whole-tensor solver."""
     return parameter(
         1e-12, low=0.0, help="relative gradient |grad F| / F to end at; 0 never ends there"
     )
 
 
 def relative_gradient(slope: float, value: float) -> float:
-    """Return |grad F| / F (section 4.2 of Jin et al. 2022); infinite if F is zero.
-
-    The gradient vanishes with F, but a method must not stop there.
-    """
+    """Return |grad F| / F (Jin et al. 2022, section 4.2); infinite if F is zero."""
     return slope / value if value > 0 else inf
 
 
@@ -52,9 +48,9 @@ def fail_if_vanishing(
 ) -> None:
     """Fail the run if a core at the first basis Q (n, r) is not finite, or zero up to rounding.
 
-    For samples x, a core with m factors Q and d - m factors I is rounding if its norm `size` is at
-    most 1e-13 of the mean of |x|^(d - m) |Q'x|^m. Here m = `inside` is d for methods that follow
-    the gradient of F, else d - 1.
+    For samples x, a core with m = `inside` factors Q is rounding if its norm `size` is at most
+    1e-13 of the mean of |x|^(d - m) |Q'x|^m. m is d for methods that follow the gradient of F, else
+    d - 1.
     """
     if not np.isfinite(size):
         state.status, state.reason = Status.FAILED, "the objective is not finite at the first basis"
@@ -80,7 +76,7 @@ def _lengths(rows: Any) -> Any:
 
 
 def perturbed(Q: Any) -> Any:
-    """Return `Q` with every entry moved to the next floating-point number, up and down in turn."""
+    """Return `Q` with every entry moved to the next float, up and down in turn."""
     n, r = Q.shape
     toward = np.where(np.arange(n * r) % 2, np.inf, -np.inf).reshape(n, r)
     return namespace(Q).nextafter(Q, like(toward, Q))
@@ -91,12 +87,10 @@ def stop_at_rounding(
 ) -> None:
     """Set the status after a step without a significant gain, by the rounding of the gradient.
 
-    The gradient is computed again at `perturbed`, with the last bit of every entry of Q changed. If
-    that changes it by more than a hundredth of F, F is rounding, and the run has failed. If it
-    changes by a tenth of itself, the gradient is rounding, and the run has converged. Otherwise a
-    `stuck` method, one without a step, has failed, and any other goes on.
-
-    `noise` is the norm of the change of the gradient, `slope` |grad F| and `value` F.
+    `noise` is the norm of the change of the gradient at `perturbed`, `slope` |grad F| and `value`
+    F. If the noise is above a hundredth of F, F is rounding, and the run has failed. If it is above
+    a tenth of the gradient, that is rounding, and the run has converged. Otherwise a `stuck`
+    method, one without a step, has failed, and any other goes on.
     """
     if noise > VOID * value:
         state.status = Status.FAILED
@@ -115,8 +109,7 @@ def count_returns(returns: int, bases: tuple[Any, Any, Any], least: float) -> in
     """Return the number of steps in a row that led back to the subspace before the last.
 
     `bases` are those before the last step, before this one, and now, each (n, r). A step returns if
-    it ends closer to the first of them than `least` times its length. 8nr² flops, not counted as
-    part of a method.
+    it ends closer to the first than `least` times its length. 8nr² flops, which do not count.
     """
     before, last, now = bases
     step = subspace_error(last, now)
@@ -125,7 +118,7 @@ def count_returns(returns: int, bases: tuple[Any, Any, Any], least: float) -> in
 
 
 def fail_if_cycling(state: State, returns: int, advice: str) -> None:
-    """Fail the run after eight steps in a row that returned (`count_returns`), with advice."""
+    """Fail the run after eight returns in a row, with advice."""
     if returns >= RETURNS and state.status is Status.RUNNING:
         state.status = Status.FAILED
         since = state.work.steps - RETURNS

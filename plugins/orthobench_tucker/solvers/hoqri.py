@@ -1,4 +1,4 @@
-"""HOQRI: the higher-order QR iteration, with one basis for all modes of a symmetric tensor."""
+"""HOQRI: the higher-order QR iteration."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ ROUNDING = 1e-14
 
 @dataclass(slots=True, kw_only=True)
 class HOQRIState(AscentState):
-    """The basis with F and its gradient there, and the shift.
-
-    `shift` is the multiple of Q that is added, in units of the gradient; zero before any step
-    fails.
-    """
+    """The basis with F and its gradient there, and the shift."""
 
     shift: float = 0.0
 
@@ -40,29 +36,20 @@ class HOQRIState(AscentState):
 class HOQRI(WholeTensorSolver[HOQRIState]):
     """HOQRI: Q <- orth(A), A = X ·(I, Q, ..., Q) contracted with the core, by a QR decomposition.
 
-    HOQRI updates one mode after the other; with one basis for all modes there is one update. A is
-    ∇F(Q) / 2d: a gradient step of infinite length, without the singular value decomposition of
-    HOOI.
-
-    For even orders and positive semidefinite unfoldings F is convex, and never falls. For odd
-    orders it may. So a step that lowers F is rejected, and tried again as Q <- orth(A + shift Q).
-    The shift is at first the mean eigenvalue of Q'A, and doubles at each rejection. If it is large
-    enough, F rises.
-
-    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
-    run).
+    A is ∇F(Q) / 2d: a gradient step of infinite length. If a step lowers F, as it may for odd
+    orders, it is rejected, and tried again as Q <- orth(A + shift Q). The shift is at first the
+    mean eigenvalue of Q'A, and doubles at each rejection.
 
     Notes
     -----
-    A step, accepted or not, costs one W (2pn(r + N) + pN flops from samples, or those of
-    `TensorCores.at`), and 6nrN + 12nr² + 2r²N for F, its gradient and a QR decomposition. N = C(r +
-    d - 2, d - 1). Memory: nN + 3nr doubles.
+    A step, accepted or not: one W (2pn(r + N) + pN flops from samples, about 2n^d r from a tensor),
+    and 6nrN + 12nr² + 2r²N, N = C(r + d - 2, d - 1). Memory: nN + 3nr doubles.
 
     References
     ----------
     Sun, Bhat, Wang and Huang 2025, "HOQRI: higher-order QR iteration for low multilinear rank
-    approximation of large and sparse tensors" (arXiv 2510.16930), with one basis. The shift
-    is this project's.
+    approximation of large and sparse tensors" (arXiv 2510.16930), with one basis. The shift is this
+    project's.
     """
 
     form: str = form_parameter()
@@ -103,6 +90,6 @@ def iterate(point: Point, shift: float) -> Array:
 
 
 def step_flops(cores: PartialCores, rank: int) -> int:
-    """Return the flops of a step: F and its gradient, ∇F + shift Q, and a QR decomposition."""
+    """Return the flops of a step."""
     n = cores.n
     return evaluation_flops(cores, rank) + flops.gemm(n, rank, rank) + flops.qr(n, rank)

@@ -1,4 +1,4 @@
-"""The Jacobi algorithm for the best low multilinear rank approximation of symmetric tensors."""
+"""The Jacobi algorithm for symmetric tensors."""
 
 from __future__ import annotations
 
@@ -21,18 +21,15 @@ from orthobench_tucker.stopping import fail_if_vanishing, relative_gradient, tol
 from orthobench_tucker.whole_tensor import WholeTensorSolver, start_parameter
 
 PRODUCT_RATE = 4
-"""Number of flops of a matrix product in the time of one flop of a rotation."""
+"""Number of flops of a matrix product in the time of a flop of a rotation."""
 
 READING, CALLS = 12, 1_000_000
-"""The same for reading an entry of the tensor, and for the calls of a block."""
+"""The same for reading an entry, and for the calls of a block."""
 
 
 @dataclass(slots=True, kw_only=True)
 class JacobiState(State):
-    """The orthogonal matrix U = [Q, Q_perp], shape (n, n), and the gradient at Q.
-
-    `objective` is F(Q), `slope` |(I - QQ')∇F(Q)|.
-    """
+    """The orthogonal U = [Q, Q_perp] (n, n), F(Q), and |(I - QQ')∇F(Q)|."""
 
     U: Array
     rank: int
@@ -44,34 +41,22 @@ class JacobiState(State):
 class JacobiTucker(WholeTensorSolver[JacobiState]):
     """Jacobi rotations of U = [Q, Q_perp], each to the global maximum of F in its plane.
 
-    Only planes (u_i, u_j) with i <= r < j change F = |X ·(Q, ..., Q)|². Along rotations in one of
-    them F is a trigonometric polynomial with harmonics up to d in twice the angle. Its global
-    maximum is found for any order d (`orthobench_tucker._kernels.rotations`); the paper solves for
-    the roots of a polynomial in the tangent, for d = 3. So F never falls.
+    Only planes (u_i, u_j) with i <= r < j change F. Along each F is a trigonometric polynomial with
+    harmonics up to d in twice the angle, whose global maximum is found for any d
+    (`orthobench_tucker._kernels.rotations`). So F never falls.
 
-    One step is one sweep over all r(n - r) planes. It skips a plane if the derivative of F along it
-    is below 2/n `threshold` times the norm of the gradient at the beginning of the sweep, while the
-    paper takes the present gradient. For a factor of at most 2/n, some plane of each sweep passes
-    and raises F by a constant times that norm squared. So all limits are critical points. A
-    threshold of zero skips no plane: cyclic Jacobi.
-
-    Before each sweep Q and Q_perp are rotated, each within its span, to the principal axes of X
-    ·(I, Q, ..., Q). F stays the same, and far fewer sweeps are enough.
-
-    The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J, whose
-    planes need only the small tensor X ·(V, ..., V) with V = [Q, U_J]. Planes are ordered by j,
-    then by i, so that the result is the same up to rounding.
-
-    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
-    run), and fails if X ·(I, Q, ..., Q) vanishes at the first basis.
+    A step is a sweep over all r(n - r) planes, after a rotation of Q and Q_perp, each within its
+    span, to the principal axes of X ·(I, Q, ..., Q). It skips a plane if the derivative of F along
+    it is below 2/n `threshold` times the gradient at the beginning of the sweep (the paper: the
+    present gradient), so that all limits are critical points. The paper rotates the whole tensor;
+    here blocks J of columns need only X ·(V, ..., V) with V = [Q, U_J], with the same result up to
+    rounding. The run fails if X ·(I, Q, ..., Q) vanishes at the first basis.
 
     Notes
     -----
-    Flops are counted as in the paper: 6d n^(d - 1) + 6n for a rotation of the tensor, `plane_flops`
-    for each plane that is tried; and 4n²N + 9n³ for the principal axes. Really a sweep takes 2n^(d
-    + 1)/(d - 1)! flops for X ·(I, ..., I, U), about 2n^(d - 1) (r + b)² for each of (n - r)/b
-    blocks, and 6d (r + b)^(d - 1) for a rotation. Memory: that of `TensorCores.at` with r + b
-    columns.
+    Flops are counted as in the paper: 6d n^(d - 1) + 6n for a rotation, `plane_flops` for a plane
+    that is tried, and 4n²N + 9n³ for the principal axes. Memory: that of `TensorCores.at` for r and
+    the columns of a block.
 
     References
     ----------
@@ -119,7 +104,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
         return Solution(state.U[:, : state.rank].copy())
 
     def _evaluate(self, cores: TensorCores, state: JacobiState) -> Array:
-        """Compute F and its gradient; end the run if that is small, else rotate U; return W."""
+        """End the run if the gradient is small, else rotate U; return W."""
         Q, rank = state.U[:, : state.rank], state.rank
         W = cores.at(Q)
         state.objective, G, *_ = derivatives(W, Q.T @ W, Q, cores.order)
@@ -133,7 +118,6 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
 
 
 def _rotate_to_axes(state: JacobiState, W: Array) -> None:
-    """Rotate Q and Q_perp, each within its span, to the principal axes of W, largest first."""
     n, size = W.shape
     for part in (slice(0, state.rank), slice(state.rank, n)):
         inside = state.U[:, part].T @ W
@@ -145,10 +129,7 @@ def _rotate_to_axes(state: JacobiState, W: Array) -> None:
 def _rotate_block(
     cores: TensorCores, state: JacobiState, columns: NDArray[np.intp], Y: Array, least: float
 ) -> Array:
-    """Rotate the planes of the first r columns of U with the others of `columns`.
-
-    Y is X ·(I, ..., I, Q) before (`TensorCores.first`); returns it after.
-    """
+    """Rotate the planes of Q and other columns; Y and the result are X ·(I, ..., I, Q)."""
     from orthobench_tucker._kernels.rotations import plane, rotate_planes
 
     rank, order, V = state.rank, cores.order, state.U[:, columns]
@@ -164,7 +145,7 @@ def _rotate_block(
 
 @lru_cache(maxsize=16)
 def block_size(n: int, rank: int, order: int) -> int:
-    """Return the number of columns of the complement in a block for the fastest sweep."""
+    """Return the number of columns in a block for the fastest sweep."""
 
     def sweep(b: int) -> float:
         m = rank + b
@@ -176,7 +157,7 @@ def block_size(n: int, rank: int, order: int) -> int:
 
 
 def blocks(n: int, rank: int, order: int) -> Iterator[NDArray[np.intp]]:
-    """Yield the columns of each block: the first r, then some of the others."""
+    """Yield the columns of each block: the first r, then others."""
     if rank == n:
         return
     size = block_size(n, rank, order)
@@ -186,15 +167,11 @@ def blocks(n: int, rank: int, order: int) -> Iterator[NDArray[np.intp]]:
 
 
 def rotation_flops(n: int, order: int) -> int:
-    """Return the flops of a rotation of the tensor and of U: 6d n^(d - 1) + 6n."""
+    """Return 6d n^(d - 1) + 6n, the flops of a rotation."""
     return order * flops.givens(int(n ** (order - 1))) + flops.givens(n)
 
 
 def plane_flops(rank: int, order: int) -> int:
-    """Return the flops of F along a plane, about 12 r^(d - 1)/(d - 1)!; its maximum is not counted.
-
-    3(k + 1)² for each of the C(r + d - k - 2, d - k) ascending tuples of d - k others, k = 1, ...,
-    d.
-    """
+    """Return the flops of F along a plane, about 12 r^(d - 1)/(d - 1)!."""
     others = {k: comb(rank + order - k - 2, order - k) for k in range(1, order)} | {order: 1}
     return sum(3 * (k + 1) ** 2 * count for k, count in others.items())

@@ -1,4 +1,4 @@
-"""Tucker decompositions of pyttb, the Tensor Toolbox for Python: alternating, and HOSVD."""
+"""Tucker decompositions of pyttb."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ from orthobench_tucker.oracle import SymmetricTensorOracle
 class PyttbTuckerALS(WholeTensor):
     """pyttb's tucker_als: HOOI with a factor for each mode, from the HOSVD.
 
-    As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK: faster, with
-    half of the digits of all but the largest. ARPACK starts from a fixed vector here; pyttb draws a
-    new one in each call. Q is the factor of the last mode.
+    As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK, with half of
+    the digits of all but the largest. ARPACK starts from a fixed vector here.
 
     Notes
     -----
-    2n^(d+1) + 9n³ flops for each of d modes at the start. A step: `products_flops` and 2n² r^(d-1)
-    + 9n³ for each mode; 2nr^d for the core, and 2n^d + 2r^d for norms. ARPACK is counted as an
-    eigendecomposition by LAPACK. Memory: about three tensors.
+    2n^(d+1) + 9n³ flops for each of d modes at the start, and a step of `step_flops`. Memory: about
+    three tensors.
 
     References
     ----------
@@ -45,17 +43,17 @@ class PyttbTuckerALS(WholeTensor):
     tolerance: float = tolerance_parameter()
 
     def tensor(self, T: Array) -> object:
-        """Return a copy of the tensor, in Fortran order."""
+        """Return pyttb's tensor, a copy."""
         return tensor_of(T)
 
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
-        """Return the HOSVD: leading eigenvectors of the Gram matrices of unfoldings."""
+        """Return the HOSVD."""
         found: Any = tensor
         with fixed_arpack_start():
             return Factors([found.nvecs(mode, oracle.k) for mode in range(oracle.order)])
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Call tucker_als for one iteration, from the factors."""
+        """Iterate once from the factors."""
         from pyttb import tucker_als
 
         ranks, start = [oracle.k] * oracle.order, list(state.factors.modes)
@@ -71,7 +69,7 @@ class PyttbTuckerALS(WholeTensor):
         return order * gram_flops(n, n ** (order - 1))
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return the flops of an iteration."""
+        """Return the flops of an iteration; ARPACK counts as LAPACK."""
         mode = products_flops(n, rank, order, order - 1) + gram_flops(n, rank ** (order - 1))
         return order * mode + int(2 * n * rank**order + 2 * n**order + 2 * rank**order)
 
@@ -80,13 +78,8 @@ class PyttbTuckerALS(WholeTensor):
 class PyttbHOSVD(WholeTensor):
     """pyttb's hosvd, truncated mode after mode: each Gram matrix is that of the truncated tensor.
 
-    One step, no iteration. pyttb truncates in sequence by default, which is faster; then the
-    factors of a symmetric tensor differ. Q is the factor of the last mode.
-
-    Notes
-    -----
-    For mode j = 1, ..., d: 2n² r^(j-1) n^(d-j) + 9n³ flops for the Gram matrix and its
-    eigenvectors, and 2n^(d-j+1) r^j to truncate; 2n^d for the norm. Memory: about two tensors.
+    One step, no iteration, of `step_flops`. The factors of a symmetric tensor differ. Memory: about
+    two tensors.
 
     References
     ----------
@@ -99,7 +92,7 @@ class PyttbHOSVD(WholeTensor):
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     def tensor(self, T: Array) -> object:
-        """Return a copy of the tensor, in Fortran order."""
+        """Return pyttb's tensor, a copy."""
         return tensor_of(T)
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
