@@ -11,10 +11,10 @@ from orthobench.contract import Array, is_plain, namespace, parameter
 from orthobench.tools.arrays import like
 
 GRID = tuple(2.0**i for i in range(-3, 6))
-"""Constants c to try in tuning, for data with E|x|² = 1."""
+"""Constants c to try, for data with E|x|² = 1."""
 
 FIRST = 16
-"""Number of samples, without zeros, whose mean |x|² is the unit."""
+"""Number of samples that are not zero whose mean |x|² is the unit."""
 
 _POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
 
@@ -22,8 +22,7 @@ _POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
 class Unit(NamedTuple):
     """The mean |x|² of the first `FIRST` samples that are not zero, in which steps are measured.
 
-    Before the last of them it is the mean so far. `energy` is the sum of |x|², `samples` their
-    number.
+    `energy` is the sum of |x|², `samples` their number so far.
     """
 
     energy: Any = 0.0
@@ -47,7 +46,7 @@ class Unit(NamedTuple):
 
 
 def _running(x: Any, before: Any) -> Any:
-    """Return a number and the sums of the first entries, of NumPy one after the other."""
+    """Return cumulative sums, in NumPy one after the other."""
     if is_plain(x):
         return np.cumsum(np.concatenate([[before], x]))[1:]
     return before + namespace(x).cumulative_sum(x)
@@ -106,7 +105,7 @@ class Scheduled:
         return self._sizes(_numbers(first, means)) / means, unit
 
     def etas(self, first: int, count: int) -> Array:
-        """Return the step sizes eta_t for t = first, ..., first + count - 1; first >= 1."""
+        """Return eta_t for t = first, ..., first + count - 1; first >= 1."""
         return np.asarray(self._sizes(np.arange(first, first + count, dtype=np.float64)))
 
     def _sizes(self, t: Any) -> Any:
@@ -117,7 +116,7 @@ class Scheduled:
 
 
 def _numbers(first: int, x: Any) -> Any:
-    """Return first, first + 1, ... as an array like x, on its device."""
+    """Return first, first + 1, ... as an array like x."""
     from array_api_compat import device
 
     stop = first + x.shape[0]

@@ -1,6 +1,6 @@
 """Sample moments M = (1/p) sum_i x_i ⊗ ... ⊗ x_i of any order, never formed.
 
-The *partial core* of a basis Q is W = M ·(I, Q, ..., Q), unfolded along its first index, with one
+The *partial core* of a basis Q is W = M ·(I, Q, ..., Q), unfolded along its first index. It has a
 column for each distinct monomial of degree d - 1: shape (n, N), N = C(r + d - 2, d - 1). The core M
 ·(Q, ..., Q) is S = Q'W, shape (r, N). Objective and gradient follow from W and S at a cost
 independent of p; Jin, Kileel, Kolda and Ward (2022, section 3) use a p-by-p Gram matrix instead.

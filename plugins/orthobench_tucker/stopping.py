@@ -49,8 +49,8 @@ def fail_if_vanishing(
     """Fail the run if a core at the first basis Q (n, r) is not finite, or zero up to rounding.
 
     For samples x, a core with m = `inside` factors Q is rounding if its norm `size` is at most
-    1e-13 of the mean of |x|^(d - m) |Q'x|^m. m is d for methods that follow the gradient of F, else
-    d - 1.
+    1e-13 of the mean of |x|^(d - m) |Q'x|^m. Here m is d for methods that follow the gradient of F,
+    else d - 1.
     """
     if not np.isfinite(size):
         state.status, state.reason = Status.FAILED, "the objective is not finite at the first basis"

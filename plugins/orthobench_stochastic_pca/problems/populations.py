@@ -1,4 +1,4 @@
-"""Second moments of known distributions, in forms cheaper than a (d, d) matrix."""
+"""Second moments of known distributions, cheaper than a (d, d) matrix."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DiagonalMoment(SecondMoment):
         return float(self.values.sum())
 
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k largest values and their unit vectors, exact; ties by index."""
+        """Return the k largest values and their unit vectors; ties by index."""
         which = np.argsort(-self.values, kind="stable")[:k]
         vectors = np.zeros((self.d, k))
         vectors[which, np.arange(k)] = 1.0
@@ -38,7 +38,7 @@ class DiagonalMoment(SecondMoment):
 
 
 class SpikedMoment(SecondMoment):
-    """The second moment C = gap VV' + noise I of a spiked covariance model, V orthonormal."""
+    """The second moment C = gap VV' + noise I, V orthonormal."""
 
     def __init__(self, V: Array, gap: float, noise: float) -> None:
         self.V, self.gap, self.noise, self.d = V, gap, noise, len(V)
@@ -56,10 +56,10 @@ class SpikedMoment(SecondMoment):
         return float(self.gap * self.V.shape[1] + self.noise * self.d)
 
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the first k spikes; there must be that many."""
+        """Return the first k spikes."""
         return np.full(k, self.gap + self.noise), self.V[:, :k]
 
     def tied(self, values: Array, vectors: Array) -> bool:
-        """Return whether there are more spikes, or none that differ from noise."""
+        """Return whether there are more spikes, or none above noise."""
         del vectors
         return bool(len(values) < self.V.shape[1] or self.gap <= TIED * values[0])

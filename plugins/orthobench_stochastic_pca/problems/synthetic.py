@@ -1,4 +1,4 @@
-"""Synthetic distributions with a known second moment: the judge measures on the population."""
+"""Synthetic distributions, judged on their known second moment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from orthobench_stochastic_pca.problems.parts import PASSES_HELP, check_dimensio
 from orthobench_stochastic_pca.problems.populations import DiagonalMoment, SpikedMoment
 
 VALIDATION = 2000
-"""Number of independent samples for tuning, which never sees the population."""
+"""Number of independent samples for tuning."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,7 @@ class OrthogonalDistribution(StochasticPCA):
     Arora, Cotter and Srebro (2013), section 4. The second moment is diag(p), the best subspace that
     of the first k unit vectors. Misprint corrected: the paper draws e_i with probability
     ``sqrt(Σ_ii)``, Σ = diag(σ/|σ|), which does not sum to one. With p = σ the second moment is
-    diag(σ), as in the text before it up to a factor.
-
-    Parameters are tuned on 2,000 independent draws.
+    diag(σ), as in the text before it up to a factor. Tuned on 2,000 independent draws.
     """
 
     name = "orthogonal-distribution"
@@ -69,11 +67,9 @@ class OrthogonalDistribution(StochasticPCA):
 class IncrementalTrap(StochasticPCA):
     """(√3, 0) with probability 1/3, (0, √2) with 2/3: incremental PCA may end at the wrong one.
 
-    Arora, Cotter and Srebro (2013), section 5.2, k = 1. The second moment is diag(1, 4/3), the
-    best direction e_2; incremental PCA from zero converges to e_1 with probability 5/9.
-    E|x|² = 7/3: as printed, not scaled to 1.
-
-    Parameters are tuned on 2,000 independent draws.
+    Arora, Cotter and Srebro (2013), section 5.2, k = 1. The second moment is diag(1, 4/3), the best
+    direction e_2; incremental PCA from zero converges to e_1 with probability 5/9. E|x|² = 7/3: as
+    printed, not scaled to 1. Tuned on 2,000 independent draws.
     """
 
     name = "incremental-trap"
@@ -92,12 +88,9 @@ class IncrementalTrap(StochasticPCA):
 class SpikedCovariance(StochasticPCA):
     """Gaussian samples with covariance gap VV' + noise I, V random with k orthonormal columns.
 
-    The k leading eigenvalues are gap + noise, all others noise; E|x|² = k gap + n noise, 1 with the
-    default values. The spiked covariance model of Johnstone (2001, "On the distribution of the
-    largest eigenvalue in principal components analysis", Annals of Statistics 29) with equal
-    spikes.
-
-    Parameters are tuned on 2,000 independent draws, fewer if they take more than 256 MiB.
+    E|x|² = k gap + n noise, 1 with the default values. The model of Johnstone (2001, "On the
+    distribution of the largest eigenvalue in principal components analysis", Annals of Statistics
+    29) with equal spikes. Tuned on 2,000 independent draws, fewer if they take more than 256 MiB.
     """
 
     name = "spiked-covariance"
@@ -134,10 +127,7 @@ class GeneratedPCA(SpikedCovariance):
     """Samples of `spiked-covariance` in float32, made block by block whenever they are read.
 
     A stream of any number of samples without a file. The seed and the number of a block determine
-    its samples, by a counter-based generator (Philox; Salmon, Moraes, Dror and Shaw 2011). Any
-    worker makes any block, and the judge knows the population.
-
-    Parameters are tuned on 2,000 independent samples, fewer if they take more than 256 MiB.
+    its samples, by a counter-based generator (Philox; Salmon, Moraes, Dror and Shaw 2011).
     """
 
     name = "generated-pca"
@@ -164,7 +154,6 @@ class GeneratedPCA(SpikedCovariance):
 def _known_population(
     draw: Sampler, k: int, population: SecondMoment, rng: np.random.Generator
 ) -> Instance[SampleOracle]:
-    """Return the instance of a sampler: judged on its population, tuned on a sample of it."""
     validation = draw(independent(rng), _validation_rows(population.d))
     return stochastic_pca(draw, k, validation=validation, covariance=population)
 
@@ -174,7 +163,7 @@ def _validation_rows(d: int) -> int:
 
 
 def _draw_rows(support: Array, probabilities: Array, rng: np.random.Generator, count: int) -> Array:
-    """Draw `count` rows of `support`, shape (m, d), with the given probabilities."""
+    """Draw rows of `support` (m, d) with the given probabilities."""
     edges = np.cumsum(probabilities)
     which = np.searchsorted(edges / edges[-1], rng.random(count), side="right")
     samples: Array = support[which]

@@ -1,4 +1,4 @@
-"""AdaOja: Oja's method in blocks, with the step sizes of AdaGrad."""
+"""AdaOja: Oja's method in blocks with AdaGrad's step sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, ta
 
 @dataclass(slots=True, kw_only=True)
 class AdaOjaState(ModeratedState):
-    """The basis U (d, k), and the squares (k,) of its step sizes' denominators."""
+    """The basis U (d, k), and the squares (k,) of its denominators."""
 
     U: Array
     squares: Array
@@ -32,8 +32,8 @@ class AdaOjaState(ModeratedState):
 class AdaOja(Solver[SampleOracle, AdaOjaState]):
     """Oja's method in blocks whose step sizes need no tuning.
 
-    With G = X'XU / b of a block X of b samples, each column has a step size of its own:
-    s_j² <- s_j² + |g_j|², then U <- the Q factor of U + G diag(1/s).
+    With G = X'XU / b of a block X of b samples, each column has a step size of its own: s_j² <-
+    s_j² + |g_j|², then U <- the Q factor of U + G diag(1/s).
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
 
     Notes
     -----
-    Flops of a step: 4bdk + 5dk, and those of a QR (d, k). Memory: 3dk doubles.
+    4bdk + 5dk flops a step, and a QR (d, k). Memory: 3dk doubles.
 
     References
     ----------
@@ -73,7 +73,7 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
         return AdaOjaState(U=oracle.start.copy(), squares=np.full(oracle.k, first))
 
     def step(self, oracle: SampleOracle, state: AdaOjaState) -> None:
-        """Take a block, and do one step of Oja's method."""
+        """Take a block."""
         X = taken(oracle, state, self.batch)
         if state.status is Status.FAILED:
             return

@@ -1,4 +1,4 @@
-"""CCIPCA: each sample moves the first direction, its residual the second, and so on."""
+"""CCIPCA: candid covariance-free incremental PCA."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ from orthobench_stochastic_pca.blocks import fail_unless_finite
 
 @dataclass(slots=True, kw_only=True)
 class CCIPCAState(State):
-    """The directions V (k, d), whose lengths estimate eigenvalues; zeros at first.
-
-    `start` (d, k) completes the solution. `unit` is the length of the first sample that is not
-    zero.
-    """
+    """The directions V (k, d), zeros at first, and the unit of the samples."""
 
     start: Array
     V: Array
@@ -40,7 +36,7 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
 
     For sample n and i = 1, ..., k: v_i <- ((n-1-a) v_i + (1+a) u (u'v_i)/|v_i|) / n, then u loses
     its part along the new v_i; u is the sample at first. Direction i begins as the residual of
-    sample i. The directions are nearly orthogonal, and are orthonormalized when they are read.
+    sample i; its length estimates an eigenvalue. Directions are orthonormalized when they are read.
 
     Parameters
     ----------
@@ -98,6 +94,6 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
         state.work.flops += 14 * count * oracle.n * oracle.k
 
     def solution(self, state: CCIPCAState) -> Solution:
-        """Return the directions, orthonormalized, shape (d, k)."""
+        """Return the orthonormalized directions, shape (d, k)."""
         found = unit_columns(state.V[state.V.any(axis=1)].T)
         return Solution(complete(orthonormalize(found), state.start, len(state.V)))

@@ -1,4 +1,4 @@
-"""Randomized PCA of all samples so far: block Krylov and subspace iteration."""
+"""Block Krylov and subspace iteration on all samples so far."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from orthobench_stochastic_pca._kernels.sums import Samples, block_product, mome
 from orthobench_stochastic_pca.blocks import ModeratedState, fail_unless_finite, moderated
 
 NULL = 450
-"""Singular value, relative to the rounding unit times the largest, below which it is rounding."""
+"""Singular value that is rounding, relative to the largest, in units of eps."""
 
 
 def null(A: Any) -> float:
-    """Return the relative singular value below which it is rounding."""
+    """Return the relative singular value that is rounding."""
     return NULL * float(namespace(A).finfo(A.dtype).eps)
 
 
 class Space(NamedTuple):
-    """A subspace with orthonormal basis (s, m), whose last directions are to be multiplied by AA'.
+    """A subspace with orthonormal basis (s, m); its `last` directions are to be multiplied by AA'.
 
-    `last` has them as an array of its own, for faster products; `T` is Q'AA'Q of the earlier ones.
+    `T` is Q'AA'Q of the earlier ones.
     """
 
     basis: Any
@@ -72,7 +72,7 @@ class Pairs(NamedTuple):
     rest: Any
 
     def done(self, tolerance: float) -> bool:
-        """Return whether all residuals are at most `tolerance` times the largest eigenvalue."""
+        """Return whether all residuals are below `tolerance` times the largest eigenvalue."""
         return bool(namespace(self.values).max(self.residuals) <= tolerance * self.values[0])
 
     @property
@@ -83,12 +83,11 @@ class Pairs(NamedTuple):
 
 
 def beginning(Q: Any) -> Space:
-    """Return the subspace of orthonormal columns, none of them multiplied yet."""
+    """Return the subspace of orthonormal columns."""
     return Space(Q, Q, Q[:0, :0])
 
 
 def _leading(T: Any, k: int) -> tuple[Any, Any]:
-    """Return the k leading eigenpairs of a symmetric matrix, largest first."""
     xp = namespace(T)
     values, vectors = xp.linalg.eigh(T)
     return xp.flip(values[-k:]), xp.flip(vectors[:, -k:], axis=1)
@@ -103,11 +102,7 @@ class ProductSum(Summary):
 
 @dataclass(slots=True, kw_only=True)
 class CollectedState(ModeratedState):
-    """All samples X (n, d) so far, and the basis found from them.
-
-    `start` completes it while the samples span fewer than k dimensions; `seed` is that of the first
-    random block.
-    """
+    """All samples X (n, d) so far, and the basis found from them, completed from `start`."""
 
     start: Any
     seed: int
@@ -122,9 +117,8 @@ class Randomized(
 ):
     """Base of the methods that decompose all samples at each checkpoint, from a random block.
 
-    A (s, t) is the shorter way of the samples, s <= t: features or samples in rows. With blocks A
-    has features in rows and Q begins as a random basis; a pass is a product AA'Q. A device waits
-    once for each product.
+    A (s, t) is X or X', s <= t. With blocks A has features in rows and Q begins as a random basis;
+    a pass is a product AA'Q. A device waits once for each product.
     """
 
     oversampling: int = parameter(6, help="columns of the block beyond k", low=0)
@@ -143,17 +137,17 @@ class Randomized(
     @staticmethod
     @abstractmethod
     def pairs(space: Space, W: Any, k: int) -> Pairs:
-        """Return k approximate eigenpairs of AA' from a subspace; W is AA' times its last part."""
+        """Return k approximate eigenpairs of AA'; W is AA' times the last directions."""
 
     @staticmethod
     @abstractmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
-        """Return the next subspace, with at most `most` new directions; None if none is new."""
+        """Return the next subspace, with at most `most` new directions, or None."""
 
     @staticmethod
     @abstractmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs` for m directions, `width` of them new."""
+        """Return the flops of `pairs` for m directions, `width` new ones."""
 
     @staticmethod
     @abstractmethod
@@ -181,11 +175,7 @@ class Randomized(
         return Solution(copied(state.basis))
 
     def fit(self, X: Any, k: int, seed: int) -> tuple[Any, int]:
-        """Return leading right singular vectors of the samples, and the flops.
-
-        X (n, d) is not all zero. The basis (d, <= k) has the vectors of singular values above
-        rounding.
-        """
+        """Return right singular vectors (d, <= k) above rounding of X (n, d), and the flops."""
         wide = X.shape[0] < X.shape[1]
         A = X if wide else X.T
         s, t = A.shape
@@ -214,25 +204,25 @@ class Randomized(
         return orthonormalize(A.T @ U), count + flops.gemm(t, rank, s) + flops.qr(t, rank)
 
     def summarize(self, oracle: BlockOracle, block: Samples) -> ProductSum:
-        """Return the product of a block's second moment with the last directions, 4db a sample."""
+        """Return the product of a block, 4db flops a sample."""
         Q = self._space(oracle).last
         spent = 2 * flops.gemm(len(block), Q.shape[1], Q.shape[0])
         return ProductSum(rows=len(block), product=block_product(block, Q), flops=spent)
 
     def merge(self, a: ProductSum, b: ProductSum) -> ProductSum:
-        """Return the sum of two products: exact, but for its rounding."""
+        """Return the sum of two products."""
         spent = a.flops + b.flops + a.product.size
         return ProductSum(rows=a.rows + b.rows, product=a.product + b.product, flops=spent)
 
     def finish(self, oracle: BlockOracle, summary: ProductSum) -> Solution:
-        """Return the leading approximate eigenvectors after a pass, shape (d, k)."""
+        """Return the leading eigenvectors, shape (d, k)."""
         space = self._space(oracle)
         found = self.pairs(space, summary.product, oracle.k)
         vectors = space.basis @ found.vectors[:, : found.rank]
         return Solution(complete(vectors, oracle.start, oracle.k))
 
     def proceed(self, oracle: BlockOracle, summary: ProductSum) -> Mapping[str, Any] | None:
-        """Return the next subspace; None if the residuals are below the tolerance."""
+        """Return the next subspace, or None at the tolerance."""
         space = self._space(oracle)
         found = self.pairs(space, summary.product, oracle.k)
         if found.done(self.tolerance):
@@ -259,15 +249,13 @@ class BlockKrylov(Randomized):
     """Randomized block Krylov iteration: the best approximation from a number of products.
 
     Q = orth[Y, AA'Y, ..., (AA')^q Y] for Y = AG and a Gaussian G, built block by block; the result
-    is the leading eigenvectors of Q'AA'Q (Rayleigh-Ritz). Each block is orthonormalized, since raw
-    powers would lose all but the largest directions. It ends once the residuals, which need no
-    further product, are below the tolerance.
+    is the leading eigenvectors of Q'AA'Q (Rayleigh-Ritz). It ends once the residuals are below the
+    tolerance.
 
     Notes
     -----
-    With blocks of b columns, flops of a product: 4stb; to orthonormalize the q-th against those
-    before it twice, 8sqb² and a QR (s, b); and 9(qb)³ for the eigenpairs. Memory: the samples, and
-    2sqb doubles.
+    With blocks of b columns 4stb flops a product, 8sqb² and a QR (s, b) to orthonormalize the q-th,
+    and 9(qb)³ for the eigenpairs. Memory: the samples, and 2sqb doubles.
 
     References
     ----------
@@ -291,10 +279,7 @@ class BlockKrylov(Randomized):
 
     @staticmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
-        """Return the Krylov space with the directions that the last product adds.
-
-        The product is orthogonalized twice, against rounding. Directions of rounding are dropped.
-        """
+        """Return the space with the new directions, orthogonalized twice against rounding."""
         xp, (s, m) = namespace(pairs.rest), space.basis.shape
         most = min(most, s - m)
         if not most:
@@ -329,8 +314,8 @@ class SubspaceIteration(Randomized):
 
     Notes
     -----
-    With b columns, flops of a step: 4stb for the product, 4sb² + 9b³ for the eigenpairs, and a QR
-    (s, b). Memory: the samples, and 3sb doubles.
+    With b columns a step takes 4stb + 4sb² + 9b³ flops and a QR (s, b). Memory: the samples, and
+    3sb doubles.
 
     References
     ----------

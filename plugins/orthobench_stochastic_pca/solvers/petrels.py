@@ -1,4 +1,4 @@
-"""PETRELS: recursive least squares for each row of a basis, from samples with missing entries."""
+"""PETRELS: recursive least squares from samples with missing entries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from orthobench_stochastic_pca.blocks import fail_unless_finite
 
 @dataclass(slots=True, kw_only=True)
 class PETRELSState(State):
-    """The factor D (d, k), in no particular basis of its span, and the memory of its rows.
+    """The factor D (d, k), and the memory of its rows.
 
     Attributes
     ----------
@@ -42,13 +42,12 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
     """Parallel estimation and tracking by recursive least squares, from observed entries.
 
     For each sample, a are the least-squares coefficients of its observed entries in D. Then each
-    observed row d_m of D moves to the least-squares fit of all entries x_m seen so far to their
-    coefficients, those of t samples ago discounted by forgetting^t:
+    observed row d_m of D moves to the least-squares fit of all entries x_m so far, those of t
+    samples ago discounted by forgetting^t:
 
         R_m <- forgetting R_m + aa',    d_m <- d_m + (x_m - a'd_m) R_m^-1 a
 
-    and for rows that are not observed R_m <- forgetting R_m alone. There is no step size. A
-    discount below one follows a subspace that moves; with one, all samples count alike.
+    For rows that are not observed R_m <- forgetting R_m alone. There is no step size.
 
     Parameters
     ----------
@@ -109,10 +108,10 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
             state.status, state.reason = Status.FAILED, "the factor overflows: raise `forgetting`"
 
     def solution(self, state: PETRELSState) -> Solution:
-        """Return an orthonormal basis of the span of D."""
+        """Return an orthonormal basis of D."""
         return Solution(orthonormalize(state.D))
 
 
 def step_flops(d: int, k: int, entries: int) -> int:
-    """Return the flops of a step: least squares, the discount, and the rows observed."""
+    """Return the flops of a step."""
     return entries * (2 * k * k + 4 * k) + d * k * k + entries * (5 * k * k + 7 * k)

@@ -1,4 +1,4 @@
-"""VR-PCA: stochastic power steps whose variance is reduced by passes over all samples."""
+"""VR-PCA: stochastic power steps with reduced variance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from orthobench.contract import (
 from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, taken
 
 ENDLESS = 1000
-"""Number of samples of a pass if the samples never repeat."""
+"""Number of samples of a pass if samples never repeat."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,9 +60,7 @@ class VRPCA(Solver[SampleOracle, VRState]):
     The first pass is a power iteration. An epoch is two passes over the n samples. The first finds
     M = CA for the anchor A, the iterate so far, with C the mean of all xx'. The second takes blocks
     X of b samples: W <- the polar factor of W + eta (X'X(W - AB)/b + MB), where B is the orthogonal
-    matrix nearest to A'W.
-
-    A problem has to offer enough `passes`: with one, only the power iteration is done.
+    matrix nearest to A'W. With one pass only the power iteration is done.
 
     Parameters
     ----------
@@ -74,8 +72,8 @@ class VRPCA(Solver[SampleOracle, VRState]):
 
     Notes
     -----
-    2n samples an epoch. Flops of a step: 4bdk in a pass for the moment; 4bdk + 6dk² + 7dk and two
-    polar factors, of (d, k) and (k, k), in the other. Memory: 6dk doubles.
+    4bdk flops a step in a pass for the moment; 4bdk + 6dk² + 7dk and polar factors of (d, k) and
+    (k, k) in the other. Memory: 6dk doubles.
 
     References
     ----------
@@ -104,7 +102,7 @@ class VRPCA(Solver[SampleOracle, VRState]):
         return VRState(W=W, anchor=W, moment=np.zeros_like(W), epoch=self.epoch or length)
 
     def step(self, oracle: SampleOracle, state: VRState) -> None:
-        """Take a block, or what is left of the pass."""
+        """Take a block, or the rest of the pass."""
         X = taken(oracle, state, min(self.batch, state.epoch - state.at))
         if state.status is Status.FAILED:
             return
@@ -121,7 +119,6 @@ class VRPCA(Solver[SampleOracle, VRState]):
         return Solution(state.W.copy())
 
     def _collect(self, state: VRState, X: Array) -> None:
-        """Add a block to the moment, and in the first pass to the mean of |x|²."""
         d, k = state.W.shape
         state.moment = state.moment + X.T @ (X @ state.anchor)
         state.work.flops += 2 * flops.gemm(len(X), k, d) + d * k

@@ -6,10 +6,11 @@ u_j, F is the sum over k = 0, ..., d, and over all tuples of d - k leading indic
     binom(d, k) (sum_e binom(k, e) c^(k-e) s^e T[others, i, ..., i, j, ..., j])²,   e times j.
 
 Term k is a trigonometric polynomial with harmonics up to k in 2t. By symmetry ascending tuples are
-enough, with multiplicities. The global maximum of f(x) = sum_h cosines[h] cos(h x) + sines[h] sin(h
-x), h = 1, ..., d, is found on cells of the circle, by a bound on the third derivative: a cell
-without a higher maximum is discarded, Newton's method is used if f is concave on it, and any other
-cell is halved.
+enough, with multiplicities.
+
+The global maximum of f(x) = sum_h a_h cos(h x) + b_h sin(h x), h = 1, ..., d, is found on cells of
+the circle, by a bound on the third derivative. A cell without a higher maximum is discarded. If f
+is concave on a cell, Newton's method finds its maximum; any other cell is halved.
 """
 
 from __future__ import annotations

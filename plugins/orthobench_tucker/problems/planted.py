@@ -22,10 +22,10 @@ from orthobench_tucker.oracle import check_ranks
 class RandomSymmetric(SymmetricTucker):
     """A random symmetric tensor of low multilinear rank, plus symmetric Gaussian noise.
 
-    T = C ·(Q*', ..., Q*') + E: Q* (n, true_rank) is uniformly random, C a Gaussian tensor averaged
-    over the permutations of its indices, and E another with `noise` times the norm of the rest.
-    ``subspace_error`` and ``objective_ratio`` compare with Q*, which is near the best basis only if
-    the noise is small and `rank` is `true_rank`.
+    T = C ·(Q*', ..., Q*') + E with a uniformly random Q* (n, true_rank). C is a Gaussian tensor
+    averaged over the permutations of its indices, E another with `noise` times the norm of the
+    rest. ``subspace_error`` and ``objective_ratio`` compare with Q*, which is near the best basis
+    only if the noise is small and `rank` is `true_rank`.
     """
 
     name = "random-symmetric"

@@ -49,7 +49,7 @@ class HOOI(WholeTensorSolver[HOOIState]):
     last Q complete the basis.
 
     F may fall. For some tensors the iteration ends in a cycle of two subspaces (Kofidis and Regalia
-    2002, for r = 1): the run fails after eight iterations in a row that return to the subspace
+    2002, for r = 1). The run fails after eight iterations in a row that return to the subspace
     before the last, up to 1e-6 of the step, and if W vanishes at the first basis.
 
     Notes

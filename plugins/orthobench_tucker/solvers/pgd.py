@@ -79,14 +79,16 @@ class PGD(
 ):
     """Projected gradient ascent: Q <- orth(Q + ∇F(Q) diag(gamma)), on all data at once.
 
-    - "ascending": gamma is s over the length of each column of ∇F, with s = `step` at first. A
-      `step` of 1000 is practically the power iteration Q <- orth(∇F(Q)). A step that does not raise
-      F enough is tried again with a tenth of s (`orthobench_tucker.ascending`), so F never falls.
+    - "ascending": gamma is s over the length of each column of ∇F, with s = `step` at first. With
+      1000 it is practically the power iteration Q <- orth(∇F(Q)). A step that does not raise F
+      enough is tried again with a tenth of s (`orthobench_tucker.ascending`): F never falls.
+
     - "adagrad": gamma is `step` over the root of the sum of all squared gradients so far, for each
       column (Algorithm 2, lines 4 to 6). gamma_0 is 1e-5 times the first gradient, since the
       paper's plain 1e-5 stops all motion on small data. Large steps may alternate between two
-      subspaces (Remark 8, which means Algorithm 1, not 2): the run fails after eight returns
+      subspaces (Remark 8, which means Algorithm 1, not 2). The run fails after eight returns
       without a gain.
+
     - "constant": gamma is `step` / L with L = 2d(d - 1) sigma², sigma the spectral norm of mat(X).
       With `step` <= 1 F never falls (proof on the page of this method), which makes the bound of
       Theorem 6.1 explicit.
