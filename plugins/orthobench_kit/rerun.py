@@ -1,4 +1,4 @@
-"""Bases of methods without steps, re-run at each call of `advance`."""
+"""Bases of methods without steps, which run anew at each call of `advance`."""
 
 from __future__ import annotations
 
@@ -48,15 +48,7 @@ class Run(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class RerunState(State):
-    """The solution of the last run, and the constants of all runs.
-
-    Attributes
-    ----------
-    prepared : object
-        Data and start in the form of the library, from `Rerun.prepare`.
-    prepare_flops : int
-        Flops of `Rerun.prepare`.
-    """
+    """The solution of the last run, and data and start of all runs."""
 
     prepared: Any
     seed: int
@@ -112,17 +104,9 @@ class Rerun(Peer[OracleT_contra, RerunState]):
 
 @dataclass(slots=True, kw_only=True)
 class BatchState(State):
-    """All samples so far, and the basis fitted to them.
+    """All samples X (n, d) so far, the basis fitted to them, and the start that completes it.
 
-    Attributes
-    ----------
-    start : array, shape (d, k)
-        The common start, which completes the solution while samples span fewer than k dimensions.
-    seed : int
-        The seed of every fit.
-    X : array, shape (n, d)
-        The samples.
-    basis : array, shape (d, k)
+    `seed` is that of every fit.
     """
 
     start: Any
@@ -132,10 +116,9 @@ class BatchState(State):
 
 
 class Batch(Peer[SampleOracle, BatchState]):
-    """Base of methods that decompose all samples at once.
+    """Base of methods that decompose all samples so far at once, not centred.
 
-    After s samples solution, time and counts are those of one decomposition of them. The second
-    moment is not centred.
+    After s samples solution, time and counts are those of one decomposition of them.
     """
 
     reruns: ClassVar[bool] = True
@@ -166,14 +149,7 @@ class Batch(Peer[SampleOracle, BatchState]):
     def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
         """Return the k leading right singular vectors of X, or fewer, and the flops.
 
-        Parameters
-        ----------
-        X : array, shape (n, d)
-            Not all zero, of NumPy.
-        k : int
-            1 <= k <= min(n, d).
-        state : BatchState
-            For its `seed` and `start`.
+        X (n, d) is not all zero, k <= min(n, d); `state` has a seed and a start.
 
         Returns
         -------

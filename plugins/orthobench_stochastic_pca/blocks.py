@@ -35,7 +35,7 @@ class ModeratedState(State):
 
 
 def moderated(state: ModeratedState, samples: Any) -> Any:
-    """Return samples divided by a power of two, if the first that is not zero is of extreme size."""
+    """Return samples divided by a power of two, if the first nonzero one has an extreme size."""
     if state.exponent is None and is_plain(samples) and samples.any():
         largest = np.abs(samples[samples.any(axis=1).argmax()]).max()
         exponent = int(np.frexp(largest)[1])

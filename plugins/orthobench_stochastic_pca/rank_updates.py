@@ -1,9 +1,8 @@
 """M <- projection of (M + eta xx'), sample by sample, for all methods that keep a spectrum.
 
-``work.flops`` counts Algorithm 1 of Arora, Cotter and Srebro (2013), sample by sample. 4dm + 2d for
-the coordinates, the residual and its norm; 9n³ for the eigenproblem of size n, m + 1 with a
-residual and m without. 2dnm' for the m' eigenvectors to which the projection leaves a positive
-eigenvalue.
+``work.flops`` counts Algorithm 1 of Arora, Cotter and Srebro (2013), sample by sample. The
+coordinates, the residual and its norm take 4dm + 2d. The eigenproblem of size n, m + 1 with a
+residual and m without, takes 9n³, and the m' eigenvectors of positive projected eigenvalues 2dnm'.
 """
 
 from __future__ import annotations

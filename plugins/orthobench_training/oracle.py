@@ -16,14 +16,7 @@ class TrainingOracle(Oracle):
     """A network and samples in batches, the same for all solvers of a seed.
 
     A point is all weights one below another, shape (size, 1). Training ends after `passes` passes,
-    each in another order.
-
-    Parameters
-    ----------
-    weights : tuple of ndarray
-        At the start, read-only.
-    inputs : ndarray, shape (N, ...)
-    classes : ndarray of int, shape (N,)
+    each in another order. `weights` are those of the start.
     """
 
     window = 2**14
@@ -55,13 +48,7 @@ class TrainingOracle(Oracle):
         return self.total - self._taken
 
     def gradient(self, weights: Any, batch: int) -> tuple[list[Array], int]:
-        """Return the gradients of the mean loss of the next samples, and their number.
-
-        Parameters
-        ----------
-        batch : int
-            Fewer at the end.
-        """
+        """Return the gradients of the mean loss of the next `batch` samples, and their number."""
         chosen = self._order[self._taken : self._taken + batch]
         self._taken += len(chosen)
         found = self.network.gradient(weights, self.inputs[chosen], self.classes[chosen])

@@ -1,4 +1,4 @@
-"""Samples made anew whenever a block is read, without a file."""
+"""Samples made anew whenever a block is read."""
 
 from __future__ import annotations
 
@@ -66,13 +66,9 @@ def key_of(rng: np.random.Generator) -> int:
 
 @dataclass(frozen=True)
 class FactorSamples:
-    """Samples B f + sigma g in float32, with standard normal g.
+    """Samples B f + sigma g in float32, with standard normal g, B (d, k).
 
-    Attributes
-    ----------
-    B : ndarray, shape (d, k)
-    factors : callable
-        ``factors(rng, shape)`` draws independent f, an array of that shape.
+    ``factors(rng, shape)`` draws independent f, an array of that shape.
     """
 
     B: Floats

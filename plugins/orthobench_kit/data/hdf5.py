@@ -23,10 +23,7 @@ from orthobench_kit.data import npy
 class HDF5Rows(Rows):
     """The rows of a data set, read by blocks of whole chunks; the file is closed between reads.
 
-    Parameters
-    ----------
-    name : str
-        The data set; empty for the only matrix in the file.
+    An empty `name` stands for the only matrix in the file.
 
     Raises
     ------
@@ -55,7 +52,7 @@ class HDF5Rows(Rows):
             return np.asarray(_own(root, self.dataset, self.file)[begin:end])
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the data set, and the number of the row in it."""
+        """Return the data set, and the row's number."""
         return f"{self.file}/{self.dataset}", row
 
     @contextmanager

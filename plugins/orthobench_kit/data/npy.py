@@ -23,11 +23,6 @@ PROBE_BYTES = 2**16
 def mapped(path: str) -> NDArray[np.generic]:
     """Return the matrix (samples, features) of a .npy file as a read-only memory map.
 
-    Parameters
-    ----------
-    path : str
-        ``~`` stands for the home folder.
-
     Raises
     ------
     DataError
@@ -37,7 +32,7 @@ def mapped(path: str) -> NDArray[np.generic]:
 
 
 def row_major(path: str) -> NDArray[np.generic]:
-    """Return the matrix (samples, features) of a .npy file, see `mapped`; refuse Fortran order.
+    """Return `mapped`, but refuse Fortran order.
 
     Raises
     ------
@@ -109,7 +104,7 @@ class NpyRows(Rows):
         return np.asarray(row_major(str(self.file))[numbers])
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the file, and the number of the row in it."""
+        """Return the file, and the row's number."""
         return str(self.file), row
 
 

@@ -16,12 +16,7 @@ from orthobench_kit.data import npy
 
 
 class ParquetRows(Rows):
-    """The rows of a Parquet file, read a row group at a time.
-
-    Parameters
-    ----------
-    file : Path
-        Its columns are numeric and not nested.
+    """The rows of a Parquet file of numeric columns, read a row group at a time.
 
     Raises
     ------
@@ -63,7 +58,7 @@ class ParquetRows(Rows):
         return rows[begin - offset : end - offset]
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the file, and the number of the row in it."""
+        """Return the file, and the row's number."""
         return str(self.file), row
 
     def _header(self) -> tuple[Any, Any]:

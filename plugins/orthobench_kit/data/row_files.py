@@ -49,13 +49,7 @@ CONTAINERS: Mapping[str, Callable[[Path, str], Rows]] = {
 
 
 class Stacked(Rows):
-    """The rows of several parts; no block crosses their borders.
-
-    Parameters
-    ----------
-    parts : sequence of Rows
-        With the same number of columns and one dtype.
-    """
+    """The rows of several parts with the same columns; no block crosses their borders."""
 
     def __init__(self, parts: Sequence[Rows]) -> None:
         self.parts = tuple(parts)
@@ -97,10 +91,7 @@ class Stacked(Rows):
 def rows_at(path: str, in_order: bool = True) -> AnyRows:
     """Return the rows of a path: a memory map of one .npy file, `Rows` of anything else.
 
-    Parameters
-    ----------
-    in_order : bool
-        Whether one .npy file in Fortran order is refused.
+    With `in_order` one .npy file in Fortran order is refused.
 
     Raises
     ------
@@ -141,8 +132,7 @@ def files_at(path: str) -> list[Path]:
 def checksum(path: str) -> str:
     """Return a digest of the names, sizes and contents of the files of a path.
 
-    A single .npy file is read in part (`orthobench_kit.data.npy.checksum`), others once in a
-    process.
+    A single .npy file is read in part, others once in a process.
 
     Raises
     ------

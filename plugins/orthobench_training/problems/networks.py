@@ -68,8 +68,8 @@ class MnistTraining(Training):
 class TextTraining(Training):
     """The next character of the help that comes with Python, from the six before it.
 
-    The 47 most frequent characters are themselves, all others one more. The text, and so the
-    losses, depend on the version of Python.
+    The 47 most frequent characters are themselves, all others one more. The text depends on the
+    version of Python.
     """
 
     name = "train-text"

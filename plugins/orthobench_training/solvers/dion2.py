@@ -16,8 +16,7 @@ from orthobench_training.solver import TrainingSolver, TrainingState, orthogonal
 class TrainDion2(TrainingSolver):
     """M <- M + G; the longest slices K: W_K <- W_K - t max(1, out/in)^½ msign(M_K), M_K <- b M_K.
 
-    Slices are along the shorter side. Other slices keep their sum of gradients until they are
-    chosen.
+    Slices are along the shorter side. Other slices keep their sum of gradients.
 
     Parameters
     ----------

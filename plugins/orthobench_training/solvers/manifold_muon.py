@@ -18,7 +18,7 @@ class TrainManifoldMuon(SummedGradients):
     """W = c Q, Q on the Stiefel manifold: Q <- msign(Q - t A), A the steepest tangent direction.
 
     A has |A|_2 <= 1 and comes from dual ascent on the mean of gradients. c is the mean singular
-    value of the first weights, which become their polar factor times c. Embeddings and the last
+    value of the first weights, which become c times their polar factor. Embeddings and the last
     layer move as with `train-muon`.
 
     Notes

@@ -23,7 +23,7 @@ class RandomSymmetric(SymmetricTucker):
     """A random symmetric tensor of low multilinear rank, plus symmetric Gaussian noise.
 
     T = C ·(Q*', ..., Q*') + E with a uniformly random Q* (n, true_rank). C is a Gaussian tensor
-    averaged over the permutations of its indices, E another with `noise` times the norm of the
+    averaged over the permutations of its indices. E is another, with `noise` times the norm of the
     rest. ``subspace_error`` and ``objective_ratio`` compare with Q*, which is near the best basis
     only if the noise is small and `rank` is `true_rank`.
     """
