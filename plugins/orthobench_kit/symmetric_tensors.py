@@ -102,8 +102,7 @@ def contracted(T: Array, U: Array) -> Array:
 
 
 def partly_contracted(T: Array, U: Array) -> Array:
-    """Return T(I, u, ..., u), a d-th of the gradient of T(u, ..., u), for each column u of U (n,
-    k).
+    """Return T(I, u, ..., u), a d-th of the gradient of T(u, ..., u), for each column of U.
 
     2n^d k/3 flops; memory nk.
     """

@@ -50,7 +50,7 @@ class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
 
     rounding: str = parameter(
         "leading",
-        help="how a subspace is read off M: its leading eigenvectors, or a sampled corner",
+        help="subspace of M: its leading eigenvectors, or a sampled corner",
         choices=("leading", "sampled"),
     )
 
@@ -107,16 +107,14 @@ def start_parameter() -> Any:
     """Declare the parameter ``start``."""
     return parameter(
         "zero",
-        help="the first M: zero, or the projection onto a random subspace",
+        help="first M: zero, or a projection onto a random subspace",
         choices=("zero", "random"),
     )
 
 
 def average_parameter() -> Any:
     """Declare the parameter ``average``."""
-    return parameter(
-        False, help="read the solution off the average of all iterates, not the last one"
-    )
+    return parameter(False, help="read the solution from the average of all iterates")
 
 
 def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:

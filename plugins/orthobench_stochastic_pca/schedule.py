@@ -60,8 +60,7 @@ def relative_parameter() -> Any:
     """Declare the parameter ``relative``."""
     return parameter(
         True,
-        help="step for samples of mean |x|² one, whatever their unit is; without it, for the "
-        "samples as they are",
+        help="divide eta_t by the mean |x|² of the first 16 samples",
     )
 
 

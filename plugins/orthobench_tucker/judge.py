@@ -11,7 +11,7 @@ import numpy as np
 from orthobench.contract.problem import Solution
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import drift, polar, subspace_error, unit_columns
-from orthobench_tucker import full_tensors, sample_moments
+from orthobench_tucker import sample_moments
 from orthobench_tucker.oracle import ComponentSolution
 from orthobench_tucker.sample_moments import core_norm_squared, full_core, gradient, integer_power
 
@@ -129,7 +129,7 @@ class FullTensor(DataTensor):
 
     def partial_core(self, Q: Array) -> Array:
         """Return T ·(I, Q, ..., Q)."""
-        return full_tensors.partial_core(self.T, Q)
+        return sample_moments.tensor_core(self.T, Q)
 
     def contracted(self, V: Array) -> Array:
         """Return T ·(v, ..., v) for each column."""

@@ -18,9 +18,8 @@ from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
 from orthobench.tools.flops import gemm
 from orthobench.tools.machine import refusal_of
-from orthobench_tucker import full_tensors, sample_moments
-from orthobench_tucker.full_tensors import moment_tensor
-from orthobench_tucker.sample_moments import core_norm_squared
+from orthobench_tucker import sample_moments
+from orthobench_tucker.sample_moments import core_norm_squared, moment_tensor, tensor_core
 
 FEW = 1024
 """Maximum number of samples of a warm-up."""
@@ -67,7 +66,7 @@ class SymmetricTensorOracle(TuckerOracle):
         """Return W = T ·(I, Q, ..., Q), shape (n, N), and the work."""
         n, d, r = self.n, self.order, Q.shape[1]
         flops = sum(2 * n ** (d - j + 1) * r**j for j in range(1, d))
-        return full_tensors.partial_core(self.on_host(self.T), Q), Work(flops=flops)
+        return tensor_core(self.on_host(self.T), Q), Work(flops=flops)
 
     def objective(self, solution: Solution) -> tuple[float, Work]:
         """Return -F(Q) = -|T ·(Q, ..., Q)|²."""

@@ -52,7 +52,7 @@ def form_parameter() -> Any:
     """Declare the parameter ``form``."""
     return parameter(
         "auto",
-        help="from the samples, from the tensor with all its entries, or from samples if there are",
+        help="from samples, from the whole tensor, or from samples if there are",
         choices=FORMS,
     )
 
@@ -61,9 +61,8 @@ def start_parameter() -> Any:
     """Declare the parameter ``start``."""
     return parameter(
         "auto",
-        help="first basis: from the unfolding (HOEVD), also in single precision, by a random "
-        "sketch, or by stochastic gradients on 1,000 samples (SHOEVD); the common random start; or "
-        "HOEVD up to 10,000 samples and the sketch for more",
+        help="first basis: HOEVD, also in single precision, a sketch, SHOEVD on 1,000 samples, "
+        "random, or HOEVD up to 10,000 samples and else the sketch",
         choices=STARTS,
     )
 

@@ -209,7 +209,7 @@ def _last_root(n: int, work: SecularWorkspace) -> tuple[float, float]:
 def _sums(
     n: int, work: SecularWorkspace, origin: Lanes, x: Lanes
 ) -> tuple[Lanes, Lanes, Lanes, Lanes]:
-    """Return the secular function at origin + x, its slope, half its curvature, and its rounding."""
+    """Return the secular function at origin + x, slope, half the curvature, and sum of |terms|."""
     f, slope, curve, size = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for i in range(n):
         inverse = 1.0 / ((work.poles[i] - origin) - x)

@@ -59,9 +59,7 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
         "column", help="a step size for each column, or one in common", choices=("column", "common")
     )
     start: float = parameter(1e-5, help="denominator of the step sizes at first", above=0.0)
-    relative: bool = parameter(
-        True, help="start for samples of mean |x|² one; without it, for the samples as they are"
-    )
+    relative: bool = parameter(True, help="take start in units of the mean |x|²")
 
     name: ClassVar[str] = "ada-oja"
     source: ClassVar[str] = "Henriksen and Ward 2019, Algorithm 2"

@@ -63,9 +63,7 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
         low=0.0,
         grid=(0.0, 1.0, 2.0, 4.0),
     )
-    relative: bool = parameter(
-        True, help="take samples in units of the first; without it, as they are"
-    )
+    relative: bool = parameter(True, help="divide samples by the length of the first")
 
     name: ClassVar[str] = "ccipca"
     source: ClassVar[str] = "Weng, Zhang and Hwang 2003, Algorithm 1"

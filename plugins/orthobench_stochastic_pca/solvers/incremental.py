@@ -52,7 +52,7 @@ class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
 
     ties: str = parameter(
         "old",
-        help="which of equal eigenvalues are kept: of directions the sample left alone, or new",
+        help="equal eigenvalues to keep: of directions that the sample did not touch, or new",
         choices=("old", "new"),
     )
 

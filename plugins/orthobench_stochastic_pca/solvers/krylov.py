@@ -123,7 +123,7 @@ class Randomized(
 
     oversampling: int = parameter(6, help="columns of the block beyond k", low=0)
     tolerance: float = parameter(1e-6, help="relative residual to end at", low=0.0)
-    iterations: int = parameter(100, help="most products with the second moment", low=1)
+    iterations: int = parameter(100, help="maximum number of products with the moment", low=1)
 
     reruns: ClassVar[bool] = True
     readings: ClassVar[float] = inf

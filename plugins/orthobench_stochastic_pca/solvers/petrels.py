@@ -70,9 +70,7 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
         0.98, help="discount of a sample at each that follows; 1: none", above=0.0, high=1.0
     )
     trust: float = parameter(100.0, help="first inverse of each row's sum of aa'", above=0.0)
-    relative: bool = parameter(
-        True, help="take samples in units of the first; without it, as they are"
-    )
+    relative: bool = parameter(True, help="divide samples by the length of the first")
     batch = 1
 
     name: ClassVar[str] = "petrels"

@@ -73,7 +73,7 @@ class ScipyLOBPCG(Batch):
     """
 
     tolerance: float = parameter(1e-12, help="relative residual to end at", above=0.0)
-    iterations: int = parameter(200, help="most iterations", low=1)
+    iterations: int = parameter(200, help="maximum number of iterations", low=1)
 
     name: ClassVar[str] = "scipy-lobpcg"
     source: ClassVar[str] = "scipy: scipy.sparse.linalg.lobpcg"

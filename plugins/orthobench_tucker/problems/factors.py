@@ -170,10 +170,11 @@ class FactorModel(SymmetricTucker):
 class NIGFactor(FactorModel):
     """Moments of a linear factor model with skewed, heavy-tailed factors.
 
-    x = Bf + ε (Jin, Kileel, Kolda and Ward 2022, equation 15). f has independent normal-inverse
-    Gaussian entries of mean 0 and variance 1, and B (n, true_rank) is standard normal for each
-    seed. ε is N(0, σ² I) with σ = `inverse_snr` |B| / √n. Equation 16 prints a ratio of norms of
-    means, which are zero; its right-hand side, σ√n / |B|, is the ratio of root mean square norms.
+    x = Bf + ε (Jin, Kileel, Kolda and Ward 2022, equation 15). f has independent entries with a
+    normal-inverse Gaussian distribution of mean 0 and variance 1. B (n, true_rank) is standard
+    normal for each seed, and ε is N(0, σ² I) with σ = `inverse_snr` |B| / √n. Equation 16 prints a
+    ratio of norms of means, which are zero; its right-hand side, σ√n / |B|, is the ratio of root
+    mean square norms.
 
     The paper does not give the distribution's parameters: mean and variance leave `skewness` and
     `kurtosis`. The ordering of Figure 4 at high noise needs heavier tails than the default, such as

@@ -118,11 +118,11 @@ class CPAdam(Solver[MomentStream, CPState]):
     batch: int = parameter(50, help="samples a step", unit="samples", low=1)
     epoch: int = parameter(200, help="steps of an epoch", unit="steps", low=1)
     judged: int = parameter(
-        10_000, help="samples that epochs are judged on, the first ones", unit="samples", low=1
+        10_000, help="first samples, on which epochs are judged", unit="samples", low=1
     )
-    fails: int = parameter(3, help="number of failed epochs that do not end the run", low=0)
+    fails: int = parameter(3, help="failed epochs that do not end the run", low=0)
     improvement: float = parameter(
-        1e-5, help="least relative fall of the objective in an epoch that does not fail", low=0.0
+        1e-5, help="minimum relative fall of the objective in an epoch", low=0.0
     )
     beta1: float = parameter(0.9, help="decay of the mean gradient", low=0.0, below=1.0)
     beta2: float = parameter(0.999, help="decay of the mean square gradient", low=0.0, below=1.0)

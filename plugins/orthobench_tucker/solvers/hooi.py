@@ -10,9 +10,10 @@ import numpy as np
 from orthobench.contract import Array, Solution, State, Status, complete, flops
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import PartialCores, partial_cores, unfolded
-from orthobench_tucker.objective import derivatives, derivatives_flops
-from orthobench_tucker.stopping import (
+from orthobench_tucker.objective import (
     count_returns,
+    derivatives,
+    derivatives_flops,
     fail_if_cycling,
     fail_if_vanishing,
     relative_gradient,

@@ -17,8 +17,8 @@ from orthobench_tucker.objective import (
     check_point,
     evaluate,
     evaluation_flops,
+    tolerance_parameter,
 )
-from orthobench_tucker.stopping import tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 ROUNDING = 1e-14

@@ -15,9 +15,14 @@ from orthobench_kit.polar import newton_schulz
 from orthobench.contract import Array, Solution, State, Status, complete, flops, parameter
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import TensorCores, unfolded
-from orthobench_tucker.objective import derivatives, derivatives_flops
+from orthobench_tucker.objective import (
+    derivatives,
+    derivatives_flops,
+    fail_if_vanishing,
+    relative_gradient,
+    tolerance_parameter,
+)
 from orthobench_tucker.sample_moments import full_core
-from orthobench_tucker.stopping import fail_if_vanishing, relative_gradient, tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, start_parameter
 
 PRODUCT_RATE = 4
@@ -68,7 +73,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
     start: str = start_parameter()
     threshold: float = parameter(
         0.1,
-        help="least derivative along a plane that is rotated, in units of 2/n of the gradient",
+        help="minimum derivative along a rotated plane, in units of 2/n of the gradient",
         low=0.0,
         high=1.0,
     )

@@ -36,17 +36,17 @@ from orthobench_tucker.ascending import (
     first_state,
     unresolved,
 )
-from orthobench_tucker.objective import derivatives_flops
-from orthobench_tucker.sample_moments import monomials
-from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
-from orthobench_tucker.stopping import (
+from orthobench_tucker.objective import (
     count_returns,
+    derivatives_flops,
     fail_if_cycling,
     fail_if_vanishing,
     perturbed,
     stop_at_rounding,
     tolerance_parameter,
 )
+from orthobench_tucker.sample_moments import monomials
+from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
 from orthobench_tucker.streaming import BlockSum, added, in_double
 from orthobench_tucker.whole_tensor import (
     WholeTensorSolver,
@@ -113,14 +113,13 @@ class PGD(
     start: str = start_parameter()
     rule: str = parameter(
         "ascending",
-        help="steps relative to the gradient, shorter if F would fall; AdaGrad; or constant",
+        help="steps that never lower F, AdaGrad, or constant steps",
         choices=RULES,
     )
     step_size: float = parameter(
         1000.0,
         name="step",
-        help="largest step relative to the gradient; c2 of AdaGrad; or constant step in units of "
-        "1/L, monotone up to 1",
+        help="largest step over the gradient, c2 of AdaGrad, or constant step times L",
         above=0.0,
         grid=(0.1, 1.0, 10.0, 1000.0),
     )

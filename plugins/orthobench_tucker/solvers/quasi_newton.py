@@ -32,8 +32,8 @@ from orthobench_tucker.objective import (
     evaluation_flops,
     gain,
     preconditioned_parameter,
+    tolerance_parameter,
 )
-from orthobench_tucker.stopping import tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 METHODS = ("lbfgs", "bfgs")
@@ -109,7 +109,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
     form: str = form_parameter()
     start: str = start_parameter()
     method: str = parameter("lbfgs", choices=METHODS, help="limited memory, or a dense matrix")
-    memory: int = parameter(5, low=1, help="most pairs that lbfgs keeps", grid=(3, 5, 10))
+    memory: int = parameter(5, low=1, help="maximum number of pairs of lbfgs", grid=(3, 5, 10))
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
 

@@ -75,7 +75,7 @@ class SPGD(StreamingTucker):
     hoevd_steps: int = parameter(20, help="T_1, steps of Phase I; 0 leaves it out", low=0)
     hoevd_step: float = parameter(1.0, help="c_1, the step size of Phase I", above=0.0)
     hoevd_batch: int | None = parameter(
-        None, help="b_1, samples a step of Phase I, at most batch; none: as many", low=1
+        None, help="b_1, samples a step of Phase I; none: batch", low=1
     )
 
     name: ClassVar[str] = "spgd"

@@ -27,8 +27,8 @@ from orthobench_tucker.objective import (
     hessian,
     hessian_flops,
     preconditioned_parameter,
+    tolerance_parameter,
 )
-from orthobench_tucker.stopping import tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
@@ -98,7 +98,9 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     form: str = form_parameter()
     start: str = start_parameter()
     radius: float = parameter(0.125, above=0.0, high=1.0, help="first radius, relative to sqrt(r)")
-    inner: int | None = parameter(None, low=1, help="most Hessian-vector products in a step")
+    inner: int | None = parameter(
+        None, low=1, help="maximum number of Hessian-vector products of a step"
+    )
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
 
