@@ -69,11 +69,7 @@ class Judge:
     """
 
     def __init__(
-        self,
-        test: SecondMoment,
-        k: int,
-        validation: SecondMoment | None = None,
-        unit: float = 1.0,
+        self, test: SecondMoment, k: int, validation: SecondMoment | None = None, unit: float = 1.0
     ) -> None:
         self.test, self.optimum, self.unit = test, Optimum(test, k), unit
         self.validation = None if validation is None else Optimum(validation, k)

@@ -234,8 +234,7 @@ def _moment(data: Data, d: int, part: str, unit: float, centre: float | Array) -
 def _held_out(data: Data, what: str) -> ArraySource:
     if isinstance(data, ArraySource):
         return data
-    rows = rows_of(data, what)
-    return ArraySource(rows)
+    return ArraySource(rows_of(data, what))
 
 
 def _refuse_width(found: int, d: int, what: str) -> None:

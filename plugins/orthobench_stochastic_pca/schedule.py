@@ -58,10 +58,7 @@ UNKNOWN = Unit()
 
 def relative_parameter() -> Any:
     """Declare the parameter ``relative``."""
-    return parameter(
-        True,
-        help="divide eta_t by the mean |x|² of the first 16 samples",
-    )
+    return parameter(True, help="divide eta_t by the mean |x|² of the first 16 samples")
 
 
 @dataclass(frozen=True)
@@ -79,12 +76,7 @@ class Scheduled:
     """
 
     step_size: float = parameter(
-        1.0,
-        name="step",
-        help="constant c of the step size eta_t",
-        above=0.0,
-        high=1e100,
-        grid=GRID,
+        1.0, name="step", help="constant c of the step size eta_t", above=0.0, high=1e100, grid=GRID
     )
     schedule: str = parameter(
         "1/sqrt(t)", help="how eta_t falls from c with the step t", choices=tuple(_POWER)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.signs import signs
 
 from orthobench.contract import (
     AnyProblem,
@@ -141,8 +142,7 @@ def signed(found: Any, start: Any) -> Any:
     """Return eigenvectors with positive largest entries, completed from a start."""
     if not is_plain(found):
         return complete(with_positive_largest(found), start, start.shape[1])
-    largest = found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])]
-    return complete(np.ascontiguousarray(np.copysign(1.0, largest) * found), start, start.shape[1])
+    return complete(np.ascontiguousarray(signs(found) * found), start, start.shape[1])
 
 
 def shoevd_basis(X: Array, order: int, start: Array) -> Array:

@@ -36,12 +36,7 @@ _eigh = kernel(flops.eigh)
 
 @kernel
 def update_blocks(
-    start: Iterate,
-    samples: Array,
-    etas: Array,
-    block: int,
-    projection: Projection,
-    summing: bool,
+    start: Iterate, samples: Array, etas: Array, block: int, projection: Projection, summing: bool
 ) -> tuple[Iterate, Array]:
     """Return the iterate after all samples (count, d), in blocks, with step sizes `etas`.
 

@@ -7,11 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from orthobench_kit.data import row_files
-from orthobench_kit.data.normalization import (
-    NORMALIZATION_HELP,
-    NORMALIZATIONS,
-    normalization_of,
-)
+from orthobench_kit.data.normalization import NORMALIZATION_HELP, NORMALIZATIONS, normalization_of
 from orthobench_kit.data.row_files import IO, IO_HELP, PATH_HELP, AnyRows, rows_at
 from orthobench_kit.data.shares import check_shares, part_sizes
 from orthobench_kit.sources import ArraySource

@@ -14,11 +14,7 @@ from orthobench.contract import Instance, SampleOracle, parameter
 from orthobench_stochastic_pca import StochasticPCA
 from orthobench_stochastic_pca.problems.parts import PASSES_HELP, normalized_split
 
-FILES = {
-    "train": (TRAIN_IMAGES,),
-    "test": (TEST_IMAGES,),
-    "all": (TRAIN_IMAGES, TEST_IMAGES),
-}
+FILES = {"train": (TRAIN_IMAGES,), "test": (TEST_IMAGES,), "all": (TRAIN_IMAGES, TEST_IMAGES)}
 """The files of MNIST by ``part``."""
 
 

@@ -7,15 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import (
-    Array,
-    Solution,
-    Solver,
-    State,
-    Status,
-    orthonormalize,
-    parameter,
-)
+from orthobench.contract import Array, Solution, Solver, State, Status, orthonormalize, parameter
 from orthobench_stochastic_pca import EntryOracle
 from orthobench_stochastic_pca.blocks import fail_unless_finite
 

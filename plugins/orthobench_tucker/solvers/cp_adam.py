@@ -163,7 +163,9 @@ class CPAdam(Solver[MomentStream, CPState]):
     def _descend(self, state: CPState, samples: Array, batch: int) -> None:
         from orthobench_tucker._kernels.cp import Settings, descend
 
-        self._hold(state, samples)
+        few = samples[: len(state.judged) - state.held]
+        state.judged[state.held : state.held + len(few)] = few
+        state.held += len(few)
         done, finite = 0 if state.scale else self._start(state, samples, batch), True
         if state.scale:
             settings = Settings(state.order, batch, self.beta1, self.beta2, self.epsilon)
@@ -179,11 +181,6 @@ class CPAdam(Solver[MomentStream, CPState]):
         if not finite:
             state.status = Status.FAILED
             state.reason = f"the gradient of step {state.work.steps} overflows: rescale the data"
-
-    def _hold(self, state: CPState, samples: Array) -> None:
-        few = samples[: len(state.judged) - state.held]
-        state.judged[state.held : state.held + len(few)] = few
-        state.held += len(few)
 
     def _start(self, state: CPState, samples: Array, batch: int) -> int:
         """Start from the first batch that is not zero; return the number before it."""

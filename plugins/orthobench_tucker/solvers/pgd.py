@@ -112,9 +112,7 @@ class PGD(
     form: str = form_parameter()
     start: str = start_parameter()
     rule: str = parameter(
-        "ascending",
-        help="steps that never lower F, AdaGrad, or constant steps",
-        choices=RULES,
+        "ascending", help="steps that never lower F, AdaGrad, or constant steps", choices=RULES
     )
     step_size: float = parameter(
         1000.0,
@@ -277,7 +275,14 @@ class _Evaluation:
     """Maps Q' to its `Iterate`, by the kernels of NumPy or of other arrays."""
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
-        self.order, self.kernels, self.cores = oracle.order, *_computed_by(oracle, form)
+        self.order = oracle.order
+        if oracle.place.moves:
+            self.kernels: Any = arrays
+            self.cores: Any = arrays.ArrayCores(oracle, form)
+        else:
+            from orthobench_tucker._kernels import ascent
+
+            self.kernels, self.cores = ascent, partial_cores(oracle, form)
         self.multiplicities = self.cores.multiplicities(oracle.k)
         size = monomials(oracle.k, self.order - 1).size
         self.flops = self.cores.at_flops(oracle.k) + step_flops(oracle.n, oracle.k, size)
@@ -285,14 +290,6 @@ class _Evaluation:
     def __call__(self, basis: Any) -> Iterate:
         W = in_rows(self.cores.at(basis.T).T)
         return Iterate(basis, *self.kernels.evaluated(W, basis, self.multiplicities, self.order))
-
-
-def _computed_by(oracle: SymmetricTensorOracle, form: str) -> tuple[Any, Any]:
-    if oracle.place.moves:
-        return arrays, arrays.ArrayCores(oracle, form)
-    from orthobench_tucker._kernels import ascent
-
-    return ascent, partial_cores(oracle, form)
 
 
 def step_flops(n: int, rank: int, size: int) -> int:

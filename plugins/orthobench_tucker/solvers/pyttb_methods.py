@@ -18,8 +18,18 @@ from orthobench_tucker.library_tucker import (
 from orthobench_tucker.oracle import SymmetricTensorOracle
 
 
+class Pyttb(WholeTensor):
+    """Base of pyttb's Tucker decompositions."""
+
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+
+    def tensor(self, T: Array) -> object:
+        """Return pyttb's tensor, a copy."""
+        return tensor_of(T)
+
+
 @dataclass(frozen=True)
-class PyttbTuckerALS(WholeTensor):
+class PyttbTuckerALS(Pyttb):
     """pyttb's tucker_als: HOOI with a factor for each mode, from the HOSVD.
 
     As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK, with half of
@@ -38,13 +48,8 @@ class PyttbTuckerALS(WholeTensor):
 
     name: ClassVar[str] = "pyttb-tucker-als"
     source: ClassVar[str] = "pyttb: pyttb.tucker_als"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     tolerance: float = tolerance_parameter()
-
-    def tensor(self, T: Array) -> object:
-        """Return pyttb's tensor, a copy."""
-        return tensor_of(T)
 
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
         """Return the HOSVD."""
@@ -75,7 +80,7 @@ class PyttbTuckerALS(WholeTensor):
 
 
 @dataclass(frozen=True)
-class PyttbHOSVD(WholeTensor):
+class PyttbHOSVD(Pyttb):
     """pyttb's hosvd, truncated mode after mode: each Gram matrix is that of the truncated tensor.
 
     One step, no iteration, of `step_flops`. The factors of a symmetric tensor differ. Memory: about
@@ -89,11 +94,6 @@ class PyttbHOSVD(WholeTensor):
 
     name: ClassVar[str] = "pyttb-hosvd"
     source: ClassVar[str] = "pyttb: pyttb.hosvd"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
-
-    def tensor(self, T: Array) -> object:
-        """Return pyttb's tensor, a copy."""
-        return tensor_of(T)
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
         """Return the decomposition."""

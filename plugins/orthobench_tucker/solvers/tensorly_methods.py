@@ -44,14 +44,10 @@ class OnBackend(WholeTensor):
         """Return why not: another oracle, too large a tensor, or no device."""
         return super().refuses(problem) or place_of(self.backend).missing()
 
-    def tensor(self, T: Array) -> object:
-        """Return the tensor on the device."""
-        return self.moved(T)
-
-    def moved(self, values: Array) -> Any:
+    def tensor(self, T: Array) -> Any:
         """Return an array on the device."""
         place = place_of(self.backend)
-        return values if place.is_default else place.array(values)
+        return T if place.is_default else place.array(T)
 
     def fetched(self, values: Any) -> Array:
         """Return an array of the device on the host."""
@@ -108,7 +104,7 @@ class TensorlyTucker(OnBackend):
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
         """Call tucker for one iteration, from the factors."""
-        start = (None, [self.moved(factor) for factor in state.factors.modes])
+        start = (None, [self.tensor(factor) for factor in state.factors.modes])
         (_, modes), errors = self.tucker(
             oracle, state.tensor, n_iter_max=1, init=start, tol=None, return_errors=True
         )
