@@ -165,7 +165,6 @@ class BenchoptProblem(Problem[BenchoptOracle]):
     literals: ClassVar[tuple[str, ...]] = ()
 
     def build(self, rng: np.random.Generator) -> Instance[BenchoptOracle]:
-        """Return the instance."""
         seed = Seed(rng)
         data = _made(self.package, self.file, "Dataset", _values(self, self.of_data), seed)
         values = _values(self, self.of_objective)
@@ -219,7 +218,6 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
     literals: ClassVar[tuple[str, ...]] = ()
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why the original skips a problem."""
         if (reason := super().refuses(problem)) or not isinstance(problem, BenchoptProblem):
             return reason
         try:
@@ -231,13 +229,11 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
         return None
 
     def init(self, oracle: BenchoptOracle, rng: np.random.Generator) -> Rerun:
-        """Return the result without any iteration."""
         state = Rerun(seed=Seed(rng), result=Result.of({}))
         self.rerun(oracle, state)
         return state
 
     def advance(self, oracle: BenchoptOracle, state: Rerun, count: int) -> None:
-        """Run the original anew for all steps so far."""
         state.work.steps += count
         self.rerun(oracle, state)
 
@@ -270,7 +266,6 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
         _run(made, steps, state)
 
     def solution(self, state: Rerun) -> Result:
-        """Return the last result."""
         return state.result
 
 
@@ -292,7 +287,6 @@ class ToleranceSolver(BenchoptSolver):
     converges: ClassVar[bool] = True
 
     def call(self, made: Any, steps: int, state: Rerun) -> None:
-        """Run the original at a step's tolerance."""
         tolerance = START if steps == 0 else RATIO ** (1 - steps)
         if tolerance < SMALLEST:
             state.status = Status.COMPLETE
@@ -306,7 +300,6 @@ class CallbackSolver(BenchoptSolver):
     converges: ClassVar[bool] = True
 
     def call(self, made: Any, steps: int, state: Rerun) -> None:
-        """Run the original until it has called back for each step."""
         calls = 0
 
         def callback() -> bool:
@@ -326,7 +319,6 @@ class OnceSolver(BenchoptSolver):
     converges: ClassVar[bool] = True
 
     def rerun(self, oracle: BenchoptOracle, state: Rerun) -> None:
-        """Run the original at the first step."""
         if state.work.steps:
             self.call(self.prepared(oracle, state.seed), ONCE, state)
             state.work.steps, state.status = 1, Status.COMPLETE

@@ -54,11 +54,9 @@ class Peer(Solver[OracleT_contra, StateT]):
         return f"unavailable: install orthobench[{cls.extra}]"
 
     def missing_packages(self) -> str | None:
-        """Return which extra to install, if a distribution is missing."""
         return None if super().missing_packages() is None else self.unavailable()
 
     def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
-        """Return the first state."""
         if self.missing_packages() is not None:
             raise UsageError(self.unavailable())
         return self.begin(oracle, rng)
@@ -74,7 +72,6 @@ class ArrayPeer(Peer[OracleT_contra, StateT], ArraySolver[OracleT_contra, StateT
     library: ClassVar[str]
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another array library, another oracle, or a missing library."""
         if self.place.library != self.library:
             return f"computes with {self.library} only, not on {self.on}"
         return super().refuses(problem)

@@ -67,7 +67,6 @@ class Rerun(Peer[OracleT_contra, RerunState]):
     reruns: ClassVar[bool] = True
 
     def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> RerunState:
-        """Prepare the data, and draw the seed of all runs."""
         prepared, solution, flops = self.prepare(oracle)
         seed = int(rng.integers(SEEDS))
         state = RerunState(prepared=prepared, seed=seed, solution=solution, prepare_flops=flops)
@@ -75,7 +74,6 @@ class Rerun(Peer[OracleT_contra, RerunState]):
         return state
 
     def advance(self, oracle: OracleT_contra, state: RerunState, count: int) -> None:
-        """Run from the start with `count` more iterations."""
         if state.status is not Status.RUNNING:
             return
         allowed = state.work.steps + count
@@ -90,7 +88,6 @@ class Rerun(Peer[OracleT_contra, RerunState]):
             state.status = Status.CONVERGED
 
     def solution(self, state: RerunState) -> Solution:
-        """Return a copy of the solution of the last run."""
         return deepcopy(state.solution)
 
     @abstractmethod
@@ -125,12 +122,10 @@ class Batch(Peer[SampleOracle, BatchState]):
     batch = 1
 
     def begin(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
-        """Return a state without samples."""
         start, seed = copied(oracle.start), int(rng.integers(SEEDS))
         return BatchState(start=start, seed=seed, X=start.T[:0, :], basis=start)
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
-        """Take `count` samples, and decompose all so far."""
         taken = oracle.take(count)
         taken = finite(taken, "samples") if is_plain(taken) else copied(taken)
         known = state.X.shape[0] > 0
@@ -142,7 +137,6 @@ class Batch(Peer[SampleOracle, BatchState]):
             state.basis = complete(found, state.start, oracle.k)
 
     def solution(self, state: BatchState) -> Solution:
-        """Return the basis, (d, k)."""
         return Solution(copied(state.basis))
 
     @abstractmethod

@@ -76,7 +76,6 @@ class DenseMoment(SecondMoment):
 
     @cached_property
     def trace(self) -> float:
-        """The total variance."""
         return float(np.trace(self.C))
 
     def leading(self, k: int) -> tuple[Array, Array]:
@@ -102,7 +101,6 @@ class RowMoment(SecondMoment):
 
     @cached_property
     def trace(self) -> float:
-        """The total variance."""
         return float(np.einsum("ij,ij->", self.X, self.X)) / len(self.X)
 
     def leading(self, k: int) -> tuple[Array, Array]:

@@ -72,16 +72,13 @@ class ArraySource(BlockSource):
         vars(self).update(state, rows=rows.mapped() if isinstance(rows, MappedFile) else rows)
 
     def row_number(self, index: int) -> int | str:
-        """Return the row of sample `index`, with its file."""
         file, row = self._place(index % self.length)
         return f"{row} of {file}" if file else row
 
     def height(self, index: int) -> int:
-        """Return the number of rows of a block."""
         return self._borders[index + 1] - self._borders[index]
 
     def label(self, index: int) -> str:
-        """Return the rows and the file of a block."""
         begin, end = self._borders[index : index + 2]
         if isinstance(self.order, np.ndarray):
             return f"samples {begin} to {end - 1} of their order"
@@ -89,14 +86,12 @@ class ArraySource(BlockSource):
         return f"{file}, rows {first} to {last}" if file else f"rows {first} to {last}"
 
     def block(self, index: int) -> NDArray[np.floating[Any]]:
-        """Return a block in float32 or float64."""
         begin, end = self._borders[index : index + 2]
         single = self.rows.dtype.newbyteorder("=") == np.float32
         kept: type[np.floating[Any]] = np.float32 if single else np.float64
         return next(self._pieces(begin, end, end - begin, kept))
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield the rows of all passes in blocks."""
         del rng
         for _ in range(self.passes):
             yield from self.one_pass()

@@ -88,7 +88,6 @@ class IteratorSource(SampleSource):
         return self._only_run(tuple(self._kept))
 
     def forget(self) -> None:
-        """Drop the samples of the warm-up."""
         self._keeps = not self._once
         self._kept.clear()
 

@@ -71,15 +71,12 @@ class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
         return matrix.values, 0.0
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SpectrumState:
-        """Start at the initial iterate."""
         return begun(oracle, rng, self.projection(oracle), self.initial(oracle), self.average)
 
     def advance(self, oracle: SampleOracle, state: SpectrumState, count: int) -> None:
-        """Take `count` samples, with one update each."""
         update(oracle, state, count, self.etas_along, self.block, self.relative)
 
     def solution(self, state: SpectrumState) -> RelaxedSolution:
-        """Return the subspace and M, or the average of all M."""
         values, vectors, floor = self._spectrum(state)
         if self.rounding == "leading":
             point = complete(vectors, state.start, state.start.shape[1])

@@ -33,18 +33,15 @@ class TrainingOracle(Oracle):
             W.flags.writeable = False
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first sample of an order that `rng` draws."""
         count = len(self.classes)
         self._order = np.concatenate([rng.permutation(count) for _ in range(self.passes)])
         self._taken = 0
 
     @property
     def taken(self) -> int:
-        """The samples used for gradients."""
         return self._taken
 
     def remaining(self) -> int:
-        """Return the number of samples left."""
         return self.total - self._taken
 
     def gradient(self, weights: Any, batch: int) -> tuple[list[Array], int]:

@@ -43,7 +43,6 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
     batch: int = parameter(50, low=1, help="samples a step")
 
     def init(self, oracle: TrainingOracle, rng: np.random.Generator) -> TrainingState:
-        """Begin at the weights of the problem."""
         del rng
         weights = [self.begun(i, W, oracle) for i, W in enumerate(oracle.weights)]
         return TrainingState(
@@ -61,7 +60,6 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
         del W
 
     def step(self, oracle: TrainingOracle, state: TrainingState) -> None:
-        """Take a batch, and move each matrix."""
         length = self.step_size * oracle.remaining() / oracle.total
         gradients, count = oracle.gradient(state.weights, self.batch)
         state.work.steps += 1
@@ -82,7 +80,6 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
         return W
 
     def solution(self, state: TrainingState) -> Solution:
-        """Return all weights, one below another."""
         return Solution(np.concatenate([W.ravel() for W in state.weights])[:, None])
 
 

@@ -91,12 +91,10 @@ class SampleMoment(DataTensor):
 
     @property
     def norm_squared(self) -> float:
-        """|M|² (equation 9), estimated if exact computation is slow."""
         return self._norm_squared[0]
 
     @property
     def norm_error(self) -> float:
-        """The standard error of that estimate."""
         return self._norm_squared[1]
 
     @cached_property
@@ -107,11 +105,9 @@ class SampleMoment(DataTensor):
         return sample_moments.moment_norm_squared(self.X, self.order), 0.0
 
     def partial_core(self, Q: Array) -> Array:
-        """Return M ·(I, Q, ..., Q)."""
         return sample_moments.partial_core(self.X, Q, self.order)
 
     def contracted(self, V: Array) -> Array:
-        """Return the mean of (v'x)^d for each column v."""
         return np.asarray(integer_power(self.X @ V, self.order).mean(axis=0))
 
 
@@ -124,15 +120,12 @@ class FullTensor(DataTensor):
 
     @cached_property
     def norm_squared(self) -> float:
-        """|T|²."""
         return float(np.vdot(self.T, self.T))
 
     def partial_core(self, Q: Array) -> Array:
-        """Return T ·(I, Q, ..., Q)."""
         return sample_moments.tensor_core(self.T, Q)
 
     def contracted(self, V: Array) -> Array:
-        """Return T ·(v, ..., v) for each column."""
         return np.array([self.core(v[:, None]).item() for v in V.T])
 
 

@@ -83,11 +83,9 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
     tolerance: float | None = None
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, too large a tensor, or no library."""
         return super().refuses(problem) or refusal(problem, "explicit")
 
     def begin(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> FactorsState:
-        """Return the tensor, with the first factors."""
         del rng
         tensor = self.tensor(finite(oracle.T, "entries of the tensor"))
         state = FactorsState(tensor=tensor, factors=self.first(oracle, tensor))
@@ -95,7 +93,6 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
-        """Update each mode once."""
         before = state.factors.error
         state.factors = self.updated(oracle, state)
         state.work.steps += 1
@@ -106,7 +103,6 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
             state.status = Status.CONVERGED
 
     def solution(self, state: FactorsState) -> Solution:
-        """Return the factor of the last mode, orthonormalized."""
         return Solution(orthonormalize(state.factors.modes[-1]))
 
     @abstractmethod

@@ -36,7 +36,6 @@ class TuckerOracle(Oracle):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """n, r and the order."""
         return (self.n, self.k, self.order)
 
 
@@ -69,7 +68,6 @@ class SymmetricTensorOracle(TuckerOracle):
         return tensor_core(self.on_host(self.T), Q), Work(flops=flops)
 
     def objective(self, solution: Solution) -> tuple[float, Work]:
-        """Return -F(Q) = -|T ·(Q, ..., Q)|²."""
         Q = self.on_host(solution.point)
         W, work = self.partial_core(Q)
         work.flops += gemm(Q.shape[1], W.shape[1], self.n)
@@ -88,7 +86,6 @@ class GivenTensorOracle(SymmetricTensorOracle):
 
     @property
     def T(self) -> Array:
-        """The tensor."""
         return self._tensor
 
 
@@ -121,19 +118,16 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
         self.forming_flops = 2 * len(X) * comb(self.n + order - 1, order)
 
     def miniature(self) -> Oracle:
-        """Return the oracle of some samples, for a warm-up."""
         small = copy(self)
         small.X = self.X[: min(FEW, self.X.shape[0]), :]  # some libraries refuse more
         return small
 
     def partial_core(self, Q: Array) -> tuple[Array, Work]:
-        """Return M ·(I, Q, ..., Q), and the work."""
         d, r, X = self.order, Q.shape[1], self.on_host(self.X)
         work = Work(flops=2 * len(X) * self.n * (r + comb(r + d - 2, d - 1)))
         return sample_moments.partial_core(X, Q, d), work
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first sample, and drop the tensor."""
         self._tensor = None
         super().rewind(rng)
 

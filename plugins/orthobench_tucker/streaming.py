@@ -150,13 +150,11 @@ class StreamingTucker(
         """Return the phases; the last one is endless."""
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:
-        """Return the common start, a Haar random point."""
         del rng
         rows = copied(in_rows(oracle.start.T))
         return StreamState(rows=rows, gamma=namespace(rows).zeros_like(rows[:, 0]))
 
     def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Take `count` batches, or until the run ends."""
         while count > 0 and state.status is Status.RUNNING:
             phase, done = self._phase(state.work.steps)
             if not done:
@@ -166,11 +164,9 @@ class StreamingTucker(
             count -= steps
 
     def solution(self, state: StreamState) -> Solution:
-        """Return Q, shape (n, r)."""
         return Solution(copied(in_rows(state.rows.T)))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
-        """Return the sum of the gradients of batches, times their samples."""
         rows, (phase, _) = _shared(oracle)["rows"], self._phase(oracle.number)
         total = np.zeros_like(rows)
         for samples in in_double(block, phase.batch):
@@ -180,15 +176,12 @@ class StreamingTucker(
         return BlockSum(rows=len(block), total=total, flops=spent)
 
     def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
-        """Return the sum of two sums."""
         return added(a, b)
 
     def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
-        """Return Q after the step, shape (n, r)."""
         return Solution(np.ascontiguousarray(self.proceed(oracle, summary)["rows"].T))
 
     def proceed(self, oracle: BlockOracle, summary: BlockSum) -> Mapping[str, Array]:
-        """Return Q' and the denominators; NaN if the step is not finite."""
         from orthobench_tucker._kernels.ascent import ascend
 
         shared, (phase, done) = _shared(oracle), self._phase(oracle.number)

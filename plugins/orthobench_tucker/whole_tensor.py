@@ -77,7 +77,6 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
     start: str = "random"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: too large a tensor, or no samples for form or start."""
         return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def first_basis(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> Any:

@@ -47,7 +47,6 @@ class GeneratedRows(Rows):
         self.borders = np.append(np.arange(0, shape[0], block), shape[0]).astype(np.intp)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return samples begin to end - 1, from whole blocks."""
         first, last = begin // self.block, (end - 1) // self.block
         made = [self._made(index) for index in range(first, last + 1)]
         rows = made[0] if len(made) == 1 else np.concatenate(made)

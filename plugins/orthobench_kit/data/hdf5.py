@@ -47,12 +47,10 @@ class HDF5Rows(Rows):
             self.borders = borders(self.shape, what, chunk_rows(found))
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1."""
         with self._opened() as root:
             return np.asarray(_own(root, self.dataset, self.file)[begin:end])
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the data set, and the row's number."""
         return f"{self.file}/{self.dataset}", row
 
     @contextmanager

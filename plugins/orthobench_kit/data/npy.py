@@ -85,7 +85,6 @@ class NpyRows(Rows):
         self._begin = rows.offset if isinstance(rows, np.memmap) else 0
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return a copy of rows begin to end - 1."""
         rows = np.empty((end - begin, self.shape[1]), self.dtype)
         row_bytes = self.shape[1] * self.dtype.itemsize
         try:
@@ -100,11 +99,9 @@ class NpyRows(Rows):
         return rows
 
     def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
-        """Return rows by number."""
         return np.asarray(row_major(str(self.file))[numbers])
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the file, and the row's number."""
         return str(self.file), row
 
 

@@ -43,7 +43,6 @@ class ParquetRows(Rows):
             )
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1; missing values are NaN."""
         groups = np.searchsorted(self.borders, [begin, end - 1], side="right") - 1
         first, last = int(groups[0]), int(groups[1])
         try:
@@ -58,7 +57,6 @@ class ParquetRows(Rows):
         return rows[begin - offset : end - offset]
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the file, and the row's number."""
         return str(self.file), row
 
     def _header(self) -> tuple[Any, Any]:

@@ -61,7 +61,6 @@ class Stacked(Rows):
         self.borders = np.append(np.concatenate(own), len(self)).astype(np.intp)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1."""
         pieces = []
         while begin < end:
             which = self._part(begin)
@@ -71,7 +70,6 @@ class Stacked(Rows):
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
-        """Return rows by number, those of one part together."""
         rows = np.empty((len(numbers), self.shape[1]), self.dtype)
         of = np.searchsorted(self.firsts, numbers, side="right") - 1
         for which in np.unique(of):
@@ -80,7 +78,6 @@ class Stacked(Rows):
         return rows
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the place of a row in its part."""
         which = self._part(row)
         return self.parts[which].place(int(row - self.firsts[which]))
 

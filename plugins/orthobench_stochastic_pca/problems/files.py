@@ -72,7 +72,6 @@ class NpyPCA(StochasticPCA):
         return stochastic_pca(train, self.k, validation=validation, test=test)
 
     def checksum(self) -> str:
-        """Return the checksum of the files."""
         return row_files.checksum(self.path)
 
     def _parts(

@@ -44,7 +44,6 @@ class Digits(StochasticPCA):
         return normalized_split(digits.pixels(), self.k, self.normalization, self.passes, rng)
 
     def checksum(self) -> str:
-        """Return the digest of the pixels."""
         return digits.CHECKSUM
 
 
@@ -85,6 +84,5 @@ class MNIST(StochasticPCA):
         return normalized_split(X, self.k, self.normalization, self.passes, rng)
 
     def checksum(self) -> str:
-        """Return a digest of the checksums of the files."""
         checksums = " ".join(file.sha256 for file in FILES[self.part])
         return sha256(checksums.encode()).hexdigest()

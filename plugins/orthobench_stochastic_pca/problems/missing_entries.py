@@ -53,7 +53,6 @@ class EntrySource(SampleSource):
         self.d, self.size = len(subspaces.U), np.inf
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield blocks of samples drawn from `rng`."""
         first, count, k = 0, block_rows(self.d), self.subspaces.U.shape[1]
         while True:
             coefficients = rng.standard_normal((count, k)) / np.sqrt(k)
@@ -104,7 +103,6 @@ class MissingEntries(StochasticPCA):
         check_dimension(2 * self.k, self.n)
 
     def build(self, rng: np.random.Generator) -> Instance[EntryOracle]:
-        """Return the instance; `rng` draws the geodesic."""
         basis = random_point(self.n, 2 * self.k, rng)
         subspaces = Geodesic(basis[:, : self.k], basis[:, self.k :], self.drift / 1000)
         judge = Judge(subspaces)

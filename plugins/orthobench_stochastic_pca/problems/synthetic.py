@@ -38,18 +38,15 @@ class DiagonalMoment(SecondMoment):
 
     @property
     def trace(self) -> float:
-        """The total variance."""
         return float(self.values.sum())
 
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k largest values and their unit vectors; ties by index."""
         which = np.argsort(-self.values, kind="stable")[:k]
         vectors = np.zeros((self.d, k))
         vectors[which, np.arange(k)] = 1.0
         return self.values[which], vectors
 
     def tied(self, values: Array, vectors: Array) -> bool:
-        """Return whether the next value is as large."""
         del vectors
         others = np.sort(self.values)[: self.d - len(values)]
         return bool(np.any(others >= values[-1] - TIED * values[0]))
@@ -70,15 +67,12 @@ class SpikedMoment(SecondMoment):
 
     @property
     def trace(self) -> float:
-        """The total variance."""
         return float(self.gap * self.V.shape[1] + self.noise * self.d)
 
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the first k spikes."""
         return np.full(k, self.gap + self.noise), self.V[:, :k]
 
     def tied(self, values: Array, vectors: Array) -> bool:
-        """Return whether there are more spikes, or none above noise."""
         del vectors
         return bool(len(values) < self.V.shape[1] or self.gap <= TIED * values[0])
 
@@ -104,7 +98,6 @@ class OrthogonalDistribution(StochasticPCA):
         check_dimension(self.k, self.n)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
-        """Return the instance; `rng` draws the validation sample."""
         return _known_population(self.draw, self.k, DiagonalMoment(self.probabilities), rng)
 
     @property
@@ -131,7 +124,6 @@ class IncrementalTrap(StochasticPCA):
     name = "incremental-trap"
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
-        """Return the instance; `rng` draws the validation sample."""
         return _known_population(self.draw, 1, DiagonalMoment(np.array([1.0, 4.0 / 3.0])), rng)
 
     def draw(self, rng: np.random.Generator, count: int) -> Array:
@@ -165,7 +157,6 @@ class SpikedCovariance(StochasticPCA):
         check_dimension(self.k, self.n)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
-        """Return the instance; `rng` draws the spikes and the validation sample."""
         rng = independent(rng)
         V = random_point(self.n, self.k, rng)
 
@@ -194,7 +185,6 @@ class GeneratedPCA(SpikedCovariance):
     io: str = parameter("untimed", help=IO_HELP, choices=IO)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
-        """Return the instance; `rng` draws the spikes, the validation sample and a key."""
         rng = independent(rng)
         V = random_point(self.n, self.k, rng)
         spikes = (V * np.sqrt(self.gap)).astype(np.float32)

@@ -65,13 +65,11 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
     source: ClassVar[str] = "Henriksen and Ward 2019, Algorithm 2"
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> AdaOjaState:
-        """Start at ``oracle.start``."""
         del rng
         first = 0.0 if self.relative else self.start**2
         return AdaOjaState(U=oracle.start.copy(), squares=np.full(oracle.k, first))
 
     def step(self, oracle: SampleOracle, state: AdaOjaState) -> None:
-        """Take a block."""
         X = taken(oracle, state, self.batch)
         if state.status is Status.FAILED:
             return
@@ -87,5 +85,4 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
         state.work.flops += 2 * flops.gemm(len(X), k, d) + 5 * d * k + flops.qr(d, k)
 
     def solution(self, state: AdaOjaState) -> Solution:
-        """Return the basis, shape (d, k)."""
         return Solution(state.U.copy())

@@ -100,12 +100,10 @@ class BatchPCA(
     batch = 1
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
-        """Start without samples."""
         del rng
         return BatchState(start=copied(oracle.start))
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
-        """Collect `count` samples."""
         samples = copied(oracle.take(count))
         if is_plain(samples) and not np.isfinite(np.vdot(samples, samples)):
             state.status, state.reason = Status.FAILED, "a sample is not finite"
@@ -118,7 +116,6 @@ class BatchPCA(
             _sum_up(state)
 
     def solution(self, state: BatchState) -> Solution:
-        """Return the k leading eigenvectors, shape (d, k)."""
         d, k = state.start.shape
         if not state.work.samples:
             return Solution(copied(state.start))
@@ -128,25 +125,21 @@ class BatchPCA(
         return Solution(_leading(_with(state.moment, X), k)[1])
 
     def summarize(self, oracle: BlockOracle, block: Samples) -> MomentSum:
-        """Return the second moment of a block, or its samples."""
         del oracle
         return MomentSum.of(block)
 
     def merge(self, a: MomentSum, b: MomentSum) -> MomentSum:
-        """Return the sum of two second moments."""
         if a.values.ndim == b.values.ndim == 2:
             return MomentSum.of(np.concatenate([a.values, b.values]))
         return MomentSum(rows=a.rows + b.rows, values=a.triangle() + b.triangle())
 
     def finish(self, oracle: BlockOracle, summary: MomentSum) -> Solution:
-        """Return the k leading eigenvectors, shape (d, k)."""
         values = np.asarray(summary.values, dtype=np.float64)
         if values.ndim == 1:
             return Solution(_leading(unpacked(values), oracle.k)[1])
         return Solution(complete(leading_rows(values, oracle.k), oracle.start, oracle.k))
 
     def flops(self, oracle: BlockOracle, summary: MomentSum) -> int:
-        """Return the flops of batch PCA of all samples."""
         return erm_flops(summary.rows, oracle.n, oracle.k)
 
 

@@ -70,12 +70,10 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
     batch = 1
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> CCIPCAState:
-        """Start without directions."""
         del rng
         return CCIPCAState(start=oracle.start.copy(), V=np.zeros((oracle.k, oracle.n)))
 
     def advance(self, oracle: SampleOracle, state: CCIPCAState, count: int) -> None:
-        """Take `count` samples."""
         from orthobench_stochastic_pca._kernels.rotations import turn
 
         samples = oracle.take(count)
@@ -92,6 +90,5 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
         state.work.flops += 14 * count * oracle.n * oracle.k
 
     def solution(self, state: CCIPCAState) -> Solution:
-        """Return the orthonormalized directions, shape (d, k)."""
         found = unit_columns(state.V[state.V.any(axis=1)].T)
         return Solution(complete(orthonormalize(found), state.start, len(state.V)))

@@ -43,7 +43,6 @@ class CumlPeer(ArrayPeer[OracleT_contra, StateT]):
 
     @property
     def packages(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The array library and cuML."""
         return (*super().packages, CUML)
 
 
@@ -71,7 +70,6 @@ class CumlPCA(Batch, CumlPeer[SampleOracle, BatchState]):
     source: ClassVar[str] = "cuML: cuml.decomposition.PCA"
 
     def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
-        """Fit PCA to the samples and their negatives."""
         from cuml.decomposition import PCA
 
         del state
@@ -131,7 +129,6 @@ class CumlIncrementalPCA(CumlPeer[SampleOracle, CumlState]):
         return CumlState(start=copied(oracle.start), estimator=estimator)
 
     def step(self, oracle: SampleOracle, state: CumlState) -> None:
-        """Take one batch."""
         X = oracle.take(self.batch)
         if len(X) >= oracle.k:  # the estimator refuses fewer
             state.estimator.partial_fit(mirrored(X))
@@ -140,6 +137,5 @@ class CumlIncrementalPCA(CumlPeer[SampleOracle, CumlState]):
         state.work.flops += flops.svd(oracle.k + 2 * len(X) + 1, oracle.n)
 
     def solution(self, state: CumlState) -> Solution:
-        """Return the components, (d, k), or the start."""
         begun = state.work.steps > 0
         return Solution(copied(state.estimator.components_.T if begun else state.start))

@@ -74,7 +74,6 @@ class DaskTSQR(Batch):
     extra: ClassVar[str] = "dask"
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Return the leading right singular vectors."""
         del state
         n, d = sorted(X.shape, reverse=True)
         wide = len(X) < n
@@ -113,7 +112,6 @@ class DaskSVDCompressed(Batch):
     extra: ClassVar[str] = "dask"
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Return nearly the leading right singular vectors."""
         X = np.ldexp(X, -int(np.frexp(np.abs(X).max(initial=0.0))[1]))  # products stay in range
         with in_this_thread():
             from dask.array.linalg import svd_compressed
@@ -170,7 +168,6 @@ class DaskMLPCA(Batch):
     extra: ClassVar[str] = "peers-dask"
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Fit PCA, and put the mean back."""
         with in_this_thread():
             from dask_ml.decomposition import PCA
 
@@ -204,7 +201,6 @@ class DaskMLIncrementalPCA(SklearnIncrementalPCA):
     extra: ClassVar[str] = "peers-dask"
 
     def flops(self, d: int, k: int) -> int:
-        """Return the flops of a step."""
         rows = self.batch
         kept = min(rows, d)
         own = sum(flops.qr(max(size, d), min(size, d)) for size in (rows, k, 1))
@@ -213,14 +209,12 @@ class DaskMLIncrementalPCA(SklearnIncrementalPCA):
         return own + together + 8 * rows * d
 
     def estimator(self, k: int) -> Any:
-        """Return dask-ml's estimator of k components."""
         with in_this_thread():
             from dask_ml.decomposition import IncrementalPCA
 
         return IncrementalPCA(k)
 
     def fit(self, estimator: Any, X: Array) -> None:
-        """Show a batch to the estimator."""
         with in_this_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it divides by the number of samples before the first
             estimator.partial_fit(chunked(X, len(X)))

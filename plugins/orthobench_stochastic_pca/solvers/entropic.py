@@ -42,17 +42,14 @@ class WarmuthKuzmin(Relaxed):
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3; Warmuth and Kuzmin 2008"
 
     def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection in the divergence of I - M."""
         return Projection(Onto.COMPLEMENT, oracle.k, oracle.n)
 
     def initial(self, oracle: SampleOracle) -> Iterate:
-        """Return N of the first M."""
         if self.start == "zero":
             return scaled_identity(oracle.n, 0.0)
         return on_subspace(oracle.start, -np.log(SOFTENING), full=False)
 
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return the eigenvalues of M = I - exp(-N)."""
         return -np.expm1(-matrix.values), 0.0
 
 
@@ -73,14 +70,11 @@ class MEG(Relaxed):
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3"
 
     def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection in the divergence of M."""
         return Projection(Onto.DENSITY, oracle.k, oracle.n)
 
     def initial(self, oracle: SampleOracle) -> Iterate:
-        """Return the logarithm of (k/d) I."""
         return scaled_identity(oracle.n, np.log(oracle.k / oracle.n))
 
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return exp(log M), at most 1."""
         values = np.exp(np.minimum(matrix.values + matrix.floor, 0.0))
         return values, float(np.exp(matrix.floor))

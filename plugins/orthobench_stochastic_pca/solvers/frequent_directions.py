@@ -100,7 +100,6 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
         return SketchState(start=oracle.start.copy(), rows=np.zeros((2 * self.size, oracle.n)))
 
     def advance(self, oracle: SampleOracle, state: SketchState, count: int) -> None:
-        """Take `count` samples."""
         samples = oracle.take(count)
         state.work.steps += count
         state.work.samples += count
@@ -117,29 +116,24 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
         state.work.flops = state.shrinking + gram_flops(state.filled, oracle.n, oracle.k)
 
     def solution(self, state: SketchState) -> Solution:
-        """Return the leading right singular vectors, shape (d, k)."""
         k = state.start.shape[1]
         return Solution(complete(leading_rows(state.rows[: state.filled], k), state.start, k))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> Sketch:
-        """Return the sketch of a block."""
         self._check_size(oracle.k)
         sketch, spent = sketched(block, self.size)
         return Sketch(rows=len(block), sketch=sketch, flops=spent)
 
     def merge(self, a: Sketch, b: Sketch) -> Sketch:
-        """Return the sketch of two sketches."""
         both = np.concatenate([a.sketch, b.sketch])
         sketch = shrunk(both, self.size)
         spent = 0 if sketch is both else gram_flops(len(both), both.shape[1], len(sketch))
         return Sketch(rows=a.rows + b.rows, sketch=sketch, flops=a.flops + b.flops + spent)
 
     def finish(self, oracle: BlockOracle, summary: Sketch) -> Solution:
-        """Return the leading right singular vectors, shape (d, k)."""
         return Solution(complete(leading_rows(summary.sketch, oracle.k), oracle.start, oracle.k))
 
     def flops(self, oracle: BlockOracle, summary: Sketch) -> int:
-        """Return the flops of a pass."""
         return summary.flops + gram_flops(len(summary.sketch), oracle.n, oracle.k)
 
     def _check_size(self, k: int) -> None:

@@ -53,12 +53,10 @@ class HistoryPCA(Solver[SampleOracle, HistoryState]):
     source: ClassVar[str] = "Yang, Hsieh and Wang 2018"
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> HistoryState:
-        """Start at ``oracle.start``, with an empty summary."""
         del rng
         return HistoryState(U=oracle.start.copy(), values=np.zeros(oracle.k))
 
     def step(self, oracle: SampleOracle, state: HistoryState) -> None:
-        """Take a block into the summary."""
         X = taken(oracle, state, self.batch)
         if state.status is Status.FAILED:
             return
@@ -73,5 +71,4 @@ class HistoryPCA(Solver[SampleOracle, HistoryState]):
         state.work.flops += self.iterations * (products + 2 * d * k + flops.qr(d, k)) + 3 * d * k
 
     def solution(self, state: HistoryState) -> Solution:
-        """Return the basis, shape (d, k)."""
         return Solution(state.U.copy())

@@ -62,7 +62,6 @@ class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
     merge_error: ClassVar[float] = 0.2
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SpectrumState:
-        """Start at zero."""
         return begun(oracle, rng, self.projection(oracle), scaled_identity(oracle.n, 0.0))
 
     def projection(self, oracle: SampleOracle) -> Projection:
@@ -70,24 +69,19 @@ class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
         return Projection(Onto.RANK, oracle.k, oracle.k, self.ties == "old")
 
     def advance(self, oracle: SampleOracle, state: SpectrumState, count: int) -> None:
-        """Take `count` samples, with one update each."""
         update(oracle, state, count, _ones)
 
     def solution(self, state: SpectrumState) -> Solution:
-        """Return the eigenvectors, shape (d, k)."""
         vectors = np.ascontiguousarray(state.iterate.matrix.basis[::-1].T)
         return Solution(complete(vectors, state.start, state.start.shape[1]))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
-        """Return the leading part of the second moment of a block."""
         return LowRankSum.of(block, oracle.k)
 
     def merge(self, a: LowRankSum, b: LowRankSum) -> LowRankSum:
-        """Return the leading part of the sum."""
         return a.plus(b)
 
     def finish(self, oracle: BlockOracle, summary: LowRankSum) -> Solution:
-        """Return the eigenvectors, shape (d, k)."""
         return summary.solution(oracle.start)
 
 

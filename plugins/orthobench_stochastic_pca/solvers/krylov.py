@@ -131,7 +131,6 @@ class Randomized(
 
     @property
     def passes(self) -> float:  # type: ignore[override]
-        """One for each product."""
         return self.iterations
 
     @staticmethod
@@ -155,12 +154,10 @@ class Randomized(
         """Return the flops of `following`."""
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> CollectedState:
-        """Start without samples."""
         start, seed = copied(oracle.start), int(rng.integers(2**31))
         return CollectedState(start=start, seed=seed, X=copied(start.T[:0, :]), basis=start)
 
     def advance(self, oracle: SampleOracle, state: CollectedState, count: int) -> None:
-        """Take `count` samples, and decompose all so far."""
         xp = namespace(state.X)
         state.X = xp.concat([state.X, moderated(state, oracle.take(count))])
         state.work.steps += count
@@ -171,7 +168,6 @@ class Randomized(
             state.basis = complete(found, state.start, oracle.k)
 
     def solution(self, state: CollectedState) -> Solution:
-        """Return the basis, shape (d, k)."""
         return Solution(copied(state.basis))
 
     def fit(self, X: Any, k: int, seed: int) -> tuple[Any, int]:
@@ -210,19 +206,16 @@ class Randomized(
         return ProductSum(rows=len(block), product=block_product(block, Q), flops=spent)
 
     def merge(self, a: ProductSum, b: ProductSum) -> ProductSum:
-        """Return the sum of two products."""
         spent = a.flops + b.flops + a.product.size
         return ProductSum(rows=a.rows + b.rows, product=a.product + b.product, flops=spent)
 
     def finish(self, oracle: BlockOracle, summary: ProductSum) -> Solution:
-        """Return the leading eigenvectors, shape (d, k)."""
         space = self._space(oracle)
         found = self.pairs(space, summary.product, oracle.k)
         vectors = space.basis @ found.vectors[:, : found.rank]
         return Solution(complete(vectors, oracle.start, oracle.k))
 
     def proceed(self, oracle: BlockOracle, summary: ProductSum) -> Mapping[str, Any] | None:
-        """Return the next subspace, or None at the tolerance."""
         space = self._space(oracle)
         found = self.pairs(space, summary.product, oracle.k)
         if found.done(self.tolerance):
@@ -231,7 +224,6 @@ class Randomized(
         return None if more is None else more._asdict()
 
     def flops(self, oracle: BlockOracle, summary: ProductSum) -> int:
-        """Return the flops of a pass."""
         space = self._space(oracle)
         (s, m), width, k = space.basis.shape, space.last.shape[1], oracle.k
         own = self.pairs_flops(s, m, width, k) + self.following_flops(s, m, width)
@@ -268,7 +260,6 @@ class BlockKrylov(Randomized):
 
     @staticmethod
     def pairs(space: Space, W: Any, k: int) -> Pairs:
-        """Return the k leading Ritz pairs of the Krylov space."""
         xp, T = namespace(W), space.basis.T @ W
         if m := space.T.shape[0]:
             T = xp.concat([xp.concat([space.T, T[:m, :].T]), T], axis=1)
@@ -279,7 +270,6 @@ class BlockKrylov(Randomized):
 
     @staticmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
-        """Return the space with the new directions, orthogonalized twice against rounding."""
         xp, (s, m) = namespace(pairs.rest), space.basis.shape
         most = min(most, s - m)
         if not most:
@@ -294,12 +284,10 @@ class BlockKrylov(Randomized):
 
     @staticmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs`."""
         return 2 * flops.gemm(s, width, m) + flops.eigh(m) + flops.gemm(s, k, width)
 
     @staticmethod
     def following_flops(s: int, m: int, width: int) -> int:
-        """Return the flops of `following`."""
         if m == s:
             return 0
         return flops.svd(s, width) + 2 * flops.gemm(s, width, m) + flops.qr(s, width)
@@ -327,7 +315,6 @@ class SubspaceIteration(Randomized):
 
     @staticmethod
     def pairs(space: Space, W: Any, k: int) -> Pairs:
-        """Return the k leading Ritz pairs of the last block."""
         Q = space.basis
         T = Q.T @ W
         values, Y = _leading(T, k)
@@ -336,18 +323,15 @@ class SubspaceIteration(Randomized):
 
     @staticmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space:
-        """Return the span of the last product."""
         del space, most
         return beginning(orthonormalize(pairs.rest))
 
     @staticmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs`."""
         del width
         return flops.gemm(s, m, m) + flops.eigh(m) + 2 * flops.gemm(s, k, m)
 
     @staticmethod
     def following_flops(s: int, m: int, width: int) -> int:
-        """Return the flops of `following`."""
         del width
         return flops.qr(s, m)

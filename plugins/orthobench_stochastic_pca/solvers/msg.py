@@ -45,13 +45,11 @@ class MSG(Relaxed):
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, Algorithms 1 and 2"
 
     def initial(self, oracle: SampleOracle) -> Iterate:
-        """Return zero, or the projection onto the start."""
         if self.start == "zero":
             return scaled_identity(oracle.n, 0.0)
         return on_subspace(oracle.start, 1.0, full=True)
 
     def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection onto {0 <= M <= I, tr M <= k}."""
         return Projection(Onto.FANTOPE, oracle.k, oracle.n)
 
 
@@ -60,9 +58,9 @@ class CappedMSG(MSG):
     """Capped MSG: matrix stochastic gradient with rank M <= K.
 
     The projection keeps the K largest eigenvalues, which is optimal, then shifts and clips them;
-    once the trace has reached k the shift may be positive. Equal eigenvalues of directions that the
-    sample did not touch go first. With K = k samples orthogonal to M do not move it if eta_t |x|² <
-    1. The cost is that of `MSG` at a rank m <= K.
+    once the trace has reached k the shift may be positive. Among equal eigenvalues it keeps those
+    of directions that the sample did not touch. With K = k samples orthogonal to M do not move it
+    if eta_t |x|² < 1. The cost is that of `MSG` at a rank m <= K.
 
     References
     ----------

@@ -69,13 +69,11 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
     source: ClassVar[str] = "Chi, Eldar and Calderbank 2013, Algorithm 1"
 
     def init(self, oracle: EntryOracle, rng: np.random.Generator) -> PETRELSState:
-        """Start at ``oracle.start``."""
         del rng
         inverses = np.tile(self.trust * np.eye(oracle.k), (oracle.n, 1, 1))
         return PETRELSState(D=oracle.start.copy(), inverses=inverses)
 
     def step(self, oracle: EntryOracle, state: PETRELSState) -> None:
-        """Take one sample."""
         sample = oracle.take(1)
         x, seen = sample[0], oracle.observed(sample)[0]
         state.work.steps += 1
@@ -98,7 +96,6 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
             state.status, state.reason = Status.FAILED, "the factor overflows: raise `forgetting`"
 
     def solution(self, state: PETRELSState) -> Solution:
-        """Return an orthonormal basis of D."""
         return Solution(orthonormalize(state.D))
 
 

@@ -67,13 +67,11 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
         return 6 * d * k + 8 * d + k
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BlockState[Basis]:
-        """Start at ``oracle.start``."""
         del rng
         basis = Basis(copied(in_rows(oracle.start.T)))
         return BlockState(iterate=basis, base=basis, pending=np.empty((0, oracle.n)))
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
-        """Take `count` samples, with one rotation each."""
         samples = oracle.take(count)
         if is_plain(samples):
             samples = moderated(state, samples) if self.relative else samples
@@ -89,7 +87,6 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
         state.work.flops += count * self.flops_per_sample(oracle.n, oracle.k)
 
     def solution(self, state: BlockState[Basis]) -> Solution:
-        """Return the basis, shape (d, k)."""
         return Solution(copied(in_rows(state.iterate.rows.T)))
 
     def _rotated(self, basis: Basis, samples: Array, first: int) -> Basis:
@@ -136,7 +133,6 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
         return Angle.KRASULINA if self.form == "krasulina" else Angle.OJA
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
-        """Return the basis after a block, times the root of its number of samples."""
         basis = Basis(in_rows(oracle.start.T))
         for begin in range(0, len(block), CONVERTED):
             samples = np.array(block[begin : begin + CONVERTED], dtype=np.float64, order="C")
@@ -147,11 +143,9 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
         return LowRankSum(rows=rows, rank=k, factor=factor, lost=0.0, flops=spent)
 
     def merge(self, a: LowRankSum, b: LowRankSum) -> LowRankSum:
-        """Return the leading part of the sum."""
         return a.plus(b)
 
     def finish(self, oracle: BlockOracle, summary: LowRankSum) -> Solution:
-        """Return the leading eigenvectors of the average."""
         return summary.solution(oracle.start)
 
 
@@ -174,7 +168,6 @@ class GrassmannianSGD(Rotating):
     angle: ClassVar[Angle] = Angle.GEODESIC
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
-        """Take `count` samples, by their observed entries if some are missing."""
         if not isinstance(oracle, EntryOracle):
             super().advance(oracle, state, count)
             return

@@ -38,7 +38,6 @@ class ScipySVDS(Batch):
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Return right singular vectors above rounding, leading first."""
         from scipy.sparse.linalg import svds
 
         if k >= min(X.shape):
@@ -81,7 +80,6 @@ class ScipyLOBPCG(Batch):
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Return eigenvectors of the moment, leading first."""
         from scipy.sparse.linalg import lobpcg
 
         X, wide = X / np.linalg.norm(X), len(X) < X.shape[1]

@@ -81,7 +81,6 @@ class SklearnPCA(Batch):
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Fit PCA, and put the mean back."""
         from sklearn.decomposition import PCA
 
         n, d = X.shape
@@ -169,7 +168,6 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
             estimator.partial_fit(X)
 
     def step(self, oracle: SampleOracle, state: IncrementalState) -> None:
-        """Take one batch."""
         X = finite(oracle.take(self.batch), "samples")
         if X.any() and len(X) >= oracle.k:  # the estimator refuses fewer
             self.fit(state.estimator, X)
@@ -178,7 +176,6 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
         state.work.flops += self.flops(oracle.n, oracle.k)
 
     def solution(self, state: IncrementalState) -> Solution:
-        """Return the components with the mean, (d, k), or the start."""
         start, seen = state.start, int(getattr(state.estimator, "n_samples_seen_", 0))
         if not seen:
             return Solution(start.copy())

@@ -26,7 +26,6 @@ class TorchBatch(Batch, ArrayPeer[SampleOracle, BatchState]):
     extra: ClassVar[str] = "torch"
 
     def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
-        """Decompose a tensor, or an array of a conformance check."""
         import torch
 
         found = self.decomposed(torch.as_tensor(X), k, state.seed)
@@ -61,7 +60,6 @@ class TorchEigh(TorchBatch):
     doi: ClassVar[str] = "10.1145/3620665.3640366"
 
     def decomposed(self, X: Any, k: int, seed: int) -> Any:
-        """Return the leading eigenvectors."""
         import torch
 
         del seed
@@ -71,7 +69,6 @@ class TorchEigh(TorchBatch):
         return torch.linalg.qr(X.mT @ leading).Q if fewer else leading
 
     def fit_flops(self, n: int, d: int, k: int) -> int:
-        """Return the flops."""
         if n < d:
             return flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n) + flops.qr(d, k)
         return flops.gemm(d, d, n) + flops.eigh(d)
@@ -98,7 +95,6 @@ class TorchSVDLowrank(TorchBatch):
     doi: ClassVar[str] = "10.1145/3620665.3640366"
 
     def decomposed(self, X: Any, k: int, seed: int) -> Any:
-        """Return the vectors found, from those of a seed."""
         import torch
 
         rank = min(k + self.oversampling, *X.shape)
@@ -113,7 +109,6 @@ class TorchSVDLowrank(TorchBatch):
         return torch.svd_lowrank(X, q=rank, niter=self.iterations)[2]
 
     def fit_flops(self, n: int, d: int, k: int) -> int:
-        """Return the flops."""
         rank, ranges = min(k + self.oversampling, n, d), self.iterations + 1
         bases = ranges * flops.qr(max(n, d), rank) + self.iterations * flops.qr(min(n, d), rank)
         return 2 * ranges * flops.gemm(n, rank, d) + bases + flops.svd(min(n, d), rank)
@@ -135,7 +130,6 @@ class TorchPCALowrank(TorchSVDLowrank):
     doi: ClassVar[str] = "10.1145/3620665.3640366"
 
     def right(self, X: Any, rank: int) -> Any:
-        """Return `rank` right singular vectors."""
         import torch
 
         return torch.pca_lowrank(X, q=rank, center=False, niter=self.iterations)[2]

@@ -95,14 +95,12 @@ class VRPCA(Solver[SampleOracle, VRState]):
     source: ClassVar[str] = "Shamir 2016, Algorithm 1"
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> VRState:
-        """Start at ``oracle.start``."""
         del rng
         W = oracle.start.copy()
         length = int(oracle.length) if math.isfinite(oracle.length) else ENDLESS
         return VRState(W=W, anchor=W, moment=np.zeros_like(W), epoch=self.epoch or length)
 
     def step(self, oracle: SampleOracle, state: VRState) -> None:
-        """Take a block, or the rest of the pass."""
         X = taken(oracle, state, min(self.batch, state.epoch - state.at))
         if state.status is Status.FAILED:
             return
@@ -115,7 +113,6 @@ class VRPCA(Solver[SampleOracle, VRState]):
             _end_pass(state)
 
     def solution(self, state: VRState) -> Solution:
-        """Return the iterate, shape (d, k)."""
         return Solution(state.W.copy())
 
     def _collect(self, state: VRState, X: Array) -> None:

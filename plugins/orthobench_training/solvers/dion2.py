@@ -45,7 +45,6 @@ class TrainDion2(TrainingSolver):
     source: ClassVar[str] = "Ahn et al. 2025"
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the polar factor of the chosen slices, zero elsewhere."""
         state.momenta[i] = M = state.momenta[i] + G
         across = G.shape[0] > G.shape[1]
         slices = M.T if across else M

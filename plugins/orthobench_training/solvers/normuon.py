@@ -48,11 +48,9 @@ class TrainNorMuon(TrainingSolver):
     source: ClassVar[str] = "Li et al. 2025"
 
     def other(self, W: Array) -> Any:
-        """Return the first mean squares."""
         return np.zeros(W.shape[1])
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the normalized polar factor of the mean of gradients."""
         state.momenta[i] = self.first * state.momenta[i] + (1 - self.first) * G
         factor, done = orthogonalized(state.momenta[i])
         mean = np.mean(factor * factor, axis=0)

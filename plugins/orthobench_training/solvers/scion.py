@@ -47,7 +47,6 @@ class TrainScion(TrainingSolver):
     source: ClassVar[str] = "Pethick et al. 2025"
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the step of the layer's norm."""
         state.momenta[i] = M = state.momenta[i] + self.share * (G - state.momenta[i])
         rows, columns = G.shape
         if i == len(state.weights) - 1:

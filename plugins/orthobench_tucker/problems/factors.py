@@ -124,12 +124,10 @@ class FactorModel(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...]:
-        """(n,) * order."""
         return (self.n,) * self.order
 
     @property
     def streamed(self) -> bool:
-        """Whether samples are an endless stream."""
         return self.samples == 0
 
     @abstractmethod
@@ -137,7 +135,6 @@ class FactorModel(SymmetricTucker):
         """Draw factors of mean 0 and variance 1, (count, true_rank)."""
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
-        """Return the instance; `rng` draws B and samples."""
         B = rng.standard_normal((self.n, self.true_rank))
         draw = self._sampler(B, self.inverse_snr * float(np.linalg.norm(B)) / sqrt(self.n))
         test = draw(rng, self.test) if self.test else None
@@ -199,7 +196,6 @@ class NIGFactor(FactorModel):
             )
 
     def factors(self, rng: np.random.Generator, count: int) -> Array:
-        """Draw factors, shape (count, true_rank)."""
         return self.law.draw(rng, (count, self.true_rank))
 
     @property
@@ -222,7 +218,6 @@ class GeneratedFactor(NIGFactor):
 
     @property
     def streamed(self) -> bool:
-        """Whether solvers get their samples as a stream."""
         return True
 
     def _sampler(self, B: Array, sigma: float) -> Draw:
@@ -251,5 +246,4 @@ class GaussianFactor(FactorModel):
     )
 
     def factors(self, rng: np.random.Generator, count: int) -> Array:
-        """Draw factors, shape (count, true_rank)."""
         return rng.standard_normal((count, self.true_rank))

@@ -67,7 +67,6 @@ class NpyMoment(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """(n,) * order; None if the file cannot be read."""
         try:
             return (rows_at(self.path, in_order=False).shape[1],) * self.order
         except OrthobenchError:
@@ -75,7 +74,6 @@ class NpyMoment(SymmetricTucker):
 
     @property
     def streamed(self) -> bool:
-        """Whether the training part only streams."""
         return self.stream
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
@@ -103,7 +101,6 @@ class NpyMoment(SymmetricTucker):
             raise DataError(f"{self.path}: {error}") from None
 
     def checksum(self) -> str:
-        """Return the checksum of the files."""
         return row_files.checksum(self.path)
 
     def _check_memory(self, rows: int, n: int) -> None:

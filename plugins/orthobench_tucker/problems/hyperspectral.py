@@ -92,7 +92,6 @@ class HyperspectralAnomaly(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """(191,) * order; None for a file of your own."""
         return (BANDS,) * self.order if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
@@ -113,7 +112,6 @@ class HyperspectralAnomaly(SymmetricTucker):
         return replace(instance, measure=judge.measure, exhibits=judge.exhibits)
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the file."""
         return data_files.checksum(self.path, GULFPORT)
 
 

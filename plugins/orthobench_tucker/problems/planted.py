@@ -45,7 +45,6 @@ class RandomSymmetric(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...]:
-        """(n,) * order."""
         return (self.n,) * self.order
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:

@@ -98,7 +98,6 @@ class Portfolio(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """(30,) * order; None for a file of your own."""
         return (ASSETS,) * self.order if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
@@ -128,7 +127,6 @@ class Portfolio(SymmetricTucker):
         return replace(instance, measure=judge.measure, exhibits=judge.exhibits)
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the file."""
         return data_files.checksum(self.path, INDUSTRIES)
 
     @property

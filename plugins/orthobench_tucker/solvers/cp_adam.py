@@ -132,7 +132,6 @@ class CPAdam(Solver[MomentStream, CPState]):
     source: ClassVar[str] = "Sherman and Kolda 2020, with Adam (Kingma and Ba 2015, Algorithm 1)"
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> CPState:
-        """Return a state without an iterate."""
         count = oracle.k if self.components is None else self.components
         nothing = CPIterate.at(np.zeros((count, oracle.n)), np.zeros(count))
         most = min(self.judged, self.epoch * self.batch)
@@ -146,7 +145,6 @@ class CPAdam(Solver[MomentStream, CPState]):
         )
 
     def advance(self, oracle: MomentStream, state: CPState, count: int) -> None:
-        """Take `count` batches, an epoch at a time."""
         while count > 0 and state.status is Status.RUNNING:
             piece = min(count, self.epoch - state.done)
             for samples, batch, _ in split(oracle.take(piece * self.batch), self.batch):
@@ -157,7 +155,6 @@ class CPAdam(Solver[MomentStream, CPState]):
                 self._judge(state)
 
     def solution(self, state: CPState) -> ComponentSolution:
-        """Return unit columns (n, r') and weights."""
         return solution(state.iterate, state.n, state.order, state.scale)
 
     def _descend(self, state: CPState, samples: Array, batch: int) -> None:

@@ -80,25 +80,21 @@ class HOEVD(
     readings: ClassVar[float] = 4
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor; or, with blocks, no samples."""
         if self.place.reduces:
             return refusal_of_blocks(problem) or self.place.missing()
         return super().refuses(problem)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOEVDState:
-        """Return the common random start."""
         del rng
         return HOEVDState(basis=copied(oracle.start))
 
     def step(self, oracle: SymmetricTensorOracle, state: HOEVDState) -> None:
-        """Compute the basis, which ends the run."""
         state.basis = hoevd_basis(oracle, self.form)
         state.work.steps += 1
         state.work.flops += forming_flops(oracle, self.form) + Unfolding(oracle, self.form).flops
         state.status = Status.COMPLETE
 
     def solution(self, state: HOEVDState) -> Solution:
-        """Return the basis."""
         return Solution(copied(state.basis))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> MomentEntries:
@@ -122,11 +118,9 @@ class HOEVD(
         return MomentEntries(rows=rows, total=total, lengths=lengths, flops=spent)
 
     def merge(self, a: MomentEntries, b: MomentEntries) -> MomentEntries:
-        """Return the sum of two sums."""
         return replace(added(a, b), lengths=a.lengths + b.lengths)
 
     def finish(self, oracle: BlockOracle, summary: MomentEntries) -> Solution:
-        """Return leading eigenvectors, completed from the common start."""
         weights = np.sqrt(monomials(oracle.n, oracle.sizes[2] - 1).multiplicities)
         columns = summary.mean * weights
         values, vectors = leading_eigenpairs(columns @ columns.T, oracle.k)
@@ -135,7 +129,6 @@ class HOEVD(
         return Solution(signed(found, oracle.start))
 
     def flops(self, oracle: BlockOracle, summary: MomentEntries) -> int:
-        """Return the flops of a pass."""
         del oracle
         n, entries = summary.total.shape
         return summary.flops + flops.gemm(n, n, entries) + flops.eigh(n)

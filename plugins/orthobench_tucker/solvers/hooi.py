@@ -73,7 +73,6 @@ class HOOI(WholeTensorSolver[HOOIState]):
     source: ClassVar[str] = "De Lathauwer, De Moor and Vandewalle 2000, Algorithm 4.2"
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOOIState:
-        """Compute the first basis and its partial core."""
         Q = self.first_basis(oracle, rng)
         state = HOOIState(Q=Q, last=Q, before=Q, W=np.empty(0))
         state.work.flops += self.start_flops(oracle)
@@ -83,7 +82,6 @@ class HOOI(WholeTensorSolver[HOOIState]):
         return state
 
     def advance(self, oracle: SymmetricTensorOracle, state: HOOIState, count: int) -> None:
-        """Iterate `count` times, or until the run ends."""
         cores = partial_cores(oracle, self.form)
         for _ in range(count):
             if state.status is not Status.RUNNING:
@@ -98,7 +96,6 @@ class HOOI(WholeTensorSolver[HOOIState]):
             fail_if_cycling(state, state.returns, ADVICE)
 
     def solution(self, state: HOOIState) -> Solution:
-        """Return Q."""
         return Solution(state.Q.copy())
 
     def _evaluate(self, cores: PartialCores, state: HOOIState) -> None:

@@ -60,7 +60,6 @@ class HOQRI(WholeTensorSolver[HOQRIState]):
     source: ClassVar[str] = "Sun, Bhat, Wang and Huang 2025"
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOQRIState:
-        """Evaluate F at the first basis."""
         cores = partial_cores(oracle, self.form)
         state = HOQRIState(point=evaluate(cores, self.first_basis(oracle, rng)))
         check_first_point(state, oracle, self.tolerance)
@@ -68,7 +67,6 @@ class HOQRI(WholeTensorSolver[HOQRIState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: HOQRIState) -> None:
-        """Iterate once, or reject the iterate and raise the shift."""
         cores, point = partial_cores(oracle, self.form), state.point
         trial = evaluate(cores, orthonormalize(iterate(point, state.shift)), point.unit)
         state.work.steps += 1
@@ -80,7 +78,6 @@ class HOQRI(WholeTensorSolver[HOQRIState]):
         check_point(state, self.tolerance)
 
     def solution(self, state: HOQRIState) -> Solution:
-        """Return Q."""
         return Solution(state.point.Q.copy())
 
 

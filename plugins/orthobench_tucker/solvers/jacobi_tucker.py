@@ -83,7 +83,6 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
     source: ClassVar[str] = "Ishteva, Absil and Van Dooren 2013"
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> JacobiState:
-        """Compute the first basis and its complement."""
         Q, n = self.first_basis(oracle, rng), oracle.n
         state = JacobiState(U=complete(Q, np.eye(n), n), rank=oracle.k)
         state.work.flops += self.start_flops(oracle) + flops.svd(n, n)
@@ -93,7 +92,6 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: JacobiState) -> None:
-        """Do one sweep."""
         cores, n = TensorCores(oracle.T), oracle.n
         least = self.threshold * 2 / n * state.slope if state.objective > 0 else 0.0
         Y = cores.first(state.U[:, : state.rank])
@@ -105,7 +103,6 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
         self._evaluate(cores, state)
 
     def solution(self, state: JacobiState) -> Solution:
-        """Return the first r columns of U."""
         return Solution(state.U[:, : state.rank].copy())
 
     def _evaluate(self, cores: TensorCores, state: JacobiState) -> Array:

@@ -88,7 +88,6 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
     source: ClassVar[str] = "Saibaba, Verma and Ballard 2025"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: power steps need all samples at once."""
         streamed = isinstance(problem, SymmetricTucker) and problem.streamed
         if self.power and (streamed or self.place.reduces):
             return "does power steps here, which need all samples at once, and they only stream"
@@ -110,7 +109,6 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         )
 
     def step(self, oracle: MomentStream, state: SketchState) -> None:
-        """Add a batch; after the last one do the power steps."""
         X = oracle.take(self.batch)
         state.sums += sketch_of(X, state.factors)
         state.work.steps += 1
@@ -124,29 +122,24 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
             self._iterate_at_the_end(oracle, state)
 
     def solution(self, state: SketchState) -> Solution:
-        """Return the completed basis."""
         Z = state.sums if state.powered else unit_columns(state.sums)
         rank = state.start.shape[1]
         return Solution(complete(leading_directions(Z, rank), state.start, rank))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
-        """Return the sketch of a block, with the same vectors for all."""
         factors = self._factors(oracle.sizes, oracle.rng())
         n, columns = factors.shape[1:]
         spent = sketch_flops(len(block), n, columns, oracle.sizes[2])
         return BlockSum(rows=len(block), total=block_sketch(block, factors), flops=spent)
 
     def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
-        """Return the sum of two sketches."""
         return added(a, b)
 
     def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
-        """Return the completed basis."""
         found = leading_directions(unit_columns(summary.total), oracle.k)
         return Solution(complete(found, oracle.start, oracle.k))
 
     def flops(self, oracle: BlockOracle, summary: BlockSum) -> int:
-        """Return the flops of a pass."""
         return summary.flops + flops.svd(oracle.n, summary.total.shape[1])
 
     def _factors(self, sizes: tuple[int, ...], rng: np.random.Generator) -> Array:

@@ -129,7 +129,6 @@ class PGD(
     passes = math.inf
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor; with blocks no samples, another rule or start."""
         if not self.place.reduces:
             return super().refuses(problem)
         why = refusal_of_blocks(problem)
@@ -140,7 +139,6 @@ class PGD(
         return why or self.place.missing()
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> PGDState:
-        """Compute the first basis and its gradient."""
         Q = self.first_basis(oracle, rng)
         lipschitz = 0.0
         if self.rule == "constant":
@@ -155,7 +153,6 @@ class PGD(
         return state
 
     def advance(self, oracle: SymmetricTensorOracle, state: PGDState, count: int) -> None:
-        """Take `count` steps, or until the run ends."""
         evaluate = _Evaluation(oracle, self.form)
         step = self._ascending_step if self.rule == "ascending" else self._plain_step
         for _ in range(count):
@@ -166,11 +163,9 @@ class PGD(
             step(evaluate, state)
 
     def solution(self, state: PGDState) -> Solution:
-        """Return Q."""
         return Solution(copied(state.basis.T))
 
     def start_flops(self, oracle: SymmetricTensorOracle) -> int:
-        """Return the flops of the tensor, the start, and L."""
         norm = Unfolding(oracle, self.form).flops if self.rule == "constant" else 0
         return super().start_flops(oracle) + norm
 
@@ -213,7 +208,6 @@ class PGD(
             state.status = Status.CONVERGED
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
-        """Return the sketch of a block in the first pass; else its part of W'."""
         if self._sketches(oracle):
             return SKETCH.summarize(oracle, block)
         basis, (n, rank, order) = _basis(oracle), oracle.sizes
@@ -225,25 +219,21 @@ class PGD(
         return BlockSum(rows=len(block), total=total, flops=spent)
 
     def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
-        """Return the sum of two sums."""
         return added(a, b)
 
     def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
-        """Return the sketch's basis, or the best basis so far."""
         if self._sketches(oracle):
             return SKETCH.finish(oracle, summary)
         state, _ = self._evaluated(oracle, summary)
         return Solution(np.ascontiguousarray(state.basis.T))
 
     def flops(self, oracle: BlockOracle, summary: BlockSum) -> int:
-        """Return the flops of a pass."""
         if self._sketches(oracle):
             return SKETCH.flops(oracle, summary)
         n, rank, order = oracle.sizes
         return summary.flops + step_flops(n, rank, monomials(rank, order - 1).size)
 
     def proceed(self, oracle: BlockOracle, summary: BlockSum) -> Mapping[str, Any] | None:
-        """Return the next basis to evaluate, or None at the end."""
         from orthobench_tucker._kernels.ascent import stepped_by_length
 
         if self._sketches(oracle):

@@ -24,7 +24,6 @@ class Pyttb(WholeTensor):
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     def tensor(self, T: Array) -> object:
-        """Return pyttb's tensor, a copy."""
         return tensor_of(T)
 
 
@@ -52,13 +51,11 @@ class PyttbTuckerALS(Pyttb):
     tolerance: float = tolerance_parameter()
 
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
-        """Return the HOSVD."""
         found: Any = tensor
         with fixed_arpack_start():
             return Factors([found.nvecs(mode, oracle.k) for mode in range(oracle.order)])
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Iterate once from the factors."""
         from pyttb import tucker_als
 
         ranks, start = [oracle.k] * oracle.order, list(state.factors.modes)
@@ -69,12 +66,10 @@ class PyttbTuckerALS(Pyttb):
         return Factors(found.factor_matrices, 1 - float(info["fit"]))
 
     def first_flops(self, n: int, rank: int, order: int) -> int:
-        """Return the flops of the HOSVD."""
         del rank
         return order * gram_flops(n, n ** (order - 1))
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return the flops of an iteration; ARPACK counts as LAPACK."""
         mode = products_flops(n, rank, order, order - 1) + gram_flops(n, rank ** (order - 1))
         return order * mode + int(2 * n * rank**order + 2 * n**order + 2 * rank**order)
 
@@ -96,7 +91,6 @@ class PyttbHOSVD(Pyttb):
     source: ClassVar[str] = "pyttb: pyttb.hosvd"
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Return the decomposition."""
         from pyttb import hosvd
 
         tensor: Any = state.tensor
@@ -104,6 +98,5 @@ class PyttbHOSVD(Pyttb):
         return Factors(found.factor_matrices)
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return the flops of the decomposition."""
         grams = sum(gram_flops(n, rank**j * n ** (order - 1 - j)) for j in range(order))
         return grams + products_flops(n, rank, order, order) + int(2 * n**order)

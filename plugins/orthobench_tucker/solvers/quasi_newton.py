@@ -117,7 +117,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
     source: ClassVar[str] = "Savas and Lim 2010"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: too large a tensor or matrix, or no samples."""
         why = super().refuses(problem)
         if why is None and isinstance(problem, SymmetricTucker) and problem.tensor_shape:
             rank = getattr(problem, "rank", None)
@@ -145,7 +144,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: QuasiNewtonState) -> None:
-        """Follow one geodesic, or reset the approximation."""
         cores, point = partial_cores(oracle, self.form), state.point
         direction = self._direction(state)
         geodesic = Geodesic(point.Q, direction)
@@ -163,7 +161,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
             self._arrive(cores, state, geodesic, end)
 
     def solution(self, state: QuasiNewtonState) -> Solution:
-        """Return Q."""
         return Solution(state.point.Q.copy())
 
     def _too_large(self, n: int, r: int) -> str | None:

@@ -49,5 +49,4 @@ class SHOEVD(StreamingTucker):
     source: ClassVar[str] = "Jin, Kileel, Kolda and Ward 2022, Algorithm 3"
 
     def phases(self) -> list[Phase]:
-        """Return the only phase."""
         return [Phase(HOEVD, self.batch, self.step_size)]

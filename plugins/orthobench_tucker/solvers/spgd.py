@@ -88,14 +88,12 @@ class SPGD(StreamingTucker):
             raise ParameterError("hoevd_batch", message)
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:
-        """Return the common start, a Haar random point."""
         state = super().init(oracle, rng)
         # without samples: it compiles Phase II, which a warm-up may not reach
         self.phases()[1].ascend(oracle, state, 0)
         return state
 
     def phases(self) -> list[Phase]:
-        """Return Phases I and II."""
         first = Phase(HOEVD, self.hoevd_batch or self.batch, self.hoevd_step, self.hoevd_steps)
         return [first, Phase(TUCKER, self.batch, self.step_size)]
 

@@ -37,15 +37,12 @@ class OnBackend(WholeTensor):
 
     @property
     def packages(self) -> tuple[str, ...]:  # type: ignore[override]
-        """TensorLy, and torch if it computes."""
         return PACKAGES if self.backend == "numpy" else (*PACKAGES, "torch")
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, too large a tensor, or no device."""
         return super().refuses(problem) or place_of(self.backend).missing()
 
     def tensor(self, T: Array) -> Any:
-        """Return an array on the device."""
         place = place_of(self.backend)
         return T if place.is_default else place.array(T)
 
@@ -89,21 +86,17 @@ class TensorlyTucker(OnBackend):
     backend: str = backend_parameter()
 
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
-        """Return the HOSVD."""
         return self.hosvd(oracle, tensor)
 
     def first_flops(self, n: int, rank: int, order: int) -> int:
-        """Return those of the HOSVD."""
         return hosvd_flops(n, rank, order)
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return the flops of an iteration."""
         mode = products_flops(n, rank, order, order - 1) + flops.svd(n, rank ** (order - 1))
         core = products_flops(n, rank, order, order)
         return order * mode + core + int(2 * n**order + 2 * rank**order)
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Call tucker for one iteration, from the factors."""
         start = (None, [self.tensor(factor) for factor in state.factors.modes])
         (_, modes), errors = self.tucker(
             oracle, state.tensor, n_iter_max=1, init=start, tol=None, return_errors=True
@@ -129,11 +122,9 @@ class TensorlyHOSVD(OnBackend):
     backend: str = backend_parameter()
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Return the HOSVD."""
         return self.hosvd(oracle, state.tensor)
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return those of the HOSVD."""
         return hosvd_flops(n, rank, order)
 
 

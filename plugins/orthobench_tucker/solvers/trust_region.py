@@ -108,7 +108,6 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     source: ClassVar[str] = "Ishteva, Absil, Van Huffel, De Lathauwer 2011"
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> TrustRegionState:
-        """Evaluate F at the first basis."""
         cores = partial_cores(oracle, self.form)
         point = evaluate(cores, self.first_basis(oracle, rng), pairs=True)
         state = TrustRegionState(point=point, radius=self.radius * sqrt(oracle.k))
@@ -118,7 +117,6 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: TrustRegionState) -> None:
-        """Solve one subproblem, and take its step if F gains enough."""
         cores, point = partial_cores(oracle, self.form), state.point
         trial = self._subproblem(cores, state)
         new = evaluate(cores, orthonormalize(point.Q + trial.V), point.unit, pairs=True)
@@ -136,7 +134,6 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
         self._check_stalled(cores, state, point, trial)
 
     def solution(self, state: TrustRegionState) -> Solution:
-        """Return Q."""
         return Solution(state.point.Q.copy())
 
     def _subproblem(self, cores: PartialCores, state: TrustRegionState) -> Step:
