@@ -27,14 +27,9 @@ MANY = 24
 class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
     """Base of the methods on the relaxation {0 <= M <= I, tr M = k}.
 
-    Subclasses define the first M, and the projection of its eigenvalues after each step.
-
-    Parameters
-    ----------
-    rounding : {"leading", "sampled"}
-        The subspace of a solution: that of the k leading eigenvectors of M, or a random corner
-        (extreme point) of the feasible set, whose expectation is M. The seed and the number of
-        steps determine it.
+    Subclasses define the first M, and the projection of its eigenvalues after each step. With
+    ``rounding="sampled"`` the subspace of a solution is a random corner (extreme point) of the
+    feasible set, whose expectation is M; the seed and the number of steps determine it.
 
     Class attributes
     ----------------
@@ -146,19 +141,12 @@ def sampled(values: Array, k: int, rng: np.random.Generator) -> NDArray[np.intp]
 
 
 def fill_trace(vectors: Array, values: Array, floor: float, start: Array) -> tuple[Array, Array]:
-    """Return the eigendecomposition of a matrix of trace k, from which `sampled` can draw.
+    """Return eigenvectors and eigenvalues of a matrix of trace k, from which `sampled` can draw.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (d, m)
-    values : ndarray, shape (m,)
-        Eigenvalues, descending.
-    floor : float
-        The eigenvalue of all other directions; if positive, these get eigenvectors too.
-    start : ndarray, shape (d, k)
-        Orthonormal columns. If the trace is below k, one shift, clipped to [0, 1], raises the
-        eigenvalues of the eigenvectors and of these directions (Arora, Cotter and Srebro 2013,
-        Lemma 3.2).
+    `vectors` are (d, m), `values` (m,) descending, `start` (d, k) orthonormal. If the `floor` of
+    all other directions is positive, they get eigenvectors too. If the trace is below k, one shift,
+    clipped to [0, 1], raises the eigenvalues of the eigenvectors and of the directions of `start`
+    (Arora, Cotter and Srebro 2013, Lemma 3.2).
     """
     from orthobench_stochastic_pca._kernels.projection import shift
 

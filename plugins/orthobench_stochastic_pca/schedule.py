@@ -63,17 +63,7 @@ def relative_parameter() -> Any:
 
 @dataclass(frozen=True)
 class Scheduled:
-    """The parameters of a solver with step sizes; a base class to name before `Solver`.
-
-    Parameters
-    ----------
-    step_size : float
-        The constant c > 0; called ``step`` in suites.
-    schedule : {"1/sqrt(t)", "constant", "1/t"}
-        eta_t = c / sqrt(t), c or c / t, with t counted from 1.
-    relative : bool
-        eta_t is divided by the mean |x|² of the first samples (`Unit`).
-    """
+    """The parameters of a solver with step sizes eta_t; a base class to name before `Solver`."""
 
     step_size: float = parameter(
         1.0, name="step", help="constant c of the step size eta_t", above=0.0, high=1e100, grid=GRID

@@ -135,10 +135,10 @@ class LimitedMemory:
 class LocalMatrix:
     """BFGS in local coordinates: H is a matrix (k, k) that acts on coordinates in a moving frame.
 
-    The frame is an orthonormal basis Z (n, n - r) of the complement of Q, the coordinates of V are
-    Z'V, and k = (n - r) r. Transport of Z leaves coordinates and H unchanged. The initial H
-    (`blank`) is that of `core_metric`. H is reset if the metric of the core has changed by more
-    than a factor of two in any direction. Memory: 2k² doubles during an update.
+    The frame is an orthonormal basis Z (n, n - r) of the complement of Q, V has the coordinates
+    Z'V, and k = (n - r) r. Transport of Z leaves coordinates and H unchanged. H is reset to that of
+    `core_metric` if the metric of the core has changed by more than a factor of two. Memory: 2k²
+    doubles during an update.
 
     References
     ----------

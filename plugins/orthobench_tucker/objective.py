@@ -152,20 +152,11 @@ def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
 def gain(
     before: float, after: float, slopes: tuple[float, float], resolved: float = RESOLVED
 ) -> float:
-    """Return the gain of F along a curve from one point to another.
+    """Return the gain of F from `before` to `after` along a curve with `slopes` at both ends.
 
-    The difference of the two values or, near rounding, the trapezoidal rule with the derivatives at
-    both ends, which then is far more accurate (Hager and Zhang 2005, the approximate Armijo
-    condition).
-
-    Parameters
-    ----------
-    before, after : float
-        F at both ends.
-    slopes : tuple of float
-        Derivatives of F at both ends of the curve, with its parameter from 0 to 1.
-    resolved : float
-        Minimum relative change of F for which the difference is accurate enough.
+    The difference or, if its relative change is below `resolved`, the trapezoidal rule with the
+    slopes, which then is far more accurate (Hager and Zhang 2005, the approximate Armijo
+    condition). The curve's parameter goes from 0 to 1.
     """
     difference = after - before
     first, last = slopes
@@ -304,9 +295,8 @@ def stop_at_rounding(
     """Set the status after a step without a significant gain, by the rounding of the gradient.
 
     `noise` is the norm of the change of the gradient at `perturbed`, `slope` |grad F| and `value`
-    F. If the noise is above a hundredth of F, F is rounding, and the run has failed. If it is above
-    a tenth of the gradient, that is rounding, and the run has converged. Otherwise a `stuck`
-    method, one without a step, has failed, and any other goes on.
+    F. If the noise is above a hundredth of F, the run has failed; if it is above a tenth of the
+    gradient, the run has converged. Otherwise a `stuck` method, one without a step, has failed.
     """
     if noise > VOID * value:
         state.status = Status.FAILED

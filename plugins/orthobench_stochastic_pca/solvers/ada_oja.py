@@ -32,18 +32,10 @@ class AdaOjaState(ModeratedState):
 class AdaOja(Solver[SampleOracle, AdaOjaState]):
     """Oja's method in blocks whose step sizes need no tuning.
 
-    With G = X'XU / b of a block X of b samples, each column has a step size of its own: s_j² <-
-    s_j² + |g_j|², then U <- the Q factor of U + G diag(1/s).
-
-    Parameters
-    ----------
-    rates : {"column", "common"}
-        A step size for each column, as published; or one for all, s² <- s² + |G|², with a subspace
-        independent of the basis of the start.
-    start : float
-        s at first. From 1e-8 to 1 times the largest eigenvalue of the moment it hardly matters.
-    relative : bool
-        `start` is in units of the mean |x|² of the first block that is not zero.
+    G is X'XU / b for a block X of b samples. Each column has s_j² <- s_j² + |g_j|², as published,
+    or all have s² <- s² + |G|², with a subspace independent of the basis of the start. Then U <-
+    the Q factor of U + G diag(1/s). From 1e-8 to 1 times the largest eigenvalue of the moment the
+    first s hardly matters.
 
     Notes
     -----

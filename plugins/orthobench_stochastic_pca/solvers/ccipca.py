@@ -34,18 +34,11 @@ class CCIPCAState(State):
 class CCIPCA(Solver[SampleOracle, CCIPCAState]):
     """Candid covariance-free incremental PCA, which has no step size.
 
-    For sample n and i = 1, ..., k: v_i <- ((n-1-a) v_i + (1+a) u (u'v_i)/|v_i|) / n, then u loses
-    its part along the new v_i; u is the sample at first. Direction i begins as the residual of
-    sample i; its length estimates an eigenvalue. Directions are orthonormalized when they are read.
-
-    Parameters
-    ----------
-    amnesic : float
-        a: the additional weight of a new sample; 2 to 4 are usual if samples drift. It is zero up
-        to sample a + 1.
-    relative : bool
-        Samples are divided by the length of the first that is not zero. Without it, as published,
-        results depend on the unit of the samples.
+    For sample n and i = 1, ..., k: v_i <- ((n-1-a) v_i + (1+a) u (u'v_i)/|v_i|) / n. Then u, the
+    sample at first, loses its part along the new v_i. The weight a is `amnesic`, and zero up to
+    sample `amnesic` + 1. Direction i begins as the residual of sample i; its length estimates an
+    eigenvalue. Directions are orthonormalized when they are read. As published, without `relative`,
+    results depend on the unit of the samples.
 
     Notes
     -----

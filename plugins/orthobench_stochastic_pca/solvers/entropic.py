@@ -22,12 +22,7 @@ class WarmuthKuzmin(Relaxed):
 
     With N = -log(I - M) a step is N <- max(0, N + eta_t x x' - gamma), gamma such that tr M = k. It
     is the update of MSG on a logarithm, at its cost. From zero the trace grows to k first, with
-    gamma = 0.
-
-    Parameters
-    ----------
-    start : {"zero", "random"}
-        Zero, or 0.9 times the projection onto the oracle's random start, so that N is finite.
+    gamma = 0. A random start is 0.9 times a projection, so that N is finite.
 
     References
     ----------

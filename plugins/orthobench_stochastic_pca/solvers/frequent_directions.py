@@ -60,13 +60,10 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
     """PCA of a sketch B of the samples A, which is deterministic and can be merged.
 
     Samples fill a buffer of 2l rows, l = `size`. When it is full, s² <- max(s² - s_l², 0) for its
-    singular values, which leaves l - 1 rows. So for all j < l, with the best approximation A_j of
-    rank j,
-
-        0 <= A'A - B'B <= |A - A_j|² / (l - j).
-
-    Samples of rank below l are kept exactly. Blocks are sketched separately (`sketched`), and
-    sketches merged, within the same bound. On flat spectra `size` should be ten times k.
+    singular values, which leaves l - 1 rows. So 0 <= A'A - B'B <= |A - A_j|² / (l - j) for all j <
+    l, with the best approximation A_j of rank j. Samples of rank below l are kept exactly. Blocks
+    are sketched separately (`sketched`), and sketches merged, within the same bound. On flat
+    spectra `size` should be ten times k.
 
     Notes
     -----

@@ -27,16 +27,11 @@ from orthobench_stochastic_pca.schedule import Unit
 class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
     """Incremental PCA: M <- the best rank-k approximation of M + x x', from zero.
 
-    It has no step size. On orthogonal samples it may end at a suboptimal subspace: a sample that
-    does not displace a direction at once leaves no trace (section 5.2). With blocks M is the best
-    rank-k approximation of the second moment of a block, and of the sum of two if they are merged.
-    The moment of all samples exceeds M by at most ``LowRankSum.lost``.
-
-    Parameters
-    ----------
-    ties : {"old", "new"}
-        Which of equal eigenvalues (to 1e-12 of the largest) are kept: those of directions that the
-        sample did not touch, or the new one. It matters for discrete data. Not used with blocks.
+    On orthogonal samples it may end at a suboptimal subspace: a sample that does not displace a
+    direction at once leaves no trace (section 5.2). The parameter `ties` chooses between
+    eigenvalues that are equal to 1e-12 of the largest, which matters for discrete data. With blocks
+    M is the best rank-k approximation of the second moment of a block, and of the sum of two if
+    they are merged. The moment of all samples exceeds M by at most ``LowRankSum.lost``.
 
     Notes
     -----

@@ -17,14 +17,8 @@ class MSG(Relaxed):
 
     P shifts all eigenvalues by one number and clips them to [0, 1], so that they sum to k. From
     zero, as in Theorem 1, the trace grows to k first; until then P only clips. The rank adapts: an
-    update adds a direction, the shift removes those of small eigenvalues.
-
-    Parameters
-    ----------
-    start : {"zero", "random"}
-        Zero, or the projection onto the span of the oracle's random start.
-    average : bool
-        Read the solution from the mean of M(1), ..., M(t) (step 3 of section 3.1).
+    update adds a direction, the shift removes those of small eigenvalues. The average is that of
+    M(1), ..., M(t) (step 3 of section 3.1).
 
     Notes
     -----

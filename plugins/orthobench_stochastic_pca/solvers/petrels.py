@@ -39,14 +39,8 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
 
         R_m <- forgetting R_m + aa',    d_m <- d_m + (x_m - a'd_m) R_m^-1 a
 
-    For rows that are not observed R_m <- forgetting R_m alone. There is no step size.
-
-    Parameters
-    ----------
-    trust : float
-        R_m^-1 = trust I at first: a small number lets the common start count more.
-    relative : bool
-        Samples are divided by the length of the first that is not zero.
+    For rows that are not observed R_m <- forgetting R_m alone. R_m^-1 is `trust` I at first: with a
+    small number the common start counts more.
 
     Notes
     -----

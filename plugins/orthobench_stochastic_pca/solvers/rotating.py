@@ -101,13 +101,12 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
     """Oja's method with orthonormalization, also called the stochastic power method.
 
     U <- P(U + eta_t x x'U), P the polar factor, which spans the same subspace as the Q factor. With
-    w = U'x it is exactly U after a rotation in the plane of Uw and x - Uw, by the angle
-    arctan(eta_t |w||x - Uw| / (1 + eta_t |w|²)), in O(dk) flops. Krasulina's form (`form`) is U <-
-    P(U + eta_t (x - Uw) w'), by the angle arctan(eta_t |w||x - Uw|).
+    w = U'x it is a rotation in the plane of Uw and x - Uw, by arctan(eta_t |w||x - Uw| / (1 + eta_t
+    |w|²)), in O(dk) flops. Krasulina's form (`form`) is U <- P(U + eta_t (x - Uw) w'), by
+    arctan(eta_t |w||x - Uw|).
 
-    With blocks it is an approximation. Each block is used from the start, with t counted from 1.
-    The result is the leading eigenvectors of the average of UU', weighted by samples; each merge
-    keeps rank k. Averaging removes the scatter of the blocks' subspaces, not their common error.
+    With blocks each block is used from the start, with t counted from 1. The result is the leading
+    eigenvectors of the average of UU', weighted by samples; each merge keeps rank k.
 
     References
     ----------

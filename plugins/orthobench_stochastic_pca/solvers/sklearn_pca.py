@@ -51,13 +51,8 @@ class SklearnPCA(Batch):
 
     scikit-learn centres samples, but this family's second moment is not centred: `with_mean` puts
     the mean back, on the clock. Exact solvers give the subspace of `batch-pca`.
-
-    Parameters
-    ----------
-    svd_solver : str
-        ``"full"``: LAPACK's SVD of the samples, always if n < d. ``"covariance_eigh"``, the
-        default: the eigendecomposition of their covariance. ``"randomized"``: with 10 additional
-        vectors and 4 or 7 power iterations, as in scikit-learn.
+    ``svd_solver="full"`` is used if n < d; ``"randomized"`` has 10 additional vectors and 4 or 7
+    power iterations, as in scikit-learn.
 
     Notes
     -----

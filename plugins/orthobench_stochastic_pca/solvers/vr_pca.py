@@ -27,12 +27,10 @@ ENDLESS = 1000
 
 @dataclass(slots=True, kw_only=True)
 class VRState(ModeratedState):
-    """The iterate W, its anchor, and the place in the current pass.
+    """The iterate W, its anchor at the beginning of the epoch, and the place in the current pass.
 
     Attributes
     ----------
-    anchor : ndarray, shape (d, k)
-        The iterate at the beginning of the epoch.
     moment : ndarray, shape (d, k)
         The sum, and after the pass the mean, of xx' anchor.
     energy : float
@@ -40,8 +38,7 @@ class VRState(ModeratedState):
     epoch, at : int
         Number of samples of a pass, and of the current pass so far.
     passes : int
-        Number of passes done: a power iteration, then passes for the moment and stochastic ones in
-        turn.
+        Number of passes done: a power iteration, then passes for the moment and stochastic ones.
     """
 
     W: Array
@@ -60,15 +57,9 @@ class VRPCA(Solver[SampleOracle, VRState]):
     The first pass is a power iteration. An epoch is two passes over the n samples. The first finds
     M = CA for the anchor A, the iterate so far, with C the mean of all xx'. The second takes blocks
     X of b samples: W <- the polar factor of W + eta (X'X(W - AB)/b + MB), where B is the orthogonal
-    matrix nearest to A'W. With one pass only the power iteration is done.
-
-    Parameters
-    ----------
-    step : float
-        eta, in units of b / (the mean of |x|² times the root of n): for b = 1 that of the paper.
-    epoch : int or none
-        Number of samples of a pass. By default all, or 1,000 if they never repeat; that limits the
-        reduction of the variance.
+    matrix nearest to A'W. The step size eta is `step` in units of b / (the mean of |x|² times the
+    root of n): for b = 1 that of the paper. A pass has 1,000 samples if they never repeat, which
+    limits the reduction of the variance.
 
     Notes
     -----

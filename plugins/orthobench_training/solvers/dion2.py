@@ -18,13 +18,6 @@ class TrainDion2(TrainingSolver):
 
     Slices are along the shorter side. Other slices keep their sum of gradients.
 
-    Parameters
-    ----------
-    momentum : float
-        b, the decay of the chosen slices.
-    fraction : float
-        Share of slices that are chosen.
-
     Notes
     -----
     Flops of a step: a gradient, and 20nq² + 10q³ for each matrix of sides n >= p, q = fraction p.

@@ -22,11 +22,6 @@ class TrainNorMuon(TrainingSolver):
     Q = O / v^½ has neurons of one length; the norm of a step is that of an Adam update with entries
     of .2. M is the mean of gradients.
 
-    Parameters
-    ----------
-    first, second : float
-        Decays of M and of v.
-
     Notes
     -----
     Flops of a step: a gradient, and 20np² + 10p³ for each matrix of sides n >= p. Memory: 3 numbers

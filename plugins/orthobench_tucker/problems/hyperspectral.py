@@ -56,20 +56,19 @@ class HyperspectralAnomaly(SymmetricTucker):
     Section 5.1 of Jin, Kileel, Kolda and Ward (2022): the third moment of the whitened pixels is
     decomposed, and the anomaly score of a pixel x is the length of its whitened Q'x. The primary
     metric, ``auc_gap``, is one minus the area under the ROC curve, on the pixels that solvers see.
-    Parameters are tuned on the relative error, since tuning may not use the known anomalies.
+    Parameters are tuned on the relative error, since tuning may not use the anomalies.
 
     The pixels are whitened by all principal components with an eigenvalue above n eps of the
     largest. The paper takes the r leading components before whitening, and reaches an area of
-    0.8893, as printed; exact methods reach 0.953 to 0.993. A small relative error does not imply a
-    small gap.
+    0.8893, as printed; exact methods reach 0.953 to 0.993.
 
-    Streams go `passes` times through the pixels in the same order: column by column of the image,
-    as in MATLAB; random; or row by row. The paper's 500 batches of 100 for shoevd, and 1500 more
-    for spgd, take 20 passes. By columns the median areas agree with the paper's 0.9900 and 0.9947.
-    By rows both fail, since the aircraft are in few batches.
+    Streams go `passes` times through the pixels: column by column of the image, as in MATLAB;
+    random; or row by row. The paper's 500 batches of 100 for shoevd, and 1500 more for spgd, take
+    20 passes. By columns the median areas agree with the paper's 0.9900 and 0.9947. By rows both
+    fail, since the aircraft are in few batches.
 
-    A scene of your own is read from a MAT-file (`path`) with ``data`` (height, width, bands) and
-    ``map`` (height, width).
+    `path` names a scene of your own, a MAT-file with ``data`` (height, width, bands) and ``map``
+    (height, width).
     """
 
     name: ClassVar[str] = "hsi-anomaly"

@@ -66,9 +66,9 @@ class Portfolio(SymmetricTucker):
     in-sample, ``utility_gap``, and the performance out of sample are reported as well.
 
     The paper decomposes the moments of orders 2, 3 and 4 in turn, each from the basis of the one
-    before. Here a solver decomposes one moment, and its basis is used for all three: the utility is
-    that of the returns QQ'x. Streams go `passes` times through the days in one random order; the
-    default is enough for the paper's 1000 batches of 500.
+    before. Here one basis is used for all three: the utility is that of the returns QQ'x. Streams
+    go `passes` times through the days in one random order, by default as the paper's 1000 batches
+    of 500.
     """
 
     name: ClassVar[str] = "portfolio"

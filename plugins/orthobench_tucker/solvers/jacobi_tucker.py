@@ -46,22 +46,21 @@ class JacobiState(State):
 class JacobiTucker(WholeTensorSolver[JacobiState]):
     """Jacobi rotations of U = [Q, Q_perp], each to the global maximum of F in its plane.
 
-    Only planes (u_i, u_j) with i <= r < j change F. Along each F is a trigonometric polynomial with
-    harmonics up to d in twice the angle, whose global maximum is found for any d
-    (`orthobench_tucker._kernels.rotations`). So F never falls.
+    Only planes (u_i, u_j) with i <= r < j change F, a trigonometric polynomial along each
+    (`orthobench_tucker._kernels.rotations`). So F never falls. A step is a sweep over all of them,
+    after a rotation of Q and Q_perp, each within its span, to the principal axes of X ·(I, Q, ...,
+    Q). It skips a plane if the derivative along it is below 2/n `threshold` times the gradient at
+    the beginning of the sweep (the paper: the present gradient), so that all limits are critical
+    points.
 
-    A step is a sweep over all r(n - r) planes, after a rotation of Q and Q_perp, each within its
-    span, to the principal axes of X ·(I, Q, ..., Q). It skips a plane if the derivative of F along
-    it is below 2/n `threshold` times the gradient at the beginning of the sweep (the paper: the
-    present gradient), so that all limits are critical points. The paper rotates the whole tensor;
-    here blocks J of columns need only X ·(V, ..., V) with V = [Q, U_J], with the same result up to
-    rounding. The run fails if X ·(I, Q, ..., Q) vanishes at the first basis.
+    The paper rotates the whole tensor. Here blocks J of columns need only X ·(V, ..., V), V = [Q,
+    U_J], with the same result up to rounding. The run fails if X ·(I, Q, ..., Q) vanishes at the
+    first basis.
 
     Notes
     -----
     Flops are counted as in the paper: 6d n^(d - 1) + 6n for a rotation, `plane_flops` for a plane
-    that is tried, and 4n²N + 9n³ for the principal axes. Memory: that of `TensorCores.at` for r and
-    the columns of a block.
+    that is tried, and 4n²N + 9n³ for the principal axes. Memory: that of `TensorCores.at`.
 
     References
     ----------

@@ -63,10 +63,9 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
     """Khatri-Rao sketch: leading left singular vectors of mat(M)Ω, Ω of Gaussian rank-one columns.
 
     Column j of the sketch is the mean of x (x'w_1j) ... (x'w_(d-1)j) over the samples x, with
-    Gaussian vectors w. Sketches of parts of the samples add up exactly. Columns have unit length
-    before the singular value decomposition, since products of Gaussians are heavy-tailed. `power`
-    steps Q <- orth(mat(M) mat(M)'Q), all in the last step of the pass, need all samples at once.
-    `batch` changes only rounding.
+    Gaussian vectors w. Columns get unit length before the singular value decomposition, since
+    products of Gaussians are heavy-tailed. `power` steps Q <- orth(mat(M) mat(M)'Q), all in the
+    last step of the pass, need all samples at once. `batch` changes only rounding.
 
     Notes
     -----

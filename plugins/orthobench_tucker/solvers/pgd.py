@@ -84,9 +84,10 @@ class PGD(
       enough is tried again with a tenth of s (`orthobench_tucker.ascending`): F never falls.
 
     - "adagrad": gamma is `step` over the root of the sum of all squared gradients so far, for each
-      column (Algorithm 2, lines 4 to 6). gamma_0 is 1e-5 times the first gradient, since 1e-5
-      itself stops all motion on small data. Large steps may alternate between two subspaces (Remark
-      8, which means Algorithm 1, not 2). The run fails after eight returns without a gain.
+      column (Algorithm 2, lines 4 to 6). Its denominators begin at 1e-5 times the first gradient,
+      since 1e-5 itself stops all motion on small data. Large steps may alternate between two
+      subspaces (Remark 8, which means Algorithm 1, not 2). The run fails after eight returns
+      without a gain.
 
     - "constant": gamma is `step` / L with L = 2d(d - 1) sigma², sigma the spectral norm of mat(X).
       With `step` <= 1 F never falls (proof on the page of this method), which makes the bound of

@@ -85,13 +85,13 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
 
     Each step follows the geodesic in the direction H grad F, where H approximates the inverse
     Hessian of -F, to a point that meets the strong Wolfe conditions. Parallel transport moves H
-    there, and the step and the change of the gradient update it: ``lbfgs`` keeps the last `memory`
-    of these pairs, ``bfgs`` a matrix in local coordinates with ((n - r) r)² entries. H is reset if
-    its direction does not point upward.
+    there. The step and the change of the gradient update it: ``lbfgs`` keeps the last `memory` of
+    these pairs, ``bfgs`` a matrix in local coordinates. H is reset if its direction does not point
+    upward.
 
-    With ``preconditioned``, this project's, the initial H is the inverse of V -> V (Q'∇F), so that
-    the first step is close to one of the power iteration; otherwise it is a multiple of the
-    identity, as in the paper. The run also ends if the gradient is rounding (`stop_at_rounding`).
+    With ``preconditioned``, this project's, the initial H is the inverse of V -> V (Q'∇F), else a
+    multiple of the identity, as in the paper. The run also ends if the gradient is rounding
+    (`stop_at_rounding`).
 
     Notes
     -----
@@ -225,14 +225,9 @@ def wolfe_search(
 
     F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9 F'(0). Trials within a bracket are maximizers of
     the cubic through both ends. A trial at the maximum t, `longest`, needs only the first
-    condition. `probe` maps t to a trial.
-
-    Returns
-    -------
-    Trial or None
-        The last lower end of the bracket if no trial is flat enough, None if none of 25 has risen.
-    int
-        Number of trials, each one evaluation of F and its slope.
+    condition. `probe` maps t to a trial, one evaluation of F and its slope. Returns the last lower
+    end of the bracket if no trial is flat enough, None if none of 25 has risen; and the number of
+    trials.
     """
     low, high = start, None
     t = min(1.0, longest)

@@ -19,17 +19,11 @@ class SHOEVD(StreamingTucker):
         gamma <- (gamma² + |g|²)^(1/2) for each column g of G
         Q <- qr(Q + step G / gamma)
 
-    gamma starts at 1e-5 times the norm of the first gradient that is not zero; the paper's plain
-    1e-5 stops all motion if |G| is far smaller. Misprint corrected: line 6 of Algorithm 3 has
-    gamma_t for gamma_{t-1} on the right-hand side. The run fails at a batch whose gradient
+    gamma starts at 1e-5 times the norm of the first gradient that is not zero, since 1e-5 itself
+    stops all motion if |G| is far smaller; the paper's `step` of 0.05 (section 4.3) hardly moves Q.
+    Misprint corrected: line 6 of Algorithm 3 has gamma_t for gamma_{t-1} on the right-hand side.
+    The square of a batch's moment has a bias of order 1/b. The run fails at a batch whose gradient
     overflows.
-
-    Parameters
-    ----------
-    step : float
-        c_1. With AdaGrad as printed the paper's 0.05 (section 4.3) hardly moves Q.
-    batch : int
-        b_1. The square of a batch's moment has a bias of order 1/b.
 
     Notes
     -----

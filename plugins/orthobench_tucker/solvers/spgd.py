@@ -35,29 +35,15 @@ for _part in GRAM_FORM[:2]:
 class SPGD(StreamingTucker):
     """Scalable projected gradient ascent of |M ·(Q, ..., Q)|² on batches of samples, with AdaGrad.
 
-    Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, for each batch X (n, b), with an
-    entrywise power [d-1]::
-
-        G = (2d/b²) X (X'QQ'X)^[d-1] X'Q
-        gamma <- (gamma² + |g|²)^(1/2) for each column g of G
-        Q <- qr(Q + step G / gamma)
-
-    gamma starts in both phases as in `shoevd`. The gradient comes from the b-by-b Gram matrix, as
-    printed, or from the core of the batch, whichever is smaller. Batches bias the objective: E
-    F_t(Q) = (1 - 1/b) F(Q) + (1/b) E|Q'x|^(2d).
+    Phase I is `shoevd`, for `hoevd_steps` steps; without it about half of the runs end in a bad
+    local maximum. Phase II does the same along G = (2d/b²) X (X'QQ'X)^[d-1] X'Q for each batch X
+    (n, b), from the b-by-b Gram matrix, as printed, or from the core of the batch, whichever is
+    smaller. Large steps make it the power iteration. Batches bias the objective: E F_t(Q) = (1 -
+    1/b) F(Q) + (1/b) E|Q'x|^(2d).
 
     Misprints corrected in Algorithm 2: the factor 2d/b² in line 3 is printed 2d/b; gamma_2 starts
     at t = T_1, and T_2 is the number of iterations of Phase II (Table 2). The run fails at a batch
     whose gradient overflows.
-
-    Parameters
-    ----------
-    step : float
-        c_2. Large values make it the power iteration Q <- qr(G / gamma).
-    hoevd_steps : int
-        T_1; without Phase I about half of the runs end in a bad local maximum.
-    hoevd_batch : int, optional
-        b_1, at most `batch`, which is the default.
 
     Notes
     -----

@@ -71,21 +71,18 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
 
     Each step approximately maximizes F + <grad F, V> + <V, Hess F[V]> / 2 within a radius, by the
     method of Steihaug and Toint, to a residual of min(0.1, |grad F| / F) times the initial one. The
-    next point is orth(Q + V), if F gains at least a tenth of the prediction. Convergence to a
-    nondegenerate maximum is quadratic; directions of positive curvature lead away from saddle
-    points.
+    next point is orth(Q + V), if F gains at least a tenth of the prediction.
 
     With ``preconditioned``, this project's, the subproblem is posed in the scaled metric of V -> V
-    (Q'∇F), and takes fewer products if some factors are stronger than others. Near rounding the
-    gain comes from the derivatives at both ends (`gain`), not from Manopt's regularized ratio,
-    which accepts every step there. The run also ends if the gradient is rounding
-    (`stop_at_rounding`).
+    (Q'∇F). Near rounding the gain comes from the derivatives at both ends (`gain`), not from
+    Manopt's regularized ratio, which accepts every step there. The run also ends if the gradient is
+    rounding (`stop_at_rounding`).
 
     Notes
     -----
     A step: one evaluation of F and its gradient, and a Hessian-vector product for each inner
-    iteration. With samples a product costs up to two evaluations; with an explicit tensor of order
-    three or more it reads only `PartialCores.pairs`, n² C(r + d - 3, d - 2) doubles.
+    iteration. With samples a product costs up to two evaluations; with a tensor of order three or
+    more it reads only `PartialCores.pairs`, n² C(r + d - 3, d - 2) doubles.
 
     References
     ----------
@@ -180,21 +177,13 @@ def truncated_cg(
     reduction: float,
     most: int,
 ) -> Step:
-    """Maximize <g, V> + <V, HV> / 2 over |V|_M <= radius approximately.
+    """Maximize <g, V> + <V, HV> / 2 over |V|_M <= radius approximately, |V|_M² = <V, V M>.
 
     Conjugate gradients from zero, preconditioned by M. They end at the boundary if they cross it or
     meet a direction P with <P, HP> >= 0, else once the residual g + HV has fallen by `reduction`,
-    in the norm of M^-1, or after `most` products. One product, 2nr² flops and about 18nr for each
-    iteration.
-
-    Parameters
-    ----------
-    gradient : ndarray, shape (n, r)
-        g.
-    product : callable
-        Maps V to HV.
-    inverse : ndarray, shape (r, r)
-        M^-1, symmetric and positive definite, acting from the right; |V|_M² = <V, V M>.
+    in the norm of M^-1, or after `most` products. The `gradient` is g (n, r), `product` maps V to
+    HV, and `inverse` is M^-1 (r, r), symmetric and positive definite. One product, 2nr² flops and
+    about 18nr for each iteration.
 
     References
     ----------
