@@ -154,8 +154,8 @@ def gain(
 ) -> float:
     """Return the gain of F from `before` to `after` along a curve with `slopes` at both ends.
 
-    The difference or, if its relative change is below `resolved`, the trapezoidal rule with the
-    slopes, which then is far more accurate (Hager and Zhang 2005, the approximate Armijo
+    The difference or, if it and the slopes are at most `resolved` times F, the trapezoidal rule
+    with the slopes, which then is far more accurate (Hager and Zhang 2005, the approximate Armijo
     condition). The curve's parameter goes from 0 to 1.
     """
     difference = after - before

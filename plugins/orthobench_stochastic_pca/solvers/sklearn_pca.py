@@ -159,7 +159,7 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
 
     def fit(self, estimator: Any, X: Array) -> None:
         """Show a batch to the estimator."""
-        with np.errstate(invalid="ignore"):  # the variances of a single sample, which nobody reads
+        with np.errstate(invalid="ignore"):  # variances of a single sample
             estimator.partial_fit(X)
 
     def step(self, oracle: SampleOracle, state: IncrementalState) -> None:
