@@ -22,8 +22,7 @@ import numpy as np
 import pytest
 from orthobench_tucker import SampleMoment, symmetric_tucker
 from orthobench_tucker._kernels.partial_cores import SampleCores
-from orthobench_tucker.full_tensors import moment_tensor
-from orthobench_tucker.sample_moments import monomials
+from orthobench_tucker.sample_moments import moment_tensor, monomials
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.pgd import PGD
 from peers import imported

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from orthobench_tucker import symmetric_tucker
 from orthobench_tucker._kernels.partial_cores import TensorCores
-from orthobench_tucker.full_tensors import moment_tensor, partial_core
+from orthobench_tucker.sample_moments import moment_tensor, tensor_core
 from orthobench_tucker.solvers.hooi import HOOI
 from orthobench_tucker.solvers.jacobi_tucker import JacobiTucker
 from peers import imported
@@ -102,11 +102,11 @@ def test_partial_cores_against_tensordot(best_in_turns, report, name, n, order):
     cores = TensorCores(T)
     ours = (lambda: cores.at(Q)) if name == "at" else (lambda: cores.along(Q, Q, cores.pairs(Q)))
     opponents = {
-        "tensordots of at": lambda: partial_core(T, Q),
+        "tensordots of at": lambda: tensor_core(T, Q),
         "reading the tensor": lambda: np.vdot(T, T),
     }
     fast, slow, read = best_in_turns(f"partial cores n={n} d={order}", ours, opponents)
-    np.testing.assert_allclose(cores.at(Q), partial_core(T, Q), rtol=1e-9, atol=1e-9 * abs(T).max())
+    np.testing.assert_allclose(cores.at(Q), tensor_core(T, Q), rtol=1e-9, atol=1e-9 * abs(T).max())
     what = f"{name}, d = {order}, {1e6 * fast:.0f} us : tensordots of at"
     row(report, what, n, slow, fast, bound=f"{fast / read:.1f} reads")
 
