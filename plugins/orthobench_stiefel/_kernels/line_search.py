@@ -29,12 +29,7 @@ ROUNDING = 4
 class Reference:
     """The reference cost C of Zhang and Hager (2004), a weighted mean of the costs so far.
 
-    Attributes
-    ----------
-    weight : float
-        The sum Q of the weights.
-    eps : float
-        The rounding unit.
+    `weight` is the sum Q of the weights, `eps` the rounding unit.
     """
 
     cost: Any

@@ -13,13 +13,7 @@ from orthobench_stiefel import Stiefel, StiefelOracle, instance
 
 
 class AssignmentOracle(StiefelOracle):
-    """The oracle of tr(A'YBY')/|B|² with Y = X∘X.
-
-    Parameters
-    ----------
-    A, B : ndarray, shape (n, n)
-        Symmetric.
-    """
+    """The oracle of tr(A'YBY')/|B|² with Y = X∘X, for symmetric A and B (n, n)."""
 
     portable = True
 
@@ -51,8 +45,8 @@ class QuadraticAssignment(Stiefel):
     """Minimize tr(A'(X∘X)B(X∘X)')/|B|² over orthogonal X, with a planted permutation.
 
     B is a random symmetric matrix and A = -PBP' for a random permutation P. Squares X∘X are doubly
-    stochastic, of norm at most one, so that -1, attained at P, is the global minimum. There are
-    many local minima; every signed permutation is a stationary point.
+    stochastic, so that -1, attained at P, is the global minimum. There are many local minima;
+    every signed permutation is a stationary point.
 
     References
     ----------

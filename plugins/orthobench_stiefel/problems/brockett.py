@@ -14,15 +14,7 @@ from orthobench_stiefel import Stiefel, StiefelOracle, instance
 
 
 class WeightedTraceOracle(StiefelOracle):
-    """The oracle of tr(X'AXN).
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, n)
-        Symmetric.
-    weights : ndarray, shape (p,)
-        The diagonal of N.
-    """
+    """The oracle of tr(X'AXN), for a symmetric A (n, n) and the diagonal `weights` (p,) of N."""
 
     portable = True
 
@@ -62,9 +54,9 @@ class WeightedTraceOracle(StiefelOracle):
 class StiefelBrockett(Stiefel):
     """Minimize tr(X'AXN) for a symmetric positive A and N = diag(p, p-1, ..., 1)/p.
 
-    A = QDQ' for a random orthogonal Q. Eigenvalues go from 1/condition to 1 in geometric
-    progression. The optimum are the eigenvectors of the p smallest, in increasing order, up to
-    signs. There are no other local minima.
+    A = QDQ' for a random orthogonal Q, with eigenvalues in geometric progression from 1/condition
+    to 1. The optimum are the eigenvectors of the p smallest, in increasing order, up to signs.
+    There are no other local minima.
 
     References
     ----------
@@ -93,14 +85,9 @@ class StiefelBrockett(Stiefel):
 
 @dataclass(frozen=True)
 class Gap:
-    """The cost minus its minimum, without cancellation.
+    """The cost minus its minimum, without cancellation: sum_ij W_ij² (d_i - d_j) N_j, W = Q'X.
 
-    With W = Q'X it is sum_ij W_ij² (d_i - d_j) N_j. 2n²p flops.
-
-    Attributes
-    ----------
-    losses : ndarray, shape (n, p)
-        (d_i - d_j) N_j.
+    `losses` (n, p) are (d_i - d_j) N_j. 2n²p flops.
     """
 
     Q: Array

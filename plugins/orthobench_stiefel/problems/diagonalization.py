@@ -19,12 +19,9 @@ STILL = 1e-12
 
 
 class OffDiagonalOracle(FiniteSumOracle):
-    """The oracle of the mean over k of |off(X'C_kX)|², off without the diagonal.
+    """The oracle of the mean of |off(X'C_kX)|², off without the diagonal.
 
-    Parameters
-    ----------
-    C : ndarray, shape (K, n, n)
-        Symmetric.
+    The C (K, n, n) are symmetric.
     """
 
     portable = True
@@ -66,8 +63,8 @@ class JointDiagonalization(Stiefel):
     """Minimize the mean of |off(X'C_kX)|² for C_k = QD_kQ' + noise over orthogonal X.
 
     Without noise the minimum is 0, at Q up to signs and order. With noise the reference is the
-    minimum that Jacobi rotations reach from Q; if a run finds a lower one, ``objective_gap`` is
-    negative.
+    minimum that Jacobi rotations reach from Q; a run may find a lower one, with negative
+    ``objective_gap``.
 
     References
     ----------
@@ -95,13 +92,7 @@ class JointDiagonalization(Stiefel):
 
 
 def least_off_diagonal(C: Array, Q: Array) -> float:
-    """Return the mean of |off(X'C_kX)|² at the minimum that Jacobi rotations reach from Q.
-
-    Raises
-    ------
-    DataError
-        If the rotations do not settle.
-    """
+    """Return the mean of |off(X'C_kX)|² that Jacobi rotations reach from Q, or raise DataError."""
     M = Q.T @ C @ Q
     n = len(Q)
     for _ in range(SWEEPS):

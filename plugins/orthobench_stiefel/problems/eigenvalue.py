@@ -27,7 +27,7 @@ DAMPING = 0.3
 class KohnShamOracle(StiefelOracle):
     """The oracle of tr(X'LX)/2 + alpha/4 r'L⁻¹r with r_i = |row i of X|².
 
-    L is the tridiagonal matrix of -1, 2, -1; a solution of a system with it takes 8n flops.
+    L is tridiagonal with -1, 2, -1; a solution of a system with it takes 8n flops.
     """
 
     portable = True
@@ -88,9 +88,9 @@ class KohnShamOracle(StiefelOracle):
 class NonlinearEigenvalue(Stiefel):
     """Minimize tr(X'LX)/2 + alpha/4 r'L⁻¹r, r_i = |row i of X|², for a discrete Laplacian L.
 
-    At a minimum the columns span eigenvectors of H(X) = L + alpha diag(L⁻¹r). The energy is a
-    convex function of XX': if they are the p lowest eigenvectors, the minimum is global. The
-    reference is such a point, found by self-consistent iteration with Anderson mixing to 1e-12.
+    At a minimum the columns span eigenvectors of H(X) = L + alpha diag(L⁻¹r). The energy is convex
+    in XX': if they are the p lowest eigenvectors, the minimum is global. The reference is such a
+    point, found by self-consistent iteration with Anderson mixing to 1e-12.
 
     References
     ----------
@@ -121,13 +121,7 @@ def solved_by_sums(density: Any) -> Any:
 
 
 def self_consistent(oracle: KohnShamOracle) -> Array:
-    """Return the p lowest eigenvectors for their own density.
-
-    Raises
-    ------
-    DataError
-        If the iteration does not settle.
-    """
+    """Return the p lowest eigenvectors for their own density; DataError if they do not settle."""
     density = np.full(oracle.n, oracle.k / oracle.n)
     densities, changes = list[Array](), list[Array]()
     for _ in range(ITERATIONS):

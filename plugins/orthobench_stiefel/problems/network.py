@@ -27,14 +27,7 @@ SHARES = (0.5, 0.7)
 class NetworkOracle(FiniteSumOracle):
     """The oracle of the mean cross-entropy of the network relu(AX)C.
 
-    Parameters
-    ----------
-    A : ndarray, shape (N, n)
-        Images.
-    Y : ndarray, shape (N, 10)
-        Classes, one-hot.
-    C : ndarray, shape (p, 10)
-        The fixed weights of the last layer.
+    A (N, n) are images, Y (N, 10) their classes, one-hot, and C (p, 10) the fixed last layer.
     """
 
     def __init__(self, A: Array, Y: Array, C: Array) -> None:
@@ -86,15 +79,13 @@ class OrthogonalNetwork(Stiefel):
     """Train the orthogonal layer X of the network relu(AX)C on handwritten digits.
 
     The last layer C is drawn once and not trained. Images are centred, scaled to a mean square of
-    one, and split at random 50/20/30 into training, validation and test parts.
-
-    The judge also reports ``test_loss``, the primary metric, ``validation_loss``, and
-    ``test_error``, the share of wrong classes in the test part.
+    one, and split at random 50/20/30 into training, validation and test parts. The primary metric
+    is ``test_loss``; ``test_error`` is the share of wrong classes.
 
     References
     ----------
-    Arjovsky, Shah and Bengio 2016, "Unitary evolution recurrent neural networks", for networks with
-    orthogonal layers; Alpaydin and Kaynak 1998 and LeCun, Cortes and Burges, for the images.
+    Arjovsky, Shah and Bengio 2016, "Unitary evolution recurrent neural networks", for networks
+    with orthogonal layers; Alpaydin and Kaynak 1998 and LeCun, Cortes and Burges, for the images.
     """
 
     name = "orthogonal-network"
@@ -134,14 +125,7 @@ class OrthogonalNetwork(Stiefel):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The network on images not used for training.
-
-    Attributes
-    ----------
-    V, V_classes, T, T_classes : ndarray
-        Images and their classes, for validation and test.
-    C : ndarray, shape (p, 10)
-    """
+    """The network on images not used for training: V for validation, T for test, and C (p, 10)."""
 
     V: Array
     V_classes: Array

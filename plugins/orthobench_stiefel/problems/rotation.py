@@ -20,13 +20,9 @@ LEVELS = 7
 
 
 class KurtosisOracle(FiniteSumOracle):
-    """The oracle of the kurtosis of the entries of WX: their mean fourth power over m².
+    """The oracle of the kurtosis of the entries of WX, W (rows, n).
 
-    m is the mean square of the entries of W, which rotations do not change.
-
-    Parameters
-    ----------
-    W : ndarray, shape (rows, n)
+    It is their mean fourth power over m², m the mean square of the entries of W.
     """
 
     portable = True
@@ -68,16 +64,14 @@ class KurtosisOracle(FiniteSumOracle):
 class WeightRotation(Stiefel):
     """Rotate heavy-tailed activations W so that the kurtosis of their entries is minimal.
 
-    The kurtosis is a smooth proxy of the error of rounding to four bits. The rows of W are
-    multiples of the rows of a random orthogonal Q, by factors with Student's t distribution. For
-    rows of length d the kurtosis is at least N sum d⁴/(sum d²)², attained at X = Q'H/sqrt(n), H a
-    Hadamard matrix, so that n is a power of two.
+    The kurtosis is a smooth proxy of ``rounding_error``, |WX - rounded to four bits|/|W|. The rows
+    of W are multiples of the rows of a random orthogonal Q, by factors with Student's t
+    distribution. For rows of length d the kurtosis is at least N sum d⁴/(sum d²)², attained at X =
+    Q'H/sqrt(n), H a Hadamard matrix, so that n is a power of two.
 
     With ``outliers`` the entries of W have that distribution, and that number of random columns is
     twelve times as large. Then ``objective_gap`` is the kurtosis above a bound that no rotation
     need attain.
-
-    The judge also reports ``rounding_error``, |WX - rounded|/|W|.
 
     References
     ----------

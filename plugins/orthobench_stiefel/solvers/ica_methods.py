@@ -16,13 +16,7 @@ from orthobench_stiefel.orthogonal_group import ComponentsOracle
 
 
 class Unmixing(NamedTuple):
-    """The result of a library.
-
-    Attributes
-    ----------
-    rows : ndarray, shape (n, n)
-        W, to be applied to samples.
-    """
+    """The result of a library: `rows` (n, n), W, to be applied to samples."""
 
     rows: Array
     iterations: int
@@ -64,9 +58,8 @@ class Components(Rerun[ComponentsOracle]):
 class SklearnFastICA(Components):
     """scikit-learn's FastICA: all components at once, by the fixed point of fourth moments.
 
-    It ends if no row turns by more than the tolerance, quadratic in the error.
-
-    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run.
+    It ends if no row turns by more than the tolerance, quadratic in the error. It is re-run with
+    growing ``max_iter``; each point of the trace has the time of its own run.
 
     Notes
     -----
@@ -99,13 +92,8 @@ class PicardO(Components):
     """Picard-O: L-BFGS on the orthogonal group, preconditioned by the Hessian for unmixed sources.
 
     Its density has fourth moments, with signs for light and heavy tails. It ends if the largest
-    entry of the relative gradient is below the tolerance.
-
-    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run.
-
-    Notes
-    -----
-    Counted as `sklearn-fastica`; trials of its line search are not. Memory: 4Nn.
+    entry of the relative gradient is below the tolerance. It is re-run like `sklearn-fastica`, and
+    counted like it, without the trials of its line search. Memory: 4Nn.
 
     References
     ----------

@@ -18,12 +18,7 @@ from orthobench_stiefel.spectral import SpectralDescent, msign
 
 @dataclass(slots=True, kw_only=True)
 class SpelState(Iterate):
-    """The iterate and the sum of gradients.
-
-    Attributes
-    ----------
-    mean : ndarray, shape (n, p)
-    """
+    """The iterate and the sum of gradients, `mean` (n, p)."""
 
     mean: Array
 
@@ -33,15 +28,8 @@ class SPEL(SpectralDescent[SpelState]):
     """X <- msign(X - t msign(P(G))), with the projection P(G) = G - X sym(X'G) and polar factors.
 
     Steps have spectral norm t: with ``schedule = constant`` the run ends in a circle of that size
-    around an optimum.
-
-    Parameters
-    ----------
-    schedule : {"constant", "1/sqrt(t)", "1/t"}
-    momentum : float
-        G is the sum B <- bB + G, which is projected.
-    projection : bool
-        Without it the direction is msign(G), as in a public implementation until September 2026.
+    around an optimum. With momentum G is the sum B <- bB + G, which is projected. Without
+    ``projection`` the direction is msign(G), as in a public implementation until September 2026.
 
     Notes
     -----

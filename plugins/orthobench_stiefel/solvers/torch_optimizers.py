@@ -15,7 +15,7 @@ from orthobench_stiefel import StiefelOracle
 from orthobench_stiefel.descent import Iterate, batch_parameter, check_batch, momentum_parameter
 
 MAPS = {"matrix-exp": 45, "cayley": 6, "householder": 4}
-"""Parametrizations of torch, and about how many (n, n) products each takes, the last (n, n, p)."""
+"""Parametrizations of torch, and the number of (n, n) products of each, the last (n, n, p)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,7 +33,7 @@ def step_parameter() -> Any:
 
 
 class TorchPeer(Peer[StiefelOracle, TorchState]):
-    """Base of optimizers of torch, which get the gradient of the oracle and never converge."""
+    """Base of optimizers of torch, which never converge."""
 
     extra: ClassVar[str] = "peers-torch"
 
@@ -74,7 +74,7 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
 
 
 def _memory(optimizer: Any, point: Any) -> dict[str, Any]:
-    """Return the state of an optimizer of one point: counters and means.
+    """Return the counters and means of an optimizer of one point.
 
     Torch's ``load_state_dict`` turns counters into 32-bit floats, and geoopt has its own tensors.
     """
@@ -99,10 +99,6 @@ class TorchOrthogonal(TorchPeer):
 
     X = X0 f(W), with the start X0 completed to n columns and a free W (n, p): ``matrix-exp`` and
     ``cayley`` of a skew-symmetric (n, n) matrix, ``householder`` a product of p reflections.
-
-    Parameters
-    ----------
-    map : {"matrix-exp", "cayley", "householder"}
 
     Notes
     -----
@@ -238,11 +234,7 @@ class GeooptAdam(Geoopt):
 class PogoTorch(TorchPeer):
     """The authors' POGO, with their SGD or VectorAdam, judged at the nearest feasible point.
 
-    Parameters
-    ----------
-    base : {"sgd", "vector-adam"}
-    momentum : float
-        For sgd; the first buffer is (1 + momentum) G.
+    The first buffer of ``sgd`` is (1 + momentum) G.
 
     Notes
     -----
