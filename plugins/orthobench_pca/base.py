@@ -15,17 +15,7 @@ from orthobench_pca.oracle import PCAOracle
 
 @dataclass(slots=True, kw_only=True)
 class PCAState(State):
-    """A basis, and the cost of it.
-
-    Attributes
-    ----------
-    basis : ndarray, shape (n, k)
-        Orthonormal, the leading component first.
-    passes, products
-        See `PCASolution`.
-    tolerance : float, optional
-        See `Solution`; set when the method ends.
-    """
+    """A basis (n, k), orthonormal, the leading component first, and its cost (`PCASolution`)."""
 
     basis: Array
     rng: np.random.Generator
@@ -60,7 +50,7 @@ class Found(NamedTuple):
     tolerance : float, optional
         See `Solution`.
     reason : str
-        Why it failed, or its message at the end.
+        The failure, or a message at the end.
     """
 
     basis: Any
@@ -70,13 +60,10 @@ class Found(NamedTuple):
 
 
 class DirectSolver(PCASolver[PCAState]):
-    """Base of methods with one step.
-
-    Subclasses write `components`.
-    """
+    """Base of methods with one step, whose subclasses write `components`."""
 
     known_passes: ClassVar[bool] = True
-    """Whether what is read is known."""
+    """Whether the passes are known."""
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> PCAState:
         """Begin at the common start."""

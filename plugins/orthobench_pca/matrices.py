@@ -34,8 +34,6 @@ class Matrix(ABC):
 
     Attributes
     ----------
-    X, dtype
-        See Parameters.
     unit : float
         The power of two by which entries were divided.
     """
@@ -275,7 +273,6 @@ def _map_of(X: Any) -> tuple[Any, ...] | None:
 
 
 def _by_rows(blocks: Iterator[Any], V: Any, shift: Any) -> tuple[Any, Any, int]:
-    """Return the result of `Matrix.normal_times` from blocks of rows, read once."""
     product, sums = np.zeros(V.shape, V.dtype), np.zeros(V.shape[1], V.dtype)
     for block in blocks:
         U = block @ V
@@ -286,7 +283,6 @@ def _by_rows(blocks: Iterator[Any], V: Any, shift: Any) -> tuple[Any, Any, int]:
 
 
 def _some_at_once(X: Any, V: Any) -> Any:
-    """Return XV of a sparse matrix, `COLUMNS` of V at a time."""
     parts = range(0, V.shape[1], COLUMNS)
     return np.hstack([X @ np.ascontiguousarray(V[:, at : at + COLUMNS]) for at in parts])
 

@@ -51,7 +51,7 @@ class PCAOracle(Oracle):
 
     @property
     def X(self) -> Any:
-        """The matrix as the user has it, for libraries; `count` their readings."""
+        """The matrix as the user has it, for libraries; `count` its readings."""
         return self.matrix.X
 
     @property
@@ -153,13 +153,7 @@ class PCAOracle(Oracle):
 
 
 def finite(found: Array) -> Array:
-    """Return a product of X.
-
-    Raises
-    ------
-    DataError
-        If it is not finite.
-    """
+    """Return a product of X; DataError if it is not finite."""
     if not np.isfinite(found.sum()) and not np.isfinite(found).all():
         raise DataError("X has entries that are NaN or infinite, or overflow: remove or rescale")
     return found

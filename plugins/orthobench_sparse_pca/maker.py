@@ -62,11 +62,11 @@ def sparse_pca(
     m : int
         Number of components, 1 <= m <= min(d, N).
     test : ndarray, shape (M, d), optional
-        Samples that the judge measures on; default: `X`.
+        Samples that the judge measures on [default: `X`].
     center : bool
-        Whether the means of the columns of X are subtracted, from the test part too. Pass False for
-        centred data or second moments; sparse PCA is about covariances (Zou, Hastie and Tibshirani
-        2006; Journee et al. 2010, section 1).
+        Subtract the means of the columns of X, from the test part too. Pass False for centred data
+        or second moments; sparse PCA is about covariances (Zou, Hastie and Tibshirani 2006;
+        Journée et al. 2010, section 1).
     passes : int
         Maximum number of passes of streaming solvers over the samples.
     order : ndarray of int, shape (N,), optional
@@ -83,8 +83,7 @@ def sparse_pca(
     Returns
     -------
     Instance
-        Its points are loadings (d, m); its metrics are those of
-        `orthobench_sparse_pca.judge.Judge`.
+        Its points are loadings (d, m), with the metrics of `orthobench_sparse_pca.judge.Judge`.
 
     Raises
     ------

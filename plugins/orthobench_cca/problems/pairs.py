@@ -173,7 +173,6 @@ class NpyCCA(CCA):
 
 
 def _of_file(path: str, read: Callable[[Path], T]) -> T:
-    """Return the arrays of a file, or name it."""
     try:
         return read(Path(path).expanduser())
     except FileNotFoundError:

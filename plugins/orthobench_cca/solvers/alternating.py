@@ -18,24 +18,11 @@ GAIN, STALLED = 1e-12, 50
 
 @dataclass(slots=True, kw_only=True)
 class AlternatingState(State):
-    """The weights, and the maps of the regressions.
+    """The weights A (p, k) and B (q, k), the covariances, and the maps of the regressions.
 
-    Attributes
-    ----------
-    A : ndarray, shape (p, k)
-    B : ndarray, shape (q, k)
-    regressed : ndarray, shape (p, k)
-        A before normalization: the last regression on x.
-    xx : ndarray, shape (p, p)
-    yy : ndarray, shape (q, q)
-        The covariances.
-    to_x : ndarray, shape (p, q)
-        S_xx^-1 S_xy.
-    to_y : ndarray, shape (q, p)
-    least, most : float
-        The square of the smallest move; the largest sum of correlations.
-    stalled : int
-        Steps since either changed.
+    `to_x` (p, q) is S_xx^-1 S_xy, `to_y` (q, p) likewise; `regressed` is A before normalization.
+    `least` is the square of the smallest move, `most` the largest sum of correlations, and
+    `stalled` the number of steps since either changed.
     """
 
     A: Array
@@ -55,15 +42,9 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     """Alternating least squares: A <- S_xx^-1 S_xy B, normalized, then B likewise from A.
 
     Normalization is A <- A (A'S_xx A)^-½, which maximizes tr(A'S_xy B) for given B: the objective
-    never falls. The error falls by (rho_(k+1) / rho_k)² a step.
-
-    It ends if coefficients move by at most `tolerance` in the metric of S_xx, or after 50 steps in
-    which neither moves shrink nor correlations grow.
-
-    Parameters
-    ----------
-    tolerance : float
-        Zero never ends the run.
+    never falls. The error falls by (rho_(k+1) / rho_k)² a step. It ends if coefficients move by at
+    most `tolerance` in the metric of S_xx, or after 50 steps in which neither moves shrink nor
+    correlations grow; with tolerance 0 never.
 
     Notes
     -----

@@ -14,16 +14,9 @@ from orthobench_cca.oracle import PairsOracle, halves
 
 @dataclass(slots=True, kw_only=True)
 class AppGradState(State):
-    """The augmented weights, and those normalized on the last batch.
+    """The augmented weights (p, k) and (q, k), and those normalized on the last batch.
 
-    Attributes
-    ----------
-    free_a, A : ndarray, shape (p, k)
-    free_b, B : ndarray, shape (q, k)
-        For data in `units`.
-    units : tuple of float
-        The root of the mean |x|² and |y|² of the first batch; 1 if steps are absolute, or data
-        zero.
+    Data are in `units`: the root of the mean |x|² and |y|² of the first batch, or 1.
     """
 
     free_a: Array
@@ -42,13 +35,6 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
     ridge I of the batch; likewise G and B with the previous A. At the canonical variables F = A
     diag(correlations) is a fixed point of the expected step. L is the mean |x|² of the batch, |y|²
     for the other half.
-
-    Parameters
-    ----------
-    batch : int
-        Pairs in a batch, at least k.
-    relative : bool
-        Whether both halves are divided by their root mean square in the first batch.
 
     Notes
     -----
@@ -121,7 +107,6 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
 
 
 def _size(X: Array) -> float:
-    """Return the root of the mean square of the lengths of rows; 1 if all are zero."""
     largest = float(np.abs(X).max(initial=0.0)) or 1.0
     return largest * float(np.linalg.norm(X / largest)) / len(X) ** 0.5 or 1.0
 

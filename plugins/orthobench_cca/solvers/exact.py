@@ -14,13 +14,7 @@ from orthobench_cca.oracle import PairsMatrices
 
 @dataclass(slots=True, kw_only=True)
 class ExactState(State):
-    """The weights.
-
-    Attributes
-    ----------
-    point : ndarray, shape (p + q, k)
-        A above B; the common start before the only step.
-    """
+    """The weights, A above B; the common start before the only step."""
 
     point: Array
 
@@ -30,14 +24,9 @@ class Exact(Solver[PairsMatrices, ExactState]):
     """Canonical variables from the singular value decomposition of the whitened covariance.
 
     With W_x'(S_xx + ridge I)W_x = I and W_y likewise, W_x'S_xy W_y = U R V' has the canonical
-    correlations R, and A = W_x U, B = W_y V.
-
-    Parameters
-    ----------
-    by : {"shape", "gram", "qr"}
-        Whiten by covariances (``"gram"``), or by QR decompositions of the data, which keep digits
-        of ill-conditioned data. ``"shape"``: by Gram if there are at least as many pairs as
-        columns.
+    correlations R, and A = W_x U, B = W_y V. QR decompositions of the data keep digits of
+    ill-conditioned data; ``by = "shape"`` takes covariances if there are at least as many pairs as
+    columns.
 
     Notes
     -----

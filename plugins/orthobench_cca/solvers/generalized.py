@@ -17,14 +17,7 @@ SHIFT = 1.1
 
 @dataclass(slots=True, kw_only=True)
 class PencilState(State):
-    """The eigenvectors found so far.
-
-    Attributes
-    ----------
-    X : ndarray, shape (n, k)
-    shift : float
-        The multiple of B that `genelink` adds to A.
-    """
+    """The eigenvectors X (n, k) so far, and the `shift` times B that `genelink` adds to A."""
 
     X: Array
     shift: float = 0.0
@@ -76,20 +69,11 @@ class GeneralizedExact(PencilSolver):
 class GenELinK(PencilSolver):
     """Inverse-free subspace iteration: X <- B^-1 A X approximately, normalized in the metric B.
 
-    The linear systems BZ = AX are solved by a few conjugate gradients from X (X'BX)^-1 X'AX.
-    Normalization is X <- Z (Z'BZ)^-½.
-
-    The plain method converges to the eigenvalues of largest absolute value. So if a Ritz value of X
-    is negative, A becomes A + shift B, with a shift of 1.1 times its size.
-
-    It ends if X moves by at most `tolerance` in the metric B, beyond its span.
-
-    Parameters
-    ----------
-    inner : int
-        Number of conjugate gradients a step.
-    tolerance : float
-        Zero never ends the run.
+    The linear systems BZ = AX are solved by `inner` conjugate gradients from X (X'BX)^-1 X'AX.
+    Normalization is X <- Z (Z'BZ)^-½. The plain method converges to the eigenvalues of largest
+    absolute value. So if a Ritz value of X is negative, A becomes A + shift B, with a shift of 1.1
+    times its size. It ends if X moves by at most `tolerance` in the metric B, beyond its span;
+    with tolerance 0 never.
 
     Notes
     -----
@@ -154,5 +138,4 @@ def conjugate_gradients(B: Array, right: Array, Z: Array, count: int) -> Array:
 
 
 def _ratio(over: Array, under: Array) -> Array:
-    """Return ratios, 0 if the divisor vanishes."""
     return np.divide(over, under, out=np.zeros_like(over), where=under > 0)

@@ -18,13 +18,7 @@ ROWS_OF_UNIT = 1000
 
 @dataclass(slots=True, kw_only=True)
 class FittedState(State):
-    """The weights.
-
-    Attributes
-    ----------
-    point : ndarray, shape (p + q, k)
-        The common start before the only step.
-    """
+    """The weights; the common start before the only step."""
 
     point: Array
 
@@ -68,13 +62,6 @@ class SklearnCCA(Fitted):
 
     Each component is found with the pseudo-inverses of both halves, and removed from them. The
     order need not be that of the correlations.
-
-    Parameters
-    ----------
-    most : int
-        Maximum number of alternations of a component, ``max_iter``.
-    tolerance : float
-        Change of the weights that ends them, its ``tol``.
 
     Notes
     -----
@@ -147,7 +134,6 @@ def _in_units(oracle: PairsOracle) -> tuple[Array, Array]:
 
 
 def _padded(weights: Any, k: int) -> Array:
-    """Return k columns; those that scikit-learn did not find are zero."""
     found = np.zeros((len(weights), k))
     found[:, : weights.shape[1]] = np.nan_to_num(weights)
     return found

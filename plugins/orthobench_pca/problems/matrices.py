@@ -210,8 +210,8 @@ class SparseTermsPCA(SparseCountsPCA):
 class NpyPCA(PrincipalComponents):
     """Your own matrix in a file, all of its rows.
 
-    A .npy file is mapped, and may be larger than memory. A .npz file has a sparse matrix as
-    `scipy.sparse.save_npz` writes it, or one array. `log1p` is the usual preparation of counts.
+    A .npy file is mapped, and may be larger than memory. A .npz file has a sparse matrix of
+    `scipy.sparse.save_npz`, or one array. `log1p` is the usual preparation of counts.
     """
 
     name = "npy-pca"
@@ -231,13 +231,7 @@ class NpyPCA(PrincipalComponents):
         return pca(X, self.k, self.center, self.scale)
 
     def checksum(self) -> str:
-        """Return a digest of size, modification time, and bytes at the ends.
-
-        Raises
-        ------
-        DataError
-            If it is missing or cannot be read.
-        """
+        """Return a digest of size, modification time, and bytes at the ends, or raise DataError."""
         file = Path(self.path).expanduser()
         try:
             status = file.stat()
@@ -252,13 +246,7 @@ class NpyPCA(PrincipalComponents):
 
 
 def read(file: Path) -> Any:
-    """Return the matrix of a file: mapped (.npy), or sparse or dense (.npz).
-
-    Raises
-    ------
-    DataError
-        If it is missing or no such file.
-    """
+    """Return the matrix of a file: mapped (.npy), or sparse or dense (.npz), or raise DataError."""
     from scipy.sparse import load_npz
 
     try:

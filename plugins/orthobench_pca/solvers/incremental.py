@@ -14,16 +14,9 @@ from orthobench_pca.oracle import PCAOracle
 
 @dataclass(slots=True, kw_only=True)
 class IncrementalState(PCAState):
-    """A summary of the rows so far.
+    """A summary of the `seen` rows so far, and their mean (n,).
 
-    Attributes
-    ----------
-    kept : ndarray, shape (m, n)
-        Singular values times right singular vectors of the centred rows so far.
-    mean : ndarray, shape (n,)
-        The mean of the rows so far.
-    seen : int
-        The number of rows so far.
+    `kept` (m, n) are singular values times right singular vectors of the centred rows.
     """
 
     kept: Array
@@ -36,13 +29,6 @@ class IncrementalPCA(PCASolver[IncrementalState]):
     """A singular value decomposition of the summary and each block of rows.
 
     One more row accounts for the moving mean.
-
-    Parameters
-    ----------
-    block : int
-        Rows of a block; 0: five times the components kept.
-    oversampling : int
-        Components kept beyond those sought.
 
     Notes
     -----

@@ -18,12 +18,9 @@ SEEDS = 2**31
 
 
 class LibrarySolver(DirectSolver):
-    """Base of methods that call a library with X itself.
+    """Base of methods that call a library with X.
 
-    Class attributes
-    ----------------
-    centers : bool, optional
-        Whether the library subtracts means; None if it does either.
+    `centers` is whether the library subtracts means; None if it does either.
     """
 
     centers: ClassVar[bool | None] = None
@@ -78,18 +75,7 @@ def fitted(method: Any, oracle: PCAOracle) -> None:
 
 @dataclass(frozen=True)
 class SklearnPCA(LibrarySolver):
-    """`sklearn.decomposition.PCA` on X itself.
-
-    Parameters
-    ----------
-    svd_solver : str
-        ``"auto"`` is scikit-learn's choice by shape.
-    n_iter : int
-        ``iterated_power`` of the randomized solver; -1: ``"auto"``.
-    oversampling : int
-        ``n_oversamples`` of the randomized solver.
-    tolerance : float
-        ``tol`` of ARPACK; 0 is full accuracy.
+    """`sklearn.decomposition.PCA` on X.
 
     Notes
     -----
@@ -161,15 +147,8 @@ class SklearnPCA(LibrarySolver):
 
 @dataclass(frozen=True)
 class SklearnTruncatedSVD(LibrarySolver):
-    """`sklearn.decomposition.TruncatedSVD` on X itself, which does not centre.
+    """`sklearn.decomposition.TruncatedSVD` on X, which does not centre.
 
-    Parameters
-    ----------
-    n_iter, oversampling : int
-        For the randomized algorithm.
-
-    Notes
-    -----
     Flops, nominal: 4rdb for each iteration of b columns.
 
     References
@@ -211,15 +190,8 @@ class SklearnTruncatedSVD(LibrarySolver):
 
 @dataclass(frozen=True)
 class TorchPCALowrank(LibrarySolver):
-    """`torch.pca_lowrank` on X itself, on the CPU.
+    """`torch.pca_lowrank` on X, on the CPU.
 
-    Parameters
-    ----------
-    n_iter, oversampling : int
-        ``niter``, and ``q`` less k.
-
-    Notes
-    -----
     Flops, nominal: 4rdb for each iteration of b columns.
 
     References

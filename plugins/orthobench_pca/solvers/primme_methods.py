@@ -29,21 +29,13 @@ class PrimmeSolver(DirectSolver):
 class PrimmeSVDS(PrimmeSolver):
     """`primme.svds` of the centred matrix as an operator, from a Gaussian block.
 
-    It solves the eigenproblem of Z'Z or ZZ', and then refines in the augmented matrix.
-
-    Parameters
-    ----------
-    tolerance : float
-        ``tol``: of the residual, over the first singular value.
-
-    Notes
-    -----
-    Flops, of the products alone: 2rd for each vector.
+    It solves the eigenproblem of Z'Z or ZZ', and then refines in the augmented matrix. Flops, of
+    the products alone: 2rd for each vector.
 
     References
     ----------
-    Wu, Romero and Stathopoulos 2017, "PRIMME_SVDS: a high-performance preconditioned SVD solver for
-    accurate large-scale computations".
+    Wu, Romero and Stathopoulos 2017, "PRIMME_SVDS: a high-performance preconditioned SVD solver
+    for accurate large-scale computations".
     """
 
     name: ClassVar[str] = "primme-svds"
@@ -68,13 +60,6 @@ class PrimmeSVDS(PrimmeSolver):
 class PrimmeEigsh(PrimmeSolver):
     """`primme.eigsh` of the smaller Gram matrix as an operator, from a Gaussian block.
 
-    Parameters
-    ----------
-    tolerance : float
-        ``tol``: of the residual, over the first eigenvalue.
-
-    Notes
-    -----
     Flops, of the products alone: 2rd for each vector.
 
     References

@@ -79,20 +79,10 @@ def _nystrom(Q: Array, W: Array) -> Array:
 
 @dataclass(slots=True, kw_only=True)
 class KrylovState(PCAState):
-    """A Krylov basis with its products.
+    """A Krylov basis Q (n, m) with its products W = Z'ZQ and T = Q'W.
 
-    Attributes
-    ----------
-    Q, W : ndarray, shape (n, m)
-        An orthonormal basis, and Z'ZQ; shape (rows, m) and ZZ'Q if rows are fewer.
-    H : ndarray, shape (n, m), optional
-        Z'Q, if rows are fewer.
-    T : ndarray, shape (m, m)
-        Q'Z'ZQ.
-    fresh : ndarray, shape (n, b)
-        The columns that the next step adds to Q.
-    Y : ndarray, shape (m, k)
-        The leading Ritz vectors, in the basis.
+    If rows are fewer, Q and W = ZZ'Q have the shape (rows, m), and H is Z'Q (n, m). `fresh` (n, b)
+    are the columns that the next step adds to Q, Y (m, k) the leading Ritz vectors in the basis.
     """
 
     Q: Array
@@ -109,15 +99,8 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
 
     A step multiplies a block by Z'Z, or by ZZ' if rows are fewer, and continues with the residuals
     of the leading Ritz vectors; at 12 blocks the basis is compressed to these. It ends when the
-    residuals of the k leading vectors are below the tolerance: converged if their eigenvalues are
-    all above it, and complete otherwise.
-
-    Parameters
-    ----------
-    tolerance : float
-        Norm of the residual, over the first Ritz value.
-    oversampling : int
-        Columns of a block beyond those sought.
+    residuals of the k leading vectors, over the first Ritz value, are below the tolerance:
+    converged if their eigenvalues are all above it, and complete otherwise.
 
     Notes
     -----

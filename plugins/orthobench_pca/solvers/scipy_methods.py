@@ -22,10 +22,7 @@ UNREACHED = "LOBPCG warns that it did not reach its tolerance"
 
 
 class ScipySolver(DirectSolver):
-    """Base of scipy's iterations; a call that raises is a failed run.
-
-    Subclasses write `vectors`.
-    """
+    """Base of scipy's iterations; a call that raises is a failed run."""
 
     tolerance: float
 
@@ -71,15 +68,13 @@ class ScipySVDS(ScipySolver):
     Parameters
     ----------
     tolerance : float
-        ``tol`` of singular values; 0 is full accuracy for ARPACK and PROPACK. LOBPCG takes the norm
-        of a residual of Z'Z, which depends on the unit of X, and 0 as 1.5e-8 times the smaller
-        side.
+        ``tol`` of singular values; 0 is full accuracy for ARPACK and PROPACK. LOBPCG takes the
+        norm of a residual of Z'Z, which depends on the unit of X, and 0 as 1.5e-8 times the
+        smaller side.
     solver : str
         ``"arpack"``: implicitly restarted Lanczos iterations on the smaller Gram matrix.
         ``"propack"``: Lanczos bidiagonalization without restart. ``"lobpcg"``: on the smaller Gram
         matrix, from a Gaussian block.
-    iterations : int
-        ``maxiter``; 0 is scipy's own.
 
     Notes
     -----
@@ -122,13 +117,6 @@ class ScipySVDS(ScipySolver):
 class ScipyEigsh(ScipySolver):
     """`scipy.sparse.linalg.eigsh` of the smaller Gram matrix as an operator: ARPACK.
 
-    Parameters
-    ----------
-    tolerance : float
-        ``tol``: of eigenvalues; 0 is full accuracy.
-
-    Notes
-    -----
     Flops, of the products alone: 2rd for each vector. Memory: 2k + 1 vectors of the smaller side.
     """
 
@@ -148,16 +136,8 @@ class ScipyEigsh(ScipySolver):
 class ScipyLOBPCG(ScipySolver):
     """`scipy.sparse.linalg.lobpcg` of the smaller Gram matrix as an operator.
 
-    Parameters
-    ----------
-    tolerance : float
-        Norm of the residual, over the largest eigenvalue, which a product with the start estimates.
-    iterations : int
-        ``maxiter``.
-
-    Notes
-    -----
-    Flops, of the products alone: 2rd for each vector. Memory: 9k vectors of the smaller side.
+    The tolerance is over the largest eigenvalue, which a product with the start estimates. Flops,
+    of the products alone: 2rd for each vector. Memory: 9k vectors of the smaller side.
 
     References
     ----------

@@ -32,8 +32,6 @@ class ClassicSparse(SplitProblem):
 
     - ``wine``: 13 measures of 178 wines from scikit-learn (Aeberhard and Forina 1991, UCI; CC BY
       4.0).
-
-    Features are standardized.
     """
 
     name = "classic-sparse"

@@ -70,17 +70,9 @@ class SklearnSparsePCA(Sparse):
     """scikit-learn's SparsePCA: dictionary learning on features, with an l1 penalty on loadings.
 
     It minimizes |A - ZU'|² / 2 + alpha |Z|_1 over Z, and U with columns of at most unit length,
-    alternately. The loadings are the columns of Z at unit length.
-
-    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run. If
-    a problem asks for a cardinality, `gamma` is found by bisection, and all fits count.
-
-    Parameters
-    ----------
-    gamma : float
-        alpha, relative.
-    tolerance : float
-        Relative gain of the objective to end at: scikit-learn's default.
+    alternately. The loadings are the columns of Z at unit length. It is re-run with growing
+    ``max_iter``; each point of the trace has the time of its own run. A problem's cardinality is
+    found by bisection, and all fits count.
 
     Notes
     -----
@@ -113,21 +105,7 @@ class SklearnSparsePCA(Sparse):
 class SklearnMiniBatchSparsePCA(Sparse):
     """scikit-learn's MiniBatchSparsePCA: like `sklearn-sparse-pca`, on a few features at a time.
 
-    A step is a pass over all features.
-
-    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run. If
-    a problem asks for a cardinality, `gamma` is found by bisection, and all fits count.
-
-    Parameters
-    ----------
-    gamma : float
-        alpha, relative.
-    features : int
-        Features of a batch.
-
-    Notes
-    -----
-    Counted as `sklearn-sparse-pca`.
+    A step is a pass over all features; costs are counted as there.
 
     References
     ----------
