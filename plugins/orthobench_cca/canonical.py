@@ -120,8 +120,8 @@ def _whitened_cross(oracle: PairsMatrices, left: Whitened, right: Whitened) -> t
 class Optima(NamedTuple):
     """The set of all optima: other correlations may equal the last one sought.
 
-    A (p, K) and B (q, K) are the k weights and all that are tied with the last, or those of
-    positive correlations if that is zero. `first` is the number of correlations (k,) above the
+    A (p, K) and B (q, K) are the k weights and all that are tied with the last. If that is zero,
+    they are those of positive correlations. `first` is the number of correlations (k,) above the
     last one sought; columns from there on are tied.
     """
 

@@ -60,7 +60,6 @@ class PairsMatrices(Oracle):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """p, q and k."""
         return (self.p, self.n - self.p, self.k)
 
     @property
@@ -122,20 +121,16 @@ class PairsOracle(PairsMatrices):
 
     @property
     def X(self) -> Array:
-        """All x, shape (N, p)."""
         return self.pairs[:, : self.p]
 
     @property
     def Y(self) -> Array:
-        """All y, shape (N, q)."""
         return self.pairs[:, self.p :]
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first pair."""
         self._stream.rewind(rng)
 
     def prepare(self, samples: int) -> None:
-        """Have that number of pairs ready, or all that are left."""
         self._stream.prepare(samples)
 
     def take(self, count: int) -> Array:
@@ -145,11 +140,9 @@ class PairsOracle(PairsMatrices):
 
     @property
     def taken(self) -> int:
-        """The pairs that were taken since `rewind`."""
         return self._stream.taken
 
     def remaining(self) -> float:
-        """Return the number of pairs left."""
         return self._stream.remaining()
 
 

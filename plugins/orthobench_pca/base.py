@@ -33,7 +33,6 @@ class PCASolver(Solver[PCAOracle, PCAStateT]):
     converges: ClassVar[bool] = True
 
     def solution(self, state: PCAStateT) -> PCASolution:
-        """Return the basis."""
         return PCASolution(
             state.basis.copy(), tolerance=state.tolerance, passes=state.passes,
             products=state.products,
@@ -66,12 +65,10 @@ class DirectSolver(PCASolver[PCAState]):
     """Whether the passes are known."""
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> PCAState:
-        """Begin at the common start."""
         self.check(oracle)
         return PCAState(basis=oracle.start, rng=rng)
 
     def step(self, oracle: PCAOracle, state: PCAState) -> None:
-        """Do all of it."""
         found = self.components(oracle, state.rng)
         state.status, state.reason = Status.COMPLETE, found.reason
         if found.basis is None:

@@ -100,10 +100,10 @@ class Judge:
 
         ``gap`` is 1 - tr V'Z'ZV over the sum of the k leading eigenvalues, ``residual`` is |Z'ZV -
         V (V'Z'ZV)| / |Z'ZV|. If the eigengap is above 1e-10, ``angle`` is the largest principal
-        angle to the leading eigenvectors, in radians. ``component_residual`` is the maximum of
-        |Z'u - s v| / s over the nonzero singular triplets (s, u, v) of Z on the span of V, and
-        ``rank`` their number if some are zero. ``passes`` and ``products`` are those of
-        `PCASolution`.
+        angle to the leading eigenvectors, in radians. The metric ``component_residual`` is the
+        maximum of |Z'u - s v| / s over the nonzero singular triplets of Z on the span of V. If
+        some are zero, ``rank`` is the number of the others. ``passes`` and ``products`` are those
+        of `PCASolution`.
         """
         self._refuse_changed()
         V = solution.point

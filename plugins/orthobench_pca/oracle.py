@@ -75,12 +75,10 @@ class PCAOracle(Oracle):
         return flops.gemm(self.rows, self.products, self.n)
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Forget the mean, and reset the counts."""
         del rng
         self.passes, self.products, self._mean = 0.0, 0, None
 
     def miniature(self) -> PCAOracle:
-        """Return an oracle of the same kind with a few random numbers."""
         rng = np.random.default_rng(0)
         shape = tuple(min(size, SMALL + 2 * self.k) for size in self.matrix.shape)
         small = copy(self)

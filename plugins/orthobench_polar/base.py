@@ -41,7 +41,6 @@ class PolarMethod(Solver[PolarOracle, PolarStateT]):
     converges: ClassVar[bool] = True
 
     def solution(self, state: Any) -> PolarSolution:
-        """Return X, the matrices of a batch one below another."""
         return PolarSolution(stacked(copied(state.X)), products=state.products)
 
 
@@ -54,7 +53,6 @@ class Factorizing(PolarSolver[PolarStateT]):
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:
-        """Return whether there are factorizations."""
         return super().computes_on(place) and place.dtype in ("float64", "float32")
 
 

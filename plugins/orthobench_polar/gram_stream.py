@@ -30,7 +30,6 @@ class GramStreamOracle(Oracle):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The shape of the gradients."""
         return tuple(self.gradients.shape)
 
 

@@ -51,7 +51,6 @@ class SpectralOracle(Oracle):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The shape of A."""
         return tuple(self.A.shape)
 
 

@@ -84,11 +84,9 @@ class StiefelObjective(Objective):
         self._last: tuple[Array, float] | None = None
 
     def manifold(self) -> Any:
-        """Return Stiefel(n, p)."""
         return stiefel(self.oracle.n, self.oracle.k, self)
 
     def value(self, U: Array) -> float:
-        """Return the cost."""
         if self._last is None or self._last[0] is not U:
             self.counted += self.oracle.cost_flops
             self.calls += self.oracle.terms
@@ -96,7 +94,6 @@ class StiefelObjective(Objective):
         return self._last[1]
 
     def gradient(self, U: Array) -> Any:
-        """Return the gradient of the cost."""
         self.counted += self.oracle.gradient_flops
         self.calls += self.oracle.terms
         return self.oracle.gradient(U) / self.unit
@@ -137,16 +134,13 @@ class TuckerObjective(Objective):
         self.unit = -self.value(start) or 1.0
 
     def manifold(self) -> Any:
-        """Return Grassmann(n, r)."""
         return grassmann(self.oracle.n, self.oracle.k, self)
 
     def value(self, U: Array) -> float:
-        """Return -F / F(start)."""
         _, S = self._cores(U)
         return -sample_moments.core_norm_squared(S, self.order) / self.unit
 
     def gradient(self, U: Array) -> Array:
-        """Return -∇F / F(start)."""
         W, S = self._cores(U)
         self.counted += flops.gemm(len(U), S.shape[1], len(S))
         return -sample_moments.gradient(W, S, self.order) / self.unit
@@ -176,22 +170,18 @@ class MomentObjective(Objective):
         self.counted = flops.gemm(self.n, self.n, len(X)) + self.n**2
 
     def manifold(self) -> Any:
-        """Return Grassmann(d, k)."""
         return grassmann(self.n, self.k, self)
 
     def value(self, U: Array) -> float:
-        """Return -tr(U'CU)."""
         self.counted += 2 * U.size
         return float(np.vdot(U, self.gradient(U))) / 2
 
     def gradient(self, U: Array) -> Array:
-        """Return -2CU."""
         self.counted += U.size + flops.gemm(self.n, self.k, self.n)
         product: Array = self._moment @ U
         return -2 * product
 
     def hessian(self, U: Array, V: Array) -> Array:
-        """Return -2CV."""
         del U
         return self.gradient(V)
 

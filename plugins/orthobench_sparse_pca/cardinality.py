@@ -32,7 +32,6 @@ class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: too many features, or no use of `cardinality`."""
         features = getattr(problem, "d", 0)
         too_many = self.too_many.format(features) if features > self.most else None
         return super().refuses(problem) or settled(self, problem, "cardinality") or too_many

@@ -126,26 +126,21 @@ class SparsePCAOracle(Oracle):
         return gamma / self.unit * float(np.abs(Z).sum()) - explained, work
 
     def to(self, place: Place) -> Self:
-        """Return a copy with data and samples at a place."""
         moved = super().to(place)
         moved.stream = self.stream.to(place)
         return moved
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first sample."""
         self.stream.rewind(rng)
 
     def prepare(self, samples: int) -> None:
-        """Have the next samples ready."""
         self.stream.prepare(samples)
 
     @property
     def taken(self) -> int:
-        """The samples taken since `rewind`."""
         return self.stream.taken
 
     def remaining(self) -> float:
-        """Return the number of samples left."""
         return self.stream.remaining()
 
     def take(self, count: int) -> Any:

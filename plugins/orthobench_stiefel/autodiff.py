@@ -85,14 +85,12 @@ class TorchCost(Differentiated):
     """A cost that is written for torch."""
 
     def value_there(self, X: Any) -> Any:
-        """Return the cost, without a graph for derivatives."""
         import torch
 
         with torch.no_grad():
             return self.cost(X)
 
     def differentiate(self, X: Any) -> tuple[Any, Any]:
-        """Return the cost, and its automatic gradient."""
         import torch
 
         at = X.detach().requires_grad_()
@@ -102,13 +100,11 @@ class TorchCost(Differentiated):
         return value.detach(), gradient
 
     def from_numpy(self, X: Array) -> Any:
-        """Return a tensor."""
         import torch
 
         return torch.tensor(X, dtype=torch.float64)
 
     def to_numpy(self, values: Any) -> Any:
-        """Return an array of NumPy."""
         return values.numpy(force=True) if hasattr(values, "numpy") else values
 
 
@@ -116,24 +112,20 @@ class JaxCost(Differentiated):
     """A cost that is written for jax, in 64 bits."""
 
     def differentiate(self, X: Any) -> tuple[Any, Any]:
-        """Return the cost, and its automatic gradient."""
         import jax
 
         value, gradient = jax.value_and_grad(self.cost)(X)
         return value, gradient
 
     def from_numpy(self, X: Array) -> Any:
-        """Return an array of jax."""
         import jax
 
         return jax.numpy.asarray(X, dtype="float64")
 
     def to_numpy(self, values: Any) -> Any:
-        """Return an array of NumPy."""
         return np.asarray(values)
 
     def exact(self) -> AbstractContextManager[Any]:
-        """Return a context of 64 bits."""
         import jax
 
         context: AbstractContextManager[Any] = jax.enable_x64(True)

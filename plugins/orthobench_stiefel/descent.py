@@ -136,7 +136,6 @@ class Descent(Solver[OracleT_contra, StateT]):
         return {"X": copied(oracle.start), "factor": factor}
 
     def solution(self, state: Any) -> Solution:
-        """Return X, with the matrices of a stack one below another."""
         return Solution(stacked(copied(state.X)))
 
 
@@ -144,7 +143,6 @@ class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, St
     """Base of methods for arrays of any library; a stack has one step and one end."""
 
     def advance(self, oracle: ProductOracle, state: Any, count: int) -> None:
-        """Do `count` steps, or fewer if the run ends."""
         super().advance(oracle, state, count)
         if state.status is Status.FAILED and not state.reason:
             state.fail()

@@ -58,7 +58,6 @@ class FunctionOracle(StiefelOracle):
 
     @property
     def start(self) -> Any:
-        """The point to begin at: your own, or the harness's."""
         return vars(self)["start"]
 
     @start.setter
@@ -102,7 +101,6 @@ class FunctionOracle(StiefelOracle):
         return self._checked(self.partials(X), X)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both at X."""
         if self.both is None:
             return super().value_and_gradient(X)
         value, gradient = self.both(X)

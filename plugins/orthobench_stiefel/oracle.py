@@ -95,7 +95,6 @@ class ProductOracle(Oracle, ABC):
         return self.value(X), self.gradient(X)
 
     def objective(self, solution: Solution) -> tuple[float, Work]:
-        """Return the cost."""
         X = unstacked(solution.point, self.stack)
         return float(self.value(X)), Work(samples=self.terms, flops=self.cost_flops)
 
@@ -149,17 +148,14 @@ class FiniteSumOracle(StiefelOracle):
         """Return the gradient at X of the mean of the chosen terms, a fresh array."""
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Begin with the first term of an order that `rng` draws."""
         self._rng, self._drawn, self._ahead = rng, 0, 0
         self._order = rng.permutation(self.terms)
 
     @property
     def taken(self) -> int:
-        """The terms used for gradients in this run."""
         return self._drawn - self._ahead
 
     def prepare(self, samples: int) -> None:
-        """Draw the next terms, and move their numbers to a device if needed."""
         missing = samples - self._ahead
         if self.place.is_default or missing <= 0:
             return

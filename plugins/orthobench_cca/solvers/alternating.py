@@ -65,7 +65,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     source: ClassVar[str] = "Golub and Zha 1995, section 4"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AlternatingState:
-        """Compute the covariances and the maps; begin at the common start, normalized."""
         del rng
         p, q, k = oracle.sizes
         x, y = oracle.sides
@@ -84,7 +83,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
         return state
 
     def step(self, oracle: PairsOracle, state: AlternatingState) -> None:
-        """Regress on x, then on y."""
         p, q, k = oracle.sizes
         before, state.regressed = state.regressed, state.to_x @ state.B
         state.A = normalized(state.regressed, state.xx)
@@ -114,7 +112,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
         state.most = max(captured, state.most)
 
     def solution(self, state: AlternatingState) -> Solution:
-        """Return A above B."""
         return Solution(np.vstack([state.A, state.B]))
 
 

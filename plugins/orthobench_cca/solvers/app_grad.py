@@ -62,7 +62,6 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
     source: ClassVar[str] = "Ma, Lu and Foster 2015"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AppGradState:
-        """Begin at the common start."""
         del rng
         if self.batch < oracle.k:
             raise UsageError(f"batch must be at least k = {oracle.k}, not {self.batch}")
@@ -70,7 +69,6 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
         return AppGradState(free_a=A.copy(), free_b=B.copy(), A=A.copy(), B=B.copy())
 
     def step(self, oracle: PairsOracle, state: AppGradState) -> None:
-        """Take a batch."""
         pairs = oracle.take(self.batch)
         X, Y = pairs[:, : oracle.p], pairs[:, oracle.p :]
         if state.units is None:
@@ -101,7 +99,6 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
         return free, np.asarray(free @ root)
 
     def solution(self, state: AppGradState) -> Solution:
-        """Return the augmented weights, those of x above those of y."""
         a, b = state.units or (1.0, 1.0)
         return Solution(np.vstack([state.free_a / a, state.free_b / b]))
 

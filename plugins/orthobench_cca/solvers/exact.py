@@ -49,14 +49,12 @@ class Exact(Solver[PairsMatrices, ExactState]):
     source: ClassVar[str] = "Hotelling 1936"
 
     def init(self, oracle: PairsMatrices, rng: np.random.Generator) -> ExactState:
-        """Begin at the common start."""
         del rng
         if self.by == "qr" and any(hasattr(side.data, "toarray") for side in oracle.sides):
             raise UsageError("by=qr makes sparse data dense; pass by=gram")
         return ExactState(point=oracle.start.copy())
 
     def step(self, oracle: PairsMatrices, state: ExactState) -> None:
-        """Compute the weights."""
         left, right = (whitened(side, oracle.ridge, self.by) for side in oracle.sides)
         found = canonical(oracle, left, right)
         state.point = np.vstack([found.A, found.B])
@@ -65,5 +63,4 @@ class Exact(Solver[PairsMatrices, ExactState]):
         state.status = Status.CONVERGED
 
     def solution(self, state: ExactState) -> Solution:
-        """Return A above B."""
         return Solution(state.point.copy())

@@ -29,7 +29,6 @@ class PencilSolver(Solver[PencilOracle, PencilState]):
     converges: ClassVar[bool] = True
 
     def solution(self, state: PencilState) -> Solution:
-        """Return X."""
         return Solution(state.X.copy())
 
 
@@ -51,12 +50,10 @@ class GeneralizedExact(PencilSolver):
     source: ClassVar[str] = "Golub and Van Loan 2013, section 8.7.2"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> PencilState:
-        """Begin at the common start."""
         del rng
         return PencilState(X=oracle.start.copy())
 
     def step(self, oracle: PencilOracle, state: PencilState) -> None:
-        """Compute the eigenvectors."""
         n, k = oracle.n, oracle.k
         state.X = leading(oracle.A, oracle.B, k)
         state.work.steps += 1
@@ -93,14 +90,12 @@ class GenELinK(PencilSolver):
     source: ClassVar[str] = "Ge, Jin, Kakade, Netrapalli and Sidford 2016, GenELinK"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> PencilState:
-        """Begin at the common start, normalized."""
         del rng
         state = PencilState(X=normalized(oracle.start, oracle.B))
         state.work.flops += normalized_flops(oracle.n, oracle.k)
         return state
 
     def step(self, oracle: PencilOracle, state: PencilState) -> None:
-        """Solve the linear systems approximately, and normalize."""
         n, k = oracle.n, oracle.k
         X, right = state.X, oracle.A @ state.X
         least = float(np.linalg.eigvalsh(X.T @ right)[0])

@@ -77,7 +77,6 @@ class PencilLanding(PencilSolver):
     source: ClassVar[str] = "Vary, Ablin, Gao and Absil 2024"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> LandingState:
-        """Begin at the common start, normalized."""
         del rng
         units = float(np.abs(oracle.A).sum(axis=0).max()), float(np.abs(oracle.B).sum(axis=0).max())
         X = normalized(oracle.start, oracle.B) * sqrt(units[1])
@@ -88,7 +87,6 @@ class PencilLanding(PencilSolver):
 
     @np.errstate(over="ignore", invalid="ignore")  # without a bound of the step it may diverge
     def step(self, oracle: PencilOracle, state: Any) -> None:
-        """Do one step along the direction."""
         n, k = state.X.shape
         AX, S = oracle.A @ state.X / state.units[0], state.X.T @ state.BX
         F = landing_direction(AX, state.BX, S, self.attraction)
@@ -149,6 +147,5 @@ class PairsLanding(Stochastic):
     source: ClassVar[str] = "Vary, Ablin, Gao and Absil 2024"
 
     def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
-        """Return the weights after a step."""
         Z = state.Z
         return np.asarray(Z + self.step_size * landing_direction(AZ, BZ, Z.T @ BZ, self.attraction))

@@ -82,7 +82,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     source: ClassVar[str] = "Musco and Musco 2015"
 
     def init(self, oracle: PairsMatrices, rng: np.random.Generator) -> KrylovState:
-        """Draw a block; the common start is its first columns."""
         A, B = halves(oracle.start, oracle.p)
         width = min(oracle.k + self.oversampling, oracle.p, oracle.n - oracle.p)
         others = rng.standard_normal((oracle.p, width - oracle.k)) / oracle.p**0.5
@@ -108,7 +107,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
         return state
 
     def step(self, oracle: PairsMatrices, state: KrylovState) -> None:
-        """Extend both bases by a block, and compute canonical variables."""
         (x, y), N, width = oracle.sides, oracle.count, state.block.shape[1]
         Z = self._regressed(y, state.block, oracle.ridge, state.inverses[1], state.roots[1])
         V = y.times(Z)
@@ -190,7 +188,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
         state.work.flops += flops.gemm(kept, kept, N)
 
     def solution(self, state: KrylovState) -> Solution:
-        """Return A above B."""
         return PassesSolution(np.vstack([state.A, state.B]), passes=state.products / 2)
 
 

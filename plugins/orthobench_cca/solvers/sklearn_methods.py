@@ -30,12 +30,10 @@ class Fitted(Solver[PairsOracle, FittedState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> FittedState:
-        """Begin at the common start."""
         del rng
         return FittedState(point=oracle.start.copy())
 
     def step(self, oracle: PairsOracle, state: FittedState) -> None:
-        """Fit."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it has not converged: the judge says how far
             try:
@@ -48,7 +46,6 @@ class Fitted(Solver[PairsOracle, FittedState]):
         state.status = Status.COMPLETE
 
     def solution(self, state: FittedState) -> Solution:
-        """Return A above B."""
         return Solution(state.point.copy())
 
     @abstractmethod
@@ -80,7 +77,6 @@ class SklearnCCA(Fitted):
     source: ClassVar[str] = "scikit-learn: sklearn.cross_decomposition.CCA"
 
     def fit(self, oracle: PairsOracle) -> tuple[Array, Array, int]:
-        """Fit."""
         from sklearn.cross_decomposition import CCA
 
         X, Y = _in_units(oracle)
@@ -113,7 +109,6 @@ class SklearnPLSSVD(Fitted):
     source: ClassVar[str] = "scikit-learn: sklearn.cross_decomposition.PLSSVD"
 
     def fit(self, oracle: PairsOracle) -> tuple[Array, Array, int]:
-        """Fit."""
         from sklearn.cross_decomposition import PLSSVD
 
         X, Y = _in_units(oracle)

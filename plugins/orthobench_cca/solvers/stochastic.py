@@ -49,12 +49,10 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
     products: ClassVar[int] = 3
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> StochasticState:
-        """Begin at the common start."""
         del rng
         return StochasticState(Z=oracle.start.copy(), average=np.zeros_like(oracle.start))
 
     def step(self, oracle: PairsOracle, state: StochasticState) -> None:
-        """Take a batch."""
         pairs = oracle.take(self.batch)
         X, Y = pairs[:, : oracle.p], pairs[:, oracle.p :]
         if not state.work.steps:
@@ -77,7 +75,6 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
             state.status, state.reason = Status.FAILED, "the weights diverge: lower `step`"
 
     def solution(self, state: StochasticState) -> Solution:
-        """Return the weights, those of x above those of y."""
         return Solution(state.Z.copy())
 
     @abstractmethod
@@ -109,7 +106,6 @@ class CCAEY(Stochastic):
     source: ClassVar[str] = "Chapman, Wells and Aguila 2024"
 
     def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
-        """Return the weights after a gradient step."""
         return np.asarray(state.Z + self.step_size * (AZ - BZ @ (state.Z.T @ BZ)))
 
 
@@ -130,7 +126,6 @@ class SGHA(Stochastic):
     source: ClassVar[str] = "Chen, Li, Yang, Wang and Zhao 2019"
 
     def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
-        """Return the weights after a step."""
         return np.asarray(state.Z + self.step_size * (AZ - BZ @ (state.Z.T @ AZ)))
 
 
@@ -157,7 +152,6 @@ class GammaEigengame(Stochastic):
     source: ClassVar[str] = "Gemp, Chen and McWilliams 2023, Algorithm 2"
 
     def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
-        """Return the weights after a step of each vector."""
         Z = state.Z
         share = self.gamma if state.work.steps else 1.0
         state.average = state.average + share * (BZ - state.average)

@@ -120,13 +120,11 @@ class Givens(Solver[StiefelOracle, GivensState]):
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, or fewer columns than rows."""
         if isinstance(problem, Stiefel) and not problem.square:
             return SQUARE
         return super().refuses(problem)
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> GivensState:
-        """Start at ``oracle.start``, or at its reflection."""
         if oracle.n != oracle.k:
             raise UsageError(SQUARE)
         U = np.array(oracle.start, order="F")
@@ -141,7 +139,6 @@ class Givens(Solver[StiefelOracle, GivensState]):
         return state
 
     def step(self, oracle: StiefelOracle, state: GivensState) -> None:
-        """Try one pair."""
         i, j = pair(self._draw(state))
         rotating = orthogonal(oracle)
         angle, gain, spread = minimize(rotating.restricted(state.carried, i, j))
@@ -159,7 +156,6 @@ class Givens(Solver[StiefelOracle, GivensState]):
             state.status = Status.CONVERGED
 
     def solution(self, state: GivensState) -> Solution:
-        """Return U, shape (n, n)."""
         return Solution(np.array(state.U, order="C"))
 
     def _draw(self, state: GivensState) -> int:

@@ -99,7 +99,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
     loadings: str = loadings_parameter()
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Also refuse problems known to have fewer components than samples."""
         reason = super().refuses(problem)
         if reason is None and isinstance(problem, SparsePCA) and problem.samples is not None:
             reason = _mismatch(problem.m, problem.samples)
@@ -131,7 +130,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         return state
 
     def advance(self, oracle: SparsePCAOracle, state: SparsePCAState, count: int) -> None:
-        """Rotate `count` pairs, or fewer if the method has converged."""
         while count > 0 and state.status is Status.RUNNING:
             pairs = state.pairs[state.done : state.done + count]
             state.columns.rotate(pairs)
@@ -143,7 +141,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         state.work.flops = self._start_flops(oracle) + state.columns.flops
 
     def solution(self, state: SparsePCAState) -> SparseSolution:
-        """Return the loadings, with the sparsity pattern |AU| > gamma."""
         columns = state.columns
         Z = columns.loadings(len(columns.array), self.loadings)
         return SparseSolution(Z, gamma=columns.gamma)

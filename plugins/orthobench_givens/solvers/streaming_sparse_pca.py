@@ -66,7 +66,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     loadings: str = loadings_parameter()
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> StreamingState:
-        """Allocate m columns, and draw a random start."""
         d, m = oracle.n, oracle.k
         return StreamingState(
             columns=Columns(empty_columns(m, d), np.arange(d), d, gamma=0.0),
@@ -75,7 +74,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         )
 
     def advance(self, oracle: SparsePCAOracle, state: StreamingState, count: int) -> None:
-        """Take `count` samples; fails on one that is not finite."""
         m = oracle.k
         filling = min(count, max(0, m - state.work.samples))
         samples = oracle.take(count)
@@ -91,10 +89,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         state.work.flops = self._flops(oracle.n, m, state)
 
     def solution(self, state: StreamingState) -> SparseSolution:
-        """Return the loadings, with the sparsity pattern |AU| > gamma.
-
-        Before m samples, the columns still missing are zero.
-        """
         columns, seen = state.columns, state.work.samples
         m = len(columns.array)
         if seen < m:

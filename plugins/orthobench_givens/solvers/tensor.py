@@ -101,7 +101,6 @@ class RoundState(TensorState):
         return self.sweep.rounds[self.round]
 
     def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
-        """Try pairs of the round, or of the next one if all are tried."""
         from orthobench_givens._kernels.packed_tensor import try_pairs
 
         if self.done == len(self.now.pairs):
@@ -114,7 +113,6 @@ class RoundState(TensorState):
         return tried, rotated
 
     def solution(self) -> Solution:
-        """Return U and the diagonal of T~."""
         d, (first, second) = len(self.basis), offsets(self.sweep.width)
         diagonal = first + second + np.arange(len(first))
         rows, weights = np.empty((d, d)), np.empty(d)
@@ -190,7 +188,6 @@ class RandomState(TensorState):
     drawn: Indices
 
     def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
-        """Try pairs that are drawn."""
         from orthobench_givens._kernels.tensor_slabs import try_pairs
 
         if self.done == len(self.drawn):
@@ -213,7 +210,6 @@ class RandomState(TensorState):
         return settled
 
     def solution(self) -> Solution:
-        """Return U and the diagonal of T~."""
         return decomposition(np.ascontiguousarray(self.basis.T), np.diag(self.twice).copy())
 
 
@@ -283,7 +279,6 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     )
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorState:
-        """Compute the first U, and the stored part of T(U, U, U)."""
         d, U = oracle.n, first_point(oracle, self.start, rng)
         rounds = self.order == "cyclic"
         state = begin_rounds(oracle.T, U) if rounds else begin_random(oracle.T, U, rng)
@@ -293,7 +288,6 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
         return state
 
     def advance(self, oracle: TensorOracle, state: TensorState, count: int) -> None:
-        """Try `count` pairs, or fewer if the method converges."""
         enough = pairs_of(oracle.n)
         limits = (self.tolerance * state.norm, ROUNDING * state.norm, enough)
         while count > 0 and state.status is Status.RUNNING:

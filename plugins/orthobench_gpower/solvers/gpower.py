@@ -141,7 +141,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
             raise ParameterError("on", message)
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
-        """Start at the longest row; `rng` draws the other columns of a block."""
         if not is_plain(oracle.A):
             return self._init_elsewhere(oracle, rng)
         norms, kept = oracle.norms / oracle.unit, np.arange(oracle.n)
@@ -171,7 +170,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         return self._started(oracle, ascent, np.arange(oracle.n))
 
     def step(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
-        """Do one power iteration."""
         if isinstance(state.ascent, Ascent):
             self.advance(oracle, state, 1)
             return
@@ -183,7 +181,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         finish_if(state, state.ascent.value - now.value <= self.tolerance * now.value)
 
     def advance(self, oracle: SparsePCAOracle, state: GPowerState, count: int) -> None:
-        """Do `count` power iterations, or fewer if all components converge."""
         if isinstance(state.ascent, DenseAscent):
             super().advance(oracle, state, count)
             return
@@ -198,7 +195,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
                 self._finish(oracle, state)
 
     def solution(self, state: GPowerState) -> SparseSolution:
-        """Return the loadings of finished components, and of the ascent in progress."""
         if isinstance(state.ascent, DenseAscent):
             return SparseSolution(self._loadings(state.ascent), gamma=self._absolute(state))
         Z = state.loadings.copy()

@@ -37,5 +37,4 @@ class NpyTensor(OrthogonalTensor):
             raise DataError(f"{self.path}: {error}") from None
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.npy.checksum` of the file, which does not read every byte."""
         return npy.checksum(self.path)

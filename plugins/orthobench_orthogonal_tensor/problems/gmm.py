@@ -330,7 +330,6 @@ class GaussianMixtureMoments(OrthogonalTensor):
             raise UsageError(f"samples must be 0 or more than d = {self.d}, not {self.samples}")
 
     def build(self, rng: np.random.Generator) -> MixtureInstance:
-        """Return the instance; `rng` draws the centres and the samples."""
         mixture = self.draw_mixture(rng)
         X, labels = draw(mixture, self.samples or JUDGED, rng)
         if self.samples:

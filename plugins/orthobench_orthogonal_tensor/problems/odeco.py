@@ -63,7 +63,6 @@ class Odeco(OrthogonalTensor):
         return np.geomspace(self.spread, 1.0, self.d)
 
     def build(self, rng: np.random.Generator) -> Instance[AnyOrderOracle]:
-        """Return the instance; `rng` draws the factors and the noise."""
         U = random_point(self.d, self.d, rng)
         T = composed(self._components(U), self.weights, self.order)
         if self.noise:

@@ -52,7 +52,6 @@ class PyttbCPALS(Rerun[TensorOracle]):
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     def prepare(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
-        """Copy the tensor, and compute its HOSVD."""
         from pyttb import ktensor
 
         n, tensor = oracle.n, tensor_of(finite(oracle.T, "entries of the tensor"))
@@ -62,7 +61,6 @@ class PyttbCPALS(Rerun[TensorOracle]):
         return (tensor, start), first, 3 * gram_flops(n, n**2)
 
     def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
-        """Alternate from the HOSVD."""
         from pyttb import cp_als
 
         n, (tensor, start) = oracle.n, state.prepared
@@ -105,12 +103,10 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
     packages: ClassVar[tuple[str, ...]] = ("tensorly",)
 
     def prepare(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
-        """Check the tensor; the solution before any run is the common start."""
         finite(oracle.T, "entries of the tensor")
         return None, Solution(oracle.start.copy()), 0
 
     def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
-        """Find all factors, with a number of iterations for each."""
         from tensorly.decomposition import symmetric_parafac_power_iteration
 
         n = oracle.n

@@ -79,7 +79,6 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
     source: ClassVar[str] = "He and Kressner 2024, Algorithm 1, on the slices of a tensor"
 
     def init(self, oracle: AnyOrderOracle, rng: np.random.Generator) -> JointDiagonalizationState:
-        """Return the common start, of no weight."""
         n, order = oracle.n, oracle.T.ndim
         state = JointDiagonalizationState(
             order=order,
@@ -95,7 +94,6 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
         return state
 
     def step(self, oracle: AnyOrderOracle, state: JointDiagonalizationState) -> None:
-        """Make the next trial, or refine."""
         if state.trials:
             self._try(oracle.T, state)
         else:
@@ -108,7 +106,6 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
             state.status = Status.COMPLETE
 
     def solution(self, state: JointDiagonalizationState) -> Solution:
-        """Return the factors, and T(u, ..., u) of each as its weight."""
         return decomposition(state.U, state.weights, state.order)
 
     def _try(self, T: Array, state: JointDiagonalizationState) -> None:

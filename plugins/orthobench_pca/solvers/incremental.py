@@ -47,13 +47,11 @@ class IncrementalPCA(PCASolver[IncrementalState]):
     oversampling: int = parameter(10, help="components kept beyond those sought", low=0)
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> IncrementalState:
-        """Begin without rows."""
         kept = np.empty((0, oracle.n), oracle.matrix.dtype)
         mean = np.zeros(oracle.n)
         return IncrementalState(basis=oracle.start, rng=rng, kept=kept, mean=mean)
 
     def step(self, oracle: PCAOracle, state: IncrementalState) -> None:
-        """Take a block."""
         most, n, seen = oracle.k + self.oversampling, oracle.n, state.seen
         end = min(seen + (self.block or 5 * most), oracle.rows)
         rows: Any = oracle.matrix.rows(seen, end)

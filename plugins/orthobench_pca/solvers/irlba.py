@@ -62,7 +62,6 @@ class IRLBA(PCASolver[BidiagonalState]):
     extra: int = parameter(7, help="columns of the bases beyond those sought", low=4)
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> BidiagonalState:
-        """Draw the first vector."""
         side, other = sorted((oracle.rows, oracle.n))
         first = rng.standard_normal((side, 1)).astype(oracle.matrix.dtype)
         state = BidiagonalState(
@@ -73,7 +72,6 @@ class IRLBA(PCASolver[BidiagonalState]):
         return state
 
     def step(self, oracle: PCAOracle, state: BidiagonalState) -> None:
-        """Extend the bases, decompose B, and end or restart."""
         k, side = oracle.k, len(state.P)
         m = min(k + self.extra, side)
         self._count(oracle, state, m)

@@ -26,11 +26,9 @@ class LibrarySolver(DirectSolver):
     centers: ClassVar[bool | None] = None
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: also centring that the library does not offer."""
         return super().refuses(problem) or self._uncentred(getattr(problem, "center", self.centers))
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse a missing library, or an unfit matrix."""
         if why := self.missing_packages() or self._uncentred(oracle.center):
             raise UsageError(f"{self.name}: {why}")
         if oracle.scale is not None:
@@ -103,13 +101,11 @@ class SklearnPCA(LibrarySolver):
     tolerance: float = parameter(0.0, help="of ARPACK; 0: full accuracy", low=0.0)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse also a sparse matrix that would become dense."""
         super().check(oracle)
         if self.svd_solver in ("full", "randomized"):
             refuse_sparse(oracle, f'svd_solver="{self.svd_solver}"')
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         from sklearn.decomposition import PCA
 
         method = PCA(
@@ -169,14 +165,12 @@ class SklearnTruncatedSVD(LibrarySolver):
     oversampling: int = parameter(10, help="columns beyond those sought if randomized", low=0)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse also numbers of components that ARPACK cannot find."""
         super().check(oracle)
         side = min(oracle.rows, oracle.n)
         if oracle.k >= side and self.algorithm == "arpack":
             raise UsageError(f"{self.name} with ARPACK takes k below min(rows, columns) = {side}")
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         from sklearn.decomposition import TruncatedSVD
 
         method = TruncatedSVD(
@@ -209,12 +203,10 @@ class TorchPCALowrank(LibrarySolver):
     oversampling: int = parameter(6, help="columns beyond those sought", low=0)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse also a sparse matrix, which it would need dense."""
         super().check(oracle)
         refuse_sparse(oracle, "a tensor of it")
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         import torch
 
         X = oracle.X

@@ -19,7 +19,6 @@ class PrimmeSolver(DirectSolver):
     packages: ClassVar[tuple[str, ...]] = ("primme",)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse a run without PRIMME."""
         del oracle
         if why := self.missing_packages():
             raise UsageError(f"{self.name}: {why}")
@@ -44,7 +43,6 @@ class PrimmeSVDS(PrimmeSolver):
     tolerance: float = parameter(1e-10, help="residual, over the first singular value", above=0.0)
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         import primme
 
         start = rng.standard_normal((oracle.n, oracle.k)).astype(oracle.matrix.dtype)
@@ -73,7 +71,6 @@ class PrimmeEigsh(PrimmeSolver):
     tolerance: float = parameter(1e-10, help="residual, over the first eigenvalue", above=0.0)
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         import primme
 
         side = min(oracle.rows, oracle.n)

@@ -45,7 +45,6 @@ class RandomizedPCA(DirectSolver):
     oversampling: int = parameter(10, help="columns beyond those sought", low=0)
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Iterate, and project."""
         rows, d, k = oracle.rows, oracle.n, oracle.k
         b = min(k + self.oversampling, rows, d)
         Q = rng.standard_normal((d, b))
@@ -81,8 +80,8 @@ def _nystrom(Q: Array, W: Array) -> Array:
 class KrylovState(PCAState):
     """A Krylov basis Q (n, m) with its products W = Z'ZQ and T = Q'W.
 
-    If rows are fewer, Q and W = ZZ'Q have the shape (rows, m), and H is Z'Q (n, m). `fresh` (n, b)
-    are the columns that the next step adds to Q, Y (m, k) the leading Ritz vectors in the basis.
+    If rows are fewer, Q and W = ZZ'Q have the shape (rows, m), and H is Z'Q (n, m). The next step
+    adds `fresh` (n, b) to Q; Y (m, k) has the leading Ritz vectors in the basis.
     """
 
     Q: Array
@@ -122,7 +121,6 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
     oversampling: int = parameter(5, help="columns of a block beyond those sought", low=0)
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> KrylovState:
-        """Draw a block."""
         side = min(oracle.rows, oracle.n)
         block = rng.standard_normal((side, min(oracle.k + self.oversampling, side)))
         fresh = np.linalg.qr(block)[0].astype(oracle.matrix.dtype)
@@ -137,7 +135,6 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         return state
 
     def step(self, oracle: PCAOracle, state: KrylovState) -> None:
-        """Multiply, find Ritz vectors, and prepare the next block."""
         b, k, fresh = state.fresh.shape[1], oracle.k, state.fresh
         if state.H is None:
             product = oracle.normal_times(fresh)

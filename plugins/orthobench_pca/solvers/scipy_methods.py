@@ -31,13 +31,11 @@ class ScipySolver(DirectSolver):
     """Number of components of the smaller side that cannot be sought."""
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse more components than scipy finds."""
         side = min(oracle.rows, oracle.n)
         if oracle.k > side - self.all_but:
             raise UsageError(f"{self.name} takes k below min(rows, columns) = {side}")
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it, and read its warnings."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
@@ -99,7 +97,6 @@ class ScipySVDS(ScipySolver):
     iterations: int = parameter(0, help="maxiter; 0: scipy's own", low=0)
 
     def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
-        """Call svds."""
         from scipy.sparse.linalg import svds
 
         arpack = self.solver == "arpack"
@@ -127,7 +124,6 @@ class ScipyEigsh(ScipySolver):
     tolerance: float = parameter(0.0, help="tol of ARPACK; 0: full accuracy", low=0.0)
 
     def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
-        """Call eigsh from a random vector."""
         A, options = oracle.normal_operator(), {"tol": self.tolerance, "v0": start_of(oracle, rng)}
         return from_smaller(oracle, leading_eigenpairs(A, oracle.k, rng, **options)[1])
 
@@ -153,7 +149,6 @@ class ScipyLOBPCG(ScipySolver):
     iterations: int = parameter(200, help="most iterations", low=1)
 
     def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
-        """Call lobpcg from a Gaussian block."""
         from scipy.sparse.linalg import lobpcg
 
         side = min(oracle.rows, oracle.n)

@@ -71,7 +71,6 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
     )
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> CorrectedState:
-        """Divide each matrix of a batch by its norm."""
         del rng
         unit = lengths(oracle.A)
         X = oracle.A / each(unit)
@@ -81,7 +80,6 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
         return state
 
     def step(self, oracle: PolarOracle, state: CorrectedState) -> None:
-        """Apply one polynomial, or the correction after the last."""
         state.work.steps += 1
         number, p = state.work.steps, state.X.shape[-1]
         if number <= self.total:

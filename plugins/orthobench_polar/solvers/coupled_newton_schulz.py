@@ -73,11 +73,9 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
     needs: ClassVar[type[Oracle]] = SpectralOracle
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem: other exponents."""
         return super().refuses(problem) or _refusal(getattr(problem, "exponent", 0.0))
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> CoupledState:
-        """Begin with the Gram matrix."""
         del rng
         if why := _refusal(oracle.exponent):
             raise UsageError(why)
@@ -89,7 +87,6 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
         return state
 
     def step(self, oracle: PolarOracle, state: CoupledState) -> None:
-        """Apply one polynomial to both roots, and go on to the next root after the last."""
         state.work.steps += 1
         p = state.X.shape[-1]
         number = (state.work.steps - 1) % self.total + 1

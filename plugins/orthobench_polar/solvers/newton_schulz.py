@@ -49,7 +49,6 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
         return self.schedule.at(number - 1 + self.fewer, self.safety)
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> Any:
-        """Divide each matrix of a batch by its norm."""
         del rng
         A = oracle.A
         state = self.state_type(X=A / each(lengths(A)), rows=A.shape[-2])
@@ -76,7 +75,6 @@ class Polynomials(ScheduledSolver[StartedState]):
     state_type: ClassVar[type[PolarState]] = StartedState
 
     def step(self, oracle: PolarOracle, state: StartedState) -> None:
-        """Apply one polynomial."""
         del oracle
         state.work.steps += 1
         S, known = (gram(state.X), 0) if state.S is None else (state.S, 1)
@@ -130,7 +128,6 @@ class NewtonSchulz(Polynomials):
     )
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> Any:
-        """Divide each matrix of a batch by its bound."""
         if self.start == "frobenius":
             return super().init(oracle, rng)
         X, S = by_schatten_norm(oracle.A)
@@ -185,7 +182,6 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
     restart: int = parameter(2, low=0, help="step after which X'X is computed again; 0: none")
 
     def step(self, oracle: PolarOracle, state: GramState) -> None:
-        """Apply one polynomial to R and Q."""
         del oracle
         state.work.steps += 1
         number, p = state.work.steps, state.X.shape[-1]
@@ -208,7 +204,6 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
             state.status = Status.COMPLETE
 
     def solution(self, state: GramState) -> PolarSolution:
-        """Return X Q, with its product."""
         if state.Q is None:
             return super().solution(state)
         return PolarSolution(stacked(state.X @ state.Q), products=state.products + 1)
@@ -241,7 +236,6 @@ class TurboNewtonSchulz(Polynomials):
     fewer: ClassVar[int] = 1
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> StartedState:
-        """Scale the columns."""
         del rng
         X = oracle.A / each(lengths(oracle.A))  # against overflow; the scales make up for it
         xp, S = namespace(X), gram(X)

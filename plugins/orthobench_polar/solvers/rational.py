@@ -71,7 +71,6 @@ class SquareSolver(Factorizing[SquareState]):
         return state
 
     def solution(self, state: Any) -> PolarSolution:
-        """Return X in its basis, with the product for that."""
         if state.Q is None:
             return super().solution(state)
         return PolarSolution(stacked(state.Q @ state.X), products=state.products + 1)
@@ -140,7 +139,6 @@ class QDWH(SquareSolver):
     readings: ClassVar[float] = 0
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        """Take one step of Halley's iteration with weights."""
         del oracle
         state.work.steps += 1
         a, b, c = halley_weights(state.low)
@@ -190,7 +188,6 @@ class Zolotarev(SquareSolver):
     source: ClassVar[str] = "Nakatsukasa and Freund 2016"
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        """Apply one Zolotarev function."""
         del oracle
         state.work.steps += 1
         X, p = state.X, state.X.shape[-1]
@@ -319,7 +316,6 @@ class PolarNewton(SquareSolver):
     scaling: bool = parameter(True, help="scale each iterate")
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        """Average the iterate with its inverse, transposed."""
         del oracle
         state.work.steps += 1
         xp, X, p = namespace(state.X), state.X, state.X.shape[-1]

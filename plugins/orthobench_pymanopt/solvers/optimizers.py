@@ -115,18 +115,15 @@ class Pymanopt(Rerun[ManifoldOracle]):
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, too large a tensor, or a missing library."""
         return super().refuses(problem) or refusal(problem, "explicit")
 
     def prepare(self, oracle: ManifoldOracle) -> tuple[Any, Solution, int]:
-        """Compute the first point."""
         if self.start == "random" or not isinstance(oracle, SymmetricTensorOracle):
             return oracle.start, Solution(oracle.start.copy()), 0
         first, flops = hoevd(oracle)
         return first, Solution(first.copy()), flops
 
     def run(self, oracle: ManifoldOracle, state: RerunState, iterations: int) -> Run:
-        """Minimize with at most `iterations` iterations."""
         target = objective(oracle, state.prepared)
         found = self.minimize(target, state.prepared, iterations)
         failure = "" if isfinite(found.cost) else f"the cost is {found.cost} where the run ended"
@@ -168,7 +165,6 @@ class PymanoptSteepestDescent(Pymanopt):
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.SteepestDescent"
 
     def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
-        """Run SteepestDescent."""
         from pymanopt.optimizers import SteepestDescent
         from pymanopt.optimizers.line_search import BackTrackingLineSearcher
 
@@ -211,7 +207,6 @@ class PymanoptConjugateGradient(Pymanopt):
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.ConjugateGradient"
 
     def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
-        """Run ConjugateGradient, which counts its first point as an iteration."""
         from pymanopt.optimizers import ConjugateGradient
         from pymanopt.optimizers.line_search import AdaptiveLineSearcher
 
@@ -250,7 +245,6 @@ class PymanoptTrustRegions(Pymanopt):
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions"
 
     def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
-        """Run TrustRegions."""
         from pymanopt.optimizers import TrustRegions
 
         return run_optimizer(

@@ -47,7 +47,6 @@ class PymanoptPCA(Batch):
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Minimize over subspaces of the span of the samples."""
         from pymanopt.optimizers import TrustRegions
 
         n, d = X.shape

@@ -52,11 +52,9 @@ class ClassicSparse(SplitProblem):
 
     @property
     def samples(self) -> int:
-        """The number of samples."""
         return SHAPES[self.data][0]
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance."""
         return self.instance(self._parts(), rng)
 
     def _parts(self) -> Parts:

@@ -82,7 +82,6 @@ class PlantedSparse(SplitProblem):
         return V
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance."""
         V = self.loadings(rng)
         train = self._draw(V, self.samples, rng)
         parts = scaled(train, self._draw(V, self.test, rng), "centred")

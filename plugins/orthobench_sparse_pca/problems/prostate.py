@@ -71,18 +71,15 @@ class Prostate(SplitProblem):
 
     @property
     def samples(self) -> int | None:
-        """The number of training samples; None for a file of your own."""
         return SAMPLES - self.test if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance."""
         X = self._read()
         check_components(self.m, X.shape[1], len(X) - self.test)
         parts = split_parts(X, self.test, self.scaling, rng)
         return self.instance(parts, rng)
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the file; `build` verifies that of the published one."""
         return data_files.checksum(self.path, SINGH)
 
     def _read(self) -> Array:

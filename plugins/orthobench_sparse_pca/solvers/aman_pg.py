@@ -110,7 +110,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> AManPGState:
-        """Start at the leading singular vectors."""
         del rng
         A = oracle.A / oracle.unit
         X, largest = _leading(A, oracle.k)
@@ -132,7 +131,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         return state
 
     def step(self, oracle: SparsePCAOracle, state: AManPGState) -> None:
-        """Do a step of Y and a step of X."""
         del oracle
         before = state.value
         if self.ridge is None:
@@ -150,7 +148,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
             state.status = Status.CONVERGED
 
     def solution(self, state: AManPGState) -> Solution:
-        """Return the loadings."""
         if self.loadings == "thresholded":
             return SparseSolution(unit_columns(state.Y))
         scores = polar(state.A.T @ state.Y)

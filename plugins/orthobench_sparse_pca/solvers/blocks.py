@@ -58,14 +58,12 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
     source: ClassVar[str] = "Del Pia, Zhou and Zhu 2025"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BlocksState:
-        """Begin without components; refuse more than 5,000 features."""
         del rng
         if oracle.n > MOST:
             raise UsageError(TOO_MANY.format(oracle.n))
         return BlocksState(A=self.data(oracle), Z=np.zeros((oracle.n, oracle.k)))
 
     def step(self, oracle: SparsePCAOracle, state: BlocksState) -> None:
-        """Find a component."""
         count = self.asked(oracle, state.component)
         S = state.A @ state.A.T
         state.work.steps += 1
@@ -92,7 +90,6 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
         return members[search.place][search.support]
 
     def solution(self, state: BlocksState) -> Solution:
-        """Return the loadings of the components done."""
         return SparseSolution(state.Z.copy())
 
 

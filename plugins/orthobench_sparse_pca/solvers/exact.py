@@ -82,7 +82,6 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
     source: ClassVar[str] = "Berk and Bertsimas 2019"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BranchState:
-        """Begin with all supports."""
         del rng
         A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         state = BranchState(A=A, Z=Z, parts=[], search=Search([], 0))
@@ -90,7 +89,6 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
         return state
 
     def step(self, oracle: SparsePCAOracle, state: BranchState) -> None:
-        """Branch on a node, or end a component."""
         state.work.steps += 1
         if state.search.open:
             self._note(state, state.search.best, *state.search.branch())
@@ -127,7 +125,6 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
             state.Z[features[support], state.component] = vectors[:, -1]
 
     def solution(self, state: BranchState) -> Solution:
-        """Return the finished loadings, and the best of the current component."""
         return SparseSolution(state.Z.copy())
 
 

@@ -68,7 +68,6 @@ class GeoSPCA(CardinalitySolver[GeoState]):
     source: ClassVar[str] = "Bertsimas and Kitane 2023, Algorithm 2"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GeoState:
-        """Begin with the features of largest variance."""
         del rng
         count = self.asked(oracle, oracle.k - 1)  # of a number in all, the equal share
         if not oracle.k <= count <= oracle.n:
@@ -90,7 +89,6 @@ class GeoSPCA(CardinalitySolver[GeoState]):
         return state
 
     def step(self, oracle: SparsePCAOracle, state: GeoState) -> None:
-        """Look at the next support."""
         total, places = heapq.heappop(state.heap)
         support = state.order[list(places)]
         S = state.A[support] @ state.A[support].T
@@ -118,5 +116,4 @@ class GeoSPCA(CardinalitySolver[GeoState]):
                 heapq.heappush(state.heap, (-float(state.totals[list(found)].sum()), found))
 
     def solution(self, state: GeoState) -> Solution:
-        """Return the loadings on the best support so far."""
         return SparseSolution(state.Z.copy())

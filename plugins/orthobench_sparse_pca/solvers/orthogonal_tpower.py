@@ -112,14 +112,12 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     source: ClassVar[str] = "Cory-Wright and Pauphilet 2026, Algorithm 2"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> OrthogonalState:
-        """Begin without loadings."""
         del rng
         A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         variances = np.einsum("ij,ij->i", A, A)
         return OrthogonalState(A=A, Z=Z, best=Z, weights=np.zeros(oracle.k), variances=variances)
 
     def step(self, oracle: SparsePCAOracle, state: OrthogonalState) -> None:
-        """Do a round."""
         state.penalty += state.growth
         Z, before = state.Z.copy(), state.variance
         for t in range(oracle.k):
@@ -188,5 +186,4 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
         return support, z, new
 
     def solution(self, state: OrthogonalState) -> Solution:
-        """Return the best loadings so far."""
         return SparseSolution(state.best.copy())

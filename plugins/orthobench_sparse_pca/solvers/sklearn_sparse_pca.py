@@ -28,16 +28,13 @@ class Sparse(Rerun[SparsePCAOracle]):
     gamma: float
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not, or that it has no use of `gamma`."""
         return super().refuses(problem) or settled(self, problem, "gamma")
 
     def prepare(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
-        """Return the common start, the loadings before any run."""
         finite(oracle.A, "data")
         return None, SparseSolution(oracle.start.copy()), flops.svd(*oracle.A.shape)
 
     def run(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Run:
-        """Fit the samples, with several penalties for a cardinality."""
         counts: list[int] = []
         method: Any = self
 
@@ -92,7 +89,6 @@ class SklearnSparsePCA(Sparse):
     source: ClassVar[str] = "scikit-learn: sklearn.decomposition.SparsePCA"
 
     def estimator(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Any:
-        """Return the estimator."""
         from sklearn.decomposition import SparsePCA
 
         return SparsePCA(
@@ -120,7 +116,6 @@ class SklearnMiniBatchSparsePCA(Sparse):
     source: ClassVar[str] = "scikit-learn: sklearn.decomposition.MiniBatchSparsePCA"
 
     def estimator(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Any:
-        """Return the estimator."""
         from sklearn.decomposition import MiniBatchSparsePCA
 
         return MiniBatchSparsePCA(

@@ -72,7 +72,6 @@ class TPower(CardinalitySolver[TPowerState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> TPowerState:
-        """Start at the feature of largest variance."""
         del rng
         d, N = oracle.n, oracle.samples
         state = TPowerState(
@@ -83,7 +82,6 @@ class TPower(CardinalitySolver[TPowerState]):
         return state
 
     def step(self, oracle: SparsePCAOracle, state: TPowerState) -> None:
-        """Do one truncated power iteration."""
         count = min(self._phases()[state.phase] * self.asked(oracle, state.component), oracle.n)
         product = state.A @ state.scores
         _move_to(state, largest(np.abs(product), count), product)
@@ -113,7 +111,6 @@ class TPower(CardinalitySolver[TPowerState]):
         _begin(state)
 
     def solution(self, state: TPowerState) -> Solution:
-        """Return the loadings of the finished components, and of the current one."""
         Z = state.Z.copy()
         if state.status is Status.RUNNING:
             Z[:, state.component] = state.x

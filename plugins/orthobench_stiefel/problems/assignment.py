@@ -25,16 +25,13 @@ class AssignmentOracle(StiefelOracle):
         self.both_flops = 4 * self.n**3 + 5 * self.n**2 + 1
 
     def value(self, X: Any) -> Any:
-        """Return tr(A'YBY')/|B|²."""
         Y = X * X
         return self.scale * inner(Y, self.A @ Y @ self.B)
 
     def gradient(self, X: Any) -> Any:
-        """Return 4 X∘(AYB)/|B|²."""
         return self.value_and_gradient(X)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share AYB."""
         Y = X * X
         product = self.A @ Y @ self.B
         return self.scale * inner(Y, product), (4 * self.scale) * X * product
@@ -59,7 +56,6 @@ class QuadraticAssignment(Stiefel):
     n: int = parameter(20, help="rows and columns of X", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         B = rng.standard_normal((self.n, self.n))
         B = B + B.T
         order = rng.permutation(self.n)

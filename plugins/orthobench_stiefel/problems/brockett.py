@@ -25,24 +25,19 @@ class WeightedTraceOracle(StiefelOracle):
         self.both_flops = self.gradient_flops + 2 * self.n * self.k
 
     def value(self, X: Any) -> Any:
-        """Return tr(X'AXN)."""
         return inner(X * self.weights, self._product(X))
 
     def gradient(self, X: Any) -> Any:
-        """Return 2AXN."""
         return self._product(X) * (2 * self.weights)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share AX."""
         G = self.gradient(X)
         return inner(X, G) / 2, G
 
     def gradient_rows(self, X: Any, rows: Any) -> Any:
-        """Return rows of 2AXN, from the same rows of A."""
         return (rows_of(self.A, rows) @ X) * (2 * self.weights)
 
     def gradient_rows_flops(self, count: int) -> int:
-        """Return the flops of `gradient_rows`."""
         return gemm(count, self.k, self.n) + count * self.k + self.k
 
     def _product(self, X: Any) -> Any:
@@ -73,7 +68,6 @@ class StiefelBrockett(Stiefel):
     condition: float = parameter(10.0, help="condition number of A", low=1.0, high=1e12)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         Q = random_point(self.n, self.n, rng)
         values = np.geomspace(1 / self.condition, 1.0, self.n)
         A = (Q * values) @ Q.T

@@ -35,20 +35,16 @@ class OffDiagonalOracle(FiniteSumOracle):
         self.both_flops = self.gradient_flops + 2 * self.terms * self.n**2
 
     def value(self, X: Any) -> Any:
-        """Return the mean of |off(X'C_kX)|²."""
         M = (X.T @ (self.C @ X)) * self.off
         return inner(M, M) / self.terms
 
     def gradient(self, X: Any) -> Any:
-        """Return the mean of 4 C_kX off(X'C_kX)."""
         return self._both(X, self.C)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share products."""
         return self._both(X, self.C)
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        """Return the gradient of the mean over some matrices."""
         return self._both(X, rows_of(self.C, chosen))[1]
 
     def _both(self, X: Any, C: Any) -> tuple[Any, Any]:
@@ -82,7 +78,6 @@ class JointDiagonalization(Stiefel):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         Q = random_point(self.n, self.n, rng)
         D = rng.standard_normal((self.matrices, 1, self.n))
         E = rng.standard_normal((self.matrices, self.n, self.n))

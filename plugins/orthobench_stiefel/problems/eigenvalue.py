@@ -41,15 +41,12 @@ class KohnShamOracle(StiefelOracle):
         self.both_flops = 9 * self.n * self.k + 11 * self.n
 
     def value(self, X: Any) -> Any:
-        """Return the energy."""
         return self.value_and_gradient(X)[0]
 
     def gradient(self, X: Any) -> Any:
-        """Return LX + alpha diag(L⁻¹r) X."""
         return self.value_and_gradient(X)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share products."""
         plain = is_plain(X)
         density = np.einsum("ij,ij->i", X, X) if plain else namespace(X).sum(X * X, axis=1)
         potential = self.alpha * (self._solved(density) if plain else solved_by_sums(density))
@@ -106,7 +103,6 @@ class NonlinearEigenvalue(Stiefel):
     alpha: float = parameter(1.0, help="weight of the nonlinear term", low=0.0, high=1e6)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         del rng
         oracle = KohnShamOracle(self.n, self.p, self.alpha)
         return instance(oracle, oracle.value(self_consistent(oracle)))

@@ -33,11 +33,9 @@ class NpyStiefel(Stiefel):
 
     @property
     def square(self) -> bool:
-        """Whether X is square; here always."""
         return True
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.npy.checksum` of the file."""
         return npy.checksum(self.path)
 
 
@@ -63,7 +61,6 @@ class NpyBrockett(NpyStiefel):
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         del rng
         A = symmetric_matrices(numbers(self.path, "A", ("n", "n")), self.path)
         if self.k > len(A):
@@ -91,14 +88,12 @@ class NpyProcrustes(NpyStiefel):
 
     @property
     def square(self) -> bool:
-        """Whether p = n, by the headers of the files; False if they cannot be read."""
         try:
             return npy.array(self.path).shape == npy.array(self.target).shape
         except DataError:
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         del rng
         A, B = numbers(self.path, "A", ("N", "n")), numbers(self.target, "B", ("N", "p"))
         if len(A) != len(B) or B.shape[1] > A.shape[1]:
@@ -109,7 +104,6 @@ class NpyProcrustes(NpyStiefel):
         return (_balanced if A.shape == B.shape else _unbalanced)(LeastSquaresOracle(A, B))
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.npy.checksum` of both files."""
         return npy.checksum(self.path) + npy.checksum(self.target)
 
 
@@ -142,7 +136,6 @@ class NpyJointDiagonalization(NpyStiefel):
     path: str = parameter(help="the .npy file: symmetric matrices (K, n, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         C = symmetric_matrices(numbers(self.path, "the matrices", ("K", "n", "n")), self.path)
         combined = np.tensordot(rng.standard_normal((STARTS, len(C))), C, axes=1)
         try:
@@ -169,7 +162,6 @@ class NpyWeightRotation(NpyStiefel):
     path: str = parameter(help="the .npy file: a matrix (rows, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         del rng
         oracle = KurtosisOracle(numbers(self.path, "W", ("rows", "n")))
         squares = np.einsum("ij,ij->i", oracle.W, oracle.W)

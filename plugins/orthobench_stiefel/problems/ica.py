@@ -49,7 +49,6 @@ class KurtosisOracle(ComponentsOracle):
         return np.asfortranarray(self.Z @ U)
 
     def restricted(self, carried: Array, i: int, j: int) -> Trigonometric:
-        """Return the objective along the rotations of columns i and j."""
         x, y = carried[:, i], carried[:, j]
         product, difference = x * y, x * x - y * y
         scale = self.sign / len(x)
@@ -100,7 +99,6 @@ class ICA(OrthogonalGroup):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance."""
         S = _draw_sources(self.sources, (self.samples, self.n), rng)
         mixing = rng.standard_normal((self.n, self.n))
         X = S @ mixing.T

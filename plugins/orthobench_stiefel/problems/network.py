@@ -39,19 +39,15 @@ class NetworkOracle(FiniteSumOracle):
         self.both_flops = self.gradient_flops
 
     def value(self, X: Any) -> float:
-        """Return the mean cross-entropy."""
         return entropy(logits(self.A, X, self.C)[1], self.Y)
 
     def gradient(self, X: Any) -> Any:
-        """Return its gradient, by backpropagation."""
         return self._both(X, self.A, self.Y)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, from one forward pass."""
         return self._both(X, self.A, self.Y)
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        """Return the gradient of the mean over some images."""
         return self._both(X, self.A[chosen], self.Y[chosen])[1]
 
     def _both(self, X: Any, A: Any, Y: Any) -> tuple[float, Any]:
@@ -106,7 +102,6 @@ class OrthogonalNetwork(Stiefel):
         return PIXELS[self.images]
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         A, labels = _images(self.images)
         A = A - A.mean(axis=0)
         A /= np.sqrt(np.mean(A * A))
@@ -117,7 +112,6 @@ class OrthogonalNetwork(Stiefel):
         return instance(NetworkOracle(*train, C), 0.0, further=HeldOut(*validation, *test, C))
 
     def checksum(self) -> str:
-        """Return a digest of the checksums of the data, which `build` verifies."""
         if self.images == "digits":
             return digits.CHECKSUM
         return sha256(f"{TEST_IMAGES.sha256} {TEST_LABELS.sha256}".encode()).hexdigest()

@@ -33,14 +33,12 @@ class BrockettOracle(OrthogonalGroupOracle):
         return np.asfortranarray(U.T @ self.A @ U)
 
     def restricted(self, carried: Array, i: int, j: int) -> Trigonometric:
-        """Return the objective along the rotations of columns i and j."""
         S = carried
         weight = -float(self.weights[i] - self.weights[j])
         cosine, sine = weight * float(S[i, i] - S[j, j]) / 2, weight * float(S[i, j])
         return Trigonometric((0.0, 0.0, cosine), (0.0, 0.0, sine))
 
     def rotate(self, carried: Array, i: int, j: int, angle: float) -> None:
-        """Rotate the columns of S, then its rows."""
         rotate(carried, i, j, angle)
         rotate(carried.T, i, j, angle)
 
@@ -70,7 +68,6 @@ class Brockett(OrthogonalGroup):
     n: int = parameter(20, help="rows and columns of U", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance."""
         G = rng.standard_normal((self.n, self.n))
         oracle = BrockettOracle((G + G.T) / 2, np.arange(self.n, 0, -1) / self.n)
         optimum = Optimum(oracle.A, oracle.weights)

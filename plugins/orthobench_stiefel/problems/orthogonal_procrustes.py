@@ -33,7 +33,6 @@ class ProcrustesOracle(OrthogonalGroupOracle):
         return np.asfortranarray(self.M.T @ U)
 
     def restricted(self, carried: Array, i: int, j: int) -> Trigonometric:
-        """Return the objective along the rotations of columns i and j."""
         C = carried
         trace, skew = float(C[i, i] + C[j, j]), float(C[i, j] - C[j, i])
         return Trigonometric((0.0, -2 * trace), (0.0, -2 * skew))
@@ -71,7 +70,6 @@ class Procrustes(OrthogonalGroup):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance."""
         A = rng.standard_normal((self.rows, self.n))
         Q = random_point(self.n, self.n, rng)
         B = A @ Q + self.noise * rng.standard_normal(A.shape)

@@ -54,16 +54,13 @@ class StackedLeastSquaresOracle(ProductOracle):
         self.both_flops = self.gradient_flops + 2 * prod(self.B.shape) + 1
 
     def value(self, X: Any) -> Any:
-        """Return the sum of |AX - B|²/N."""
         residual = self.A @ X - self.B
         return inner(residual, residual) / self.rows
 
     def gradient(self, X: Any) -> Any:
-        """Return 2A'(AX - B)/N for each matrix."""
         return self._from(self.A @ X - self.B)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share AX - B."""
         residual = self.A @ X - self.B
         return inner(residual, residual) / self.rows, self._from(residual)
 
@@ -80,7 +77,6 @@ class LeastSquaresOracle(StackedLeastSquaresOracle, FiniteSumOracle):
         self.term_flops = self.gradient_flops // self.terms
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        """Return the gradient of the mean over some rows."""
         A, B = rows_of(self.A, chosen), rows_of(self.B, chosen)
         return A.T @ (A @ X - B) * (2 / A.shape[0])
 
@@ -117,7 +113,6 @@ class StiefelProcrustes(Stiefel):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         A, Z, S, E = self.planted(rng)
         oracle = LeastSquaresOracle(A, A @ Z + E)
         return instance(oracle, float(np.vdot(E, E)) / self.rows, Gap(A, Z, S))
@@ -161,7 +156,6 @@ class StiefelProcrustesBatch(Stiefel):
         return StiefelProcrustes(self.n, self.p, self.rows, self.noise)
 
     def build(self, rng: np.random.Generator) -> Instance[ProductOracle]:
-        """Return the instance."""
         drawn = (self.single.planted(rng) for _ in range(self.matrices))
         A, Z, S, E = (np.stack(parts) for parts in zip(*drawn, strict=True))
         oracle = StackedLeastSquaresOracle(A, A @ Z + E)

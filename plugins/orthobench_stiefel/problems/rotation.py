@@ -37,22 +37,18 @@ class KurtosisOracle(FiniteSumOracle):
         self.both_flops = self.gradient_flops + 2 * self.terms * self.n
 
     def value(self, X: Any) -> Any:
-        """Return the kurtosis."""
         squares = (self.W @ X) ** 2
         return self.scale * inner(squares, squares)
 
     def gradient(self, X: Any) -> Any:
-        """Return 4 W'(WX)³ times the scale."""
         return self._from(self.W, self.W @ X, self.terms)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share WX."""
         V = self.W @ X
         squares = V * V
         return self.scale * inner(squares, squares), self._from(self.W, V, self.terms)
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        """Return the gradient of the mean over some rows."""
         W = rows_of(self.W, chosen)
         return self._from(W, W @ X, W.shape[0])
 
@@ -102,7 +98,6 @@ class WeightRotation(Stiefel):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         W, squares = (self._outlying if self.outliers else self._planted)(rng)
         oracle = KurtosisOracle(W)
         least = self.rows * float(squares @ squares) / float(squares.sum()) ** 2

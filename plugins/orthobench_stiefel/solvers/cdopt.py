@@ -67,7 +67,6 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
     relative: bool = relative_parameter("penalty")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> DissolvedState:
-        """Evaluate the start."""
         del rng
         begun = self.begun(oracle)
         X = begun["X"]
@@ -79,7 +78,6 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
         return state
 
     def step(self, oracle: StiefelOracle, state: DissolvedState) -> None:
-        """Do one step of L-BFGS."""
         state.work.steps += 1
         D = self._direction(state)
         slope, length = float(inner(state.H, D)), 1.0

@@ -33,14 +33,12 @@ class Components(Rerun[ComponentsOracle]):
     tolerance: float
 
     def prepare(self, oracle: ComponentsOracle) -> tuple[Any, Solution, int]:
-        """Begin at the common start."""
         finite(oracle.Z, "samples")
         if len(oracle.Z) < 2:
             raise DataError("one sample has no components: pass at least two")
         return oracle.start.T.copy(), Solution(oracle.start.copy()), 0
 
     def run(self, oracle: ComponentsOracle, state: RerunState, iterations: int) -> Run:
-        """Unmix from the start."""
         with warnings.catch_warnings(), numpy_seeded(state.seed):
             warnings.simplefilter("ignore")  # that iterations were too few
             found = self.unmixed(oracle.Z, state.prepared, iterations)
@@ -77,7 +75,6 @@ class SklearnFastICA(Components):
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     def unmixed(self, Z: Array, start: Array, iterations: int) -> Unmixing:
-        """Fit FastICA."""
         from sklearn.decomposition import FastICA
 
         estimator = FastICA(
@@ -108,7 +105,6 @@ class PicardO(Components):
     packages: ClassVar[tuple[str, ...]] = ("python-picard",)
 
     def unmixed(self, Z: Array, start: Array, iterations: int) -> Unmixing:
-        """Run Picard."""
         from picard import picard
 
         _, rows, _, count = picard(

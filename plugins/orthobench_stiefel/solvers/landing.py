@@ -52,12 +52,10 @@ class Landing(FieldDescent[Iterate]):
     relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> Iterate:
-        """Begin at the start."""
         del rng
         return Iterate(**self.begun(oracle))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: ProductOracle, state: Iterate) -> None:
-        """Do one step along the field."""
         state.work.steps += 1
         self.move(oracle, state, self.attraction, self.eps)

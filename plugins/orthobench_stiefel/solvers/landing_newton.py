@@ -85,7 +85,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
     relative: bool = relative_parameter("residuals")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> NewtonState:
-        """Evaluate the start."""
         del rng
         begun = self.begun(oracle)
         X = begun["X"]
@@ -96,7 +95,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
         return state
 
     def step(self, oracle: StiefelOracle, state: NewtonState) -> None:
-        """Do one step."""
         state.work.steps += 1
         Y, D = state.Y, self._newton(oracle, state)
         reference, slope = Reference(state.value), -float(inner(state.G, D))

@@ -62,12 +62,10 @@ class ManifoldMuon(SpectralDescent[Iterate]):
     relative: bool = parameter(True, help="dual step in units of the singular values of G")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> Iterate:
-        """Begin at the start."""
         del rng
         return Iterate(**self.begun(oracle))
 
     def direction(self, state: Iterate, G: Array) -> Array:
-        """Solve the dual."""
         n, p = G.shape
         unit = float(np.linalg.norm(G)) / sqrt(p) if self.relative else 1.0
         rate = self.dual_step or DUAL_STEPS[self.dual, self.relative]

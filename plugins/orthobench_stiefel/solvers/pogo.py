@@ -97,14 +97,12 @@ class POGO(FieldDescent[PogoState]):
             raise ParameterError("on", message)
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> PogoState:
-        """Begin at the start."""
         del rng
         begun = self.begun(oracle)
         return PogoState(**begun, mean=namespace(begun["X"]).zeros_like(begun["X"]))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: ProductOracle, state: PogoState) -> None:
-        """Do one step and its correction."""
         state.work.steps += 1
         before = state.X
         if self.move(oracle, state, 0.0, SAFE_DEFECT):
@@ -117,7 +115,6 @@ class POGO(FieldDescent[PogoState]):
             state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * p * p)
 
     def followed(self, state: PogoState, G: Any) -> Any:
-        """Return the base optimizer's direction for a gradient."""
         if self.base == "vector-adam":
             return _adam(state, G)
         if self.momentum:

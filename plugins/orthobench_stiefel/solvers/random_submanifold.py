@@ -87,7 +87,6 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> SubmanifoldState:
-        """Begin at the start."""
         begun = self.begun(oracle)
         _, n, p = sizes(begun["X"])
         size = max(2, n // 2) if self.size is None else self.size
@@ -99,7 +98,6 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         return SubmanifoldState(**begun, rng=rng, size=size)
 
     def step(self, oracle: ProductOracle, state: SubmanifoldState) -> None:
-        """Rotate the coordinates of one draw."""
         state.work.steps += 1
         norm = (self._rows if self.sampling == "permutation" else self._mixed)(oracle, state)
         m, n, p = sizes(state.X)

@@ -132,7 +132,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     @property
     def converges(self) -> bool:  # type: ignore[override]
-        """Whether a run ends by itself: with a line search."""
         return self.steps != "constant"
 
     @property
@@ -142,7 +141,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return trials * ((self.steps != "constant") + (self.retraction == "newton-schulz"))
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> GradientState:
-        """Evaluate the start."""
         del rng
         begun = self.begun(oracle)
         if self.batch and self.steps != "constant":
@@ -166,7 +164,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return state
 
     def step(self, oracle: ProductOracle, state: GradientState) -> None:
-        """Do one step along the retraction."""
         state.work.steps += 1
         if self.steps == "constant":
             moved = self._retracted(state, self.step_size)

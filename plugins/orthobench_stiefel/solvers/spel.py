@@ -47,13 +47,11 @@ class SPEL(SpectralDescent[SpelState]):
     projection: bool = parameter(True, help="project gradients to the tangent space")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> SpelState:
-        """Begin at the start."""
         del rng
         begun = self.begun(oracle)
         return SpelState(**begun, mean=np.zeros_like(begun["X"]))
 
     def direction(self, state: SpelState, G: Array) -> Array:
-        """Return msign of the projected sum of gradients."""
         n, p = G.shape
         B = G
         if self.momentum:

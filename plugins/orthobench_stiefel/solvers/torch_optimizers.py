@@ -42,13 +42,11 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
     """Products of an (n, p) and a (p, p) matrix in a step; a QR decomposition counts as two."""
 
     def begin(self, oracle: StiefelOracle, rng: np.random.Generator) -> TorchState:
-        """Give the start to an optimizer."""
         del rng
         check_batch(oracle, self.batch)
         return TorchState(X=oracle.start.copy(), factor=1, memory={})
 
     def advance(self, oracle: StiefelOracle, state: TorchState, count: int) -> None:
-        """Do steps of the optimizer."""
         import torch
 
         point, optimizer = self.made(state.X)
@@ -65,7 +63,6 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
         state.memory = _memory(optimizer, point)
 
     def solution(self, state: TorchState) -> Solution:
-        """Return a copy of the iterate, (n, p)."""
         return Solution(state.X.copy())
 
     @abstractmethod
@@ -122,7 +119,6 @@ class TorchOrthogonal(TorchPeer):
     batch: int = batch_parameter()
 
     def advance(self, oracle: StiefelOracle, state: TorchState, count: int) -> None:
-        """Do steps of SGD."""
         layer, optimizer = self.made(state.X)
         if state.memory:
             layer.load_state_dict(state.memory["layer"])
@@ -140,7 +136,6 @@ class TorchOrthogonal(TorchPeer):
         state.memory = deepcopy({"layer": layer.state_dict(), "optimizer": optimizer.state_dict()})
 
     def made(self, start: Array) -> tuple[Any, Any]:
-        """Return a layer whose weight is the point, and its optimizer."""
         import torch
         from torch.nn.utils.parametrizations import orthogonal
 
@@ -159,7 +154,6 @@ class Geoopt(TorchPeer):
     packages: ClassVar[tuple[str, ...]] = ("geoopt", "torch")
 
     def made(self, start: Array) -> tuple[Any, Any]:
-        """Return a point of the manifold and its optimizer."""
         import geoopt
         import torch
 
@@ -195,7 +189,6 @@ class GeooptSGD(Geoopt):
     batch: int = batch_parameter()
 
     def optimizer(self, points: list[Any]) -> Any:
-        """Return a RiemannianSGD."""
         from geoopt.optim import RiemannianSGD
 
         return RiemannianSGD(points, lr=self.step_size, momentum=self.momentum)
@@ -224,7 +217,6 @@ class GeooptAdam(Geoopt):
     batch: int = batch_parameter()
 
     def optimizer(self, points: list[Any]) -> Any:
-        """Return a RiemannianAdam."""
         from geoopt.optim import RiemannianAdam
 
         return RiemannianAdam(points, lr=self.step_size)
@@ -257,7 +249,6 @@ class PogoTorch(TorchPeer):
     batch: int = batch_parameter()
 
     def made(self, start: Array) -> tuple[Any, Any]:
-        """Return a stack of one matrix and its optimizer."""
         import torch
         from pogo import POGO, base
 

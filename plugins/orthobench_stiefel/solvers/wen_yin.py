@@ -81,7 +81,6 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     relative: bool = relative_parameter("step and tolerances")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> WenYinState:
-        """Evaluate the start."""
         del rng
         begun = self.begun(oracle)
         X = begun["X"]
@@ -96,7 +95,6 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
         return state
 
     def step(self, oracle: StiefelOracle, state: WenYinState) -> None:
-        """Do one step along the curve."""
         state.work.steps += 1
         length, gain = state.length, RHO * state.norm_of(state.curve.slope) ** 2
         for trial in range(1, SAFE_TRIALS + 1):

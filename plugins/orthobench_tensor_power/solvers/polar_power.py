@@ -100,7 +100,6 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
     source: ClassVar[str] = "Anandkumar et al. 2014, Algorithm 1, on all factors at once"
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> PolarPowerState:
-        """Pack the tensor, and contract it with the first U."""
         tensor, size = _tensor(oracle.T)
         U = first_point(oracle, self.start, rng)
         state = PolarPowerState(tensor=tensor, norm=size, U=U, contracted=U, weights=U[0, :])
@@ -110,7 +109,6 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
         return state
 
     def step(self, oracle: TensorOracle, state: PolarPowerState) -> None:
-        """Replace U by the polar factor, and contract."""
         del oracle
         value, n = _sum(state.weights), state.U.shape[0]
         moved = polar(state.contracted + state.shift * state.U)
@@ -125,7 +123,6 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
             state.shift = where(too_many, maximum(2 * state.shift, value / n), state.shift)
 
     def solution(self, state: PolarPowerState) -> Solution:
-        """Return the factors, and T(u, u, u) of each as its weight."""
         return decomposition(state.U, state.weights)
 
     def _contract(self, state: PolarPowerState) -> Any:

@@ -105,7 +105,6 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
     source: ClassVar[str] = "Kileel and Pereira 2019, Algorithm 1"
 
     def init(self, oracle: AnyOrderOracle, rng: np.random.Generator) -> SubspacePowerState:
-        """Flatten the tensor, and compute the bases."""
         n, order = oracle.n, oracle.T.ndim
         left, values, right = flattened(oracle.T)
         rank = min(n, int(np.count_nonzero(np.abs(values) > NULL * np.abs(values[0]))))
@@ -123,7 +122,6 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
         return state
 
     def step(self, oracle: AnyOrderOracle, state: SubspacePowerState) -> None:
-        """Find the next component, and deflate."""
         del oracle
         a, power = self._component(state)
         alpha = a @ power

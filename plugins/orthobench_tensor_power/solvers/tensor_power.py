@@ -115,7 +115,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
     )
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorPowerState:
-        """Pack the tensor, and draw the starts of the first factor."""
         from orthobench_tensor_power._kernels.contractions import norm, packed
 
         n, deflated = oracle.n, packed(oracle.T)
@@ -133,7 +132,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
         return state
 
     def step(self, oracle: TensorOracle, state: TensorPowerState) -> None:
-        """Do one power iteration; then end restarts, refine the best or deflate as needed."""
         from orthobench_tensor_power._kernels.contractions import power_iteration
 
         thetas, values, moved = power_iteration(state.deflated, state.thetas)
@@ -150,7 +148,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
             state.thetas = thetas
 
     def solution(self, state: TensorPowerState) -> Solution:
-        """Return orthonormal factors, those found first, and T(q, q, q) of each as its weight."""
         from orthobench_tensor_power._kernels.contractions import contracted
 
         found, n = len(state.weights), len(state.start)
