@@ -45,10 +45,10 @@ class Judge:
         ``captured`` / k if the truth is unknown. The distances of the spans from the nearest
         canonical ones, in the metrics of the covariances, are ``x_error`` and ``y_error``. As
         delivered, ``disorder`` is the largest excess of a correlation over the one before it, and
-        ``whitening_error`` the largest entry of |A'S_xx A - I| and |B'S_yy B - I|. With the
-        correlations R ``relative_gradient`` is the larger of |S_xy B - S_xx A R| / |S_xy B| and
-        that of y, in units of columns. ``test_captured`` is the sum of the correlations of
-        matching variables on the test part, and ``passes`` the number of readings of the pairs.
+        ``whitening_error`` the largest entry of |A'S_xx A - I| and |B'S_yy B - I|. The metric
+        ``relative_gradient`` is |S_xy B - S_xx A R| / |S_xy B| or that of y, in units of columns,
+        R the correlations. The metric ``test_captured`` is the sum of the correlations of matching
+        variables on the test part, and ``passes`` the number of readings of the pairs.
         """
         A, B = halves(self.finished(solution).point, self.p)
         U, V, xx, yy, xy = self._scored(A, B)

@@ -37,8 +37,8 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
     Returns
     -------
     Instance
-        Its points are the factors one below another, shape (bn, p), without those of zeros; its
-        metrics those of `orthobench_polar.judge.Judge`.
+        Its points are the factors one below another, shape (bn, p), without those of zeros, with
+        the metrics of `orthobench_polar.judge.Judge`.
 
     Raises
     ------
@@ -67,8 +67,8 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
 def spectral_power(A: ArrayLike, exponent: float) -> Instance[SpectralOracle]:
     """Make a spectral power of your own matrix, or of each matrix of a batch.
 
-    Find U S^exponent V' for A = U S V': A itself for exponent 1, the polar factor for 0, the
-    transposed pseudoinverse for -1.
+    Find U S^exponent V' for A = U S V': A for exponent 1, the polar factor for 0, the transposed
+    pseudoinverse for -1.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def spectral_power(A: ArrayLike, exponent: float) -> Instance[SpectralOracle]:
     Returns
     -------
     Instance
-        Its points are the powers one below another, shape (bn, p); its metrics those of
+        Its points are the powers one below another, shape (bn, p), with the metrics of
         `orthobench_polar.judge.Judge`.
 
     Raises

@@ -30,10 +30,7 @@ ManifoldOracle.register(SymmetricTensorOracle)  # type: ignore[type-abstract]
 class Objective(FlopCounter, ABC):
     """A function to be minimized on a manifold, which counts its flops.
 
-    Attributes
-    ----------
-    calls : int
-        Evaluations of values and gradients on the Stiefel manifold.
+    `calls` are evaluations of values and gradients on the Stiefel manifold.
     """
 
     calls: int = 0
@@ -67,14 +64,9 @@ class Objective(FlopCounter, ABC):
 
 
 class StiefelObjective(Objective):
-    """The cost of an oracle on the Stiefel manifold or the orthogonal group.
+    """The cost of an oracle with a gradient on the Stiefel manifold or the orthogonal group.
 
     The last value is kept for the next step.
-
-    Parameters
-    ----------
-    oracle : StiefelOracle
-        With a gradient.
     """
 
     def __init__(self, oracle: StiefelOracle) -> None:
@@ -116,14 +108,9 @@ class StiefelObjective(Objective):
 
 
 class TuckerObjective(Objective):
-    """-F(Q) = -|X ·(Q, ..., Q)|², divided by F at the start, on Grassmann(n, r).
+    """-F(Q) = -|X ·(Q, ..., Q)|² on Grassmann(n, r), divided by F at the start (n, r).
 
     From the samples if there are any, else from the tensor.
-
-    Parameters
-    ----------
-    start : ndarray, shape (n, r)
-        The first point.
     """
 
     def __init__(self, oracle: SymmetricTensorOracle, start: Array) -> None:
@@ -154,13 +141,7 @@ class TuckerObjective(Objective):
 
 
 class MomentObjective(Objective):
-    """-tr(U'CU) on Grassmann(d, k), with the second moment C of samples, scaled to trace one.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        Not all zero.
-    """
+    """-tr(U'CU) on Grassmann(d, k), with the second moment C of samples, scaled to trace one."""
 
     def __init__(self, X: Array, k: int) -> None:
         super().__init__()
@@ -187,13 +168,7 @@ class MomentObjective(Objective):
 
 
 def objective(oracle: Oracle, start: Array) -> Objective:
-    """Return the objective of an oracle that is registered as a `ManifoldOracle`.
-
-    Raises
-    ------
-    UsageError
-        If the oracle is of another kind.
-    """
+    """Return the objective of an oracle registered as a `ManifoldOracle`, or raise UsageError."""
     if isinstance(oracle, StiefelOracle):
         return StiefelObjective(oracle)
     if isinstance(oracle, SymmetricTensorOracle):

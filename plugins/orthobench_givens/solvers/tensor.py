@@ -42,14 +42,8 @@ DRAWN = 4096
 class TensorState(State, ABC):
     """U, and the part of T~ = T(U, U, U) that an order of pairs needs.
 
-    Attributes
-    ----------
-    basis : ndarray, shape (d, d)
-        U'; in cyclic order that at the beginning of the round.
-    norm : float
-        |T|.
-    done, idle : int
-        Number of pairs already tried of the round, and in a row without a rotation.
+    `basis` (d, d) is U', in cyclic order that at the beginning of the round; `norm` is |T|. `done`
+    and `idle` count the pairs tried of the round, and in a row without a rotation.
     """
 
     basis: Array
@@ -59,7 +53,7 @@ class TensorState(State, ABC):
 
     @abstractmethod
     def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
-        """Try up to a maximum number of pairs; return the numbers tried and rotated."""
+        """Try at most `most` pairs; return the numbers tried and rotated."""
 
     def stationary(self, limits: Limits) -> bool:
         """Return whether no pair needs a rotation, after as many in a row as there are pairs."""
@@ -244,19 +238,19 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     """Givens coordinate ascent for orthogonal tensor decomposition.
 
     Maximizes sum_i T(u_i, u_i, u_i) over U'U = I by rotations in the planes of two columns. The
-    best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U), which
-    rotations update. Since the circle is searched in full, the method leaves the strict local
-    maxima at signed permutations of the factors. U need not be re-orthonormalized.
+    best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U),
+    which rotations update. So the method leaves the strict local maxima at signed permutations of
+    the factors. U need not be re-orthonormalized.
 
-    A step tries one pair of columns. It is not rotated if the derivative is at most `tolerance` |T|
-    and no angle gains more than rounding; when this holds for all pairs, the method has converged.
-    Rotations keep the sign of det U, which does not matter: the order of the columns is free.
+    A step tries one pair of columns. It is not rotated if the derivative is at most `tolerance`
+    |T| and no angle gains more than rounding; when this holds for all pairs, the method has
+    converged.
 
     Notes
     -----
-    Flops: 6d⁴ and those of the first U at the start, about 225 for each pair tried, and
-    3d² + O(d) for each rotation (`rotation_flops`). Memory: d³/6 doubles for the state in cyclic
-    order, d³/2 + 8d² in random order, at most 2d³ at the start.
+    Flops: 6d⁴ and those of the first U at the start, about 225 for each pair tried, and 3d² + O(d)
+    for each rotation (`rotation_flops`). Memory: d³/6 doubles for the state in cyclic order, d³/2
+    + 8d² in random order, at most 2d³ at the start.
 
     References
     ----------
@@ -303,7 +297,6 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
         return state.solution()
 
     def _confirm(self, state: TensorState, limits: Limits) -> None:
-        """Converge, unless random pairs have missed one that needs a rotation."""
         if self.order == "random":
             state.work.flops += limits[2] * ANGLE_FLOPS
         if state.stationary(limits):

@@ -30,14 +30,14 @@ class PyttbCPALS(Rerun[TensorOracle]):
 
     Alternating least squares does not use orthonormal or equal factors. The factors of the last
     mode are replaced by the nearest orthonormal ones (`nearest_factors`). Without noise and with
-    distinct weights the start, ``init="nvecs"``, has the factors already. It is re-run with growing
-    ``maxiters``; each point of the trace has the time of its own run. The `tolerance` is for the
-    change of the fit.
+    distinct weights the start, ``init="nvecs"``, has the factors already. It is re-run with
+    growing ``maxiters``; each point of the trace has the time of its own run. The `tolerance` is
+    for the change of the fit.
 
     Notes
     -----
-    For each of three modes, an iteration takes 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3 for
-    least squares and 2n³ for a Gram matrix. The start takes 2n⁴ + 9n³ for each. Memory: two
+    For each of three modes, an iteration takes 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3
+    for least squares and 2n³ for a Gram matrix. The start takes 2n⁴ + 9n³ for each. Memory: two
     tensors.
 
     References
@@ -77,16 +77,15 @@ class PyttbCPALS(Rerun[TensorOracle]):
 class TensorlyPowerIteration(Rerun[TensorOracle]):
     """TensorLy's symmetric power iteration: one factor after the other, with restarts, deflated.
 
-    Algorithm 1 of Anandkumar et al. (2014), as `tensor-power`: for each factor s iterations from
-    each of `restarts` starts in the positive orthant, and s more from the best; s is the number of
-    steps. Factors become orthonormal, with weights, as in `tensor-power`. It is re-run with growing
-    ``n_iteration``; each point of the trace has the time of its own run.
+    As `tensor-power`, with s iterations for each factor from each of `restarts` starts in the
+    positive orthant, and s more from the best; s is the number of steps. Factors become
+    orthonormal as there. It is re-run with growing ``n_iteration``; each point of the trace has
+    the time of its own run.
 
     Notes
     -----
     For each of n factors, s (restarts + 1) iterations of 3 (2n³ + 2n² + 3n) flops, restarts + 1
-    values T(u, u, u) of 2n³ + 2n² + 2n, and 3n³ + n² for the deflation.
-    Memory: the tensor twice.
+    values T(u, u, u) of 2n³ + 2n² + 2n, and 3n³ + n² for the deflation. Memory: the tensor twice.
 
     References
     ----------

@@ -161,11 +161,8 @@ class ScipyPolar(OneStep):
 class TorchMuon(OneStep):
     """`torch.optim.Muon`'s orthogonalization: Jordan's polynomial in bfloat16.
 
-    All of its steps are one step here. The conversion from float32 is timed.
-
-    Notes
-    -----
-    Flops: 4np² + 2p³ for each of its steps. Memory: 2np + 2p² numbers of two bytes.
+    Its steps are one step here. The conversion from float32 is timed. Flops: 4np² + 2p³ for each
+    of its steps. Memory: 2np + 2p² numbers of two bytes.
     """
 
     name: ClassVar[str] = "torch-muon"
@@ -201,7 +198,6 @@ class TorchMuon(OneStep):
 
 
 def _muon() -> Any:
-    """Return PyTorch's orthogonalization; None if there is none."""
     try:
         from torch.optim._muon import _zeropower_via_newtonschulz
     except ImportError:

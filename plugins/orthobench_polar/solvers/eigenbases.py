@@ -15,14 +15,7 @@ from orthobench_polar.gram_stream import BasisSolution, GramStreamOracle
 
 @dataclass(slots=True, kw_only=True)
 class BasisState(State):
-    """The matrix and the basis.
-
-    Attributes
-    ----------
-    S, Q : ndarray, shape (n, n)
-    since : int
-        The step of the basis.
-    """
+    """The matrix S and the basis Q (n, n) of the step `since`."""
 
     S: Array
     Q: Array

@@ -58,12 +58,7 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
 
 @dataclass(slots=True, kw_only=True)
 class StartedState(PolarState):
-    """The point, and its Gram matrix if known.
-
-    Attributes
-    ----------
-    S : array, shape (p, p), optional
-    """
+    """The point, and its Gram matrix S (p, p) if known."""
 
     S: Any = None
 
@@ -101,14 +96,10 @@ def by_schatten_norm(A: Any) -> tuple[Any, Any]:
 class NewtonSchulz(Polynomials):
     """X <- X (a I + b X'X + c (X'X)²), from A divided by a bound of its largest singular value.
 
-    Each singular value s becomes a s + b s³ + c s⁵. See `orthobench_polar.coefficients`. The
+    Each singular value s becomes a s + b s³ + c s⁵ (`orthobench_polar.coefficients`). The
     polynomial ``jordan`` does not converge: it leaves singular values between 0.47 and 1.20.
-    ``polar-express`` is the best schedule for its degree and interval, and converges.
-
-    Parameters
-    ----------
-    start : {"frobenius", "schatten-4"}
-        The bound: |A|_F, or |A'A|_F^½, which is smaller and takes no further product.
+    ``polar-express`` is the best schedule for its degree and interval, and converges. The bound is
+    |A|_F, or |A'A|_F^½, which is smaller and takes no further product.
 
     Notes
     -----
@@ -139,15 +130,7 @@ class NewtonSchulz(Polynomials):
 
 @dataclass(slots=True, kw_only=True)
 class GramState(PolarState):
-    """The point before the accumulated factor, and that factor.
-
-    Attributes
-    ----------
-    R : array, shape (p, p), optional
-        The Gram matrix of X Q; None if it has to be computed.
-    Q : array, shape (p, p), optional
-        The product of the polynomials since then; None for the unit matrix.
-    """
+    """The point before the factor Q, the product of polynomials, and the Gram matrix R of XQ."""
 
     R: Any = None
     Q: Any = None
@@ -157,13 +140,9 @@ class GramState(PolarState):
 class GramNewtonSchulz(ScheduledSolver[GramState]):
     """The polynomials of Newton-Schulz on R = X'X; their product Q is applied to X at the end.
 
-    R <- P R P and Q <- Q P with P = a I + b R + c R². Only R, the restart and the end need products
-    with X. R loses small singular values by rounding; a restart computes it again from X Q.
-
-    Parameters
-    ----------
-    restart : int
-        The step after which X <- X Q; 0: none.
+    R <- P R P and Q <- Q P with P = a I + b R + c R². Only R, the restart and the end need
+    products with X. R loses small singular values by rounding; after ``restart`` steps it is
+    computed again from X Q.
 
     Notes
     -----
@@ -214,13 +193,8 @@ class TurboNewtonSchulz(Polynomials):
     """Newton-Schulz after scaling of columns, with one step fewer.
 
     X <- A D with D = diag((sum_i |A'A|_ij)^-1/2), after which |X|_2 <= 1 and singular values are
-    nearer to 1. A D has another polar factor than A: the difference is small only for nearly
-    orthogonal columns of one scale.
-
-    Parameters
-    ----------
-    steps : int
-        The first polynomial of the schedule is left out.
+    nearer to 1: the first polynomial of the schedule is left out. A D has another polar factor
+    than A: the difference is small only for nearly orthogonal columns of one scale.
 
     Notes
     -----
