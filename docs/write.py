@@ -1,7 +1,7 @@
 """Writes what pages take from code and measurements: ``python docs/write.py [--check]``.
 
 A part of a page between ``<!-- write: WHAT -->`` and ``<!-- end -->`` is written by the function
-of that name below, so that pages can be read where the repository is shown. With ``--check``
+of that name below, so that pages read well in the repository. With ``--check``
 nothing is written: the exit code is 1 if a page is out of date, and its name is printed.
 """
 
@@ -30,7 +30,6 @@ from facts import (  # noqa: E402
 
 from orthobench.atlas.answers import (  # noqa: E402
     NOBODY,
-    TOLERANCE,
     VIEWS,
     opened,
     origin,
@@ -39,6 +38,7 @@ from orthobench.atlas.answers import (  # noqa: E402
 )
 from orthobench.atlas.table import Atlas  # noqa: E402
 from orthobench.decide.answer import Answer  # noqa: E402
+from orthobench.decide.rule import TOLERANCE  # noqa: E402
 from orthobench.registry.plugins import catalogue  # noqa: E402
 from orthobench.tools.formatting import clean  # noqa: E402
 
@@ -48,9 +48,10 @@ RECORD = re.compile(r"(\d+) of (\d+) problems of (.+?) \(cheapest on (\w+)\)")
 
 ATLAS = "[the atlas](../guide/atlas.md)"
 NUMBERS = (
-    f"At the solver's own end, within {100 * TOLERANCE:g} % of the gap between start and best value; "
-    "for high accuracy a millionth of it. In brackets: the problems on which it is as good as the "
-    "best, of those tested with five seeds. Then its mean cost over the cheapest; a miss counts ten."
+    f"At the solver's own end, within {100 * TOLERANCE:g} % of the gap between start and best "
+    "value; for high accuracy a millionth of it. In brackets: the problems on which it is as good "
+    "as the best, of those tested with five seeds. Then its mean cost over the cheapest; a miss "
+    "counts ten."
 )
 """The meaning of the numbers of the table of answers."""
 

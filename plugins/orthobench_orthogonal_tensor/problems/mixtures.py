@@ -183,8 +183,7 @@ def _two_moments(blocks: Iterable[Array]) -> tuple[int, Array, Array]:
 
 
 def noise_variance(covariance: Array, k: int, estimate: str = "bottom") -> float:
-    """Return the variance within the k components of a mixture with this covariance (d, d), d >=
-    k.
+    """Return the variance within the k components of a mixture with this covariance (d, d).
 
     The centres, minus their mean, span at most k - 1 dimensions: without sampling noise the d - k
     + 1 smallest eigenvalues all equal the variance. The `estimate` "bottom" is their mean,

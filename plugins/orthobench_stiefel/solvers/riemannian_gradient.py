@@ -10,7 +10,7 @@ import numpy as np
 from orthobench_kit.stacks import sizes, transposed
 
 from orthobench.contract import Status, UsageError, flops, namespace, parameter
-from orthobench.contract.placed_solvers import read_end, unless_ended
+from orthobench.contract.placed_solvers import finish_if, read_end, unless_ended
 from orthobench.tools.arrays import inner, minimum, where
 from orthobench_stiefel import ProductOracle, projected
 from orthobench_stiefel._kernels.line_search import CUT, RHO, Reference, barzilai_borwein
@@ -84,7 +84,8 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     - ``constant``: no search; with ``batch``, the gradient is that of some terms of a finite sum,
       and with momentum b the step is along D <- R + b (D - X sym(X'D)).
 
-    It has converged if the gradient is small, or if no step lowers the cost beyond rounding. A
+    It has converged if the gradient is small, or if no step lowers the cost beyond rounding, with
+    ``armijo`` in ten steps. A
     search waits for the device once for each trial. The Cayley curve is orthonormalized if it has
     drifted by more than 1e-13.
 
@@ -194,6 +195,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         if self.steps == "armijo":
             state.length = 2 * length
             state.reference.include(value, memory=0.0)
+            finish_if(state, state.reference.stalls(value))
         elif self.steps == "lbfgs":
             D = self._direction(state, X, R)
             state.length, state.slope = 1.0, inner(R, D)
