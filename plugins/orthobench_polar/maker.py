@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from orthobench_kit.dense import densified
 
 from orthobench.contract import Array, DataError, Instance, Solution, UsageError
 from orthobench.contract.problem import unchanged
@@ -30,8 +31,9 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
 
     Parameters
     ----------
-    A : array_like, shape (n, p) or (b, n, p)
-        If p > n, each matrix is transposed, and so is its factor. The factor of a matrix of zeros
+    A : array_like or sparse matrix, shape (n, p) or (b, n, p)
+        A sparse one is made dense, up to 2 GiB. If p > n, each matrix is transposed, and so is its
+        factor. The factor of a matrix of zeros
         in a batch is zero.
 
     Returns
@@ -72,8 +74,9 @@ def spectral_power(A: ArrayLike, exponent: float) -> Instance[SpectralOracle]:
 
     Parameters
     ----------
-    A : array_like, shape (n, p) or (b, n, p)
-        If p > n, each matrix is transposed, and so is its power.
+    A : array_like or sparse matrix, shape (n, p) or (b, n, p)
+        A sparse one is made dense, up to 2 GiB. If p > n, each matrix is transposed, and so is its
+        power.
     exponent : float
         From -1 to 1.
 
@@ -122,7 +125,7 @@ def _instance(oracle: OracleT, result: Meaning) -> Instance[OracleT]:
 
 
 def _tall(A: ArrayLike) -> tuple[Array, Meaning]:
-    given = array_of(A, "the entries of A")
+    given = array_of(densified(A, "the entries of A"), "the entries of A")
     if given.ndim not in (2, 3) or not given.size:
         remedy = ": pass A.reshape(len(A), -1)" if given.ndim > 3 else ""
         raise DataError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.columns import warn_of_constant
+from orthobench_kit.dense import densified
 
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.problem import Instance, Solution
@@ -57,8 +58,9 @@ def sparse_pca(
 
     Parameters
     ----------
-    X : anything that `orthobench.tools.reading.array_of` reads, shape (N, d)
-        Samples in rows, copied to float64. A constant column has loading 0.
+    X : anything that `orthobench.tools.reading.read` reads, shape (N, d)
+        Samples in rows, copied to float64; sparse ones are made dense, up to 2 GiB.
+        A constant column has loading 0.
     m : int
         Number of components, 1 <= m <= min(d, N).
     test : ndarray, shape (M, d), optional
@@ -133,7 +135,9 @@ def sparse_pca(
 
 
 def _checked(X: Any, what: str) -> Array:
-    converted: Array = np.array(matrix(array_of(X, what), what), dtype=np.float64, order="C")
+    converted: Array = np.array(
+        matrix(array_of(densified(X, what), what), what), dtype=np.float64, order="C"
+    )
     check_rows(converted, what=f"{what}: sample")
     return converted
 
