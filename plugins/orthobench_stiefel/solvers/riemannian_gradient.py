@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from orthobench_kit.arrays import inner, minimum, where
-from orthobench_kit.ending import read_end, unless_ended
+from orthobench_kit.ending import finish_if, read_end, unless_ended
 from orthobench_kit.stacks import sizes, transposed
 
 from orthobench.contract import Status, UsageError, flops, namespace, parameter
