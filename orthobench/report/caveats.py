@@ -17,9 +17,9 @@ def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list
     return [
         *tuning(part),
         *_named("run anew for each point, for want of single steps",
-                [e for e in part if e.records[0].solver.reruns]),
+                [clean(e.solver) for e in part if e.records[0].solver.reruns]),
         *_named("says that it converged, and has not",
-                [e for e in part
+                [clean(e.solver) for e in part
                  if any(r.stop.status is RunStatus.NOT_STATIONARY for r in e.records)]),
         *missing(entries), *cut(entries), *conduct(entries), *busy(entries), *measured(entries),
     ]  # fmt: skip
@@ -41,7 +41,7 @@ def tuning(entries: Sequence[SolverResult]) -> list[str]:
     ]
     return [
         f"parameters were chosen by {by} {when}, from up to {most} trials of each solver{some}",
-        *([f"tuning had no effect on {listed(idle, len(idle))}"] if idle else []),
+        *_named("tuning had no effect", idle),
         *(caveat for entry in tuned for caveat in _edges(entry)),
     ]
 
@@ -79,7 +79,7 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
         for e in planned
         if len(e.finished) < len(e.seeds)
     ]
-    return [f"not run yet, and not counted: {listed(parts, len(parts))}"] if parts else []
+    return _named("not run yet, and not counted", parts)
 
 
 def cut(entries: Sequence[SolverResult]) -> list[str]:
@@ -89,10 +89,9 @@ def cut(entries: Sequence[SolverResult]) -> list[str]:
         for e in entries
     ]
     parts = [
-        f"{solver} {plural(len(own), 'run')}, after {max(own):g} s" for solver, own in limits if own
+        f"{name} {plural(len(own), 'run')}, after {max(own):g} s" for name, own in limits if own
     ]
-    what = "cut by a limit and not counted; run again, or with a longer --timeout"
-    return [f"{what}: {listed(parts, len(parts))}"] if parts else []
+    return _named("cut by a limit and not counted; run again, or with a longer --timeout", parts)
 
 
 def conduct(entries: Sequence[SolverResult]) -> list[str]:
@@ -119,9 +118,8 @@ def _no_better(entry: SolverResult) -> bool:
     return bool(ends) and all(end > start + OPTIMAL for start, end in ends)
 
 
-def _named(what: str, entries: Sequence[SolverResult]) -> list[str]:
-    names = [clean(entry.solver) for entry in entries]
-    return [f"{what}: {listed(names, len(names))}"] if names else []
+def _named(what: str, parts: Sequence[str]) -> list[str]:
+    return [f"{what}: {listed(parts, len(parts))}"] if parts else []
 
 
 def busy(entries: Sequence[SolverResult]) -> list[str]:

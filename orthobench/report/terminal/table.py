@@ -28,7 +28,7 @@ DECIDED = (
     "more_seeds",
 )  # fmt: skip
 SUMMARIZED = ("median", "low", "high", "interval", "failures")
-"""What the rows take from decisions and from summaries as it is."""
+"""Parts of decisions and of summaries that rows have as they are."""
 
 
 def rows(
