@@ -222,22 +222,12 @@ def save_figures(
 
 
 def save_plot(
-    plot: Plot,
-    stem: Path,
-    *,
-    style: str = "screen",
-    formats: Sequence[str] = FORMATS,
-    dpi: int | None = None,
+    plot: Plot, stem: Path, *, formats: Sequence[str] = FORMATS, dpi: int = SCREEN.dpi
 ) -> list[Path]:
-    """Write the figure of one plot to files of this stem; see `save_figures`.
-
-    `dpi`, in pixels per inch, replaces that of the style.
-    """
+    """Write the figure of one plot for screens, of `dpi` pixels per inch, to files of this stem."""
     panels = sheet_panels(plot).values()
     styles = solver_styles(s.solver for panel in panels for s in panel.series if s.solver)
-    layout = layout_of(style)
-    layout = layout if dpi is None else replace(layout, dpi=dpi)
-    return _save(stem, plot, styles, formats, layout)
+    return _save(stem, plot, styles, formats, replace(SCREEN, dpi=dpi))
 
 
 def file_name(plot: Plot, names: set[str]) -> str:

@@ -139,17 +139,21 @@ def _axis(axis: Axis, ends: tuple[float, float], log: bool) -> dict[str, Any]:
 
 def _tick_values(low: float, high: float, log: bool) -> list[float]:
     """Return round numbers from one end to the other: powers of ten on a long log axis."""
-    from matplotlib.ticker import LogLocator, MaxNLocator
+    from matplotlib.ticker import Locator, LogLocator, MaxNLocator
 
-    values = MaxNLocator(MOST_TICKS, steps=(1, 2, 5, 10)).tick_values(low, high)
+    locators: list[Locator] = [MaxNLocator(MOST_TICKS, steps=(1, 2, 5, 10))]
     if log and high > 5 * low:
-        steps = (1, 2, 5) if high < 300 * low else (1,)
-        values = LogLocator(subs=steps, numticks=MOST_TICKS).tick_values(low, high)
-    return [value for value in values.tolist() if low <= value <= high]
+        locators = [LogLocator(subs=steps) for steps in ((1, 2, 5), (1,))]
+    values: list[float] = []
+    for one in locators:
+        values = [float(v) for v in one.tick_values(low, high) if low <= v <= high]
+        if 1 < len(values) <= MOST_TICKS:
+            break
+    return values
 
 
 def _ticks(values: Sequence[float]) -> list[tuple[float, str]]:
-    some = values[:: -(-len(values) // MOST_TICKS)]
+    some = values[:: max(1, -(-len(values) // MOST_TICKS))]
     far = any(not 1e-3 <= abs(value) < 1e5 for value in some if value)
     return [(value, _tick(value, far)) for value in some]
 

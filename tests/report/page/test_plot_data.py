@@ -59,6 +59,22 @@ def test_an_axis_of_values_below_zero_is_linear(runs):
     assert panels[f"0,{rank}"]["zero"] > 0
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_axes_have_two_to_six_ticks_inside_their_ends(log):
+    rng = np.random.default_rng(0)
+    for decades in (0.01, 0.5, 1.0, 2.0, 3.5, 9.0, 17.0):
+        for low in 10 ** rng.uniform(-9, 6, 20):
+            x = np.array([low, low * 10**decades])
+            panel = Panel(Axis("x", "x", log), Axis("y", "y"), (Series("s", x, x, solver="s"),))
+            plot = Plot("p", "k", {"c": ("a",)}, lambda key, panel=panel: panel)
+            (drawn,) = read(plot_data([plot], solver_styles("s")))["plots"][0]["panels"].values()
+            values = [value for value, _ in drawn["x"]["ticks"]]
+            first, last = drawn["x"]["range"]
+            assert 2 <= len(values) <= module.MOST_TICKS
+            assert values == sorted(values)
+            assert first <= values[0] <= values[-1] <= last
+
+
 def test_references_take_looks_of_their_own_and_points_their_notes():
     x = np.arange(1.0, 4.0)
     series = (
