@@ -76,6 +76,7 @@ def print_results(
 ) -> None:
     """Print the answer, with all tables first if asked; draw figures if there is a folder."""
     from orthobench.decide.comparisons import answer_of
+    from orthobench.report import caveats
     from orthobench.report.terminal import table
 
     if as_json:
@@ -88,7 +89,7 @@ def print_results(
     print_answer(answer)
     say()
     if not tables:
-        _print_troubles(table.troubles(results.entries, answer.comparisons))
+        _print_troubles(caveats.troubles(results.entries, answer.comparisons))
     match results.session()["environment"]:
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")

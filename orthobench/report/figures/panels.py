@@ -162,7 +162,7 @@ def _set_x_axis(ax: Axes, panel: Panel) -> None:
 
 def _name_categories(ax: Axes, names: Sequence[str]) -> None:
     """Write names below an axis: side by side if they fit, otherwise tilted."""
-    size, room = ax.get_xticklabels()[0].get_size(), _inches(ax, "x") / len(names)
+    size, room = ax.get_xticklabels()[0].get_fontsize(), _inches(ax, "x") / len(names)
     labels = [textwrap.shorten(name, 40, placeholder=" …") for name in names]
     tilted: dict[str, Any] = {"rotation": TILT, "ha": "right", "rotation_mode": "anchor"}
     fits = max(map(len, labels)) * LETTER * size / 72 <= room
@@ -182,7 +182,7 @@ def _setting(name: str) -> Any:
 def _draw_frame(ax: Axes, panel: Panel) -> None:
     for which, axis in (("x", panel.x), ("y", panel.y)):
         label = getattr(ax, f"{which}axis").label
-        text = folded(axis.label, max(_inches(ax, which), 1.0), label.get_size())
+        text = folded(axis.label, max(_inches(ax, which), 1.0), label.get_fontsize())
         label.set(text=text, color=INK, parse_math=False)
     ax.grid(visible=True, which="major", color=GRID)
     ax.set_axisbelow(True)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
-from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
 from orthobench.report.rows import Row, bare_table, problem_rows
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS, cost_of
 from orthobench.stats.values import others_cost
-from orthobench.tools.collections import grouped, plain
-from orthobench.tools.formatting import assignments, budget_text, clean, listed, plural
+from orthobench.tools.collections import plain
+from orthobench.tools.formatting import assignments, budget_text, clean, plural
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -109,29 +108,10 @@ def _parts(
         yield _table(part, comparison, ascii_only)
     copies = max((row.decision.copies for row in part), default=0)
     notes = [f"{plural(copies, 'seed')} repeat others and do not count"] if copies else []
-    notes += [*caveats.notes([row.result for row in part], results), *_refusals(results)]
-    failed = [line for row in rows for line in _failures(row)]
+    notes += [*caveats.notes([row.result for row in part], results), *caveats.refusals(results)]
+    failed = [line for row in rows for line in caveats.failures(row)]
     for text, style in [*((n, "dim") for n in notes), *((line, "red") for line in failed)]:
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
-
-
-def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a line about solvers that never ran, then one for each reason on each problem."""
-    solvers = grouped(results, lambda r: r.solver)
-    absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
-    why = grouped(absent, lambda name: clean(absent[name][0].refusal) or "not run yet")
-    if absent:
-        texts = [
-            f"{listed([*map(clean, own)], len(own))} ({reason})" for reason, own in why.items()
-        ]
-        yield f"{plural(len(absent), 'solver')} did not run: {'; '.join(texts)}"
-    for comparison in comparisons:
-        rows = problem_rows(results, comparison)
-        own = [row.result for row in rows]
-        others = [r for r in own if r.solver not in absent]
-        failed = (line for row in rows for line in _failures(row))
-        lines = [*_refusals(others), *failed, *caveats.cut(own), *caveats.conduct(own)]
-        yield from (f"{clean(comparison.problem)}: {line}" for line in dict.fromkeys(lines))
 
 
 def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Table:
@@ -160,31 +140,3 @@ def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Tab
             style="bold" if row.mark == "star" else "dim" if not row.summary.n_ok else "",
         )
     return table
-
-
-def _refusals(entries: Sequence[SolverResult]) -> list[str]:
-    refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
-    names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
-    return [
-        f"{listed(solvers, len(solvers))} take{'s' * (len(solvers) == 1)} no part: {reason}"
-        for reason, solvers in names.items()
-    ]
-
-
-def _failures(row: Row) -> Iterator[str]:
-    """Yield the failed runs of a solver, a line for each reason; those of other trials last."""
-    result, name = row.result, clean(row.result.solver)
-    for reason, seeds in row.summary.reasons.items():
-        names = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
-        which = "all seeds" if 1 < len(seeds) == len(result.finished) else names
-        yield f"{name}: {clean(reason)} ({which})"
-    others = (
-        run
-        for trial in result.trials
-        if trial.tuned != result.best_parameters
-        for run in trial.records
-        if run.failed or (run.stop.status is RunStatus.REFUSED and not result.refused)
-    )
-    for status, own in grouped(others, lambda run: run.stop.status.value).items():
-        reason = clean(own[0].stop.reason)
-        yield f"{name}, not chosen: {status}: {reason} ({plural(len(own), 'run')})"
