@@ -124,11 +124,11 @@ def print_answer(answer: Answer) -> None:
     """Print the answer, cost and seeds of each solver on each problem, and the evidence."""
     from rich.console import Console
 
-    from orthobench.report.terminal import overview
+    from orthobench.report.terminal import table
 
-    overview.show(answer)
+    table.show_answer(answer)
     say()
-    for line in overview.legend(answer, Console().options.ascii_only):
+    for line in table.answer_legend(answer, Console().options.ascii_only):
         say(wrapped(line))
     for family in answer.by_family.values() or [answer]:
         say(wrapped(answer.prefix(family) + family.evidence))

@@ -10,11 +10,12 @@ import pytest
 from records import altered
 from rich.console import Console
 
+from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.report import caveats
 from orthobench.report.terminal import table
-from orthobench.report.terminal.table import legend, show
+from orthobench.report.terminal.table import answer_legend, show
 from orthobench.results.tuning import choose
 
 
@@ -72,8 +73,11 @@ class TestShow:
         assert re.search(r"(?m)^\*\| [ab] ", shown)
         assert re.search(r"(?m)^o\| [ab] ", shown)
         assert re.search(r"(?m)^!\| bad +\| 4 failed", shown)
-        explained = legend(compare(entries), ascii_only=True).splitlines()
-        assert [line.split()[0] for line in explained] == ["*", "o", "!"]
+        explained = next(answer_legend(answer(compare(entries)), ascii_only=True))
+        marks = explained.rstrip(".").partition("tolerance. ")[2]
+        assert [mark.split()[0] for mark in marks.split(", ") if len(mark.split()[0]) == 1] == [
+            "*", "o", "!",
+        ]  # fmt: skip
 
     def test_keeps_to_the_width(self, runs):
         records = runs("capped-msg K=9", 0.3, tuned={"step": 2.0}) + runs("oja", 0.5, failed=2)
