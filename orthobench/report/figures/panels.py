@@ -162,10 +162,10 @@ def _set_x_axis(ax: Axes, panel: Panel) -> None:
 
 def _name_categories(ax: Axes, names: Sequence[str]) -> None:
     """Write names below an axis: side by side if they fit, otherwise tilted."""
-    size, room = ax.get_xticklabels()[0].get_fontsize(), _inches(ax, "x") / len(names)
+    size = float(ax.get_xticklabels()[0].get_fontsize())
     labels = [textwrap.shorten(name, 40, placeholder=" …") for name in names]
     tilted: dict[str, Any] = {"rotation": TILT, "ha": "right", "rotation_mode": "anchor"}
-    fits = max(map(len, labels)) * LETTER * size / 72 <= room
+    fits = max(map(len, labels)) * LETTER * size / 72 <= _inches(ax, "x") / len(names)
     ax.set_xticks(range(len(names)), labels, **({} if fits else tilted), parse_math=False)
 
 

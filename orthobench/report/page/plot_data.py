@@ -64,14 +64,9 @@ def plot_data(
                 {"name": clean(name), "options": [clean(one.replace("_", " ")) for one in options]}
                 for name, options in choices.items()
             ],
-            "panels": {
-                ",".join(map(str, places)): _panel(plot.draw(key), pool, solvers, points)
-                for places, key in zip(
-                    product(*map(range, map(len, choices.values()))),
-                    product(*choices.values()),
-                    strict=True,
-                )
-            },
+            "panels": [
+                _panel(plot.draw(key), pool, solvers, points) for key in product(*choices.values())
+            ],
         }
         for plot, choices in zip(plots, offered, strict=True)
     ]
