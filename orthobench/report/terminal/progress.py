@@ -48,7 +48,7 @@ class Progress(Observer):
         self._quiet, self._show, self._clock = quiet, show, clock
         self._stream = stream or sys.stderr
         self._status: Status | None = None
-        self._label, self._kept = "the first cells compile kernels", ""
+        self._label = self._kept = ""
         self._ended: list[float] = []
         self._left = self._failed = 0
         self._began = self._last = math.nan
@@ -121,7 +121,7 @@ class Progress(Observer):
             left = (self._ended[-1] - self._ended[0]) / (done - 1) * self._left
             times += f", {duration(left)} left"
         counts = f"{done}/{done + self._left} cells{failures}{self._kept}"
-        return f"{counts}, {times}: {self._label}"
+        return f"{counts}, {times}: {self._label}{'' if done else ' (compiles kernels)'}"
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:
