@@ -31,7 +31,7 @@ DRAWN = "drawn.txt"
 """Beside the figures of a run: their data and version, and their names."""
 
 FEW = 8
-"""Maximum number of reasons that are printed without the tables."""
+"""Maximum number of reasons without the tables."""
 
 _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 

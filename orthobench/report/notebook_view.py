@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from orthobench.contract.panel import Panel
 
 MOST_FACTS = 11
-"""The maximum number of lines about an outcome, after the one that says how it ended."""
+"""The maximum number of lines about an outcome, after the first."""
 
 
 class Results(stored.Results):

@@ -24,13 +24,13 @@ FAINT = "#9a9a9a"
 GRID = "#e4e4e4"
 
 MARKED = 12
-"""A line of more points, and one of steps, has a marker only at its end."""
+"""A line of more points has a marker only at its end."""
 
 BANDS = 3
-"""Maximum number of bands in a panel: those of the lines with the lowest ends."""
+"""Maximum number of bands: those of the lowest ends."""
 
 TILT = 45
-"""The angle of names below an axis that do not fit side by side, in degrees."""
+"""The angle of names below an axis, in degrees."""
 
 LETTER = 0.6
 """The width of a letter, in font sizes."""
@@ -41,14 +41,7 @@ def draw_panel(
 ) -> None:
     """Draw a panel into an axis: lines with a marker at the end, bands, crosses and rings.
 
-    Zeros of a log axis are on its lower edge (`orthobench.report.plots.geometry.Floor`).
-
-    Parameters
-    ----------
-    styles : mapping
-        The style of each solver.
-    figure_panels : sequence of Panel
-        All panels of the figure: equal y have one scale, equal references one style.
+    Of all panels of a figure, equal y have one scale, and equal references one style.
     """
     panels = [panel, *figure_panels]
     same_y = [other for other in panels if other.y.key == panel.y.key]

@@ -39,7 +39,7 @@ from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import assignments, budget_text, clean, duration, number, plural
 
 MOST_PAIRS = 20_000
-"""Maximum number of pairs of solvers on a problem for which there is more than one answer."""
+"""Number of pairs of solvers from which on there is one answer."""
 
 Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 """The answers of a family, by cost and tolerance."""

@@ -23,24 +23,24 @@ MOST_POINTS = 80
 """Maximum number of points of a curve."""
 
 FEWEST_POINTS = 24
-"""Maximum number of points of a curve on a page with very many curves."""
+"""The same on a page with very many curves."""
 
 NUMBERS = 400_000
-"""Number of numbers on a page above which curves are thinned and menus shortened."""
+"""Number of numbers above which curves are thinned and menus shortened."""
 
 MOST_TICKS = 6
 """Maximum number of ticks of an axis."""
 
 LONGEST = 31
-"""Maximum number of letters of a name below an axis: of those at its end, which differ."""
+"""Maximum number of letters of a name below an axis: its last ones."""
 
 LEVEL = 120
-"""Number of letters of all names below an axis from which on they are tilted."""
+"""Number of letters from which on names below an axis are tilted."""
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 DIGITS = 5
-"""Significant digits of drawn numbers: a pixel is about a thousandth of an axis."""
+"""Significant digits of drawn numbers."""
 
 
 def plot_data(

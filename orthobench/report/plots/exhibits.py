@@ -18,7 +18,7 @@ from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean
 
 Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
-"""A function that returns the exhibits of runs by their keys, such as `Results.exhibits`."""
+"""A function that returns exhibits by keys of runs: `Results.exhibits`."""
 
 E = TypeVar("E", Image, Curve)
 

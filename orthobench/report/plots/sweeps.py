@@ -23,14 +23,14 @@ FEWEST = 3
 """Minimum number of values of a parameter in a sweep."""
 
 DECADE = 10.0
-"""From this ratio of the largest value to the smallest on, the parameter's axis is logarithmic."""
+"""The ratio of values from which on an axis is logarithmic."""
 
 
 Member: TypeAlias = tuple[float, SolverResult]
 """The value of a parameter, and a solver on the problem that has it."""
 
 Point: TypeAlias = tuple[Mapping[str, object], Mapping[str, float]]
-"""A trial: its tuned values, and the medians over the seeds, by metric and cost."""
+"""A trial: its tuned values, and its medians by metric and cost."""
 
 
 def sweeps(entries: Sequence[SolverResult]) -> list[Plot]:

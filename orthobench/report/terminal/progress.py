@@ -20,22 +20,14 @@ SECONDS = 10.0
 """Minimum time between two plain lines, in seconds."""
 
 FEW = 5
-"""The number of cells after which the time left is estimated."""
+"""The number of cells after which the rest is estimated."""
 
 
 class Progress(Observer):
     """Display of the cells as they end: a line that a terminal redraws, or lines for logs.
 
-    Parameters
-    ----------
-    quiet : bool
-        Show nothing.
-    show : callable, optional
-        Writes the results of a problem as soon as all of its cells have ended.
-    stream : text file, optional
-        Standard error by default.
-    clock : callable
-        Returns seconds.
+    `show` writes the results of a problem as soon as all of its cells have ended; `clock` returns
+    seconds.
     """
 
     def __init__(

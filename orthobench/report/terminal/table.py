@@ -30,10 +30,10 @@ HTML_WIDTH = 110
 """The number of characters of a line in a notebook."""
 
 ANY_WIDTH = 10_000
-"""The number of characters that any table has room in."""
+"""A width that has room for any table."""
 
 NAME = 24
-"""The number of characters of a solver's name that stay on one line."""
+"""Number of characters of a name that stay on one line."""
 
 DECIDED = (
     "name", "verdict", "difference", "reached", "factor", "factor_interval", "success",
