@@ -41,7 +41,7 @@ def draw_panel(
 ) -> None:
     """Draw a panel into an axis: lines with a marker at the end, bands, crosses and rings.
 
-    Of all panels of a figure, equal y have one scale, and equal references one style.
+    In a figure, equal y have one scale, and equal references one style.
     """
     panels = [panel, *figure_panels]
     same_y = [other for other in panels if other.y.key == panel.y.key]
