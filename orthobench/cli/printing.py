@@ -28,7 +28,7 @@ DRAWN = "drawn.txt"
 """Beside the figures of a run: their data and version, and their names."""
 
 FEW = 8
-"""Maximum number of reasons that are printed without the tables."""
+"""Maximum number of reasons without the tables."""
 
 _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 
@@ -77,6 +77,7 @@ def print_results(
 ) -> None:
     """Print the answer, with all tables first if asked; draw figures if there is a folder."""
     from orthobench.decide.comparisons import answer_of
+    from orthobench.report import caveats
     from orthobench.report.terminal import table
 
     if as_json:
@@ -89,7 +90,7 @@ def print_results(
     print_answer(answer)
     say()
     if not tables:
-        _print_troubles(table.troubles(results.entries, answer.comparisons))
+        _print_troubles(caveats.troubles(results.entries, answer.comparisons))
     match results.session()["environment"]:
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
@@ -124,11 +125,11 @@ def print_answer(answer: Answer) -> None:
     """Print the answer, cost and seeds of each solver on each problem, and the evidence."""
     from rich.console import Console
 
-    from orthobench.report.terminal import overview
+    from orthobench.report.terminal import table
 
-    overview.show(answer)
+    table.show_answer(answer)
     say()
-    for line in overview.legend(answer, Console().options.ascii_only):
+    for line in table.answer_legend(answer, Console().options.ascii_only):
         say(wrapped(line))
     for family in answer.by_family.values() or [answer]:
         say(wrapped(answer.prefix(family) + family.evidence))

@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 @click.option("--within", type=options.duration, default="2m", metavar="TIME",
               help="Stop after this time: 30s, 2m or 1h.")  # fmt: skip
 @click.option("--tolerance", type=options.PART, default=0.01,
-              help="Accept solvers that leave this part of the gap.",
-              )  # fmt: skip
+              help="Accept solvers that leave this part of the gap.")  # fmt: skip
 @click.option("--cost", type=click.Choice(("seconds", "samples", "flops", "memory", "products")),
               default="seconds", help="Minimise this cost.")  # fmt: skip
 @click.option("--memory", type=options.size, metavar="SIZE",
-              help="Limit the memory of a process, as 2GB.  [default: none]",
-              )  # fmt: skip
+              help="Limit the memory of a process, as 2GB.  [default: none]")  # fmt: skip
 @options.SOLVERS
 @click.option("--store", type=options.FILE,
               help="Keep the runs in this file.  [default: in orthobench-results]")  # fmt: skip

@@ -41,8 +41,8 @@ DRIFT = (
 def compare_stores(base: Results, head: Results) -> dict[str, Any]:
     """Return what changed from one store, BASE, to another, HEAD, as plain values.
 
-    ``solvers`` has a row for each solver on a problem, with both medians of its ``metric`` and the
-    ``change`` of its ``quantities``, ``"mixed"`` if seeds differ, with the median ``factor``.
+    ``solvers`` has a row for each solver on a problem, with both medians of its ``metric``. Each of
+    its ``quantities`` has a ``change``, ``"mixed"`` if seeds differ, and the median ``factor``.
     ``only`` says what is not compared, and ``notes`` how machines and versions differ.
 
     Raises

@@ -1,15 +1,12 @@
 """Plots for notebooks and papers: functions that draw into an axis of matplotlib.
 
 ``ob.plots.KIND(ax, results, of, **options)`` draws a plot and returns its `Panel` of numbers. `of`
-names the problem, sweep or family, unless there is only one. The options are those of the page,
-such as ``x="flops"``; the first one is the default.
+names the problem, sweep or family, unless there is only one. The options are those of the page; the
+first one is the default.
 
 Problems have `convergence` (`x`, `metric`), `tuning` (`parameter`, `y`), `tradeoff` (`y`) and
 `curves` (`curve`). Sweeps have `sweep` (`y`). Families have `profile` and `expected` (`cost`,
 `accuracy`).
-
-Fonts and line widths are those of matplotlib's settings. A solver has one style in all plots of
-some results.
 
 Examples
 --------

@@ -24,7 +24,7 @@ from orthobench.harness.stopping import Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.report import notebook
-from orthobench.report.terminal import overview, table
+from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.tools.arrays import Array
 from orthobench.tools.files import safe_join
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from orthobench.contract.panel import Panel
 
 MOST_FACTS = 11
-"""The maximum number of lines about an outcome, after the one that says how it ended."""
+"""The maximum number of lines about an outcome, after the first."""
 
 
 class Results(stored.Results):
@@ -74,7 +74,7 @@ class Results(stored.Results):
     def _repr_html_(self) -> str:
         """Return the output of the terminal as HTML."""
         counts = ", ".join([f"<b>{escape(clean(self.suite))}</b>", *_counts(self)])
-        return f"<p>{counts}</p>{overview.html(self.answer())}"
+        return f"<p>{counts}</p>{table.html(self.answer())}"
 
 
 def _known(result: Result | None = None) -> Result | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 ROUNDING = 1e-12
-"""Values are equal that differ by less than this fraction of the largest value at a start."""
+"""Values are equal up to this fraction of the largest start."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
     (0, (1.2, 1.4)),
     (0, (6, 1.6, 1.2, 1.6)),
 )
-"""Solid, dashed, dotted, dash-dotted: matplotlib's dash offset and pattern, in line widths."""
+"""Matplotlib's dash offset and pattern, in line widths."""
 
 SHAPES = {
     "o": "M4 0A4 4 0 1 1-4 0A4 4 0 1 1 4 0Z",
@@ -35,12 +35,12 @@ SHAPES = {
     "<": "M-4.6 0L3.4-4.4V4.4Z",
     ">": "M4.6 0L-3.4-4.4V4.4Z",
 }
-"""Markers of matplotlib as SVG paths; no crosses, which mark where a run failed."""
+"""Markers of matplotlib as SVG paths; crosses mark failures."""
 
 MARKERS = tuple(SHAPES)
 
 REFERENCES = ((4, 3), (1.5, 2.5), (9, 3, 2, 3))
-"""The dashes of the first, second and third reference, then again from the first."""
+"""The dashes of references, in turn."""
 
 WIDTH = 1.8
 """The width of lines on a page, in pixels."""

@@ -32,7 +32,7 @@ FORMATS = ("png", "svg", "pdf", "csv")
 """The formats: pictures, and the data that they show."""
 
 RUN_KINDS = ("convergence", "tradeoff", "sweep", "curves")
-"""The kinds of plots that ``orthobench run`` writes: they need no comparison over problems."""
+"""The kinds that ``orthobench run`` writes."""
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,15 @@ SCREEN = Layout(
 ONE_COLUMN = Layout(
     widths=(3.5,), height=2.1, titled=False, title=8, text=8, small=7, line=1.1, marker=3.6, dpi=300
 )
-"""One column of a two-column journal: 3.5 in (88.9 mm), as in those of the IEEE."""
+"""One column of an IEEE journal."""
 
 TWO_COLUMN = replace(ONE_COLUMN, widths=(7.16, 7.16, 7.16), height=2.2)
-"""Both columns: 7.16 in (181.9 mm), as in the journals of the IEEE."""
+"""Both columns."""
 
 LAYOUTS = {"screen": SCREEN, "one-column": ONE_COLUMN, "two-column": TWO_COLUMN}
 
 NAMES = 0.3
-"""The maximum fraction of the width of a figure for the names of a legend."""
+"""The maximum fraction of a figure's width for a legend."""
 
 
 def layout_of(style: str) -> Layout:
@@ -222,22 +222,12 @@ def save_figures(
 
 
 def save_plot(
-    plot: Plot,
-    stem: Path,
-    *,
-    style: str = "screen",
-    formats: Sequence[str] = FORMATS,
-    dpi: int | None = None,
+    plot: Plot, stem: Path, *, formats: Sequence[str] = FORMATS, dpi: int = SCREEN.dpi
 ) -> list[Path]:
-    """Write the figure of one plot to files of this stem; see `save_figures`.
-
-    `dpi`, in pixels per inch, replaces that of the style.
-    """
+    """Write the figure of one plot for screens, of `dpi` pixels per inch, to files of this stem."""
     panels = sheet_panels(plot).values()
     styles = solver_styles(s.solver for panel in panels for s in panel.series if s.solver)
-    layout = layout_of(style)
-    layout = layout if dpi is None else replace(layout, dpi=dpi)
-    return _save(stem, plot, styles, formats, layout)
+    return _save(stem, plot, styles, formats, replace(SCREEN, dpi=dpi))
 
 
 def file_name(plot: Plot, names: set[str]) -> str:

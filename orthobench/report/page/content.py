@@ -28,7 +28,6 @@ from orthobench.report.plots.families import costs
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.rows import Row, problem_rows, solvers_shown
 from orthobench.report.style import solver_styles
-from orthobench.report.terminal.table import troubles
 from orthobench.results.results import Results
 from orthobench.results.runs import IMPORTED, Run
 from orthobench.results.tuning import SolverResult
@@ -40,7 +39,7 @@ from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import assignments, budget_text, clean, duration, number, plural
 
 MOST_PAIRS = 20_000
-"""Maximum number of pairs of solvers on a problem for which there is more than one answer."""
+"""Number of pairs of solvers from which on there is one answer."""
 
 Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 """The answers of a family, by cost and tolerance."""
@@ -82,7 +81,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "date": str(session["started"])[:16].replace("T", " ") + " UTC",
         "counts": _counts(results, len(problems)),
         "families": sections,
-        "troubles": [*troubles(entries, [*comparisons.values()])],
+        "troubles": [*caveats.troubles(entries, [*comparisons.values()])],
         "failed_runs": len(results.failures),
         "problems": problems,
         "anchors": {one["label"]: one["id"] for one in problems},

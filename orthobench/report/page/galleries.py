@@ -23,13 +23,13 @@ PIXELS = 1_000_000
 """Number of pixels of a page above which its images are smaller."""
 
 SLIM = 4
-"""Images with a larger ratio of their sides than this fill their cell, with pixels not square."""
+"""Images with a larger ratio of their sides fill their cell."""
 
 PERCENTILES = (0.25, 99.75)
-"""The percentiles of an image's values at the ends of its colour scale."""
+"""Percentiles at the ends of a colour scale."""
 
 COLOURS = {False: "viridis", True: "RdBu_r"}
-"""Colour maps: a perceptually uniform one, and for signed images one that is white at zero."""
+"""Colour maps; that of signed images is white at zero."""
 
 NOTHING = "#d4d4d4"
 """The colour of pixels without a value."""

@@ -21,12 +21,8 @@ from orthobench.tools.formatting import plural
 def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Path) -> Path:
     """Write the page of a history into a folder, and return its path.
 
-    Parameters
-    ----------
-    found : mapping
-        Commits, curves and steps, of `orthobench.history.outputs.facts`.
-    shown : mapping
-        The output of ``git show`` about each commit that has a step.
+    `found` is of `orthobench.history.outputs.facts`; `shown` has the output of ``git show`` about
+    each commit with a step.
 
     Raises
     ------

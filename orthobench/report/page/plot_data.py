@@ -23,24 +23,24 @@ MOST_POINTS = 80
 """Maximum number of points of a curve."""
 
 FEWEST_POINTS = 24
-"""Maximum number of points of a curve on a page with very many curves."""
+"""The same on a page with very many curves."""
 
 NUMBERS = 400_000
-"""Number of numbers on a page above which curves are thinned and menus shortened."""
+"""Number of numbers above which curves are thinned and menus shortened."""
 
 MOST_TICKS = 6
 """Maximum number of ticks of an axis."""
 
 LONGEST = 31
-"""Maximum number of letters of a name below an axis: of those at its end, which differ."""
+"""Maximum number of letters of a name below an axis: its last ones."""
 
 LEVEL = 120
-"""Number of letters of all names below an axis from which on they are tilted."""
+"""Number of letters from which on names below an axis are tilted."""
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 DIGITS = 5
-"""Significant digits of drawn numbers: a pixel is about a thousandth of an axis."""
+"""Significant digits of drawn numbers."""
 
 
 def plot_data(
@@ -64,14 +64,9 @@ def plot_data(
                 {"name": clean(name), "options": [clean(one.replace("_", " ")) for one in options]}
                 for name, options in choices.items()
             ],
-            "panels": {
-                ",".join(map(str, places)): _panel(plot.draw(key), pool, solvers, points)
-                for places, key in zip(
-                    product(*map(range, map(len, choices.values()))),
-                    product(*choices.values()),
-                    strict=True,
-                )
-            },
+            "panels": [
+                _panel(plot.draw(key), pool, solvers, points) for key in product(*choices.values())
+            ],
         }
         for plot, choices in zip(plots, offered, strict=True)
     ]
@@ -139,17 +134,21 @@ def _axis(axis: Axis, ends: tuple[float, float], log: bool) -> dict[str, Any]:
 
 def _tick_values(low: float, high: float, log: bool) -> list[float]:
     """Return round numbers from one end to the other: powers of ten on a long log axis."""
-    from matplotlib.ticker import LogLocator, MaxNLocator
+    from matplotlib.ticker import Locator, LogLocator, MaxNLocator
 
-    values = MaxNLocator(MOST_TICKS, steps=(1, 2, 5, 10)).tick_values(low, high)
+    locators: list[Locator] = [MaxNLocator(MOST_TICKS, steps=(1, 2, 5, 10))]
     if log and high > 5 * low:
-        steps = (1, 2, 5) if high < 300 * low else (1,)
-        values = LogLocator(subs=steps, numticks=MOST_TICKS).tick_values(low, high)
-    return [value for value in values.tolist() if low <= value <= high]
+        locators = [LogLocator(subs=steps) for steps in ((1, 2, 5), (1,))]
+    values: list[float] = []
+    for one in locators:
+        values = [float(v) for v in one.tick_values(low, high) if low <= v <= high]
+        if 1 < len(values) <= MOST_TICKS:
+            break
+    return values
 
 
 def _ticks(values: Sequence[float]) -> list[tuple[float, str]]:
-    some = values[:: -(-len(values) // MOST_TICKS)]
+    some = values[:: max(1, -(-len(values) // MOST_TICKS))]
     far = any(not 1e-3 <= abs(value) < 1e5 for value in some if value)
     return [(value, _tick(value, far)) for value in some]
 

@@ -45,7 +45,7 @@ class PlotView {
     this.selects.forEach((select, number) => (select.value = places[number]));
     const shown = this.selects.filter((select) => select.length > 1).map((select) => select.selectedOptions[0].textContent);
     this.summary.textContent = `${shown.join(", ")} ⋯`;
-    const panel = panels[places.join()];
+    const panel = panels[places.reduce((at, place, number) => at * choices[number].options.length + place, 0)];
     this.chart = chartOf(panel, kind === "convergence" && panel.series.length > MANY);
     const words = ({ log, label }) => `${log ? "log" : "linear"} ${label}`;
     this.chart.root.setAttribute("aria-label", `${kind}, ${name}: ${words(panel.y)} against ${words(panel.x)}; ${panel.series.length} lines`);

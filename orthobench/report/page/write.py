@@ -56,16 +56,7 @@ def framed(
 ) -> str:
     """Return a page with plots as HTML: whatever the data contain, only its own script runs.
 
-    Parameters
-    ----------
-    template : str
-        A template that extends ``frame.html``.
-    counts : iterable of str
-        Such as ``"4 problems"``.
-    data : str
-        The compressed data of the plots.
-    own
-        The variables of the template.
+    `template` extends ``frame.html`` and has the variables `own`; `data` are of `plot_data`.
     """
     script = "\n".join(map(resource, SCRIPTS))
     digest = hashlib.sha256(f"\n{script}\n".encode()).digest()

@@ -19,13 +19,13 @@ NARROWEST = 2.0
 """The smallest ratio of the ends of an axis."""
 
 MARGIN = 0.05
-"""The fraction of the span of all steps, in the logarithm, by which lines continue beyond them."""
+"""The fraction of the log span by which lines continue beyond it."""
 
 NAMED = 3
 """Maximum number of problems that a caption names."""
 
 ACCURACIES: Mapping[str, float] = {"10 %": 1e-1, "1 %": 1e-2, "0.1 %": 1e-3, "0.001 %": 1e-5}
-"""The fraction of the gap from the start to the best value that is left in a solved instance."""
+"""The fraction of the gap that is left in a solved instance."""
 
 BAND = "95 % interval over seeds"
 

@@ -15,21 +15,20 @@ TINY = 1e-16
 """Values up to this are zero on every axis."""
 
 ROUNDING = 1e-12
-"""Values below this fraction of the largest one may be zeros with rounding errors."""
+"""Values below this fraction of the largest one may be zeros."""
 
 GAP = 1e3
-"""Such values are zeros if the next larger value is more than this many times as large."""
+"""They are zeros if the next larger value is more times as large."""
 
 MARGINS = {"x": 0.03, "y": 0.06}
-"""The space beyond the values at both ends of an axis, as a fraction of their span."""
+"""The space at both ends of an axis, as a fraction of its span."""
 
 
 @dataclass(frozen=True)
 class Floor:
     """The lower edge of a log axis, at which values up to `zero` are drawn.
 
-    A jump to a rounding error of zero would squeeze all other curves. Curves that approach zero
-    gradually are drawn to scale, down to `TINY`. `zeros` says whether there are any values below.
+    A jump to a rounding error of zero would squeeze all other curves.
     """
 
     zero: float

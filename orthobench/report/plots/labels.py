@@ -14,7 +14,7 @@ from orthobench.stats.values import final, metric_of
 from orthobench.tools.formatting import assignments, budget_text, clean
 
 TOTAL = "total flops"
-"""The option of x that counts the trials that tuning did not choose, too."""
+"""The option of x that counts trials that were not chosen, too."""
 
 
 def axis_label(key: str) -> str:

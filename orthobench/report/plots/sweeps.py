@@ -23,53 +23,51 @@ FEWEST = 3
 """Minimum number of values of a parameter in a sweep."""
 
 DECADE = 10.0
-"""From this ratio of the largest value to the smallest on, the parameter's axis is logarithmic."""
+"""The ratio of values from which on an axis is logarithmic."""
 
+
+Member: TypeAlias = tuple[float, SolverResult]
+"""The value of a parameter, and a solver on the problem that has it."""
 
 Point: TypeAlias = tuple[Mapping[str, object], Mapping[str, float]]
-"""A trial: its tuned values, and the medians over the seeds, by metric and cost."""
+"""A trial: its tuned values, and its medians by metric and cost."""
 
 
 def sweeps(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return the plot of each number that alone differs among problems."""
-    groups: dict[tuple[str, str, str, str], dict[float, list[SolverResult]]] = {}
+    groups: dict[tuple[str, str, str, str], list[Member]] = {}
     for entry in entries:
         settings = entry.problem_info.parameters
         for name, value in settings.items() if entry.takes_part else ():
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                continue
-            rest = canonical({k: v for k, v in settings.items() if k != name})
-            level = "" if entry.level is None else f", {entry.level}"
-            key = (entry.problem_info.name, name, rest, level)
-            groups.setdefault(key, {}).setdefault(value, []).append(entry)
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                rest = canonical({k: v for k, v in settings.items() if k != name})
+                level = "" if entry.level is None else f", {entry.level}"
+                key = (entry.problem_info.name, name, rest, level)
+                groups.setdefault(key, []).append((value, entry))
     return [
-        _sweep(_name(key, members, entries), key[1], dict(sorted(members.items())))
+        _sweep(f"{_problem(members, key[1], entries)} against {key[1]}{key[3]}", key[1],
+               sorted(members, key=lambda member: member[0]))
         for key, members in groups.items()
-        if len(members) >= FEWEST
-    ]
+        if len({value for value, _ in members}) >= FEWEST
+    ]  # fmt: skip
 
 
-def _name(
-    key: tuple[str, str, str, str],
-    members: Mapping[float, Sequence[SolverResult]],
-    entries: Sequence[SolverResult],
-) -> str:
-    """Return the problem, what else varies in the suite, and the parameter."""
-    recipe, parameter, _, level = key
-    own = next(iter(members.values()))[0].problem_info.parameters
-    alike = [e.problem_info.parameters for e in entries if e.problem_info.name == recipe]
+def _problem(
+    members: Sequence[Member], parameter: str, entries: Sequence[SolverResult]
+) -> str:  # fmt: skip
+    """Return the name of a problem, and its parameters that vary elsewhere in the suite."""
+    own = members[0][1].problem_info
+    alike = [e.problem_info.parameters for e in entries if e.problem_info.name == own.name]
     differing = (
         f" {name}={value}"
-        for name, value in own.items()
+        for name, value in own.parameters.items()
         if name != parameter and any(other.get(name) != value for other in alike)
     )
-    return f"{recipe}{''.join(differing)} against {parameter}{level}"
+    return own.name + "".join(differing)
 
 
-def _sweep(
-    name: str, parameter: str, members: Mapping[float, Sequence[SolverResult]]
-) -> Plot:  # fmt: skip
-    entries = [entry for group in members.values() for entry in group]
+def _sweep(name: str, parameter: str, members: Sequence[Member]) -> Plot:
+    entries = [entry for _, entry in members]
     records = [record for entry in entries for record in entry.records]
     primary = records[0].problem.primary
     metrics = (name for r in records for mark in r.trace[-1:] for name in mark.metrics)
@@ -83,26 +81,21 @@ def _sweep(
     )
 
 
-def sweep_panel(
-    parameter: str, members: Mapping[float, Sequence[SolverResult]], y: str
-) -> Panel:  # fmt: skip
+def sweep_panel(parameter: str, members: Sequence[Member], y: str) -> Panel:
     """Return the medians of all solvers against a parameter."""
-    entries = [entry for group in members.values() for entry in group]
     read, series = cost_or_metric(y), []
-    for solver in dict.fromkeys(entry.solver for entry in entries):
-        own = [
-            (at, e.finished) for at, group in members.items() for e in group
-            if e.solver == solver and e.finished
-        ]  # fmt: skip
-        runs = [run for _, finished in own for run in finished]
+    for solver, own in grouped(members, lambda member: member[1].solver).items():
+        finished = [(at, entry.finished) for at, entry in own if entry.finished]
+        runs = [run for _, some in finished for run in some]
         label = with_failures(solver, sum(not run.ok for run in runs), str(len(runs)))
-        points = [(at, *final_spread(finished, read, len(finished))) for at, finished in own]
+        points = [(at, *final_spread(some, read, len(some))) for at, some in finished]
         x, median, low, high = np.array(points, dtype=np.float64).T
         series.append(Series(label, x, median, low, high, solver=solver))
-    values = tuple(map(float, members))
+    values = tuple(dict.fromkeys(float(at) for at, _ in members))
     log = values[0] > 0 and values[-1] >= DECADE * values[0]
     axis = Axis(parameter, clean(axis_label(parameter)), log, ticks=values)
-    return Panel(axis, Axis(y, axis_label(y)), tuple(series), band=band_of(entries))
+    band = band_of([entry for _, entry in members])
+    return Panel(axis, Axis(y, axis_label(y)), tuple(series), band=band)
 
 
 def tradeoffs(entries: Sequence[SolverResult]) -> list[Plot]:

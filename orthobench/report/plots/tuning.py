@@ -17,10 +17,10 @@ from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import assignments, clean, plural, short
 
 SCORE = "tuning score"
-"""The option of y that shows the score by which parameters are chosen."""
+"""The option of y by which parameters are chosen."""
 
 WIDE = 10.0
-"""From this ratio of the largest value to the smallest on, the parameter's axis is logarithmic."""
+"""The ratio of values from which on an axis is logarithmic."""
 
 
 def tuning(entries: Sequence[SolverResult]) -> Plot | None:

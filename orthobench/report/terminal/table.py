@@ -1,34 +1,46 @@
-"""Tables of decisions: printed in the terminal within 80 columns, and as plain rows for JSON."""
+"""Tables of decisions: of each problem, of solvers against problems, and as plain rows for JSON."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from orthobench.decide.rule import Comparison
+from orthobench.decide.answer import Answer
+from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
-from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
-from orthobench.report.rows import Row, bare_table, problem_rows
+from orthobench.report.rows import Row, bare_table, problem_rows, solvers_shown
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS, cost_of
 from orthobench.stats.values import others_cost
-from orthobench.tools.collections import grouped, plain
-from orthobench.tools.formatting import assignments, budget_text, clean, listed, plural
+from orthobench.tools.collections import plain
+from orthobench.tools.formatting import assignments, budget_text, clean, plural
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
+OPEN = Verdict.UNDECIDED, Verdict.UNTESTED
+"""The verdicts that more seeds may change."""
+
+HTML_WIDTH = 110
+"""The number of characters of a line in a notebook."""
+
+ANY_WIDTH = 10_000
+"""A width that has room for any table."""
+
+NAME = 24
+"""Number of characters of a name that stay on one line."""
 
 DECIDED = (
     "name", "verdict", "difference", "reached", "factor", "factor_interval", "success",
     "more_seeds",
 )  # fmt: skip
 SUMMARIZED = ("median", "low", "high", "interval", "failures")
-"""What the rows take from decisions and from summaries as it is."""
+"""Parts of decisions and of summaries that rows have as they are."""
 
 
 def rows(
@@ -48,7 +60,7 @@ def show(
     comparisons: Sequence[Comparison],
     console: Console | None = None,
 ) -> None:
-    """Print a table for each problem, with footnotes; `legend` explains the marks."""
+    """Print a table for each problem, with footnotes."""
     from rich.console import Console
 
     console = console or Console()
@@ -57,14 +69,6 @@ def show(
         rows = problem_rows(results, comparison)
         for part in _parts(rows, comparison, console.options.ascii_only):
             console.print(part)
-
-
-def legend(comparisons: Sequence[Comparison], ascii_only: bool = False) -> str:
-    """Return the meaning of the marks in some tables; empty without any."""
-    used = {mark(c, d.solver) for c in comparisons for d in c.decisions}
-    return "\n".join(
-        f"{MARKS[name][ascii_only]} {MARKS[name][2]}" for name in MARKS if name in used
-    )
 
 
 def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
@@ -109,29 +113,10 @@ def _parts(
         yield _table(part, comparison, ascii_only)
     copies = max((row.decision.copies for row in part), default=0)
     notes = [f"{plural(copies, 'seed')} repeat others and do not count"] if copies else []
-    notes += [*caveats.notes([row.result for row in part], results), *_refusals(results)]
-    failed = [line for row in rows for line in _failures(row)]
+    notes += [*caveats.notes([row.result for row in part], results), *caveats.refusals(results)]
+    failed = [line for row in rows for line in caveats.failures(row)]
     for text, style in [*((n, "dim") for n in notes), *((line, "red") for line in failed)]:
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
-
-
-def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a line about solvers that never ran, then one for each reason on each problem."""
-    solvers = grouped(results, lambda r: r.solver)
-    absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
-    why = grouped(absent, lambda name: clean(absent[name][0].refusal) or "not run yet")
-    if absent:
-        texts = [
-            f"{listed([*map(clean, own)], len(own))} ({reason})" for reason, own in why.items()
-        ]
-        yield f"{plural(len(absent), 'solver')} did not run: {'; '.join(texts)}"
-    for comparison in comparisons:
-        rows = problem_rows(results, comparison)
-        own = [row.result for row in rows]
-        others = [r for r in own if r.solver not in absent]
-        failed = (line for row in rows for line in _failures(row))
-        lines = [*_refusals(others), *failed, *caveats.cut(own), *caveats.conduct(own)]
-        yield from (f"{clean(comparison.problem)}: {line}" for line in dict.fromkeys(lines))
 
 
 def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Table:
@@ -162,29 +147,90 @@ def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Tab
     return table
 
 
-def _refusals(entries: Sequence[SolverResult]) -> list[str]:
-    refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
-    names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
-    return [
-        f"{listed(solvers, len(solvers))} take{'s' * (len(solvers) == 1)} no part: {reason}"
-        for reason, solvers in names.items()
-    ]
+def show_answer(answer: Answer, console: Console | None = None) -> None:
+    """Print what to use and, for each family, solvers against problems."""
+    from rich.console import Console
+
+    console = console or Console()
+    for family in answer.by_family.values() or [answer]:
+        text = f"\n{answer.prefix(family)}{family.sentence}"
+        if console.options.ascii_only:
+            text = text.replace("µ", "u")
+        console.print(text, markup=False, highlight=False)
+        for part in _tables_of(family, console):
+            console.print()
+            console.print(part)
 
 
-def _failures(row: Row) -> Iterator[str]:
-    """Yield the failed runs of a solver, a line for each reason; those of other trials last."""
-    result, name = row.result, clean(row.result.solver)
-    for reason, seeds in row.summary.reasons.items():
-        names = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
-        which = "all seeds" if 1 < len(seeds) == len(result.finished) else names
-        yield f"{name}: {clean(reason)} ({which})"
-    others = (
-        run
-        for trial in result.trials
-        if trial.tuned != result.best_parameters
-        for run in trial.records
-        if run.failed or (run.stop.status is RunStatus.REFUSED and not result.refused)
-    )
-    for status, own in grouped(others, lambda run: run.stop.status.value).items():
-        reason = clean(own[0].stop.reason)
-        yield f"{name}, not chosen: {status}: {reason} ({plural(len(own), 'run')})"
+def html(answer: Answer) -> str:
+    """Return the same as HTML, with its legend and the evidence."""
+    from rich.console import Console
+
+    console = Console(file=StringIO(), record=True, width=HTML_WIDTH)
+    show_answer(answer, console)
+    tested = [family.evidence for family in answer.by_family.values() or [answer]]
+    for line in ("", *answer_legend(answer), *tested):
+        console.print(line, markup=False, highlight=False, style="dim")
+    return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+
+
+def answer_legend(answer: Answer, ascii_only: bool = False) -> Iterator[str]:
+    """Yield what cells mean, and how many are open."""
+    comparisons = answer.comparisons
+    decisions = [d for c in comparisons for d in c.decisions if d.verdict is not Verdict.ABSENT]
+    undecided = sum(d.verdict in OPEN for d in decisions)
+    used = {mark(c, d.solver) for c in comparisons for d in c.decisions}
+    marks = ", ".join(f"{MARKS[one][ascii_only]} {MARKS[one][2]}" for one in MARKS if one in used)
+    title = cost_of(answer.cost).title
+    if marks:
+        yield f"Cells: {title} of the call, seeds that end within the tolerance. {marks}."
+    if undecided:
+        seeds = max((c.seeds for c in comparisons), default=0)
+        cells = plural(len(decisions), "cell")
+        yield f"{undecided} of {cells} not decided with {plural(seeds, 'seed')}."
+
+
+def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
+    """Return a solver on a problem: ``"1.2 ms 12/12 ★"``."""
+    own, name = comparison.of(solver), mark(comparison, solver)
+    if own.verdict is Verdict.ABSENT:
+        return ""
+    amount = cost_of(comparison.cost).text(own.cost) if own.cost < math.inf else ""
+    symbol = MARKS[name][ascii_only] if name else " "
+    text = f"{amount} {seeds_text(own)} {symbol}"
+    return text.replace("µ", "u") if ascii_only else text
+
+
+def _tables_of(answer: Answer, console: Console) -> Sequence[Table]:
+    """Return the table of a family, in parts as wide as the console if possible."""
+    comparisons = answer.comparisons
+    solvers = solvers_shown(comparisons)
+    parts: Sequence[Table] = ()
+    wide = console.options.update_width(ANY_WIDTH)
+    for size in range(len(comparisons) if solvers else 0, 0, -1):
+        parts = [
+            _table_of(answer, solvers, comparisons[i : i + size], console.options.ascii_only)
+            for i in range(0, len(comparisons), size)
+        ]
+        if all(console.measure(p, options=wide).minimum <= console.width for p in parts):
+            break
+    return parts
+
+
+def _table_of(
+    answer: Answer, solvers: Sequence[str], comparisons: Sequence[Comparison], ascii_only: bool
+) -> Table:
+    from rich.text import Text
+
+    table = bare_table()
+    longest = max(map(len, map(clean, solvers)))
+    table.add_column("", min_width=min(longest, NAME), overflow="fold")
+    columns = [[cell(c, solver, ascii_only) for solver in solvers] for c in comparisons]
+    for comparison, own in zip(comparisons, columns, strict=True):
+        width, title = max(map(len, own)), Text(clean(comparison.problem))
+        table.add_column(title, justify="right", min_width=width, overflow="fold")
+    for solver, *cells in zip(solvers, *columns, strict=True):
+        styles = ("" if c.of(solver).as_good else "dim" for c in comparisons)
+        texts = map(Text, cells, styles)
+        table.add_row(Text(clean(solver)), *texts, style="bold" if solver == answer.solver else "")
+    return table
