@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from orthobench.contract.placed_solvers import BlockOracle
-from orthobench.harness.reduction import Blocks, Part, here, reduced
+from orthobench.tools.collections import reduced
 from orthobench.tools.environment import limited
 from orthobench.tools.places import Place
-from orthobench_dask.clusters import ClusterError, Workers, connected, silenced
+from orthobench_clusters.clusters import ClusterError, Workers, connected, silenced
+from orthobench_clusters.reduction import Blocks, Part, here
 
 TASKS = 16
 """Minimum number of tasks of a worker."""

@@ -22,7 +22,7 @@ from orthobench.harness.executors.cell_queue import CellQueue, Cells
 from orthobench.harness.executors.local import NO_LIMITS
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome
-from orthobench_dask.clusters import ClusterError, connected, silenced
+from orthobench_clusters.clusters import ClusterError, connected, silenced
 
 if TYPE_CHECKING:
     from distributed import Client
