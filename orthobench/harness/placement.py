@@ -35,8 +35,8 @@ WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
     "workers",
 )
 """Metrics of workers: seconds in methods of the solver, and in reading if it is timed; bytes moved
-between processes; peak memory of a worker in bytes, where the system knows it; seconds of reading
-and checking blocks; number of workers. Seconds are sums over workers."""
+between processes; peak memory of a worker in bytes, on Linux; seconds of reading and checking
+blocks; number of workers. Seconds are sums over workers."""
 
 
 class MeasuredPlace(Place):

@@ -190,7 +190,7 @@ class Outcome:
 
 @dataclass
 class Recording:
-    """What a run leaves for the judge: checkpoints, their solutions, its end, error and load.
+    """A run for the judge: its checkpoints, their solutions, its end, error and load.
 
     Without `curve` only the first and the last checkpoint are kept.
     """
