@@ -89,7 +89,11 @@ def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
         worker.close()
         worker.threads, worker.limits = threads, limits
     try:
-        return local.execute(worker, cell)
+        worker.begin(cell)
+        while True:
+            for event in local.next_events([worker], worker.replies):
+                if event.outcome is not None:
+                    return event.outcome
     finally:
         _idle.append(worker)
 

@@ -63,15 +63,6 @@ def run(
             worker.close()
 
 
-def execute(worker: Worker, cell: Cell) -> Outcome:
-    """Execute one cell on an idle worker."""
-    worker.begin(cell)
-    while True:
-        for event in next_events([worker], worker.replies):
-            if event.outcome is not None:
-                return event.outcome
-
-
 class Worker:
     """A worker: its process, which may be replaced, and its cell.
 
