@@ -23,7 +23,7 @@ TASKS = 16
 LOOK = 1.0
 """Time between two checks for workers, in seconds."""
 
-PATIENCE = 120
+WORKERS_PATIENCE = 120
 """Maximum time for workers to begin, in seconds."""
 
 ALONE = 30
@@ -76,7 +76,7 @@ class OnDask:
 
     def _await_workers(self, wanted: int) -> None:
         try:
-            self._client.wait_for_workers(wanted, timeout=PATIENCE)
+            self._client.wait_for_workers(wanted, timeout=WORKERS_PATIENCE)
         except TimeoutError:
             said = self._own.last_words if self._own else ""
             raise ClusterError(f"{wanted} Dask workers did not begin in time {said}") from None
