@@ -75,7 +75,7 @@ def files(one: cell.Cell) -> set[str]:
     """Return the files that the result of a cell depends on; see above."""
     classes = (type(one.problem), type(one.solver.single))
     homes = {home for cls in classes for home in source_digests.homes_of(cls)}
-    modules = {f"{source_digests.CORE}.{name}" for name in source_digests.HARNESS}
+    modules = source_digests.harness_modules()
     modules |= {module for home in homes for module in source_digests.reached(home)}
     own = {path for cls in classes for path in source_digests.parts(cls)}
     return own | {str(source_digests.file_of(module)) for module in modules}

@@ -34,8 +34,7 @@ from orthobench.harness.executors.messages import (
 )
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
-from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reduction import WORKER_METRICS
+from orthobench.harness.placement import TRANSFER, WARM_UP, WORKER_METRICS
 from orthobench.harness.stopping import FAULTS, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.environment import limited

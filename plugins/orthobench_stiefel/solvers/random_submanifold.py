@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.arrays import like, not_finite, where
 from orthobench_kit.ending import finish_if, unless_ended
+from orthobench_kit.memory import refusal_of
 from orthobench_kit.stacks import matrix_rows, q_factor, sizes, transposed
 
 from orthobench.contract import (
@@ -21,7 +22,6 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench.tools.machine import refusal_of
 from orthobench_stiefel import ProductOracle
 from orthobench_stiefel.descent import (
     ArrayDescent,
