@@ -1,8 +1,8 @@
 """The names that ``orthobench compare`` uses of an orthobench of another version.
 
-The worker in a side's environment is code of the installation that compares, and imports this
-module of the side's orthobench alone, so that other modules can be moved and renamed. If a promise
-changes, `VERSION` is raised here and in `remote.worker`. The promises:
+The worker in a side's environment is code of the installation that compares. It imports this module
+of the side's orthobench alone, so that others can be moved. If a promise changes, `VERSION` is
+raised here and in `remote.worker`:
 
 VERSION
     The version of this protocol.
@@ -11,31 +11,30 @@ catalogue
 from_table
     ``from_table(tables, name, catalogue)`` makes a suite; its ``cells()`` yields cells. A cell has
     ``problem_label``, ``solver_label``, ``tuned``, ``problem``, ``solver``, ``seed``, ``budget``,
-    ``streams``, ``until``, ``threads`` and ``content``. A budget has ``limits``, a problem
-    ``primary``. A solver has ``refuses(problem)`` and ``reruns``. The result of a cell depends on
-    the plain values in its ``content``.
+    ``streams``, ``until``, ``threads`` and ``content``, the plain values that its result depends
+    on. A budget has ``limits``, a problem ``primary``. A solver has ``refuses(problem)`` and
+    ``reruns``.
 built
     ``built(cell)`` returns the instance of a cell.
 run
-    ``run(instance, solver, budget, streams, until, ratio=)`` runs, judges and returns an outcome.
-    It has ``stop`` and ``trace``. A stop has ``status.value`` and ``reason``. Points of the trace
-    have ``metrics`` by name, and ``work`` in ``steps``, ``samples`` and ``flops``.
+    ``run(instance, solver, budget, streams, until, ratio=)`` returns a judged outcome with ``stop``
+    (``status.value``, ``reason``) and ``trace``. Points have ``metrics`` by name. Their ``work`` has
+    ``steps``, ``samples`` and ``flops``.
 timed
-    ``timed(instance, solver, steps, streams)`` returns the seconds of a run. It has that number
-    of steps.
+    ``timed(instance, solver, steps, streams)`` returns the seconds of a run of these steps.
 peak
-    ``peak(instance, solver, steps, streams)`` returns the additional bytes at the peak of a run. If
-    they are unknown, it returns None.
+    ``peak(instance, solver, steps, streams)`` returns the additional bytes of a run at its peak;
+    None if they are unknown.
 files
-    ``files(cell)`` returns the paths of all files that the result of a cell depends on.
+    ``files(cell)`` returns the paths of the files that its result depends on.
 defaults
-    ``defaults(cell)`` returns the defaults of the parameters of its problem and its solver.
+    ``defaults(cell)`` returns the defaults of the parameters of problem and solver.
 CLOCK
-    A context variable: the function that `timed` reads, which returns nanoseconds.
+    A context variable: the clock of `timed`, in nanoseconds.
 RATIO
-    The ratio of the steps of one checkpoint and the next by default.
+    The default ratio of the steps of one checkpoint and the next.
 limited
-    ``with limited(count):`` limits the BLAS to that many threads.
+    ``with limited(count):`` limits the threads of the BLAS.
 """
 
 from __future__ import annotations

@@ -59,25 +59,24 @@ class TimedCell:
     Attributes
     ----------
     key : tuple
-        Problem, solver and seed.
     steps, units : tuple
-        Steps and units of work of the runs of BASE and of HEAD.
+        Steps and units of work of both runs.
     runs, turns : int
         Runs in a turn, and turns of each side in a round; 0 if unknown.
     logs : list of float
-        For each round, the logarithm of HEAD's seconds for a unit of work over BASE's.
+        For each round, the logarithm of the ratio of seconds for a unit of work.
     seconds, steady : float, tuple of float
-        Seconds of a run in the latest round: of BASE; of both, without waiting for a processor.
+        Seconds of a run in the latest round: BASE's; both, without waiting for a processor.
     pairs : set of int
-        The pairs of processes that have timed it.
+        Pairs of processes that timed it.
     failed : str
         The reason if it cannot be timed.
     first, peaks : list of tuple
         Seconds of first runs in a process, and bytes at the peaks of runs.
     patience : float
-        Maximum time of a run, in seconds.
+        Maximum seconds of a run.
     alone : bool
-        Whether it cannot be timed in copies of a process.
+        Whether copies of a process cannot time it.
     """
 
     key: Key
@@ -98,7 +97,7 @@ class TimedCell:
 
     @property
     def limit(self) -> float:
-        """The logarithm of the maximum ratio of seconds that is tolerated."""
+        """The logarithm of the maximum ratio that is tolerated."""
         return math.log1p(self.tolerance[Question.TIME])
 
     @property
@@ -147,8 +146,7 @@ def measure(
     now : callable
         The clock of the budget, in seconds.
     choose : callable, optional
-        Returns the cells of the next round; with true, those for which the budget is doubled
-        [default: `undecided`].
+        Returns the cells of the next round; with true, of a doubled budget [default: `undecided`].
 
     Returns
     -------
@@ -244,10 +242,9 @@ def _round(
     cells: Iterable[TimedCell], pair: Sequence[SideProcess], swapped: bool, number: int,
     copies: bool,
 ) -> bool:  # fmt: skip
-    """Add an observation to each cell, in fresh copies of both processes or in themselves.
+    """Add an observation to each cell; return whether the processes can serve another round.
 
-    Return whether they can serve another round. A cell that fails in a copy is timed without copies
-    from then on.
+    A cell that fails in a copy of a process is timed without copies from then on.
     """
     for process in pair if copies else ():
         process.ask("begin")
@@ -308,7 +305,7 @@ def _time_finding(cell: TimedCell, change: Change) -> Finding:
 
 
 def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]) -> Finding:
-    """Return the answer about memory, import or first call, from a few observations.
+    """Return the answer to a question about few observations.
 
     HEAD is worse if it exceeds BASE by more than tolerance and floor in each of at least `FEWEST`
     observations, in bytes or seconds; with fewer, it is undecided.
@@ -332,12 +329,12 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
 
 
 def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
-    """Return the logarithm of the evidence that the mean of observations is above a limit."""
+    """Return the logarithm of the evidence that a mean is above a limit."""
     return sequential.log_evidence(logs, limit, REACH)
 
 
 def _decide(cells: Sequence[TimedCell]) -> list[Change]:
-    """Return which cells are certainly slower, faster, or not slower beyond the tolerance.
+    """Return which cells are slower, faster, or not slower beyond the tolerance.
 
     The test is of a ratio above 1, and the median ratio has to exceed the tolerance. A test of a
     ratio above the tolerance would leave twice the tolerance undecided.
