@@ -17,14 +17,15 @@ from_table
 built
     ``built(cell)`` returns the instance of a cell.
 run
-    ``run(instance, solver, budget, streams, until, ratio=)`` returns a judged outcome with ``stop``
-    (``status.value``, ``reason``) and ``trace``. Points have ``metrics`` by name. Their ``work`` has
-    ``steps``, ``samples`` and ``flops``.
+    ``run(instance, solver, budget, streams, until, ratio=)`` runs, judges and returns an outcome.
+    It has ``stop`` and ``trace``. A stop has ``status.value`` and ``reason``. Points of the trace
+    have ``metrics`` by name, and ``work`` in ``steps``, ``samples`` and ``flops``.
 timed
-    ``timed(instance, solver, steps, streams)`` returns the seconds of a run of these steps.
+    ``timed(instance, solver, steps, streams)`` returns the seconds of a run. It has that number
+    of steps.
 peak
-    ``peak(instance, solver, steps, streams)`` returns the additional bytes of a run at its peak;
-    None if they are unknown.
+    ``peak(instance, solver, steps, streams)`` returns the additional bytes at the peak of a run. If
+    they are unknown, it returns None.
 files
     ``files(cell)`` returns the paths of the files that its result depends on.
 defaults
