@@ -73,7 +73,7 @@ def resolve(role: str, text: str, here: Path, extras: Sequence[Path] = ()) -> Si
     text : str
         A project's folder, a wheel, an environment or a git revision.
     here : Path
-        Relative paths begin here, in the project of revisions.
+        Relative paths begin here; revisions are of the project around it.
     extras : sequence of Path
         More projects of the repository.
 

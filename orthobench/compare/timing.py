@@ -305,7 +305,7 @@ def _time_finding(cell: TimedCell, change: Change) -> Finding:
 
 
 def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]) -> Finding:
-    """Return the answer to a question about few observations.
+    """Return the answer to a question from few observations.
 
     HEAD is worse if it exceeds BASE by more than tolerance and floor in each of at least `FEWEST`
     observations, in bytes or seconds; with fewer, it is undecided.

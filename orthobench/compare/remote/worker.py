@@ -250,7 +250,7 @@ def _queued() -> float:
 
 
 def _digest(content: Mapping[str, Any], packages: Mapping[str, str]) -> str:
-    """Return a digest of a cell's content and other packages."""
+    """Return a digest of a cell's content without versions, and of other packages."""
     known = {name: value for name, value in content.items() if name != "versions"}
     return hashlib.sha256(json.dumps([known, packages], sort_keys=True).encode()).hexdigest()
 
