@@ -137,6 +137,8 @@ def measure(
 ) -> tuple[int, bool]:  # fmt: skip
     """Time cells in rounds until all are decided or the budget, doubled once, is spent.
 
+    The budget begins with the first round.
+
     Parameters
     ----------
     cells : sequence of TimedCell
@@ -155,7 +157,7 @@ def measure(
         Whether the budget was doubled.
     """
     choose = choose or partial(undecided, cells, options)
-    deadline, rounds, number, prolonged = now() + options.budget, 0, 0, False
+    deadline, rounds, number, prolonged = math.inf if options.budget else now(), 0, 0, False
 
     def waiting() -> Sequence[TimedCell]:
         """Return the cells of the next round; none if the budget is spent."""
@@ -178,6 +180,8 @@ def measure(
             # without copies, rounds of one pair would share their places in memory
             copies = not any(cell.alone for cell in left)
             ready, done = now(), 0
+            if not number:  # a busy machine starts processes slowly
+                deadline = ready + options.budget
             while alive and (left := waiting()):
                 # a pair is used for at least as long as it took to start
                 if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
