@@ -28,17 +28,16 @@ from orthobench.tools.files import refuse_files
 
 
 def collect(stores: Sequence[Path]) -> Atlas:
-    """Return the atlas of all suites in some stores.
+    """Return the atlas of all suites in some stores, each of which may have a part of a suite.
 
-    The results of a suite may come from several stores. Only runs with chosen parameters have a
-    row. Runs that measured memory have none.
+    Only runs with chosen parameters have a row, and none that measured memory.
 
     Raises
     ------
     StoreError
         If a store cannot be read.
     UsageError
-        If a store has runs of another harness, or all runs measured memory.
+        If a store has runs of another harness, or all runs measured memory, or budgets differ.
     """
     suites = by_suite(stores)
     timed = [own for own in suites.values() if not any(run.measure for run in own[0].records)]
@@ -144,8 +143,8 @@ def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
 def described(atlas: Atlas) -> Atlas:
     """Return an atlas with the features of its problems.
 
-    Each problem is built once, with seed 0, off the clock. A problem that is not installed, has no
-    data here or names a file stays without features: a store may be a stranger's.
+    Each problem is built once, with seed 0, off the clock. One that is not installed, has no data
+    here or names a file stays without features: a store may be a stranger's.
     """
     groups = grouped(atlas.rows, lambda row: (row.name, row.parameters))
     found = {problem: _features(*problem) for problem in groups}

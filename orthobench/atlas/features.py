@@ -55,8 +55,8 @@ class Features:
         The mean factor between the leading k + 1 eigenvalues of the second moment:
         ``(l_1 / l_(k+1)) ** (1 / k)``.
     noise : float
-        The share of the second moment's trace outside of its leading k eigenvalues. For a tensor of
-        which all columns are sought, `not_commuting`.
+        The share of the second moment's trace outside of its leading k eigenvalues, or
+        `not_commuting` for such a tensor.
     sparsity : float
         The share of entries that are zero or missing.
     ordered : bool
@@ -140,8 +140,7 @@ def features(X: Array, k: int, rows: int | None = None) -> Features:
 def ordered(X: Array) -> bool:
     """Return whether the second moment of rows changes from the beginning to the end.
 
-    A permutation test: the variance of the second moments of `BLOCKS` blocks, in a random range,
-    against that of shuffled rows.
+    A permutation test on the variance of the second moments of `BLOCKS` blocks, in a random range.
     """
     m, d = X.shape
     if m < 4 * BLOCKS:
@@ -162,7 +161,7 @@ def not_commuting(T: Array) -> float:
     """Return √(d/2) |AB - BA| / |A||B| of two random contractions of a tensor to d x d matrices.
 
     Zero for orthogonally decomposable tensors (Robeva 2016, "Orthogonal decomposition of symmetric
-    tensors"), about one for independent entries. In Frobenius norms; one pass over T and 4d³ flops.
+    tensors"), about one for independent entries. Frobenius norms; one pass over T and 4d³ flops.
     """
     rng = np.random.default_rng(0)
     A, B = T, T

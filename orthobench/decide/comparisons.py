@@ -32,7 +32,7 @@ def compare(
     tolerance: float | None = None,
     metric: str = "",
 ) -> list[Comparison]:
-    """Compare the solvers of each problem.
+    """Compare the solvers of each problem, in their order.
 
     Parameters
     ----------
@@ -44,11 +44,6 @@ def compare(
         In place of the suite's.
     metric : str
         By default the problem's primary metric.
-
-    Returns
-    -------
-    list of Comparison
-        Problems in their order.
 
     Raises
     ------

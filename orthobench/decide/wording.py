@@ -78,8 +78,8 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
     Parameters
     ----------
     solvers : sequence of str
-        The labels of the one to use, and of those to use in turn on the problems on which the ones
-        before are not as good as the best; empty if none is on any problem.
+        The label of the one to use, then those for the problems on which the ones before are not as
+        good as the best; empty if none is on any problem.
     comparisons : sequence of Comparison
     suite : str
         The suite to run on more seeds.

@@ -1,12 +1,10 @@
 """The rule of a race, without clock or processes: the next configuration, seed and time.
 
-Successive halving with adaptive capping. The gap is that from the start to the best value so far.
-The leader is the cheapest configuration within the tolerance. Each other configuration gets a few
-times the seconds of the leader, and is dropped if it is not within the tolerance by then. If the
-time does not allow this, all get equal shares: those behind the leader at equal time are dropped,
-and the others run longer. A configuration without a step yet, or that would pass the best value at
-its rate of descent, runs again. The finalists run on fresh seeds until `orthobench.decide` names
-the cheapest that is as good.
+Successive halving with adaptive capping. The leader is the cheapest configuration within the
+tolerance of the best value so far. Each other one gets a few times its seconds, or an equal share
+if time is short, and is dropped if it is not there by then, or far behind at equal time. One
+without a step yet, or that would pass the best value at its rate of descent, runs again. The
+finalists run on fresh seeds until `orthobench.decide` names the cheapest that is as good.
 """
 
 from __future__ import annotations
@@ -175,8 +173,7 @@ class Halving(Standing):
     ) -> NextRun | None:
         """Return a longer run of a configuration that was cut: the leader first, then by value.
 
-        ``contenders``: of those that keep up with the leader; otherwise of those that may win.
-        A run takes longer than the one that was cut, and at most ``most`` seconds.
+        ``contenders`` keep up with the leader; the others may win. ``most`` is the longest run.
         """
         if 0 not in self.gaps:
             return None
@@ -225,10 +222,7 @@ class Halving(Standing):
         return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
     def _fresh(self, most: float, overhead: float, running: Collection[Run]) -> Iterator[NextRun]:
-        """Yield the runs of finalists on fresh seeds, until the cheapest is known.
-
-        No cap is below the overhead, since the clock of short runs is uncertain.
-        """
+        """Yield the runs of finalists on fresh seeds, until the cheapest is known."""
         if self.leader is None or self._repeats:
             return
         for seed in range(1, self.rules.seeds):

@@ -58,7 +58,7 @@ class RaceScheduler(Scheduler):
     dropped : dict
         The second of the race at which each configuration was dropped.
     timed : dict
-        The seconds of a call, and of the first one in a process, by label of the solver and stop.
+        Seconds of a call, and of the first one in a process, by label of the solver and stop.
     """
 
     def __init__(

@@ -92,8 +92,7 @@ def too_long(seconds: float, advised: str) -> str:
 def evidence(race: Standing, call: Call | None, alone: bool, workers: int, decided: bool) -> str:
     """Return the conditions of the timing, and the numbers of configurations and seeds.
 
-    ``alone``: calls were timed one after another, not beside ``workers`` other runs. ``decided``:
-    the call is shown to be as good as the best.
+    ``alone``: calls were timed one after another. ``decided``: the call is shown to be as good.
     """
     how = "one after another" if alone else f"with up to {plural(workers, 'run')} at once"
     tested = "" if decided else "untested, "
@@ -110,8 +109,8 @@ def rows(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return a row for each configuration, that of the call to make first.
 
-    ``call`` is that call, ``first`` its configuration, and ``firsts`` has the seconds of first
-    calls by configuration. There is no comparison during a race.
+    ``call`` is that call, ``first`` its configuration; ``firsts`` has the seconds of first calls.
+    There is no comparison during a race.
     """
     decided = comparison.by_solver if comparison else {}
     found = []
@@ -132,8 +131,7 @@ def rows(
         })  # fmt: skip
     good = ("as good", "exact")
     return sorted(
-        found,
-        key=lambda r: (r["configuration"] != first, r["verdict"] not in good, r["cost"]),
+        found, key=lambda r: (r["configuration"] != first, r["verdict"] not in good, r["cost"])
     )
 
 

@@ -70,9 +70,9 @@ def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostC
     ----------
     run : Run
     level : Target, optional
-        Only checkpoints that keep it count, or are no further from it than the end of the run.
+        Only checkpoints that keep it count, or are no further from it than the end.
     metric : str
-        By default the metric of the run's target, or else the problem's primary metric.
+        By default the metric of the run's target, or else the primary one.
     """
     if not run.ok:
         return None
