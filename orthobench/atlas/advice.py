@@ -37,6 +37,9 @@ from orthobench.stats.calls import Stop
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.formatting import clean, plural
 
+MOST_READ = 2**26
+"""Maximum number of entries of a file or stream that are read before a race."""
+
 BEYOND = 2.0
 """Factor between a size and all measured sizes from which on it is extrapolated."""
 
@@ -171,7 +174,7 @@ def likely(problem: AnyProblem, instance: AnyInstance) -> list[tuple[str, dict[s
     DataError
         If the data are unfit.
     """
-    features = features_of(instance)
+    features = features_of(instance, MOST_READ)
     try:
         atlas = opened(None, family=problem.family)
         rows = _rows_of_kind(atlas, problem, instance, problem.family)

@@ -113,14 +113,14 @@ def _check_budgets(parts: Sequence[Results]) -> None:
     first: dict[str, tuple[Results, str]] = {}
     for part in parts:
         for problem, runs in grouped(part.records, lambda run: run.problem.label).items():
-            budgets = {canonical(run.budget) for run in runs}
-            if len(budgets) > 1:
+            budget, *others = {canonical(run.budget) for run in runs}
+            if others:
                 continue  # a race gives each run its own
-            other, budget = first.setdefault(problem, (part, *budgets))
-            if budgets != {budget}:
+            other, known = first.setdefault(problem, (part, budget))
+            if budget != known:
                 raise UsageError(
                     f"the runs of {part.suite} on {problem} have other budgets in {other.path} "
-                    f"({budget}) than in {part.path} ({', '.join(budgets)}): leave one out"
+                    f"({known}) than in {part.path} ({budget}): leave one out"
                 )
 
 

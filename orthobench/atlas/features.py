@@ -23,9 +23,6 @@ MOST_ROWS = 4096
 MOST_ENTRIES = 2**22
 """Maximum number of their entries."""
 
-MOST_CHECKED = 2**28
-"""Maximum number of entries of a file in which all are checked to be finite."""
-
 EXTRA = 16
 """Oversampling of the random range (Halko, Martinsson and Tropp 2011), in columns."""
 
@@ -72,10 +69,11 @@ class Features:
     ordered: bool = False
 
 
-def features_of(instance: AnyInstance) -> Features:
+def features_of(instance: AnyInstance, most: float = math.inf) -> Features:
     """Return the features of an instance, and rewind its oracle.
 
-    A function on the manifold has no data, so only its sizes are known.
+    A function on the manifold has no data, so only its sizes are known. A stream is read up to
+    ``most`` entries, and a file is checked up to these.
 
     Raises
     ------
@@ -83,15 +81,17 @@ def features_of(instance: AnyInstance) -> Features:
         If an entry is not finite; names its row.
     """
     with limited(1):  # more threads do not pay at these sizes
-        return _features_of(instance.oracle)
+        return _features_of(instance.oracle, most)
 
 
-def _features_of(oracle: Any) -> Features:
+def _features_of(oracle: Any, most: float) -> Features:
     oracle.rewind(np.random.default_rng(0))
     length = oracle.remaining()
     rows = int(length) if math.isfinite(length) and _draws(oracle) else 0
     matrix = _matrix(oracle)
-    data = _data(oracle, length) if matrix is None else _some_rows(matrix, oracle.k)
+    if math.isfinite(length):
+        length = min(length, max(MOST_ROWS, most / oracle.n))
+    data = _data(oracle, length) if matrix is None else _some_rows(matrix, oracle.k, most)
     oracle.rewind(np.random.default_rng(0))
     if data is None:
         return Features(rows, oracle.n, oracle.k)
@@ -195,15 +195,15 @@ def _matrix(oracle: Any) -> Any:
     return found if is_matrix and not _draws(oracle) else None
 
 
-def _some_rows(matrix: Any, k: int) -> Array:
-    """Return equally spaced rows of a matrix as a dense array."""
+def _some_rows(matrix: Any, k: int, most: float) -> Array:
+    """Return equally spaced rows of a matrix as a dense array; refuse a file with unfit ones."""
     rows, columns = matrix.shape
-    most = max(k + 1, min(MOST_ROWS, MOST_ENTRIES // columns))
-    if isinstance(matrix, np.memmap) and matrix.size <= MOST_CHECKED:
+    block = max(k + 1, min(MOST_ROWS, MOST_ENTRIES // columns))
+    if isinstance(matrix, np.memmap):  # other matrices were looked at when they were made
         what = f"{Path(str(matrix.filename)).name}: row"
-        for first in range(0, rows, most):
-            check_rows(np.asarray(matrix[first : first + most], np.float64), first, what=what)
-    some = matrix[:: math.ceil(rows / most)]
+        for first in range(0, int(min(most / columns, rows)), block):
+            check_rows(np.asarray(matrix[first : first + block], np.float64), first, what=what)
+    some = matrix[:: math.ceil(rows / block)]
     dense = some.toarray() if hasattr(some, "toarray") else some
     return np.asarray(dense, dtype=np.float64)
 
@@ -232,7 +232,7 @@ def _samples(oracle: Any, most: int, length: float) -> Array:
         return drawn
     step, found = math.ceil(length / most), list[Array]()
     taken = 0
-    while left := int(oracle.remaining()):
+    while left := int(length) - taken:
         count = min(left, max(1, oracle.window))
         oracle.prepare(count)
         samples = oracle.take(count)

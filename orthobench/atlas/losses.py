@@ -131,7 +131,8 @@ def linear(positions: Array, logs: Array, shares: Array, position: Array) -> Arr
     weighted = shares[:, None] * X
     penalized = weighted.T @ X + RIDGE * np.eye(X.shape[1])
     slopes = np.linalg.solve(penalized, weighted.T @ (logs - mean))
-    return np.clip(mean + (position[known] - middle) @ slopes, 0.0, math.log(MISS))
+    expected: Array = mean + (position[known] - middle) @ slopes
+    return np.clip(expected, 0.0, math.log(MISS))
 
 
 MODELS: tuple[Model, ...] = (single_best, nearer, linear)
