@@ -20,7 +20,7 @@ from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.cost_curve import CostCurve, cost_curve
+from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of
 from orthobench.stats.costs import COSTS as READ
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
@@ -103,9 +103,7 @@ def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
             if (curve := cost_curve(run, entry.level)) is not None:
                 curves.setdefault((entry.problem, run.seed), []).append(curve)
     for row in rows.values():
-        same = curves.get((row.problem, row.seed), [])
-        start = max((curve.start for curve in same), default=math.nan)
-        lowest = min((curve.lowest for curve in same), default=math.nan)
+        start, lowest = gap_of(curves.get((row.problem, row.seed), ()))
         yield replace(row, start=start, lowest=lowest)
 
 

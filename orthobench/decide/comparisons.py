@@ -15,7 +15,7 @@ from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.calls import calls_of, ratio_of
-from orthobench.stats.cost_curve import CostCurve, cost_curve
+from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
@@ -88,13 +88,14 @@ class _Problem:
             )
             for name, own in self._curves.items()
         }
-        by_seed = [[c for c in own if c] for own in zip(*self._curves.values(), strict=True)]
-        by_seed = by_seed or [[] for _ in self._seeds]
+        by_seed = zip(*self._curves.values(), strict=True)
+        gaps = [gap_of([curve for curve in own if curve]) for own in by_seed]
+        gaps = gaps or [gap_of(())] * len(self._seeds)
         self._evidence = Evidence(
             finals,
-            [max((curve.start for curve in own), default=math.nan) for own in by_seed],
+            [start for start, _ in gaps],
             self._calls,
-            [min((curve.lowest for curve in own), default=math.inf) for own in by_seed],
+            [lowest for _, lowest in gaps],
             {name: [_identity(run, metric) for run in own] for name, own in self._runs.items()},
             metric == self._info.primary and not self._unit,
         )

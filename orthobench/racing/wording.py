@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.decide.rule import Comparison, Verdict, chosen
-from orthobench.decide.wording import verdict_text
+from orthobench.decide.wording import stop_text, verdict_text, within_text
 from orthobench.racing.standing import Standing
 from orthobench.stats.calls import Call, Stop, calls_of
 from orthobench.stats.costs import ALL_COSTS, Cost
@@ -74,12 +74,11 @@ def provisional(race: Standing, call: Call | None, cost: Cost, more: str = "") -
         if why:
             return f"No solver yet: {clean(why)}."
         return f"No solver yet: no run came to an end: give it more time.{more}"
-    stop = "" if call.stop.own else f" with {call.stop}"
     return (
-        f"Use {clean(race.leader)}{stop} for now, {cost.text(call.cost)}: untested on "
+        f"Use {clean(race.leader)}{stop_text(call)} for now, {cost.text(call.cost)}: untested on "
         f"{plural(len(race.costs(race.leader)), 'seed')}. It is the cheapest of {len(race.ran)} of "
-        f"{plural(len(race.rules.order), 'configuration')} within {100 * race.rules.tolerance:g} % "
-        f"of the gap above the best value seen; give it more time.{more}"
+        f"{plural(len(race.rules.order), 'configuration')} {within_text(race.rules.tolerance)}; "
+        f"give it more time.{more}"
     )
 
 

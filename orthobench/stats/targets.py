@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from orthobench.errors import unknown
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.cost_curve import CostCurve, cheapest, cost_curve, whole_cost
+from orthobench.stats.cost_curve import CostCurve, cheapest, cost_curve, gap_of, whole_cost
 from orthobench.stats.costs import costs_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
@@ -150,7 +150,7 @@ def run_matrix(results: Sequence[SolverResult]) -> RunMatrix:
         instances,
         runs,
         curves,
-        np.array([max((curve.start for curve in own), default=math.nan) for own in groups]),
+        np.array([gap_of(own)[0] for own in groups]),
         np.array([_lowest(own) for own in groups]),
         absent=tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part),
         failed=tuple(n - finished[i] for i, n in enumerate(planned)),
@@ -171,7 +171,7 @@ def _instances(results: Sequence[SolverResult]) -> tuple[Instance, ...]:
 
 def _lowest(curves: Sequence[CostCurve]) -> float:
     stopped = [curve.lowest for curve in curves if curve.stopped]
-    return max(stopped) if stopped else min((curve.lowest for curve in curves), default=math.nan)
+    return max(stopped) if stopped else gap_of(curves)[1]
 
 
 def distribution(values: ArrayLike) -> tuple[Array, Array]:
