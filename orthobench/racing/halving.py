@@ -10,7 +10,7 @@ finalists run on fresh seeds until `orthobench.decide` names the cheapest that i
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -147,7 +147,8 @@ class Halving(Standing):
             )
             if ask:
                 return ask
-        return next(self._fresh(most, overhead, running), None)
+        names = self._affordable(shared, overhead)
+        return next(self._fresh(names, most, overhead, running), None)
 
     def _untried(self, left: float, overhead: float, running: Collection[Run]) -> NextRun | None:
         """Return the next first run: solvers in their order, then grids, the best solver first."""
@@ -221,14 +222,30 @@ class Halving(Standing):
         soon = trial.lowest - DOUBLINGS * gain
         return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
-    def _fresh(self, most: float, overhead: float, running: Collection[Run]) -> Iterator[NextRun]:
-        """Yield the runs of finalists on fresh seeds, until the cheapest is known."""
-        if self.leader is None or self._repeats:
+    def _affordable(self, shared: float, overhead: float) -> list[str]:
+        """Return the cheapest finalists whose first `FEWEST` seeds fit in the time; one at least.
+
+        Others would take the seeds that the cheapest needs to be tested.
+        """
+        chosen = list[str]()
+        for name in self.finalists:
+            due = sum((name, seed) not in self.latest for seed in range(1, FEWEST))
+            shared -= due * (self._end(name) + overhead)
+            if chosen and shared < 0:
+                break
+            chosen.append(name)
+        return chosen
+
+    def _fresh(
+        self, names: Sequence[str], most: float, overhead: float, running: Collection[Run]
+    ) -> Iterator[NextRun]:
+        """Yield the runs of some finalists on fresh seeds, until the cheapest is known."""
+        if self.leader is None or self._repeat(names):
             return
         for seed in range(1, self.rules.seeds):
             if seed >= FEWEST and self.settled:
                 return
-            for name in self.finalists:
+            for name in names:
                 cap = self._cap_on(name, seed)
                 if cap and self._needs(name) < most and (name, seed) not in running:
                     yield NextRun(name, seed, max(cap, overhead))
@@ -247,11 +264,10 @@ class Halving(Standing):
         killed = not len(trial.values) and name not in self.failed
         return most if killed and trial.cap < most else 0.0
 
-    @property
-    def _repeats(self) -> bool:
-        """Whether the first two runs of all finalists are copies: further ones would be, too."""
+    def _repeat(self, names: Sequence[str]) -> bool:
+        """Whether the first two runs of some finalists are copies: further ones would be, too."""
         return all(
             (name, 1) in self.latest
             and np.array_equal(self.first[name].values, self.latest[name, 1].values)
-            for name in self.finalists
+            for name in names
         )
