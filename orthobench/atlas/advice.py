@@ -256,7 +256,6 @@ def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) ->
 def _sentence(
     found: Losses, order: Sequence[int], rows: Sequence[AtlasRow], features: Features, cost: str
 ) -> str:  # fmt: skip
-    """Return the advice as a sentence."""
     regret = math.exp(mean_loss(found.held_out[found.model]))
     text = f"Use {clean(found.solvers[order[0]])}: expect {factor_text(regret)} times the least "
     text += f"{ALL_COSTS[cost].title}, judged on {plural(len(found.problems), 'problem')} of the "

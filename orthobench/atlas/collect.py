@@ -65,7 +65,6 @@ def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:
 
 
 def _about(parts: Sequence[Results]) -> dict[str, Any]:
-    """Return the date, the machines and the versions of the results."""
     sessions = [part.session() for part in parts]
     versions: dict[str, set[str]] = {}
     for part in parts:
@@ -151,7 +150,6 @@ def described(atlas: Atlas) -> Atlas:
 
 
 def _features(name: str, parameters: str) -> dict[str, Any]:
-    """Return the features of a problem as attributes of its rows."""
     try:
         refuse_files(settings(parameters))
         problem = catalogue().problem(name, settings(parameters))

@@ -189,7 +189,6 @@ def leading(X: Array, count: int) -> Array:
 
 
 def _matrix(oracle: Any) -> Any:
-    """Return the data matrix of an oracle; None if it has none."""
     found = getattr(oracle, "X", None)
     is_matrix = len(getattr(found, "shape", ())) == 2 and hasattr(found, "__getitem__")
     return found if is_matrix and not _draws(oracle) else None

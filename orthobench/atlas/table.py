@@ -200,7 +200,6 @@ def _schema() -> Any:
 
 
 def _about(file: Any, path: Path) -> dict[str, Any]:
-    """Return the description in a Parquet file of an atlas."""
     about = json.loads((file.schema_arrow.metadata or {}).get(b"orthobench", b"{}"))
     if not isinstance(about, dict) or about.pop("format", "") != FORMAT:
         raise DataError(

@@ -130,7 +130,6 @@ class _Problem:
         )  # fmt: skip
 
     def _measured(self, d: Decision) -> Decision:
-        """Return a decision whose calls have the judge's metrics at their stops."""
         if not d.as_good:
             return d
         calls, runs = self._calls[d.solver], self._runs[d.solver]
@@ -158,7 +157,6 @@ def _final(run: Run | None, metric: str) -> float:
 
 
 def _identity(run: Run | None, metric: str) -> object:
-    """Return all values of the metric as bytes, which are equal for copies."""
     if run is None or run.failed or not run.trace:
         return None if run is None else run.seed
     return read(run.trace, metric_of(metric)).tobytes()

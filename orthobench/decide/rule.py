@@ -382,13 +382,11 @@ def chosen(calls: Sequence[Call]) -> Call | None:
 
 
 def _cheapest_decision(decisions: Iterable[Decision]) -> Decision | None:
-    """Return the decision with the call to make."""
     able = (d for d in decisions if d.cost < math.inf)
     return _cheapest(able, lambda d: (d.cost, d.high, d.solver))
 
 
 def _exact(decisions: Sequence[Decision]) -> Decision | None:
-    """Return the solver with the cheapest exact call, as its call."""
     able = [replace(d, call=d.exact) for d in decisions if d.as_good and d.exact]
     return min(able, key=lambda d: (d.cost, d.solver), default=None)
 

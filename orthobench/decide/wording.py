@@ -209,7 +209,6 @@ def _names(comparisons: Sequence[Comparison]) -> str:
 
 
 def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
-    """Return why no solver is named, and the command to run."""
     everyone = [d for c in comparisons for d in c.decisions]
     if not everyone or all(d.verdict is Verdict.ABSENT for d in everyone):
         return "No run is finished yet."

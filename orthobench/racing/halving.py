@@ -71,7 +71,6 @@ class Halving(Standing):
         return sorted([*ranked][: self.rules.finalists], key=self.cost)
 
     def _end(self, name: str) -> float:
-        """Return the seconds of a configuration on the first seed."""
         return float(self.first[name].seconds[-1])
 
     def decisions(self) -> list[Decision]:
@@ -162,7 +161,6 @@ class Halving(Standing):
         return NextRun(first, 0, self._cap(left, len(waiting), overhead))
 
     def _cap(self, left: float, waiting: int, overhead: float) -> float:
-        """Return the seconds of the next of some waiting runs."""
         if self.leader is None:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
@@ -197,7 +195,6 @@ class Halving(Standing):
         return next((NextRun(name, 0, FIRST * self.rules.total) for name in free), None)
 
     def _more(self, trial: Trial) -> bool:
-        """Whether a run was cut off, and may run longer."""
         cut = not (trial.failed or trial.ended)
         return cut and trial.cap < FIRST * self.rules.total
 

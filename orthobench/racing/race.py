@@ -280,7 +280,6 @@ def _result(
     race: RaceScheduler, results: Results, missing: Mapping[str, str], source: Any, workers: int,
     interrupted: bool,
 ) -> Race:  # fmt: skip
-    """Return the answer of a race so far."""
     standing, suite, cost = race.standing, race.suite, race.cost
     decided, call = race.answered(results.records)
     named, exact = (decided.named, decided.exact) if decided else (None, None)

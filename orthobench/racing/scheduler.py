@@ -164,7 +164,6 @@ class RaceScheduler(Scheduler):
 
     @property
     def _overhead(self) -> float:
-        """Median seconds of a run beside its clock."""
         return median(self._overheads[1:] or self._overheads or [0.0])
 
     def _next(self) -> NextRun | None:
@@ -188,7 +187,6 @@ class RaceScheduler(Scheduler):
         self.tell(text, True)
 
     def _tell_dropped(self) -> None:
-        """Print solvers whose last configuration was dropped."""
         order, dropped = self.standing.rules.order, self.standing.dropped
         for name in [name for name in dropped if name not in self.dropped]:
             self.dropped[name] = self.elapsed

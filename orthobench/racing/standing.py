@@ -301,7 +301,6 @@ class Standing:
 
     @property
     def _fresh_cap(self) -> float:
-        """Seconds of a run on a fresh seed."""
         return max(self.floor, FRESH * self.lead)
 
 

@@ -244,7 +244,6 @@ def _ratio(spent: Array, reached: NDArray[np.bool_]) -> Array:
 
 @cache
 def _draws(n: int) -> NDArray[np.int_]:
-    """Return the places of n values in each resample."""
     return np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
 
 

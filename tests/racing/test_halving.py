@@ -343,7 +343,7 @@ def test_no_run_begins_that_cannot_end_in_time() -> None:
     assert Halving(TWO, [LEADER]).next(1.0, 1.0, workers=100) is None
 
 
-def test_finalists_have_fresh_seeds_only_if_the_time_is_enough_for_five() -> None:
+def test_seeds_go_to_finalists_with_time_for_five() -> None:
     trials = [run("a", [1, 1e-3], [0, 2]), run("b", [1, 1e-3], [0, 8])]
     trials.append(run("a", [1, 2e-3], [0, 2], seed=1))
     race = Halving(TWO, trials)
