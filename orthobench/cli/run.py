@@ -96,7 +96,7 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
         return
     solvers = len({solver.label for solver in requested.solvers})
     if len(requested.seeds) < FEWEST and solvers > 1 and not (quiet or as_json or decide):
-        say(f"{too_few(len(requested.seeds), solvers)}; --seeds {FEWEST} can", err=True)
+        say(f"{too_few(len(requested.seeds))}; --seeds {FEWEST} can", err=True)
     try:
         results = api.run(
             requested, path, only=only, retry=retry, decide=decide, executor=executor,

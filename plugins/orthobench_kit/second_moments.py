@@ -10,7 +10,7 @@ import numpy as np
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array, check_rows, matrix
 from orthobench.tools.geometry import orthonormalize
-from orthobench.tools.reading import array_of
+from orthobench_kit.reading import array_of
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.symmetric_tensors import symmetric_matrices
 

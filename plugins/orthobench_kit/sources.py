@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from orthobench.contract.samples import BlockSource, block_rows
 from orthobench.errors import DataError
-from orthobench.tools.arrays import Array, check_rows, matrix, release, whole
-from orthobench.tools.rows import MappedFile, Rows, borders
+from orthobench.tools.arrays import Array, check_rows, matrix, whole
+from orthobench_kit.arrays import release
+from orthobench_kit.rows import MappedFile, Rows, borders
 
 FloatT = TypeVar("FloatT", bound=np.floating[Any])
 """A type of floating-point numbers."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from orthobench.tools.arrays import identity, namespace, norm, rows_of
+from orthobench.tools.arrays import identity, namespace
 from orthobench.tools.geometry import orthonormalize
+from orthobench_kit.arrays import norm, rows_of
 
 
 def sizes(X: Any) -> tuple[int, int, int]:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from orthobench.contract.samples import SampleSource, block_rows
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, matrix, unshared
-from orthobench.tools.reading import array_of, is_data, rows_of
-from orthobench.tools.rows import Rows
+from orthobench.tools.arrays import Array, matrix
+from orthobench_kit.arrays import unshared
+from orthobench_kit.reading import array_of, is_data, rows_of
+from orthobench_kit.rows import Rows
 from orthobench_kit.sources import ArraySource
 
 Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"

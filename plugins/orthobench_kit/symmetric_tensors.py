@@ -13,7 +13,7 @@ import numpy as np
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import drift
-from orthobench.tools.reading import array_of, real
+from orthobench_kit.reading import array_of, real
 
 ROWS = 48
 """Rows of a symmetric matrix that one product computes."""

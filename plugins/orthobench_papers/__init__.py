@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from orthobench.contract import hookimpl
-from orthobench.reproduce import Paper, papers_of
+from orthobench_papers.reproduce import Paper, papers_of
 
 
 @hookimpl

@@ -6,7 +6,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Panel, Plot, Series
-from orthobench.reproduce import Run, curve, spread, spread_name
+from orthobench_papers.reproduce import Run, curve, spread, spread_name
 
 
 def over_seeds(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     conditioned,
     distance,
@@ -16,6 +15,7 @@ from orthobench_papers.polar_runs import (
     newton_schulz,
     polynomials,
 )
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 SPECTRA = {
     "Gaussian": gaussian(512, 128), "condition 1e2": conditioned(512, 128, 1e2),

@@ -10,13 +10,13 @@ import numpy as np
 from orthobench_stiefel import stiefel
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import (
+from orthobench.tools.geometry import drift
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
 )
-from orthobench.tools.geometry import drift
 from orthobench_papers.runs import begin_trial
 
 EPS = 0.5

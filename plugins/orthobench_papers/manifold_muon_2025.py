@@ -10,13 +10,13 @@ from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
-from orthobench.reproduce import (
+from orthobench_papers.polar_runs import in_each, polar_factor
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     catalogue,
 )
-from orthobench_papers.polar_runs import in_each, polar_factor
 from orthobench_papers.runs import begin_trial
 
 SHAPES = {"64 x 32": (64, 32), "128 x 64": (128, 64), "512 x 128": (512, 128)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import orthobench as ob
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,

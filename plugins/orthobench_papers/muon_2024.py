@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     Draw,
     cauchy,
@@ -18,6 +17,7 @@ from orthobench_papers.polar_runs import (
     polynomials,
     scaled_columns,
 )
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 TALL = {
     "64 x 32": gaussian(64, 32), "128 x 64": gaussian(128, 64), "512 x 64": gaussian(512, 64),

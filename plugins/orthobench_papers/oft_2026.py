@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import in_each, polar_factor
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 SIDE, TERMS = 32, 5
 """The size of a block, and the number of terms in PEFT."""

@@ -6,13 +6,13 @@ import numpy as np
 from orthobench_stiefel import stiefel
 
 from orthobench.contract import AnyInstance, Array, flops, random_point
-from orthobench.reproduce import (
+from orthobench_papers.public_pca import pca, until
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
 )
-from orthobench_papers.public_pca import pca, until
 from orthobench_papers.runs import begin_trial
 
 N, P = 60, 20

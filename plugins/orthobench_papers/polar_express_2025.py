@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     Draw,
     cauchy,
@@ -22,6 +21,7 @@ from orthobench_papers.polar_runs import (
     polynomials,
     scaled_columns,
 )
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 Steps = Sequence[tuple[float, float, float]]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array, orthonormalize, random_point
-from orthobench.reproduce import (
+from orthobench_papers.public_pca import CONDITION, matrix, pca, until
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
 )
-from orthobench_papers.public_pca import CONDITION, matrix, pca, until
 from orthobench_papers.runs import begin_trial
 
 STEPS = {"gradient descent": 0.1, "permutation": 1.5, "rotation": 1.5}

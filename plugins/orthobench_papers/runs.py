@@ -17,7 +17,7 @@ from orthobench.contract import (
     Status,
     random_point,
 )
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,

@@ -7,13 +7,13 @@ from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
-from orthobench.reproduce import (
+from orthobench_papers.polar_runs import in_each, polar_factor
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
 )
-from orthobench_papers.polar_runs import in_each, polar_factor
 from orthobench_papers.runs import begin_trial
 
 SHAPES = {"128 x 64": (128, 64), "512 x 128": (512, 128)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     Draw,
     cauchy,
@@ -12,6 +11,7 @@ from orthobench_papers.polar_runs import (
     metrics,
     scaled_columns,
 )
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 USUAL: dict[str, Draw] = {
     "Gaussian 2:1": gaussian(128, 64), "Gaussian 4:1": gaussian(512, 128),

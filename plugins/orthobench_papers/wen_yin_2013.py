@@ -8,12 +8,12 @@ import numpy as np
 from orthobench_stiefel import stiefel
 
 from orthobench.contract import AnyInstance, Array, orthonormalize, random_point
-from orthobench.reproduce import (
+from orthobench.tools.geometry import drift
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
 )
-from orthobench.tools.geometry import drift
 from orthobench_papers.runs import begin_trial
 
 SHAPES = ((30, 4), (12, 6), (9, 9))

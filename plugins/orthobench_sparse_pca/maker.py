@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.columns import warn_of_constant
+from orthobench_kit.reading import array_of
 
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.problem import Instance, Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, check_rows, matrix, whole
 from orthobench.tools.geometry import unit_columns
-from orthobench.tools.reading import array_of
 from orthobench_sparse_pca.judge import (
     PENALIZED_METRICS,
     Judge,
@@ -57,7 +57,7 @@ def sparse_pca(
 
     Parameters
     ----------
-    X : anything that `orthobench.tools.reading.array_of` reads, shape (N, d)
+    X : anything that `orthobench_kit.reading.array_of` reads, shape (N, d)
         Samples in rows, copied to float64. A constant column has loading 0.
     m : int
         Number of components, 1 <= m <= min(d, N).

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.second_moments import SecondMoment
 
 from orthobench.contract.problem import Solution
 from orthobench.tools.arrays import Array
-from orthobench.tools.geometry import subspace_error
 from orthobench_stochastic_pca.oracle import RelaxedSolution
 
 RELAXED_METRICS = ("relaxed_suboptimality", "rank")

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.reading import array_of, real, rows_of
+from orthobench_kit.rows import Rows
 from orthobench_kit.second_moments import DenseMoment, SecondMoment, second_moment
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import Sampler, source_of
@@ -18,8 +20,6 @@ from orthobench.contract.problem import Instance
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, matrix, whole
-from orthobench.tools.reading import array_of, real, rows_of
-from orthobench.tools.rows import Rows
 from orthobench_stochastic_pca.judge import RELAXED_METRICS, Judge, Optimum
 from orthobench_stochastic_pca.result import components
 

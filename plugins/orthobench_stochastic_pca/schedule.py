@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from orthobench_kit.arrays import like
 
 from orthobench.contract import Array, is_plain, namespace, parameter
-from orthobench.tools.arrays import like
 
 GRID = tuple(2.0**i for i in range(-3, 6))
 """Constants c to try, for data with E|x|² = 1."""

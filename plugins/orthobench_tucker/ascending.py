@@ -18,9 +18,9 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from orthobench_kit.arrays import inner, like
 
 from orthobench.contract import State, namespace
-from orthobench.tools.arrays import inner, like
 from orthobench_tucker._kernels.arrays import GAMMA_0, units
 from orthobench_tucker.objective import RESOLVED, gain
 

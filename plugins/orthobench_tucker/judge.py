@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from orthobench_kit.geometry import subspace_error
 
 from orthobench.contract.problem import Solution
 from orthobench.tools.arrays import Array
-from orthobench.tools.geometry import drift, polar, subspace_error, unit_columns
+from orthobench.tools.geometry import drift, polar, unit_columns
 from orthobench_tucker import sample_moments
 from orthobench_tucker.oracle import ComponentSolution
 from orthobench_tucker.sample_moments import core_norm_squared, full_core, gradient, integer_power

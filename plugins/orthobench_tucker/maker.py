@@ -10,15 +10,16 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.arrays import unshared
+from orthobench_kit.reading import array_of, is_data, is_lazy
+from orthobench_kit.rows import Rows
 from orthobench_kit.streams import Sampler, source_of
 from orthobench_kit.symmetric_tensors import checked_orthonormal, checked_tensor, symmetrized
 
 from orthobench.contract.problem import Instance, Solution, unchanged
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, check_rows, matrix, unshared, whole
-from orthobench.tools.reading import array_of, is_data, is_lazy
-from orthobench.tools.rows import Rows
+from orthobench.tools.arrays import Array, check_rows, matrix, whole
 from orthobench_tucker.judge import DataTensor, FullTensor, Judge, SampleMoment, nearest, violation
 from orthobench_tucker.oracle import (
     ComponentSolution,

@@ -25,10 +25,10 @@ from math import comb, inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import like
+from orthobench_kit.geometry import subspace_error
 
 from orthobench.contract import Array, State, Status, flops, is_plain, namespace, parameter
-from orthobench.tools.arrays import like
-from orthobench.tools.geometry import subspace_error
 from orthobench_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import PartialCores, core_of_pairs
 from orthobench_tucker.sample_moments import core_norm_squared, monomials

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.tools.rows import Rows
+from orthobench_kit.rows import Rows
 
 Floats: TypeAlias = NDArray[np.float32]
 

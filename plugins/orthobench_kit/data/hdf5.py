@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.rows import Rows, borders, chunk_rows, refuse_unwritten
 from orthobench_kit.data import npy
+from orthobench_kit.rows import Rows, borders, chunk_rows, refuse_unwritten
 
 
 class HDF5Rows(Rows):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, DataError
-from orthobench.tools.rows import Rows
+from orthobench_kit.rows import Rows
 from orthobench_kit.sources import ArraySource
 
 NORMALIZATIONS = ("common", "per-feature")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError
 from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.rows import Rows, borders
+from orthobench_kit.rows import Rows, borders
 
 PROBES = 64
 """Number of places that `checksum` reads."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.rows import LARGEST_CHUNK, Rows, refuse_unwritten
 from orthobench_kit.data import npy
+from orthobench_kit.rows import LARGEST_CHUNK, Rows, refuse_unwritten
 
 
 class ParquetRows(Rows):

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from orthobench.contract import DataError
 from orthobench.tools import datasets
-from orthobench.tools.rows import Rows
 from orthobench_kit.data import npy, zarr_store
 from orthobench_kit.data.hdf5 import HDF5Rows
 from orthobench_kit.data.parquet import ParquetRows
+from orthobench_kit.rows import Rows
 
 AnyRows: TypeAlias = "NDArray[np.generic] | Rows"
 """Rows of one mapped file, or read by blocks."""

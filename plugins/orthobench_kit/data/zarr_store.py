@@ -14,8 +14,8 @@ from typing import Any
 
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.files import opened
-from orthobench.tools.rows import OpenRows, Rows, refuse_unwritten
 from orthobench_kit.data import npy
+from orthobench_kit.rows import OpenRows, Rows, refuse_unwritten
 
 CODECS = frozenset(
     {

@@ -12,14 +12,14 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench.reproduce import (
+from orthobench_papers.drawing import along, band, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,
     median_within,
     together,
 )
-from orthobench_papers.drawing import along, band, side_by_side
 from orthobench_papers.runs import final_ratios
 
 SUITE, PROBLEM = "figure-1", "prostate"

@@ -10,10 +10,11 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, random_point
-from orthobench.reproduce import Evidence, Measurement, median_within
-from orthobench.tools.geometry import drift, rotate
+from orthobench.tools.geometry import drift
+from orthobench_papers.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.runs import in_every_trial
 
 Turn: TypeAlias = Callable[[Array, int, int, float], None]

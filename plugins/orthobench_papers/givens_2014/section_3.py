@@ -7,18 +7,18 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from orthobench_kit.geometry import rotate
 from orthobench_kit.symmetric_tensors import contracted
 from orthobench_stiefel.orthogonal_group import orthogonal_group
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,
     mean_within,
     share_within,
 )
-from orthobench.tools.geometry import rotate
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_trial, instance
 
 PROBLEMS = ("brockett", "procrustes", "ica")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import Evidence, Measurement, median_within, share_within
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, share_within
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, instance
 
 DATA = ("singh.RData",)

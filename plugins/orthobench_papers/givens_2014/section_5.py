@@ -13,7 +13,8 @@ from orthobench_kit.symmetric_tensors import composed, contracted
 from orthobench_orthogonal_tensor import orthogonal_tensor
 
 from orthobench.contract import Array
-from orthobench.reproduce import (
+from orthobench_papers.givens_2014.section_3 import flipped_least, nudged
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,
@@ -21,7 +22,6 @@ from orthobench.reproduce import (
     share_within,
     together,
 )
-from orthobench_papers.givens_2014.section_3 import flipped_least, nudged
 from orthobench_papers.runs import TRIALS, begin_trial, in_every_trial, instance
 
 Line: TypeAlias = Callable[[Array, float], float]

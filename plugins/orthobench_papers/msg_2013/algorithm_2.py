@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.msg_2013 import relaxation
+from orthobench_papers.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.runs import instance
 
 K, STEPS = 4, 700

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench.reproduce import (
+from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench_papers.msg_2013.orthogonal import DIMENSION, half_gap, probabilities
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     average,
@@ -11,8 +13,6 @@ from orthobench.reproduce import (
     ratio_within,
     share_within,
 )
-from orthobench_papers.drawing import band, over_seeds, side_by_side
-from orthobench_papers.msg_2013.orthogonal import DIMENSION, half_gap, probabilities
 from orthobench_papers.runs import for_each_k, samples_taken, traced
 
 SUITE = "figure-2"

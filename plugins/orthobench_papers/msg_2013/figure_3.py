@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.reproduce import Evidence, Measurement, median_within
+from orthobench_papers.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.runs import final_ratios, for_each_k
 
 SUITE = "mnist"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.reproduce import Evidence, Measurement, catalogue, share_within
 from orthobench_papers.msg_2013.orthogonal import begin, half_gap, missed
+from orthobench_papers.reproduce import Evidence, Measurement, catalogue, share_within
 from orthobench_papers.runs import DrivenRun, for_each_k, instance
 
 TRAP, LONG = "trap", "capped"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.reproduce import Evidence, Measurement, mean_within
 from orthobench_papers.msg_2013.orthogonal import begin, probabilities
 from orthobench_papers.msg_2013.relaxation import iterate
+from orthobench_papers.reproduce import Evidence, Measurement, mean_within
 from orthobench_papers.runs import for_each_k
 
 SUITE = "theorem-1"

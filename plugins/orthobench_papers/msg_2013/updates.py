@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.msg_2013.relaxation import begin, iterate
+from orthobench_papers.reproduce import Evidence, Measurement, median_within
 
 Step: TypeAlias = Callable[[Array, Array], Array]
 """Returns the next iterate from M and the gradient G."""

@@ -9,7 +9,8 @@ import numpy as np
 import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench.reproduce import (
+from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
@@ -17,7 +18,6 @@ from orthobench.reproduce import (
     median_within,
     together,
 )
-from orthobench_papers.drawing import band, over_seeds, side_by_side
 from orthobench_papers.runs import DrivenRun, begin, final_ratios, timed
 from orthobench_papers.tucker_2022 import dense
 

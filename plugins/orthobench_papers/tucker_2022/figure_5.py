@@ -6,14 +6,14 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import along, band, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     median_within,
     ratio_within,
     together,
 )
-from orthobench_papers.drawing import along, band, side_by_side
 
 PHASES = {"I": "figure-5-phase-1", "II": "figure-5"}
 """The suite of each phase."""

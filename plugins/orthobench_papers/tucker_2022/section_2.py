@@ -10,7 +10,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,

@@ -9,7 +9,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
-from orthobench.reproduce import Evidence, Measurement, always_within, median_within
+from orthobench_papers.reproduce import Evidence, Measurement, always_within, median_within
 from orthobench_papers.runs import begin
 from orthobench_papers.tucker_2022 import dense
 from orthobench_papers.tucker_2022.section_2 import DIFFERENCES, EXACT

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import orthobench as ob
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,

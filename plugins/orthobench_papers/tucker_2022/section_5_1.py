@@ -13,7 +13,8 @@ import orthobench as ob
 from orthobench.contract import Array
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
@@ -21,7 +22,6 @@ from orthobench.reproduce import (
     ratio_within,
     together,
 )
-from orthobench_papers.drawing import band, over_seeds, side_by_side
 from orthobench_papers.runs import begin, instance
 
 DATA = ("abu-airport-4.mat",)

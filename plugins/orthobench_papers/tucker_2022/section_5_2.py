@@ -15,14 +15,14 @@ import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     median_within,
     share_within,
     together,
 )
-from orthobench_papers.drawing import side_by_side
 from orthobench_papers.runs import begin, instance
 from orthobench_papers.tucker_2022 import dense
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array, Status, random_point
-from orthobench.reproduce import Evidence, Measurement, always_within, share_within
+from orthobench_papers.reproduce import Evidence, Measurement, always_within, share_within
 from orthobench_papers.runs import DrivenRun, begin
 from orthobench_papers.tucker_2022 import dense, grassmann
 from orthobench_papers.tucker_2022.section_2 import tensors

@@ -10,7 +10,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
-from orthobench.reproduce import Evidence, Measurement, always_within, catalogue, together
+from orthobench_papers.reproduce import Evidence, Measurement, always_within, catalogue, together
 from orthobench_papers.runs import begin
 from orthobench_papers.tucker_2022 import dense
 

@@ -12,14 +12,14 @@ from orthobench_tucker import ComponentSolution
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import over_seeds, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
     together,
 )
-from orthobench_papers.drawing import over_seeds, side_by_side
 
 RANKS = (3, 4, 5, 6, 7)
 TUCKER = dict(zip(RANKS, (0.0027, 0.0035, 0.0039, 0.0048, 0.0059), strict=True))

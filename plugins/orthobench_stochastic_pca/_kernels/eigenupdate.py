@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca._kernels.iterates import Onto, Projection
 from orthobench_stochastic_pca._kernels.projection import (
     onto_complement,

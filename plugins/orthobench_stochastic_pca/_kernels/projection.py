@@ -6,9 +6,9 @@ A matrix and its projection have the same eigenvectors (Arora, Cotter and Srebro
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 
 
 @kernel

@@ -9,9 +9,9 @@ the plane of p and r, by different angles a::
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca._kernels.iterates import BLOCK, Angle
 from orthobench_stochastic_pca._kernels.span import (
     DEPENDENT,

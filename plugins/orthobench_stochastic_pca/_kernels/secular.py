@@ -14,10 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import (
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import (
     COUNT,
     Lanes,
     every,
@@ -29,6 +27,8 @@ from orthobench.tools.simd import (
     total,
     where,
 )
+
+from orthobench.contract import Array
 from orthobench_stochastic_pca._kernels.span import dot
 
 EPS = 2.0**-52

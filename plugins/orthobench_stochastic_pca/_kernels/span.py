@@ -30,9 +30,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel, summed
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
 
 DEPENDENT = 1e-10
 """Norm of a residual below which it adds no direction, relative to its sample."""

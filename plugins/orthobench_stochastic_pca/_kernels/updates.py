@@ -7,9 +7,9 @@ equation (`secular`). The methods store M or a logarithm of it, and differ in th
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array, flops
-from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca._kernels.eigenupdate import (
     SmallEigenproblem,
     extend,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.geometry import subspace_error
 
 from orthobench.contract import Array, Instance, Solution, parameter, random_point
 from orthobench.contract.samples import SampleSource, block_rows
-from orthobench.tools.geometry import subspace_error
 from orthobench_stochastic_pca import EntryOracle, StochasticPCA
 from orthobench_stochastic_pca.problems.parts import check_dimension
 

@@ -9,6 +9,7 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from orthobench_kit.arrays import like
 
 from orthobench.contract import (
     Array,
@@ -26,7 +27,7 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench.tools.arrays import in_rows, like
+from orthobench.tools.arrays import in_rows
 from orthobench_stochastic_pca._kernels.sums import Samples, block_product, moment_product, product
 from orthobench_stochastic_pca.blocks import ModeratedState, fail_unless_finite, moderated
 

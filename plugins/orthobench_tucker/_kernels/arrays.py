@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner, like, norm, numbers
 
 from orthobench.contract import identity, is_plain, namespace, orthonormalize
-from orthobench.tools.arrays import inner, like, norm, numbers
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import (
     sample_core_flops,

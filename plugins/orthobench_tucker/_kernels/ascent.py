@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel, summed
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
 from orthobench_tucker._kernels.arrays import GAMMA_0
 from orthobench_tucker._kernels.orthonormal import copy_rows, orthonormalize
 from orthobench_tucker._kernels.sample_contractions import fill_products

@@ -6,9 +6,9 @@ Loops compile several times faster than array expressions.
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 
 ROUNDS = 3
 """Maximum number of rounds of CholeskyQR."""

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_tucker.sample_moments import monomials
 
 RESOLUTION = 1e-14

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import COUNT, fill, load, prefetch, store
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import COUNT, fill, load, prefetch, store
 
 Indices = NDArray[np.intp]
 
@@ -20,7 +20,7 @@ Indices = NDArray[np.intp]
 def slab_products(T: Array, n: int, slabs: Indices, lasts: Indices, Q: Array) -> Array:
     """Return T ·(I, ..., I, Q), (r, C(n + d - 2, d - 1)), at ascending tuples in lexical order.
 
-    T is flattened, n >= `orthobench.tools.simd.COUNT`. The position of the slab of each ascending
+    T is flattened, n >= `orthobench_kit.simd.COUNT`. The position of the slab of each ascending
     prefix is in `slabs`, its last index in `lasts`. 2 n^d r / (d - 1)! flops, up to lower terms; it
     reads about 1/(d - 1)! of T.
     """

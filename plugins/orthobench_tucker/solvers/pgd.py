@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.arrays import like, norm
 
 from orthobench.contract import (
     AnyProblem,
@@ -23,7 +24,7 @@ from orthobench.contract import (
     namespace,
     parameter,
 )
-from orthobench.tools.arrays import in_rows, like, norm
+from orthobench.tools.arrays import in_rows
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels import arrays
 from orthobench_tucker._kernels.partial_cores import SampleCores, partial_cores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.second_moments import DenseMoment
 from orthobench_stochastic_pca.judge import Optimum
 from orthobench_stochastic_pca.problems.synthetic import (
@@ -15,7 +16,7 @@ from orthobench_stochastic_pca.problems.synthetic import (
 )
 
 from orthobench.contract.problem import Solution
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 PROBLEMS = [
     OrthogonalDistribution(),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker._kernels.unfoldings import (
     OVERSAMPLED,
     _first_vectors,
@@ -22,7 +23,7 @@ from orthobench_tucker.solvers.pgd import PGD
 from orthobench_tucker.whole_tensor import shoevd_basis
 
 from orthobench.contract.solver import Status
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 
 def first_basis(oracle, start, form="auto"):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker import GivenTensorOracle, MomentOracle, SymmetricTucker
 from orthobench_tucker.reference import hoevd_gradient, tucker_gradient
 from orthobench_tucker.sample_moments import core_norm_squared, moment_tensor, partial_core
@@ -15,7 +16,7 @@ from orthobench_tucker.solvers.shoevd import SHOEVD
 from orthobench_tucker.solvers.spgd import SPGD
 
 from orthobench.errors import UsageError
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 N, RANK = 9, 2
 
