@@ -228,7 +228,6 @@ class Operator(Matrix):
 
     def rows(self, begin: int, end: int) -> Any:
         """Refuse: there are none."""
-        del begin, end
         raise UsageError(
             "a LinearOperator has no rows to read: take a method with products, as block-krylov"
         )

@@ -24,6 +24,7 @@ class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
     `most` is the maximum number of features of a problem, `too_many` the refusal of more.
     """
 
+    converges: ClassVar[bool] = True
     most: ClassVar[float] = math.inf
     too_many: ClassVar[str] = ""
 

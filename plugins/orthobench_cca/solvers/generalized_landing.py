@@ -77,7 +77,6 @@ class PencilLanding(PencilSolver):
     source: ClassVar[str] = "Vary, Ablin, Gao and Absil 2024"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> LandingState:
-        del rng
         units = float(np.abs(oracle.A).sum(axis=0).max()), float(np.abs(oracle.B).sum(axis=0).max())
         X = normalized(oracle.start, oracle.B) * sqrt(units[1])
         state = LandingState(X=X, BX=oracle.B @ X / units[1], units=units)

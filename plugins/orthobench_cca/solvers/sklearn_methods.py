@@ -30,7 +30,6 @@ class Fitted(Solver[PairsOracle, FittedState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> FittedState:
-        del rng
         return FittedState(point=oracle.start.copy())
 
     def step(self, oracle: PairsOracle, state: FittedState) -> None:

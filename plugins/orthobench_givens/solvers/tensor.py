@@ -57,7 +57,6 @@ class TensorState(State, ABC):
 
     def stationary(self, limits: Limits) -> bool:
         """Return whether no pair needs a rotation, after as many in a row as there are pairs."""
-        del limits
         return True
 
     @abstractmethod
@@ -237,14 +236,10 @@ def precomputation_flops(d: int) -> int:
 class GivensTensor(Solver[TensorOracle, TensorState]):
     """Givens coordinate ascent for orthogonal tensor decomposition.
 
-    Maximizes sum_i T(u_i, u_i, u_i) over U'U = I by rotations in the planes of two columns. The
-    best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U),
-    which rotations update. So the method leaves the strict local maxima at signed permutations of
-    the factors. U need not be re-orthonormalized.
-
-    A step tries one pair of columns. It is not rotated if the derivative is at most `tolerance`
-    |T| and no angle gains more than rounding; when this holds for all pairs, the method has
-    converged.
+    Maximizes sum_i T(u_i, u_i, u_i) over U'U = I by rotations of two columns. The best angle of
+    the full circle follows in closed form from four entries of T~ = T(U, U, U), which rotations
+    update. A pair is not rotated if the derivative is at most `tolerance` |T| and no angle gains
+    more than rounding; when this holds for all pairs, the method has converged.
 
     Notes
     -----

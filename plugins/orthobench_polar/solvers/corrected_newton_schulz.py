@@ -58,7 +58,6 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
     )
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> CorrectedState:
-        del rng
         unit = lengths(oracle.A)
         X = oracle.A / each(unit)
         _, n, p = sizes(X)

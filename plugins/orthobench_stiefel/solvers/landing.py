@@ -52,7 +52,6 @@ class Landing(FieldDescent[Iterate]):
     relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> Iterate:
-        del rng
         return Iterate(**self.begun(oracle))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed

@@ -62,7 +62,6 @@ class ManifoldMuon(SpectralDescent[Iterate]):
     relative: bool = parameter(True, help="dual step in units of the singular values of G")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> Iterate:
-        del rng
         return Iterate(**self.begun(oracle))
 
     def direction(self, state: Iterate, G: Array) -> Array:

@@ -97,7 +97,6 @@ class POGO(FieldDescent[PogoState]):
             raise ParameterError("on", message)
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> PogoState:
-        del rng
         begun = self.begun(oracle)
         return PogoState(**begun, mean=namespace(begun["X"]).zeros_like(begun["X"]))
 
