@@ -1,8 +1,8 @@
 """Writes what pages take from code and measurements: ``python docs/write.py [--check]``.
 
 A part of a page between ``<!-- write: WHAT -->`` and ``<!-- end -->`` is written by the function
-of that name below, so that pages read well in the repository. With ``--check``
-nothing is written: the exit code is 1 if a page is out of date, and its name is printed.
+of that name below, so that pages can be read without building them. With ``--check`` nothing is
+written: the exit code is 1 if a page is out of date, and its name is printed.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from facts import (  # noqa: E402
     references,
     solver_rows,
 )
+from orthobench_papers.reproduce import catalogue as with_papers  # noqa: E402
 
 from orthobench.atlas.answers import (  # noqa: E402
     NOBODY,
@@ -39,10 +40,10 @@ from orthobench.atlas.answers import (  # noqa: E402
 from orthobench.atlas.table import Atlas  # noqa: E402
 from orthobench.decide.answer import Answer  # noqa: E402
 from orthobench.decide.rule import TOLERANCE  # noqa: E402
-from orthobench.registry.plugins import catalogue  # noqa: E402
 from orthobench.tools.formatting import clean  # noqa: E402
 
 PART = re.compile(r"(<!-- write: ([\w-]+)(?: ([^\n]+?))? -->\n).*?(<!-- end -->\n)", re.DOTALL)
+COUNTS = re.compile(r"^Of (\d+ claims?, .+)\.$", re.MULTILINE)
 RECORD = re.compile(r"(\d+) of (\d+) problems of (.+?) \(cheapest on (\w+)\)")
 """Counts of the atlas about a solver in a family."""
 
@@ -144,15 +145,16 @@ def linked(one: Answer) -> str:
 
 def papers(_: str) -> str:
     """Return the table of papers, with the counts of their published pages."""
-    lines = ["| paper | claims | in short |", "|---|---|---|"]
-    for name, provided in catalogue().papers.items():
+    lines = ["| paper | claims that hold | others | in short |", "|---|---|---|---|"]
+    for name, provided in with_papers().papers.items():
         page = ROOT / "reports" / name / "README.md"
-        (counted,) = re.findall(r"^Of (.+)\.$", page.read_text(encoding="utf-8"), re.MULTILINE)
-        paper = provided.item
-        lines.append(
-            f"| [{name}](../../reports/{name}/README.md): {paper.reference} | Of {counted}. "
-            f"| {paper.summary} |"
-        )
+        (counts,) = COUNTS.findall(page.read_text(encoding="utf-8"))
+        total, holding, *others = re.split(r" claims?, |, | and ", counts)
+        cells = [
+            f"[{name}](../../reports/{name}/README.md): {provided.item.reference}",
+            f"{holding.split()[0]} of {total}", ", ".join(others), provided.item.summary,
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

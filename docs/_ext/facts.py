@@ -148,18 +148,33 @@ def solver_rows(family: str) -> Iterator[str]:
 
 
 def oracle_rows() -> Iterator[str]:
-    """Yield the lines of the table of the oracles that problems offer, in Markdown."""
-    yield "| family | `needs` | methods and attributes | a black box sees |"
+    """Yield the lines of the table of the oracles that problems offer, in Markdown.
+
+    Oracles of a family that show a black box the same have one row.
+    """
+    yield "| family | `needs` | all of these have | a black box sees |"
     yield "|---|---|---|---|"
-    found = {p.offers: p.family for p in built_in("problems").values()}
-    for cls, family in sorted(found.items(), key=lambda one: (one[1], one[0].__name__)):
-        path = f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
-        if path.startswith("orthobench."):
-            path = f"orthobench.contract.{cls.__name__}"
-        own = {n for base in cls.__mro__[:-3] for n in vars(base) if n[0] != "_"}
-        offers = ", ".join(f"`{name}`" for name in sorted(own - {*vars(Oracle), "shows"}))
+    rows: dict[tuple[str, str], list[type[Oracle]]] = {}
+    offered = {p.offers: p.family for p in built_in("problems").values()}
+    for cls, family in sorted(offered.items(), key=lambda one: (one[1], one[0].__name__)):
         shown = "; ".join(f"`{name}`: {markdown(text)}" for name, text in cls.shows.items())
-        yield f"| {family} | `{path}` | {offers} | {shown or '`X`: the samples so far'} |"
+        rows.setdefault((family, shown or "`X`: the samples so far"), []).append(cls)
+    for (family, shown), classes in rows.items():
+        names = ", ".join(f"`{_importable(cls)}`" for cls in classes)
+        common = set.intersection(*map(_offers, classes))
+        offers = ", ".join(f"`{name}`" for name in sorted(common))
+        yield f"| {family} | {names} | {offers} | {shown} |"
+
+
+def _importable(cls: type[Oracle]) -> str:
+    package = cls.__module__.partition(".")[0]
+    return f"{'orthobench.contract' if package == 'orthobench' else package}.{cls.__name__}"
+
+
+def _offers(cls: type[Oracle]) -> set[str]:
+    """Return the public names of an oracle beyond those that each oracle has."""
+    own = {name for base in cls.__mro__[:-3] for name in vars(base) if name[0] != "_"}
+    return own - {*vars(Oracle), "shows"}
 
 
 def default(parameter: Parameter) -> str:

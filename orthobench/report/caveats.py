@@ -26,7 +26,7 @@ def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list
 
 
 def tuning(entries: Sequence[SolverResult]) -> list[str]:
-    """Return how parameters were chosen, which had no effect, and which are at a grid's edge."""
+    """Return how parameters were chosen, which had no effect, and which are at an edge."""
     tuned = [entry for entry in entries if len(entry.trials) > 1]
     if not tuned:
         return []
@@ -47,7 +47,7 @@ def tuning(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def _edges(entry: SolverResult) -> Iterator[str]:
-    """Yield a caveat for each chosen value at an end of its grid if the score still falls there."""
+    """Yield a caveat for each chosen value at an end of its grid, if scores still fall there."""
     for name, value in entry.best_parameters.items():
         curve = {t.tuned[name]: t.scores for t in slice_of(entry, name)}
         numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in curve)
@@ -70,7 +70,7 @@ def _falls(before: Sequence[float], after: Sequence[float]) -> bool:
 
 
 def missing(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the solvers with runs that were not run yet, and the number of these runs."""
+    """Return how many runs of which solvers were not run yet."""
     planned = [e for e in entries if not e.refused]
     if planned and not any(e.finished for e in planned):
         return ["no run is finished yet"]
@@ -83,7 +83,7 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def cut(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the solvers with runs that a limit cut, and the number of these runs."""
+    """Return how many runs of which solvers a limit cut."""
     limits = [
         (clean(e.solver), [r.stop.limit for t in e.trials for r in t.records if r.stop.limit])
         for e in entries
@@ -113,7 +113,6 @@ def conduct(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def _no_better(entry: SolverResult) -> bool:
-    """Return whether all runs of a solver end worse than they began."""
     name = entry.problem_info.primary
     ends = [(r.trace[0].metrics.get(name, 0.0), r.trace[-1].metrics.get(name, 0.0))
             for r in entry.finished if r.ok and len(r.trace) > 1]  # fmt: skip
@@ -126,10 +125,7 @@ def _named(what: str, entries: Sequence[SolverResult]) -> list[str]:
 
 
 def busy(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the number of runs that were timed on a machine that was `Load.busy` around them.
-
-    A run's own workers count as well: a thread that waits for them waits.
-    """
+    """Return the number of runs that were timed on a busy machine; see `Load.busy`."""
     runs = [record for entry in entries if not entry.refused for record in entry.finished]
     loads = [run.load for run in runs if run.load and any(one.busy for one in run.load)]
     if not loads:
@@ -140,7 +136,7 @@ def busy(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def measured(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the origin of imported runs, and that runs measured something beside time."""
+    """Return the origin of imported runs, and what was measured beside time."""
     runs = [run for entry in entries for run in entry.finished]
     measures = dict.fromkeys(run.measure for run in runs if run.measure)
     origins = dict.fromkeys((r.imported.source, r.imported.unit) for r in runs if r.imported.unit)

@@ -50,16 +50,8 @@ WIDTH = 1.8
 class Style:
     """The style of a solver's curve; no two solvers share all three.
 
-    Attributes
-    ----------
-    number : int
-        Its place among the solvers of a report.
-    colour : str
-        Hexadecimal, on white; pages mix it with white on a dark background.
-    line : (int, tuple of float)
-        Dash offset and pattern.
-    marker : str
-        A marker of matplotlib.
+    `number` is its place among the solvers of a report, `colour` is hexadecimal, on white, `line`
+    is dash offset and pattern, and `marker` is one of matplotlib.
     """
 
     number: int
@@ -79,11 +71,7 @@ class Style:
 
 
 def solver_styles(names: Iterable[str]) -> dict[str, Style]:
-    """Return a style for each solver.
-
-    The name of a solver decides its hue, or the next free one if it is taken. Up to twelve solvers
-    have different hues, and 432 differ in hue, line or marker.
-    """
+    """Return a style for each solver: its name decides the hue, or the next free one."""
     styles: dict[str, Style] = {}
     rounds, used = 0, set[int]()
     for number, name in enumerate(sorted(set(names))):

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from orthobench_kit.reading import array_of, read
+from orthobench_kit.rows import Rows
+from orthobench_kit.sparse import is_sparse
 
 from orthobench.contract import Array, DataError, Instance, UsageError
 from orthobench.tools.arrays import check_rows, is_number, whole
-from orthobench.tools.reading import array_of, read
-from orthobench.tools.rows import Rows
-from orthobench.tools.sparse import is_sparse
 from orthobench_cca.canonical import Optima, optima, whitened
 from orthobench_cca.judge import Judge
 from orthobench_cca.oracle import PairsMatrices, PairsOracle

@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from orthobench_kit.polar import inverse_root_on_range
+from orthobench_kit.reading import array_of
 from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 from orthobench.contract import Array, DataError, Instance, Oracle, Solution
 from orthobench.tools.arrays import check_rows, matrix, whole
-from orthobench.tools.reading import array_of
 from orthobench_cca.covariances import SINGULAR, normalized, tied
 from orthobench_cca.judge import dependent, distance
 from orthobench_cca.result import eigenvectors

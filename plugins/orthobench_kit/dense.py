@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from orthobench.errors import DataError
-from orthobench.tools.sparse import checked_sparse, is_sparse
+from orthobench_kit.sparse import checked_sparse, is_sparse
 
 MOST_BYTES = 2**31
 """Maximum size of a sparse matrix that is made dense, in bytes of float64."""

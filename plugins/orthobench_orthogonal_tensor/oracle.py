@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import like
 
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.tools import flops
-from orthobench.tools.arrays import Array, copied, identity, in_rows, like, namespace
+from orthobench.tools.arrays import Array, copied, identity, in_rows, namespace
 
 
 class AnyOrderOracle(Oracle):

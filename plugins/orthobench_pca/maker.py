@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from orthobench_kit.columns import warn_of_constant
+from orthobench_kit.reading import read, real
+from orthobench_kit.rows import Rows
+from orthobench_kit.sparse import is_sparse
 
 from orthobench.contract import Array, DataError, Instance, UsageError
 from orthobench.tools.arrays import matrix, whole
-from orthobench.tools.reading import read, real
-from orthobench.tools.rows import Rows
-from orthobench.tools.sparse import is_sparse
 from orthobench_pca.judge import Judge, probed
 from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse, block_length
 from orthobench_pca.oracle import PCAOracle
@@ -46,7 +46,7 @@ def pca(
 
     Parameters
     ----------
-    X : anything that `orthobench.tools.reading.read` reads, or a LinearOperator, shape (rows, d)
+    X : anything that `orthobench_kit.reading.read` reads, or a LinearOperator, shape (rows, d)
         Real numbers, samples in rows: arrays, tables, sparse matrices, and blocks from disk or
         Dask. Float32 is computed with in float32 unless means are more than 100 times the standard
         deviations, everything else in float64.

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from orthobench_kit.rows import OpenRows
 
 from orthobench.contract import Array, UsageError
-from orthobench.tools.rows import OpenRows
 
 BLOCK_BYTES = 8 * 2**20
 """Maximum bytes of rows that are converted at once."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from orthobench_kit.arrays import like
 from orthobench_kit.stacks import lengths, sizes, stacked, transposed
 
 from orthobench.contract import ArraySolver, Solver, State, copied, flops, namespace
-from orthobench.tools.arrays import like
 from orthobench.tools.places import Place
 from orthobench_polar.oracle import PolarOracle, PolarSolution
 

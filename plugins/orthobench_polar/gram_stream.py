@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from orthobench_kit.reading import array_of
 
 from orthobench.contract import Array, DataError, Instance, Oracle, Solution, UsageError
 from orthobench.tools.arrays import is_number
-from orthobench.tools.reading import array_of
 
 
 class GramStreamOracle(Oracle):

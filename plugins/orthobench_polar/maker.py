@@ -10,11 +10,11 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 from orthobench_kit.dense import densified
+from orthobench_kit.reading import array_of
 
 from orthobench.contract import Array, DataError, Instance, Solution, UsageError
 from orthobench.contract.problem import unchanged
 from orthobench.tools.arrays import is_number
-from orthobench.tools.reading import array_of
 from orthobench_polar.judge import Judge, no_violation
 from orthobench_polar.oracle import PolarOracle, SpectralOracle, read_only
 from orthobench_polar.result import PolarResult, polar_factor

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner
 
-from orthobench.tools.arrays import Array, identity, inner, is_plain, namespace
+from orthobench.tools.arrays import Array, identity, is_plain, namespace
 from orthobench.tools.geometry import polar, unit_columns
 
 TOLERANCE = 1e-8

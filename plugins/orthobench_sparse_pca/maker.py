@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.columns import warn_of_constant
 from orthobench_kit.dense import densified
+from orthobench_kit.reading import array_of
 
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.problem import Instance, Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, check_rows, matrix, whole
 from orthobench.tools.geometry import unit_columns
-from orthobench.tools.reading import array_of
 from orthobench_sparse_pca.judge import (
     PENALIZED_METRICS,
     Judge,
@@ -58,7 +58,7 @@ def sparse_pca(
 
     Parameters
     ----------
-    X : anything that `orthobench.tools.reading.read` reads, shape (N, d)
+    X : anything that `orthobench_kit.reading.array_of` reads, shape (N, d)
         Samples in rows, copied to float64; sparse ones are made dense, up to 2 GiB.
         A constant column has loading 0.
     m : int

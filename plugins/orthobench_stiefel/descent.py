@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, prod, sqrt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from orthobench_kit.arrays import norm, not_finite, ratio
+from orthobench_kit.ending import EndingSolver, EndingState, finish_if
 from orthobench_kit.polar import newton_schulz
 from orthobench_kit.stacks import defects, most, q_factor, sizes, stacked
 
 from orthobench.contract import (
-    ArraySolver,
     Solution,
     Solver,
     Status,
@@ -21,9 +22,7 @@ from orthobench.contract import (
     namespace,
     parameter,
 )
-from orthobench.contract.placed_solvers import EndingState, finish_if
 from orthobench.contract.solver import OracleT_contra, StateT
-from orthobench.tools.arrays import norm, not_finite, ratio
 from orthobench_stiefel import FiniteSumOracle, ProductOracle
 
 DRIFT = 1e-13
@@ -139,7 +138,10 @@ class Descent(Solver[OracleT_contra, StateT]):
         return Solution(stacked(copied(state.X)))
 
 
-class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, StateT]):
+IterateT = TypeVar("IterateT", bound=Iterate)
+
+
+class ArrayDescent(Descent[ProductOracle, IterateT], EndingSolver[ProductOracle, IterateT]):
     """Base of methods for arrays of any library; a stack has one step and one end."""
 
     def advance(self, oracle: ProductOracle, state: Any, count: int) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from orthobench_kit.arrays import maximum, minimum, ratio, sqrt
+from orthobench_kit.ending import unless_ended
 from orthobench_kit.stacks import lengths, plural, sizes, transposed
 
 from orthobench.contract import flops, identity, namespace
-from orthobench.contract.placed_solvers import unless_ended
-from orthobench.contract.solver import StateT
-from orthobench.tools.arrays import maximum, minimum, ratio, sqrt
 from orthobench_stiefel import ProductOracle
-from orthobench_stiefel.descent import ArrayDescent, Iterate, size_of
+from orthobench_stiefel.descent import ArrayDescent, Iterate, IterateT, size_of
 
 
 def landing_field(X: Any, G: Any, attraction: float) -> tuple[Any, Any, int]:
@@ -45,7 +44,7 @@ def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
     return minimum((pull + room) / norm**2, longest)
 
 
-class FieldDescent(ArrayDescent[StateT]):
+class FieldDescent(ArrayDescent[IterateT]):
     """Base of methods that step along the landing field."""
 
     step_size: float

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.reading import array_of, real
 
 from orthobench.contract.problem import Instance, unchanged
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, whole
 from orthobench.tools.geometry import drift, random_point
-from orthobench.tools.reading import array_of, real
 from orthobench_stiefel.autodiff import differentiated
 from orthobench_stiefel.functions import FunctionOracle, check_functions
 from orthobench_stiefel.judge import (

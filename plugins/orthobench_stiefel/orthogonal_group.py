@@ -11,12 +11,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from orthobench_kit.angles import SIZES, Restriction
+from orthobench_kit.geometry import rotate
 
 from orthobench.contract.problem import Instance, Problem, Solution, unchanged
 from orthobench.errors import unknown
 from orthobench.tools.arrays import Array, whole
 from orthobench.tools.flops import givens
-from orthobench.tools.geometry import random_point, rotate
+from orthobench.tools.geometry import random_point
 from orthobench_stiefel import judge
 from orthobench_stiefel.functions import FunctionOracle, check_functions
 from orthobench_stiefel.judge import feasible, violation, with_determinant

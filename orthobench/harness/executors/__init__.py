@@ -18,10 +18,7 @@ from orthobench.tools.environment import cores
 
 @dataclass(frozen=True)
 class Event:
-    """The beginning of a cell on a worker, its end with the outcome, or that it takes long.
-
-    `late` says what ends a cell that takes long.
-    """
+    """The beginning of a cell on a worker, its end with the outcome, or what ends a late one."""
 
     cell: Cell
     worker: str
@@ -69,10 +66,9 @@ def run_inline(cells: Cells | Iterable[Cell]) -> Events:
 
 @dataclass(frozen=True)
 class Limit:
-    """The time after which a cell is cut, in seconds.
+    """The seconds after which a cell is cut: those of the `whole` cell, or of warm-up and run each.
 
-    It is that of the `whole` cell, or that of the warm-up, and again of the run. A run with a
-    budget in steps may then take ten times its time to the last checkpoint.
+    A run with a budget in steps may take ten times its time to the last checkpoint.
     """
 
     seconds: float
@@ -105,8 +101,7 @@ class Limits:
     def limit(self, cell: Cell, slowest: float = 0.0) -> Limit:
         """Return the limit of a cell: the timeout, or at least twice a limit that cut it before.
 
-        By default it is ten times its budget in seconds, or ten times `slowest`, the time of the
-        slowest finished cell in seconds.
+        The default is ten times its budget in seconds, or the seconds of the slowest finished cell.
         """
         timeout = self.timeout if cell.timeout is None else cell.timeout
         if timeout is not None:
@@ -172,9 +167,8 @@ class Executor:
         if self.name == "inline":
             return run_inline(cells)
         if self.scheduler is not None:
-            from orthobench.harness.executors import dask
-
-            return dask.run(cells, self.scheduler, self.threads, self.limits)
+            events: Events = _dask().run(cells, self.scheduler, self.threads, self.limits)
+            return events
         from orthobench.harness.executors import local
 
         return local.run(cells, self.at_once, self.threads, self.limits)
@@ -183,10 +177,14 @@ class Executor:
         """Return what a session records of the executor."""
         workers = shared = self.at_once
         if self.scheduler is not None:
-            from orthobench.harness.executors import dask
-
-            workers, shared = dask.capacity(self.scheduler)
+            workers, shared = _dask().capacity(self.scheduler)
         return {
             "executor": self.name, "workers": workers, "shared": shared,
             "scheduler": self.scheduler, **asdict(self.limits),
         }  # fmt: skip
+
+
+def _dask() -> Any:
+    from orthobench.harness.reduction import dask_package
+
+    return dask_package()

@@ -44,16 +44,14 @@ def draw_panel(
 ) -> None:
     """Draw a panel into an axis: lines with a marker at the end, bands, crosses and rings.
 
-    Zeros of a log axis are on its lower edge (`orthobench.report.plots.geometry.Floor`), and no
-    line leads there.
+    Zeros of a log axis are on its lower edge (`orthobench.report.plots.geometry.Floor`).
 
     Parameters
     ----------
     styles : mapping
         The style of each solver.
     figure_panels : sequence of Panel
-        All panels of the figure. Those of the same y get one scale, and a reference has the same
-        dashes in all of them.
+        All panels of the figure: equal y have one scale, equal references one style.
     """
     panels = [panel, *figure_panels]
     same_y = [other for other in panels if other.y.key == panel.y.key]
@@ -77,12 +75,12 @@ def draw_panel(
 
 
 def folded(text: str, inches: float, size: float) -> str:
-    """Return a text on lines of about this length, in letters of a size in points."""
+    """Return a text on lines of about this length, for a font size in points."""
     return textwrap.fill(clean(text), max(8, int(72 * inches / (LETTER * size))))
 
 
 def legend_text(label: str) -> str:
-    """Return a label that a legend of matplotlib shows literally, also with ``_`` and ``$``."""
+    """Return a label that matplotlib shows literally, also with ``_`` and ``$``."""
     label = label.replace("$", r"\$")
     return label if label[:1].strip("_") else f" {label}"
 
@@ -95,7 +93,6 @@ def _solver_line(style: Style) -> dict[str, Any]:
 
 
 def _reference_line(dashes: tuple[float, ...]) -> dict[str, Any]:
-    """Return the keywords of a reference's line: grey, dashed, below all others."""
     thickness = 0.72 * _setting("lines.linewidth")
     return {"color": MUTED, "linestyle": (0, dashes), "linewidth": thickness, "zorder": 1.5}
 

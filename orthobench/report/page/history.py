@@ -24,7 +24,7 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
     Parameters
     ----------
     found : mapping
-        The commits, curves and steps, as `orthobench.history.outputs.facts` returns them.
+        Commits, curves and steps, of `orthobench.history.outputs.facts`.
     shown : mapping
         The output of ``git show`` about each commit that has a step.
 
@@ -48,7 +48,6 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
 
 
 def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Plot:
-    """Return the plot of a problem: the curves of all its solvers, of one question at a time."""
     questions = ("result", "work", *(["time"] if found["timed"] else []))
     units = {curve["unit"] for curve in curves}
     labels = {

@@ -28,6 +28,17 @@ FEWEST_POINTS = 24
 NUMBERS = 400_000
 """Number of numbers on a page above which curves are thinned and menus shortened."""
 
+MOST_TICKS = 6
+"""Maximum number of ticks of an axis."""
+
+LONGEST = 31
+"""Maximum number of letters of a name below an axis: of those at its end, which differ."""
+
+LEVEL = 120
+"""Number of letters of all names below an axis from which on they are tilted."""
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 DIGITS = 5
 """Significant digits of drawn numbers: a pixel is about a thousandth of an axis."""
 
@@ -36,20 +47,11 @@ def plot_data(
     plots: Sequence[Plot],
     styles: Mapping[str, Style],
     runs: Mapping[int, Mapping[str, Any]] | None = None,
-    families: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the data of all plots of a page as compressed JSON in base64.
 
-    On a page with very many curves, menus offer fewer options.
-
-    Parameters
-    ----------
-    styles : mapping
-        The style of each solver.
-    runs : mapping, optional
-        The runs of each solver, by the index of the plot that draws them.
-    families : sequence of mapping
-        The answers of each family, as JSON values.
+    On a page with very many curves, menus offer fewer options. `runs` has the runs of each solver
+    by the index of the plot that draws them.
     """
     pool, solvers = Pool(), {name: number for number, name in enumerate(styles)}
     offered, curves = _offered(plots)
@@ -78,19 +80,15 @@ def plot_data(
     data = {
         "pool": pool.arrays,
         "references": [",".join(map(str, dashes)) for dashes in REFERENCES],
-        "solvers": [
-            {"name": clean(name), "dash": style.dash, "shape": style.shape}
-            for name, style in styles.items()
-        ],
+        "solvers": [{"name": clean(name), "dash": style.dash} for name, style in styles.items()],
         "plots": drawn,
-        "families": list(families),
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), 7, mtime=0)).decode()
 
 
 def _offered(plots: Sequence[Plot]) -> tuple[list[dict[str, Sequence[str]]], int]:
-    """Return the choices of each plot, all, the first, or none if there are too many curves."""
+    """Return the choices of each plot: all, the first, or none on very large pages."""
     lines = [len(plot.panel().series) for plot in plots]
     offered: list[dict[str, Sequence[str]]] = []
     curves = 0
@@ -107,12 +105,11 @@ def _offered(plots: Sequence[Plot]) -> tuple[list[dict[str, Sequence[str]]], int
 
 
 def _panel(panel: Panel, pool: Pool, solvers: Mapping[str, int], points: int) -> dict[str, Any]:
-    floor = panel_floor([panel])
+    floor, ends = panel_floor([panel]), x_range(panel)
     references = itertools.cycle(range(-1, -1 - len(REFERENCES), -1))
-    ends = x_range(panel)
     return {
-        "x": {**_axis(panel.x), "range": ends},
-        "y": {**_axis(panel.y), "log": floor.log, "range": y_range([panel], floor)},
+        "x": _axis(panel.x, ends, panel.x.log),
+        "y": _axis(panel.y, y_range([panel], floor), floor.log),
         "series": [
             {
                 "solver": solvers[series.solver] if series.solver in solvers else next(references),
@@ -125,15 +122,45 @@ def _panel(panel: Panel, pool: Pool, solvers: Mapping[str, int], points: int) ->
         "rules": panel.rules,
         "band": panel.band,
         "zero": floor.zero if floor.log else None,
-        "floor": floor.at if floor.zeros else None,
+        "floor": floor.at if floor.log else None,
+        "floored": f"zero, or below {_tick(floor.zero, far=True)}" if floor.zeros else "",
     }
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def _axis(axis: Axis, ends: tuple[float, float], log: bool) -> dict[str, Any]:
+    names = [clean(name) for name in axis.categories]
+    names = [name if len(name) <= LONGEST else f"…{name[-LONGEST:]}" for name in names]
     return {
-        "label": clean(axis.label), "log": axis.log,
-        "categories": [*map(clean, axis.categories)] or None, "ticks": axis.ticks or None,
+        "label": clean(axis.label), "log": log, "range": ends,
+        "ticks": [*enumerate(names)] or _ticks(axis.ticks or _tick_values(*ends, log)),
+        "named": bool(names), "level": 0 < len("".join(names)) < LEVEL,
     }  # fmt: skip
+
+
+def _tick_values(low: float, high: float, log: bool) -> list[float]:
+    """Return round numbers from one end to the other: powers of ten on a long log axis."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    values = MaxNLocator(MOST_TICKS, steps=(1, 2, 5, 10)).tick_values(low, high)
+    if log and high > 5 * low:
+        steps = (1, 2, 5) if high < 300 * low else (1,)
+        values = LogLocator(subs=steps, numticks=MOST_TICKS).tick_values(low, high)
+    return [value for value in values.tolist() if low <= value <= high]
+
+
+def _ticks(values: Sequence[float]) -> list[tuple[float, str]]:
+    some = values[:: -(-len(values) // MOST_TICKS)]
+    far = any(not 1e-3 <= abs(value) < 1e5 for value in some if value)
+    return [(value, _tick(value, far)) for value in some]
+
+
+def _tick(value: float, far: bool) -> str:
+    """Return a tick as text: 0.01, 2,000; on axes that reach far, 10⁻², 1, 2·10³."""
+    if not far or value == 0 or 1 <= abs(value) < 1e3:
+        return f"{value:,.6g}"
+    mantissa, exponent = f"{value:.0e}".split("e")
+    raised = f"10{str(int(exponent)).translate(RAISED)}"
+    return raised if mantissa == "1" else f"{mantissa}·{raised}"
 
 
 def _series(panel: Panel, number: int, pool: Pool, points: int) -> dict[str, Any]:

@@ -30,16 +30,7 @@ POINTS = 2000
 class Exhibition:
     """The exhibits of all solvers of a problem at one seed.
 
-    Attributes
-    ----------
-    problem : str
-    seed : int
-    entries : tuple of SolverResult
-        The entries that take part.
-    shown : tuple of (SolverResult, mapping)
-        Entries with their exhibits by name.
-    absent : tuple of str
-        A sentence about each other entry, with the reason.
+    `shown` are entries with their exhibits by name, `absent` a sentence about each other entry.
     """
 
     problem: str
@@ -49,7 +40,7 @@ class Exhibition:
     absent: tuple[str, ...]
 
     def references(self, kind: type[E]) -> dict[str, E]:
-        """Return the references of a kind, which are the same for all solvers, by name."""
+        """Return the references of a kind by name."""
         same: dict[str, E] = {}
         for _, exhibits in self.shown:
             same = {**_of_kind(exhibits, kind, reference=True), **same}
@@ -62,20 +53,16 @@ class Exhibition:
         ]
 
     def names(self, kind: type[E]) -> list[str]:
-        """Return the names of the solvers' own exhibits of a kind, in order of appearance."""
+        """Return the names of the solvers' own exhibits of a kind."""
         return list(dict.fromkeys(name for _, own in self.own(kind) for name in own))
 
     def about(self, *more: str) -> tuple[str, ...]:
-        """Return families, the budget, the seed and more, for the caption."""
+        """Return the caption."""
         return about(self.entries, f"seed {self.seed}", *more)
 
 
 def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]:
-    """Return the exhibition of each problem on which any solver has exhibits.
-
-    It shows all solvers on one instance: that of the first seed with the maximum number of runs
-    that did not fail.
-    """
+    """Return the exhibition of each problem on which any solver has exhibits."""
     taking_part = [entry for entry in entries if not entry.refused]
     groups = grouped(taking_part, lambda entry: entry.problem)
     seeds = {problem: common_seed(group) for problem, group in groups.items()}
@@ -86,7 +73,7 @@ def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]
 
 
 def common_seed(entries: Sequence[SolverResult]) -> int:
-    """Return the first seed with the maximum number of runs that did not fail."""
+    """Return the first seed with the maximum number of sound runs."""
     seeds = [record.seed for entry in entries for record in entry.records if record.ok]
     seeds.sort()
     return max(seeds, key=seeds.count, default=entries[0].seeds[0])
@@ -122,10 +109,7 @@ def _of_kind(exhibits: Mapping[str, Exhibit], kind: type[E], *, reference: bool)
 
 
 def curves(exhibition: Exhibition) -> Plot | None:
-    """Return the plot of the curves that the solutions of a problem exhibit; None without any.
-
-    The first series of a panel are the references on the same axes.
-    """
+    """Return the plot of the curves that solutions exhibit; None without any."""
     panels = _curve_panels(exhibition)
     if not panels:
         return None
@@ -165,10 +149,7 @@ def _labels(curve: Curve) -> tuple[str, str]:
 
 
 def thinned(curve: Curve) -> tuple[Array, Array]:
-    """Return the points of a curve, or about `POINTS` of them, evenly spaced by arc length.
-
-    The first and the last point are among them, and the first of each gap.
-    """
+    """Return about `POINTS` of a curve, evenly spaced by arc length, with both ends and gaps."""
     x, y = curve.x.astype(np.float64), curve.y.astype(np.float64)
     if len(x) <= POINTS:
         return x, y

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from orthobench.decide.answer import Answer, standings
+from orthobench.decide.answer import Answer
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, mark, seeds_text
-from orthobench.report.rows import bare_table
+from orthobench.report.rows import bare_table, solvers_shown
 from orthobench.report.terminal import table as tables
 from orthobench.stats.costs import cost_of
 from orthobench.tools.formatting import clean, plural
@@ -33,7 +33,7 @@ NAME = 24
 
 
 def show(answer: Answer, console: Console | None = None) -> None:
-    """Print what to use and, for each family, cost and seeds of each solver on each problem."""
+    """Print what to use and, for each family, solvers against problems."""
     from rich.console import Console
 
     console = console or Console()
@@ -48,7 +48,7 @@ def show(answer: Answer, console: Console | None = None) -> None:
 
 
 def html(answer: Answer) -> str:
-    """Return the same as HTML, with what the marks mean and what was tested."""
+    """Return the same as HTML, with its legend and the evidence."""
     from rich.console import Console
 
     console = Console(file=StringIO(), record=True, width=HTML_WIDTH)
@@ -60,7 +60,7 @@ def html(answer: Answer) -> str:
 
 
 def legend(answer: Answer, ascii_only: bool = False) -> Iterator[str]:
-    """Yield the lines below an overview: what cells say, and what is open."""
+    """Yield what cells mean, and how many are open."""
     comparisons = answer.comparisons
     decisions = [d for c in comparisons for d in c.decisions if d.verdict is not Verdict.ABSENT]
     undecided = sum(d.verdict in OPEN for d in decisions)
@@ -75,7 +75,7 @@ def legend(answer: Answer, ascii_only: bool = False) -> Iterator[str]:
 
 
 def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
-    """Return cost, seeds and mark of a solver on a problem: ``"1.2 ms 12/12 ★"``."""
+    """Return a solver on a problem: ``"1.2 ms 12/12 ★"``."""
     own, name = comparison.of(solver), mark(comparison, solver)
     if own.verdict is Verdict.ABSENT:
         return ""
@@ -86,13 +86,9 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
 
 
 def _parts(answer: Answer, console: Console) -> Sequence[Table]:
-    """Return the table of a family, in parts that are no wider than the console if possible."""
+    """Return the table of a family, in parts as wide as the console if possible."""
     comparisons = answer.comparisons
-    solvers = [
-        one.solver
-        for one in standings(comparisons)
-        if any(c.of(one.solver).verdict is not Verdict.ABSENT for c in comparisons)
-    ]
+    solvers = solvers_shown(comparisons)
     parts: Sequence[Table] = ()
     wide = console.options.update_width(ANY_WIDTH)
     for size in range(len(comparisons) if solvers else 0, 0, -1):

@@ -30,17 +30,11 @@ class Progress(Observer):
     quiet : bool
         Show nothing.
     show : callable, optional
-        Writes the results of a problem to standard output as soon as all of its cells have ended.
+        Writes the results of a problem as soon as all of its cells have ended.
     stream : text file, optional
         Standard error by default.
     clock : callable
         Returns seconds.
-
-    Examples
-    --------
-    >>> with Progress(quiet=True) as progress:
-    ...     progress.expect(2)
-    ...     progress.end("msg on digits k=4, seed 0", failed=False)
     """
 
     def __init__(
@@ -53,13 +47,14 @@ class Progress(Observer):
         self._quiet, self._show, self._clock = quiet, show, clock
         self._stream = stream or sys.stderr
         self._bar: Bar | None = None
+        self._task: Any = None
         self._ended: list[float] = []
         self._left = self._failed = 0
         self._began = self._last = math.nan
 
     def __exit__(self, *error: object) -> None:
         if self._bar:
-            self._update(self._bar, description="")
+            self._bar.update(self._task, description="")
             self._bar.stop()
         elif self._left and not math.isnan(self._began):
             done = len(self._ended)
@@ -69,14 +64,14 @@ class Progress(Observer):
         """Set the number of cells that are left; the first call begins the display."""
         self._left = left
         if self._bar:
-            self._update(self._bar, total=len(self._ended) + left)
+            self._bar.update(self._task, total=len(self._ended) + left)
         elif math.isnan(self._began) and left + stored and not self._quiet:
             self._began = self._last = self._clock()
             if left and self._stream.isatty():
                 kept = f", {stored} from the store" if stored else ""
                 self._bar = _bar(self._stream)
                 first = "the first cells compile kernels"
-                self._bar.add_task(first, total=left, failed="", stored=kept)
+                self._task = self._bar.add_task(first, total=left, failed="", stored=kept)
                 self._bar.start()
             else:
                 more = f" ({stored} more from the store)" if stored else ""
@@ -91,7 +86,7 @@ class Progress(Observer):
     def begin(self, label: str, worker: str = "1") -> None:  # noqa: ARG002 - one bar for all
         """Show that a worker begins a cell."""
         if self._bar:
-            self._update(self._bar, description=clean(label))
+            self._bar.update(self._task, description=clean(label))
 
     def late(self, label: str, said: str) -> None:
         """Write that a cell takes long."""
@@ -106,7 +101,7 @@ class Progress(Observer):
         self._failed += failed
         failures = f", {self._failed} failed" if self._failed else ""
         if self._bar:
-            self._update(self._bar, advance=1, description=clean(label), failed=failures)
+            self._bar.update(self._task, advance=1, description=clean(label), failed=failures)
         elif not math.isnan(self._began):
             self._log(label, failures)
 
@@ -124,7 +119,6 @@ class Progress(Observer):
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:
-        """Draw nothing inside the block."""
         if not self._bar:
             yield
             return
@@ -136,36 +130,24 @@ class Progress(Observer):
         finally:
             self._bar.start()
 
-    def _update(self, bar: Bar, **changes: Any) -> None:
-        bar.update(bar.task_ids[0], **changes)
-
     def _write(self, line: str) -> None:
         self._stream.write(line + "\n")
         self._stream.flush()
 
 
 def _bar(stream: TextIO) -> Bar:
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
     from rich.table import Column
 
     name = Column(ratio=1, no_wrap=True, overflow="ellipsis")
-    return Progress(
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("cells[red]{task.fields[failed]}[/red][dim]{task.fields[stored]}"),
-        TimeElapsedColumn(),
-        TextColumn("[dim]left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False, table_column=name),
-        console=Console(file=stream),
-        speed_estimate_period=3600,
-        expand=True,
-    )
+    return progress.Progress(
+        progress.BarColumn(bar_width=20),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("cells[red]{task.fields[failed]}[/red][dim]{task.fields[stored]}"),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("[dim]left"),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("{task.description}", markup=False, table_column=name),
+        console=Console(file=stream), speed_estimate_period=3600, expand=True,
+    )  # fmt: skip

@@ -6,17 +6,16 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orthobench.decide.comparisons import compare
 from orthobench.decide.rule import Comparison
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
 from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
 from orthobench.report.rows import Row, bare_table, problem_rows
-from orthobench.results.tuning import SolverResult
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS, cost_of
 from orthobench.stats.values import others_cost
-from orthobench.tools.collections import finite_or_none, grouped
+from orthobench.tools.collections import grouped, plain
 from orthobench.tools.formatting import assignments, budget_text, clean, listed, plural
 
 if TYPE_CHECKING:
@@ -24,51 +23,39 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+DECIDED = (
+    "name", "verdict", "difference", "reached", "factor", "factor_interval", "success",
+    "more_seeds",
+)  # fmt: skip
+SUMMARIZED = ("median", "low", "high", "interval", "failures")
+"""What the rows take from decisions and from summaries as it is."""
+
+
 def rows(
-    results: Sequence[SolverResult], comparisons: Sequence[Comparison] | None = None
+    results: Sequence[SolverResult], comparisons: Sequence[Comparison]
 ) -> list[dict[str, Any]]:
     """Return the comparison as plain rows for `json.dumps`, in the order of the tables.
 
-    Returns
-    -------
-    list of dict
-        A row for each problem and solver, with its `Decision`. The final value of the primary
-        metric has ``median``, ``low``, ``high`` and the 95 % bootstrap ``interval`` of the median.
-        None stands for infinity, the value of a failed run, and for missing values. Costs, such as
-        ``seconds`` (clock and reading), and ``metrics`` are medians over the runs that did not
-        fail. ``others`` is the cost of the trials that tuning did not choose.
+    The final primary metric has ``median``, ``low``, ``high`` and the 95 % bootstrap ``interval``
+    of the median. None stands for failed and missing values. Costs and ``metrics`` are medians over
+    the sound runs. ``others`` is the cost of the trials that tuning did not choose.
     """
-    return [
-        _plain(row, comparison)
-        for own, comparison in by_problem(results, comparisons)
-        for row in problem_rows(own, comparison)
-    ]
-
-
-def by_problem(
-    results: Sequence[SolverResult], comparisons: Sequence[Comparison] | None = None
-) -> Iterator[tuple[list[SolverResult], Comparison]]:
-    """Yield the results of each problem with their comparison, which is made if it is not given."""
-    known = {c.problem: c for c in (compare(results) if comparisons is None else comparisons)}
-    for problem, own in grouped(results, lambda r: r.problem).items():
-        yield own, known[problem]
+    return [_plain(row, c) for c in comparisons for row in problem_rows(results, c)]
 
 
 def show(
     results: Sequence[SolverResult],
+    comparisons: Sequence[Comparison],
     console: Console | None = None,
-    comparisons: Sequence[Comparison] | None = None,
 ) -> None:
-    """Print a table for each problem, with footnotes about tuning and failures.
-
-    `legend` says what the marks mean.
-    """
+    """Print a table for each problem, with footnotes; `legend` explains the marks."""
     from rich.console import Console
 
     console = console or Console()
-    for own, comparison in by_problem(results, comparisons):
+    for comparison in comparisons:
         console.print()
-        for part in _parts(own, comparison, console.options.ascii_only):
+        rows = problem_rows(results, comparison)
+        for part in _parts(rows, comparison, console.options.ascii_only):
             console.print(part)
 
 
@@ -82,85 +69,54 @@ def legend(comparisons: Sequence[Comparison], ascii_only: bool = False) -> str:
 
 def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
     r, s, d = row.result, row.summary, row.decision
-    info = r.problem_info
-    return {
-        "problem": r.problem,
-        "family": info.family,
-        "solver": r.solver,
-        "name": d.name,
-        "chosen": dict(r.best_parameters),
-        "metric": info.primary,
-        "verdict": d.verdict.value,
-        "mark": row.mark,
-        "difference": finite_or_none(d.difference),
-        "difference_interval": [finite_or_none(d.low), finite_or_none(d.high)],
-        "tolerance": comparison.tolerance,
-        "cost": comparison.cost,
-        "call_cost": finite_or_none(d.cost),
-        "stop": str(d.call.stop) if d.call else None,
-        "reached": d.reached,
-        "seeds": d.call.seeds if d.call else d.seeds,
-        "exact": d.exact is not None,
-        "factor": finite_or_none(d.factor),
-        "factor_interval": [finite_or_none(end) for end in d.factor_interval],
-        "success": finite_or_none(d.success),
-        "distinct_seeds": d.seeds,
-        "more_seeds": d.more_seeds,
-        "median": finite_or_none(s.median),
-        "low": finite_or_none(s.low),
-        "high": finite_or_none(s.high),
-        "spread": spread_name(len(r.seeds)),
-        "interval": [finite_or_none(end) for end in s.interval],
-        **{n: finite_or_none(row.median_of(cost)) for n, cost in COSTS.items()},
-        "metrics": {n: finite_or_none(median) for n, median in row.metrics.items()},
-        "runs": row.runs,
-        "failures": list(s.failures),
-        "refusal": r.refusal or None,
-        "tuned_by": info.tuned_by if len(r.trials) > 1 else None,
-        "tuned_on": list(r.tuned_on),
-        "trials": [
-            {
-                "tuned": dict(trial.tuned),
-                "score": finite_or_none(trial.score),
-                "failed": sum(record.failed for record in trial.records),
-            }
-            for trial in r.trials
-        ],
+    facts = {
+        "problem": r.problem, "family": r.problem_info.family, "solver": r.solver,
+        "chosen": dict(r.best_parameters), "metric": r.problem_info.primary, "mark": row.mark,
+        "tolerance": comparison.tolerance, "cost": comparison.cost, "call_cost": d.cost,
+        "stop": str(d.call.stop) if d.call else None, "exact": d.exact is not None,
+        "seeds": d.call.seeds if d.call else d.seeds, "distinct_seeds": d.seeds,
+        "difference_interval": (d.low, d.high), **{name: getattr(d, name) for name in DECIDED},
+        **{name: getattr(s, name) for name in SUMMARIZED}, "spread": spread_name(len(r.seeds)),
+        **{name: row.median_of(cost) for name, cost in COSTS.items()},
+        "metrics": row.metrics, "runs": row.runs, "refusal": r.refusal or None,
+        "tuned_by": r.problem_info.tuned_by if len(r.trials) > 1 else None,
+        "tuned_on": r.tuned_on, "trials": [*map(_trial, r.trials)],
         "others": {name: others_cost(r, cost) for name, cost in COSTS.items()},
-    }
+    }  # fmt: skip
+    return dict(plain(facts))
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    failed = sum(run.failed for run in trial.records)
+    return {"tuned": dict(trial.tuned), "score": trial.score, "failed": failed}
 
 
 def _parts(
-    results: Sequence[SolverResult], comparison: Comparison, ascii_only: bool
+    rows: Sequence[Row], comparison: Comparison, ascii_only: bool
 ) -> Iterator[RenderableType]:
-    """Yield title, table and footnotes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
 
+    results = [row.result for row in rows]
     metric = f"final {comparison.metric.replace('_', ' ')}"
     seeds = plural(len(results[0].seeds), "seed")
     about = (comparison.family, metric, seeds, budget_text(results[0].records[0].budget))
     yield Text.assemble(
         (clean(comparison.problem), "bold"), ("  " + ", ".join(filter(None, about)), "dim")
     )
-    part = [row for row in problem_rows(results, comparison) if row.takes_part]
+    part = [row for row in rows if row.takes_part]
     if part:
         yield _table(part, comparison, ascii_only)
     copies = max((row.decision.copies for row in part), default=0)
     notes = [f"{plural(copies, 'seed')} repeat others and do not count"] if copies else []
     notes += [*caveats.notes([row.result for row in part], results), *_refusals(results)]
-    failed = [line for row in part for line in _failures(row)]
-    failed += [line for r in results if r.refused for line in _failures_not_chosen(r)]
+    failed = [line for row in rows for line in _failures(row)]
     for text, style in [*((n, "dim") for n in notes), *((line, "red") for line in failed)]:
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
 
 
 def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a line about solvers that ran on no problem, then one for each reason on each problem.
-
-    The latter are failures, refusals on some problems, runs that a limit cut, and faults of
-    solvers.
-    """
+    """Yield a line about solvers that never ran, then one for each reason on each problem."""
     solvers = grouped(results, lambda r: r.solver)
     absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
     why = grouped(absent, lambda name: clean(absent[name][0].refusal) or "not run yet")
@@ -169,8 +125,9 @@ def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison])
             f"{listed([*map(clean, own)], len(own))} ({reason})" for reason, own in why.items()
         ]
         yield f"{plural(len(absent), 'solver')} did not run: {'; '.join(texts)}"
-    for own, comparison in by_problem(results, comparisons):
-        rows = problem_rows(own, comparison)
+    for comparison in comparisons:
+        rows = problem_rows(results, comparison)
+        own = [row.result for row in rows]
         others = [r for r in own if r.solver not in absent]
         failed = (line for row in rows for line in _failures(row))
         lines = [*_refusals(others), *failed, *caveats.cut(own), *caveats.conduct(own)]
@@ -206,7 +163,6 @@ def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Tab
 
 
 def _refusals(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the refusing solvers, a line for each reason."""
     refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
     names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
     return [
@@ -215,27 +171,20 @@ def _refusals(entries: Sequence[SolverResult]) -> list[str]:
     ]
 
 
-def _failures(row: Row) -> list[str]:
-    """Return the failed runs of a solver, a line for each reason."""
-    lines = []
+def _failures(row: Row) -> Iterator[str]:
+    """Yield the failed runs of a solver, a line for each reason; those of other trials last."""
+    result, name = row.result, clean(row.result.solver)
     for reason, seeds in row.summary.reasons.items():
         names = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
-        which = "all seeds" if 1 < len(seeds) == len(row.result.finished) else names
-        lines.append(f"{clean(row.result.solver)}: {clean(reason)} ({which})")
-    return lines + _failures_not_chosen(row.result)
-
-
-def _failures_not_chosen(entry: SolverResult) -> list[str]:
-    """Return the failed runs of trials that tuning did not choose, a line for each status."""
-    runs = (
+        which = "all seeds" if 1 < len(seeds) == len(result.finished) else names
+        yield f"{name}: {clean(reason)} ({which})"
+    others = (
         run
-        for trial in entry.trials
-        if trial.tuned != entry.best_parameters
+        for trial in result.trials
+        if trial.tuned != result.best_parameters
         for run in trial.records
-        if run.failed or (run.stop.status is RunStatus.REFUSED and not entry.refused)
+        if run.failed or (run.stop.status is RunStatus.REFUSED and not result.refused)
     )
-    return [
-        f"{clean(entry.solver)}, not chosen: {status}: {clean(own[0].stop.reason)} "
-        f"({plural(len(own), 'run')})"
-        for status, own in grouped(runs, lambda run: run.stop.status.value).items()
-    ]
+    for status, own in grouped(others, lambda run: run.stop.status.value).items():
+        reason = clean(own[0].stop.reason)
+        yield f"{name}, not chosen: {status}: {reason} ({plural(len(own), 'run')})"

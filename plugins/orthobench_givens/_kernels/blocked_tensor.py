@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_givens._kernels.packed_tensor import pack, unpack
 from orthobench_givens._kernels.pairs import Indices, packed_size
 

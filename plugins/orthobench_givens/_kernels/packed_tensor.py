@@ -5,8 +5,9 @@ Entry a <= b <= c lies at ``first[a] + second[b] + c`` (`offsets`).
 
 from __future__ import annotations
 
+from orthobench_kit.compiled import kernel
+
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_givens._kernels.pairs import Indices
 from orthobench_givens._kernels.tensor_angles import best_rotation, corner_rotated, rotate_rows
 

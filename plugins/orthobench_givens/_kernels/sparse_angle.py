@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_givens._kernels.sparse_circle import (
     COSINES,
     GRID,
@@ -216,9 +216,9 @@ def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> BestAng
     radius gamma, near the angles that rotate such a row onto an axis. So these angles are tried
     too: all if there are few rows, and that of the longest row if the grid is finest.
 
-    `x` and `y` have n >= 1 rows, padded with zeros to a multiple of `orthobench.tools.simd.COUNT`.
-    Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit
-    and Chechik 2014, Algorithm 2, line 2.
+    `x` and `y` have n >= 1 rows, padded with zeros to a multiple of `orthobench_kit.simd.COUNT`.
+    Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit and
+    Chechik 2014, Algorithm 2, line 2.
     """
     count = _fill_grid(x, y, n, gamma, grid)
     peak, values = _climb_grid(x, y, n, gamma, grid, count), count

@@ -12,7 +12,7 @@ of |u| > gamma,
     f''' = -6 sum (1(u) - 1(v)) u v - f' .
 
 Only the n rows outside the circle of radius gamma contribute. They are padded with zeros to a
-multiple of `orthobench.tools.simd.COUNT`. Angles are given by cosine and sine.
+multiple of `orthobench_kit.simd.COUNT`. Angles are given by cosine and sine.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
 GRID = 4
 """Number of angles at which one pass over the rows evaluates f: two, and 45 degrees beyond each."""

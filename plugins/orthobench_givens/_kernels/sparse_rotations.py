@@ -8,10 +8,10 @@ are read once to gather the rows with x² + y² > gamma², usually few, and once
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel, summed
+from orthobench_kit.simd import COUNT, bits, count_bits, load, lowest_bit
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
-from orthobench.tools.simd import COUNT, bits, count_bits, load, lowest_bit
 from orthobench_givens._kernels.pairs import Pairs
 from orthobench_givens._kernels.sparse_angle import SCRATCH, best_angle
 from orthobench_givens._kernels.sparse_columns import WORD, Tally

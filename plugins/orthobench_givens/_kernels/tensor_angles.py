@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 
 Corner: TypeAlias = tuple[float, float, float, float]
 

@@ -5,7 +5,7 @@ packed tensor most of these entries are far apart. The best angle needs T~_iij =
 for all pairs, which a rotation updates from the fibre T(u_i, u_j, U), by one product with a slab
 and one with U'.
 
-A row of a slab begins at the block of `orthobench.tools.simd.COUNT` columns with the diagonal, and
+A row of a slab begins at the block of `orthobench_kit.simd.COUNT` columns with the diagonal, and
 ends at a multiple of `COUNT`; an odd number of rows is padded.
 """
 
@@ -14,10 +14,10 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import COUNT, fill, load, store, total
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import COUNT, fill, load, store, total
 from orthobench_givens._kernels.pairs import Indices
 from orthobench_givens._kernels.tensor_angles import best_rotation, corner_rotated, rotate_rows
 

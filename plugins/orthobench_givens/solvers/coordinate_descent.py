@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.angles import minimize
+from orthobench_kit.geometry import rotate
 from orthobench_stiefel import Stiefel, StiefelOracle
 from orthobench_stiefel.orthogonal_group import orthogonal
 
@@ -23,7 +24,6 @@ from orthobench.contract import (
     flops,
     parameter,
 )
-from orthobench.tools.geometry import rotate
 
 SAMPLING = ("uniform", "without-replacement")
 
@@ -97,7 +97,7 @@ class Givens(Solver[StiefelOracle, GivensState]):
     References
     ----------
     Shalit and Chechik 2014, Algorithms 1 and 4. The rotation is that of
-    `orthobench.tools.geometry.rotate`: section 2.2 of the paper prints it with the opposite sign.
+    `orthobench_kit.geometry.rotate`: section 2.2 of the paper prints it with the opposite sign.
     """
 
     converges: ClassVar[bool] = True

@@ -6,9 +6,9 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel, summed
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
 from orthobench_gpower._kernels.ascent import Ascent
 
 Rows: TypeAlias = NDArray[np.int64]

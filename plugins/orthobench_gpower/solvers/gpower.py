@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.arrays import like
+from orthobench_kit.ending import EndingSolver, EndingState, finish_if, unless_ended
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench_sparse_pca.delivery import delivers
 from orthobench_sparse_pca.loadings import solve_for_z
@@ -15,7 +17,6 @@ from orthobench_sparse_pca.oracle import gamma_parameter, loadings_parameter
 
 from orthobench.contract import (
     Array,
-    ArraySolver,
     ParameterError,
     Status,
     flops,
@@ -26,8 +27,6 @@ from orthobench.contract import (
     polar,
     unit_columns,
 )
-from orthobench.contract.placed_solvers import EndingState, finish_if, unless_ended
-from orthobench.tools.arrays import like
 from orthobench_gpower._kernels.ascent import Ascent, DenseAscent, dense_ascent, dense_start
 
 EPS = float(np.finfo(np.float64).eps)
@@ -54,7 +53,7 @@ class GPowerState(EndingState):
 
 @delivers
 @dataclass(frozen=True)
-class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
+class GPower(EndingSolver[SparsePCAOracle, GPowerState]):
     """Generalized power method: maximize a convex function of X on the sphere or X'X = I.
 
     With the rows a_i of A (features; in the paper columns) and X (N, m), the objective is sum_ij

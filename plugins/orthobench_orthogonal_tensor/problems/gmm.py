@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from orthobench_kit.rows import Rows
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import source_of
 
@@ -17,7 +18,6 @@ from orthobench.contract import Array, Instance, Solution, parameter
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError, unknown
 from orthobench.tools.arrays import whole
-from orthobench.tools.rows import Rows
 from orthobench_orthogonal_tensor import Judge, OrthogonalTensor, TensorOracle
 from orthobench_orthogonal_tensor.problems.mixtures import (
     ESTIMATES,

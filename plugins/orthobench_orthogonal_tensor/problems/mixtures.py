@@ -19,13 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.reading import real
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.symmetric_tensors import contracted
 
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, check_rows
-from orthobench.tools.reading import real
 from orthobench_orthogonal_tensor.problems.whitening import (
     SINGULAR,
     Whitening,

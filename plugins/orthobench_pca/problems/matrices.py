@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.sparse import checked_sparse
 
 from orthobench.contract import Array, DataError, Instance, Problem, UsageError, parameter
 from orthobench.tools.files import opened
-from orthobench.tools.sparse import checked_sparse
 from orthobench_pca.maker import pca
 from orthobench_pca.oracle import PCAOracle
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import sqrt
 from orthobench_kit.polar import polynomial
 from orthobench_kit.stacks import each, lengths, sizes, stacked
 
 from orthobench.contract import AnyProblem, Oracle, Status, UsageError, identity
-from orthobench.tools.arrays import sqrt
 from orthobench_polar.base import PolarState, counted
 from orthobench_polar.oracle import PolarOracle, PolarSolution, SpectralOracle
 from orthobench_polar.solvers.newton_schulz import ScheduledSolver, by_schatten_norm

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import sqrt
 from orthobench_kit.polar import Coefficients, gram, polynomial
 from orthobench_kit.stacks import each, lengths, sizes, stacked, transposed
 
 from orthobench.contract import Status, namespace, parameter
-from orthobench.tools.arrays import sqrt
 from orthobench_polar.base import PolarSolver, PolarState, PolarStateT, counted
 from orthobench_polar.coefficients import SCHEDULES, Schedule
 from orthobench_polar.oracle import PolarOracle, PolarSolution

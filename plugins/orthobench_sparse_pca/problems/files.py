@@ -8,9 +8,9 @@ import numpy as np
 from orthobench_kit.columns import warn_of_constant
 from orthobench_kit.data import row_files
 from orthobench_kit.data.row_files import PATH_HELP, rows_at
+from orthobench_kit.rows import Rows
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter
-from orthobench.tools.rows import Rows
 from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.problems.parts import (
     SCALING_HELP,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from orthobench.tools.arrays import inner, maximum, minimum, ratio, where
+from orthobench_kit.arrays import inner, maximum, minimum, ratio, where
 
 RHO = 1e-4
 """Share of the slope that a step must gain."""

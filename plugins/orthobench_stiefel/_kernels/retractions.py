@@ -10,11 +10,11 @@ from math import ceil, log
 from typing import Any, TypeAlias
 
 import numpy as np
+from orthobench_kit.arrays import inner, norm
 from orthobench_kit.polar import gram, polynomial
 from orthobench_kit.stacks import lengths, most, q_factor, sizes, transposed
 
 from orthobench.contract import Array, flops, identity, is_plain, namespace
-from orthobench.tools.arrays import inner, norm
 from orthobench_stiefel.descent import size_of
 
 Retraction: TypeAlias = Callable[[Any, Any], tuple[Any, int]]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from orthobench_kit.arrays import inner, ratio, where
 from orthobench_kit.stacks import transposed
 
 from orthobench.contract import namespace
-from orthobench.tools.arrays import inner, ratio, where
 from orthobench_stiefel import projected
 
 PAIRS = 5

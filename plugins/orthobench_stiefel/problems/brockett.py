@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner, rows_of
 
 from orthobench.contract import Array, Instance, parameter, random_point
-from orthobench.tools.arrays import inner, rows_of
 from orthobench.tools.flops import gemm
 from orthobench_stiefel import Stiefel, StiefelOracle, instance
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner
 
 from orthobench.contract import Array, DataError, Instance, is_plain, namespace, parameter
-from orthobench.tools.arrays import inner
 from orthobench_stiefel import Stiefel, StiefelOracle, instance
 
 ITERATIONS = 1000

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from orthobench_kit.data import npy
+from orthobench_kit.reading import real
 from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter
-from orthobench.tools.reading import real
 from orthobench_stiefel import Stiefel, StiefelOracle, instance
 from orthobench_stiefel.problems.brockett import Gap as BrockettGap
 from orthobench_stiefel.problems.brockett import WeightedTraceOracle

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from orthobench_kit.angles import Trigonometric, minimize
+from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter, polar
 from orthobench.tools.flops import gemm
-from orthobench.tools.geometry import rotate
 from orthobench_stiefel.orthogonal_group import (
     ComponentsOracle,
     OrthogonalGroup,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from orthobench_kit.angles import Trigonometric
+from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, Instance, parameter
 from orthobench.tools.flops import gemm
-from orthobench.tools.geometry import rotate
 from orthobench_stiefel.orthogonal_group import OrthogonalGroup, OrthogonalGroupOracle, instance
 
 

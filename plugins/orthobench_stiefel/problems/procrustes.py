@@ -7,10 +7,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner, rows_of
 from orthobench_kit.stacks import sizes, transposed
 
 from orthobench.contract import Array, Instance, UsageError, parameter, random_point
-from orthobench.tools.arrays import inner, rows_of
 from orthobench.tools.flops import gemm
 from orthobench_stiefel import (
     FiniteSumOracle,

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 import numpy as np
+from orthobench_kit.arrays import inner
 
 from orthobench.contract import Array, Status, flops, parameter
-from orthobench.tools.arrays import inner
 from orthobench_stiefel import StiefelOracle
 from orthobench_stiefel._kernels.line_search import RHO, Reference
 from orthobench_stiefel._kernels.secants import two_loop

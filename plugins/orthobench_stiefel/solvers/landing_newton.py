@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import inner
 from orthobench_kit.polar import newton_schulz
 
 from orthobench.contract import Array, Status, flops
-from orthobench.tools.arrays import inner
 from orthobench_stiefel import StiefelOracle
 from orthobench_stiefel._kernels.line_search import RHO, Reference
 from orthobench_stiefel.descent import (

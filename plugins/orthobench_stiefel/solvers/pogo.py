@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import sqrt
+from orthobench_kit.ending import unless_ended
 from orthobench_kit.polar import gram, polynomial
 from orthobench_kit.stacks import each, lengths, sizes
 
 from orthobench.contract import Array, ParameterError, flops, namespace, parameter
-from orthobench.contract.placed_solvers import unless_ended
-from orthobench.tools.arrays import sqrt
 from orthobench_stiefel import ProductOracle
 from orthobench_stiefel.descent import (
     Iterate,

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.arrays import like, not_finite, where
+from orthobench_kit.ending import finish_if, unless_ended
 from orthobench_kit.stacks import matrix_rows, q_factor, sizes, transposed
 
 from orthobench.contract import (
@@ -19,8 +21,6 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench.contract.placed_solvers import finish_if, unless_ended
-from orthobench.tools.arrays import like, not_finite, where
 from orthobench.tools.machine import refusal_of
 from orthobench_stiefel import ProductOracle
 from orthobench_stiefel.descent import (

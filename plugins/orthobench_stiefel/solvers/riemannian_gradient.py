@@ -7,11 +7,11 @@ from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import inner, minimum, where
+from orthobench_kit.ending import finish_if, read_end, unless_ended
 from orthobench_kit.stacks import sizes, transposed
 
 from orthobench.contract import Status, UsageError, flops, namespace, parameter
-from orthobench.contract.placed_solvers import finish_if, read_end, unless_ended
-from orthobench.tools.arrays import inner, minimum, where
 from orthobench_stiefel import ProductOracle, projected
 from orthobench_stiefel._kernels.line_search import CUT, RHO, Reference, barzilai_borwein
 from orthobench_stiefel._kernels.retractions import RETRACTIONS

@@ -7,9 +7,9 @@ T(I, x, x) is P' times the products x_b x_c, with half of the arithmetic and mem
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel, summed
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
 
 ROWS = 256
 """Number of pairs b <= c in one matrix product: their products x_b x_c stay in the cache."""

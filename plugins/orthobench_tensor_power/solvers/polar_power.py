@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import maximum, norm, where
+from orthobench_kit.ending import EndingSolver, EndingState, finish_if, read_end, unless_ended
 from orthobench_orthogonal_tensor import (
     TensorOracle,
     decomposition,
@@ -15,7 +17,6 @@ from orthobench_orthogonal_tensor import (
 )
 
 from orthobench.contract import (
-    ArraySolver,
     Solution,
     copied,
     flops,
@@ -24,8 +25,6 @@ from orthobench.contract import (
     parameter,
     polar,
 )
-from orthobench.contract.placed_solvers import EndingState, finish_if, read_end, unless_ended
-from orthobench.tools.arrays import maximum, norm, where
 from orthobench.tools.geometry import diagonal_signs
 
 ALLOWED_FAILURES = 2
@@ -54,7 +53,7 @@ class PolarPowerState(EndingState):
 
 
 @dataclass(frozen=True)
-class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
+class PolarPower(EndingSolver[TensorOracle, PolarPowerState]):
     """Simultaneous power iteration: U <- polar([T(I, u_i, u_i)]_i), all factors at once.
 
     [T(I, u_i, u_i)]_i is a third of the gradient of sum_i T(u_i, u_i, u_i). Since T(I, u, u) =

@@ -33,6 +33,5 @@ class TrainMuon(SummedGradients):
     source: ClassVar[str] = "Jordan et al. 2024"
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the polar factor of the sum ahead."""
         factor, done = orthogonalized(G + self.momentum * self.summed(state, i, G))
         return scale(G) * factor, done + 5 * G.size

@@ -9,11 +9,11 @@ from cases import case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from orthobench_kit.arrays import unshared
 from scipy import sparse
 
 import orthobench as ob
 from orthobench.errors import OrthobenchError
-from orthobench.tools.arrays import unshared
 
 ROWS = np.random.default_rng(0).exponential(size=(30, 4)) * np.arange(1.0, 5.0)
 TENSOR = np.zeros((3, 3, 3))

@@ -13,13 +13,17 @@ from rich.console import Console
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.report.terminal import table
-from orthobench.report.terminal.table import legend, rows, show
+from orthobench.report.terminal.table import legend, show
 from orthobench.results.tuning import choose
+
+
+def rows(entries):
+    return table.rows(entries, compare(entries))
 
 
 def text(entries, width=80, encoding="utf-8"):
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    show(entries, Console(file=file, width=width, color_system=None))
+    show(entries, compare(entries), Console(file=file, width=width, color_system=None))
     file.flush()
     return file.buffer.getvalue().decode(encoding)
 
