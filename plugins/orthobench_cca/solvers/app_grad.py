@@ -30,7 +30,7 @@ class AppGradState(State):
 class AppGrad(Solver[PairsOracle, AppGradState]):
     """Stochastic AppGrad: least-squares gradient steps on batches, normalized separately.
 
-    The augmented weights F take a gradient step of the regression of B'y on x, F <- F - (step / L)
+    The augmented weights are F <- F - (step / L)
     (X'(XF - YB) / b + ridge F). Then A = F (F'S F)^-½ with S = X'X / b + ridge I of the batch;
     likewise G and B with the previous A. L is the mean |x|² of the batch, |y|² for the other half.
 

@@ -23,8 +23,7 @@ class ExactState(State):
 class Exact(Solver[PairsMatrices, ExactState]):
     """Canonical variables from the singular value decomposition of the whitened covariance.
 
-    W_x'(S_xx + ridge I)W_x = I, and W_y likewise. Then W_x'S_xy W_y = U R V' has the canonical
-    correlations R, and A = W_x U, B = W_y V. ``by = "shape"`` whitens by Gram if there are at
+    ``by = "shape"`` whitens by Gram if there are at
     least as many pairs as columns, and else by QR.
 
     Notes

@@ -49,11 +49,10 @@ class LandingState(PencilState):
 class PencilLanding(PencilSolver):
     """X <- X + t (skew(AX(BX)')BX - attraction BX(X'BX - I)), by products with A and B alone.
 
-    X leaves X'BX = I and lands on it as the first term vanishes. F is the direction, d is |X'BX -
-    I|, and m the smallest eigenvalue of X'B²X. Then t is at most 1 / (2 attraction |X'B²X|) and
-    keeps d - 2t attraction m d + t²|F'BF| <= eps. The number of steps grows with the condition of
-    B. A and B are divided by their largest sums of a column. It ends if the direction is at most
-    `tolerance` times as long as the first.
+    F is the direction, d is |X'BX - I|, and m the smallest eigenvalue of X'B²X. Then t is at most
+    1 / (2 attraction |X'B²X|) and keeps d - 2t attraction m d + t²|F'BF| <= eps. A and B are
+    divided by their largest sums of a column. It ends if the direction is at most `tolerance`
+    times as long as the first.
 
     Notes
     -----

@@ -212,13 +212,13 @@ def _smallest(cosine: float, sine: float) -> tuple[float, float]:
 def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> BestAngle:
     """Return the rotation of two columns that maximizes f, the objective in their plane.
 
-    The grid misses only very narrow maxima. They come from rows barely outside the circle of
-    radius gamma, near the angles that rotate such a row onto an axis. So these angles are tried
-    too: all if there are few rows, and that of the longest row if the grid is finest.
+    The grid misses only maxima of rows barely outside the circle of radius gamma, near the angles
+    that rotate them onto an axis. So these are tried too: all if there are few rows, and that of
+    the longest row if the grid is finest.
 
     `x` and `y` have n >= 1 rows, padded with zeros to a multiple of `orthobench_kit.simd.COUNT`.
-    Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit and
-    Chechik 2014, Algorithm 2, line 2.
+    Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit
+    and Chechik 2014, Algorithm 2, line 2.
     """
     count = _fill_grid(x, y, n, gamma, grid)
     peak, values = _climb_grid(x, y, n, gamma, grid, count), count

@@ -236,10 +236,9 @@ def precomputation_flops(d: int) -> int:
 class GivensTensor(Solver[TensorOracle, TensorState]):
     """Givens coordinate ascent for orthogonal tensor decomposition.
 
-    Maximizes sum_i T(u_i, u_i, u_i) over U'U = I by rotations of two columns. The best angle of
-    the full circle follows in closed form from four entries of T~ = T(U, U, U), which rotations
-    update. A pair is not rotated if the derivative is at most `tolerance` |T| and no angle gains
-    more than rounding; when this holds for all pairs, the method has converged.
+    The best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U),
+    which rotations update. A pair is not rotated if the derivative is at most `tolerance` |T| and
+    no angle gains more than rounding; when this holds for all pairs, the method has converged.
 
     Notes
     -----

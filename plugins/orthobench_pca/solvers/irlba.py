@@ -33,8 +33,7 @@ class IRLBA(PCASolver[BidiagonalState]):
 
     A step extends the bases P and Q to m = k + `extra` columns, with full reorthogonalization, and
     decomposes B = USV'. The residual |A'Qu - sPv| of each triplet, relative to the first singular
-    value, is b |u_m|, with the norm b of the last residual vector. Then P and Q are compressed to
-    the leading Ritz vectors and the cycle goes on from the residual vector.
+    value, is b |u_m|, with the norm b of the last residual vector.
 
     Single vectors find one vector only of a repeated singular value. So small residuals are
     followed by one more cycle, from a random vector; the run ends if that finds no larger singular

@@ -123,8 +123,7 @@ class PymanoptSteepestDescent(Pymanopt):
     """Pymanopt's SteepestDescent, with a backtracking line search.
 
     It uses cost and gradient of the instance, or works on subspaces for symmetric Tucker
-    decomposition. It is re-run with growing ``max_iterations``; each point of the trace has the
-    time of its own run. The line search compares values, and stalls if their difference is
+    decomposition. The line search compares values, and stalls if their difference is
     rounding. From a random start Tucker runs may end far from the optimum.
 
     Notes

@@ -50,10 +50,8 @@ class BranchState(State):
 class SparsePCAExact(CardinalitySolver[BranchState]):
     """The sparse component of largest variance, by branch and bound.
 
-    A step takes the node with the largest bound, and branches on its free feature with the largest
-    entry in the leading eigenvector. It ends if no node has a bound above the best support.
-    Further components come from deflated data, A <- A - z (z'A), each exact; together they need
-    not be.
+    A step branches on the node with the largest bound. Further components come from deflated data,
+    A <- A - z (z'A), each exact; together they need not be.
 
     With more than 100 features, those that no better support has are excluded first. In row i of
     the largest loading x'Sx is at most the sum of |S_ij| over the support: rows of small sums have

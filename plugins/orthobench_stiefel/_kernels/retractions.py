@@ -123,7 +123,7 @@ def _divided(Y: Array, L: Array) -> Array:
 class CayleyCurve:
     """The curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X with the skew A = GX' - XG'.
 
-    Its points have orthonormal columns, and Y'(0) = -AX. If 2p < n the system has size 2p (Wen and
+    If 2p < n the system has size 2p (Wen and
     Yin, Lemma 4): Y(t) = X - t U (I + t V'U / 2)⁻¹ V'X with U = [G, X] and V = [X, -G].
 
     Parameters

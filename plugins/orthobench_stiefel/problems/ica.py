@@ -74,7 +74,7 @@ class ICA(OrthogonalGroup):
     centred and whitened by C^(-1/2), C their covariance. The objective is sum_j mean(y_j⁴) for Y =
     ZU, the kurtosis contrast, negated if the sources have heavy tails.
 
-    The optimum for finitely many samples is unknown: the reference is the local minimum that
+    The reference is the local minimum that
     rotations reach from the true unmixing. ``amari_distance`` of U from the true unmixing does not
     vanish with the gap.
 

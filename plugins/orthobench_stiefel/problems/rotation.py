@@ -66,8 +66,7 @@ class WeightRotation(Stiefel):
     Q'H/sqrt(n), H a Hadamard matrix, so that n is a power of two.
 
     With ``outliers`` the entries of W have that distribution, and that number of random columns is
-    twelve times as large. Then ``objective_gap`` is the kurtosis above a bound that no rotation
-    need attain.
+    twelve times as large. Then the bound need not be attained.
 
     References
     ----------

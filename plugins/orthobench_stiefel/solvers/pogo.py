@@ -52,8 +52,7 @@ class PogoState(Iterate):
 class POGO(FieldDescent[PogoState]):
     """M = X - t (G X'X - XG'X)/2, then X <- M + normal (M - MM'M).
 
-    The gradient is half of the canonical one. With normal = 1/2 the second half is one
-    Newton-Schulz step, which leaves a defect of O(t⁴|G|⁴). The method breaks down if M has
+    With normal = 1/2 a step leaves a defect of O(t⁴|G|⁴). The method breaks down if M has
     singular values near sqrt(3); ``safe_step`` bounds t so that |M'M - I| <= 1/2. With
     ``best_normal`` the weight minimizes the defect, a quartic polynomial; the authors' code takes
     the real part of a root.
