@@ -168,7 +168,7 @@ def loadings_parameter() -> Any:
     return parameter(
         "filled",
         choices=("filled", "thresholded"),
-        help="Z in the pattern found: what explains most variance, or AU less the penalty",
+        help="in the pattern found: those of largest variance, or AU less the penalty",
     )
 
 

@@ -55,7 +55,7 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
     the slices of a tensor. The refinement is that of `polar-power`, weighted.
     """
 
-    trials: int = parameter(3, help="most random contractions, of which the best is kept", low=1)
+    trials: int = parameter(3, help="maximum number of random contractions", low=1)
     refinements: int = parameter(1, help="power iterations on all factors afterwards", low=0)
 
     converges: ClassVar[bool] = True

@@ -85,15 +85,13 @@ class Pymanopt(Rerun[ManifoldOracle]):
 
     start: str = parameter(
         "hoevd",
-        help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
-        "common random start; on the Stiefel manifold always the latter",
+        help="first basis of a Tucker decomposition: of the unfolding, or the common random start",
         choices=("hoevd", "random"),
     )
     tolerance: float = parameter(
         1e-12,
         low=0.0,
-        help="norm of the gradient to end at, relative to F, or on the Stiefel "
-        "manifold to the matrix of partial derivatives at the start",
+        help="norm of the gradient to end at, over F, or on the Stiefel manifold over that of G",
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:

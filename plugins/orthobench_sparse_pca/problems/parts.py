@@ -16,7 +16,7 @@ SCALINGS = ("standardized", "centred")
 """Values of the parameter ``scaling``: see `scaled`."""
 
 SCALING_HELP = "every feature to mean 0 and variance 1, or to mean 0 only"
-CARDINALITY_HELP = "non-zero loadings asked for; none: as many as each solver's own penalty leaves"
+CARDINALITY_HELP = "number of non-zero loadings; none: by the penalty of each solver"
 
 Rows: TypeAlias = NDArray[np.intp]
 """Indices of rows or columns."""

@@ -48,7 +48,7 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
     all blocks at once and the final iterations are this project's.
     """
 
-    block: int = parameter(30, help="most features of a block", low=1, high=100)
+    block: int = parameter(30, help="maximum number of features of a block", low=1, high=100)
 
     most: ClassVar[float] = MOST
     too_many: ClassVar[str] = TOO_MANY

@@ -60,7 +60,7 @@ class GeoSPCA(CardinalitySolver[GeoState]):
         0.0, help="variance that components may leave of a support", unit="that of the data",
         low=0.0, below=1.0,
     )  # fmt: skip
-    cuts: int = parameter(1000, help="most supports", low=1)
+    cuts: int = parameter(1000, help="maximum number of supports", low=1)
 
     name: ClassVar[str] = "geospca"
     source: ClassVar[str] = "Bertsimas and Kitane 2023, Algorithm 2"

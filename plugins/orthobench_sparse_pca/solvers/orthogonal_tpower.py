@@ -103,8 +103,8 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     constraint: str = parameter(
         "orthogonal", help="what components are driven to be", choices=("orthogonal", "disjoint")
     )
-    rounds: int = parameter(200, help="most rounds", low=1)
-    inner: int = parameter(100, help="most iterations of a component in a round", low=1)
+    rounds: int = parameter(200, help="maximum number of rounds", low=1)
+    inner: int = parameter(100, help="maximum of iterations for a component in a round", low=1)
     tolerance: float = parameter(1e-4, help="violation that is allowed", above=0.0)
 
     name: ClassVar[str] = "tpower-orthogonal"

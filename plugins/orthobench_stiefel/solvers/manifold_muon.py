@@ -58,7 +58,7 @@ class ManifoldMuon(SpectralDescent[Iterate]):
 
     dual: str = parameter("ascent", choices=("ascent", "admm"), help="how the dual is solved")
     dual_step: float | None = parameter(None, above=0.0, help="dual step, or weight of ADMM")
-    dual_steps: int = parameter(100, low=1, help="most dual steps")
+    dual_steps: int = parameter(100, low=1, help="maximum number of dual steps")
     relative: bool = parameter(True, help="dual step in units of the singular values of G")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> Iterate:

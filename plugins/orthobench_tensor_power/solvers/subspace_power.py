@@ -90,7 +90,7 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
     one wrong component spoils all that follow.
     """
 
-    starts: int = parameter(3, help="most random starts for a component", low=1)
+    starts: int = parameter(3, help="maximum number of starts for a component", low=1)
     tolerance: float = parameter(
         1e-13, help="distance that x moves in the last iteration", low=1e-15, below=1.0
     )
