@@ -71,8 +71,8 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
 
     References
     ----------
-    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, *Tensor decompositions for learning latent
-    variable models*, Algorithm 1.
+    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, "Tensor decompositions for learning latent
+    variable models", Algorithm 1.
     """
 
     restarts: int = parameter(30, help="starts for each factor", low=1)
