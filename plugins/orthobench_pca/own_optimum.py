@@ -1,4 +1,4 @@
-"""A run's last point as the optimum, shown by one pass."""
+"""A run's last point as the optimum."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST = 5e9
 """Minimum number of multiplications for the covariance."""
 
 SAMPLED, PROBES = 20, 3
-"""Sampled rows for each column, and number of their leading directions to multiply."""
+"""Sampled rows for each column, and number of directions to multiply."""
 
 INVARIANT = 1e-12
 """Largest relative error of the optimum that a residual may allow."""

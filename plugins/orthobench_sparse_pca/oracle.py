@@ -188,8 +188,7 @@ def settled(solver: AnySolver, problem: AnyProblem, name: str) -> str | None:
 class SparsePCA(Problem[SparsePCAOracle]):
     """Base of the problems of this family, with parameters m and cardinality.
 
-    With a cardinality solvers are compared by what they deliver at it, otherwise at levels of
-    density.
+    Without a cardinality solvers are compared at levels of density.
     """
 
     family: ClassVar[str] = "sparse PCA"

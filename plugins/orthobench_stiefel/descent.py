@@ -1,4 +1,4 @@
-"""State and base classes of the methods: iterates, counted evaluations, and ends."""
+"""State and base classes of the methods."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Iterate(EndingState):
 
 
 class Descent(Solver[OracleT_contra, StateT]):
-    """Base of methods that begin at the common start and return the iterate."""
+    """Base of methods that begin at the common start."""
 
     def begun(self, oracle: ProductOracle) -> dict[str, Any]:
         """Return the start and the first `Iterate.factor`; check the batch."""

@@ -1,4 +1,4 @@
-"""Problems of canonical correlation analysis, and their base class."""
+"""Problems of canonical correlation analysis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generalized eigenvalue problems, and their base class."""
+"""Generalized eigenvalue problems."""
 
 from __future__ import annotations
 

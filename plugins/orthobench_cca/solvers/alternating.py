@@ -1,4 +1,4 @@
-"""Canonical correlation analysis by alternating least squares."""
+"""Alternating least squares."""
 
 from __future__ import annotations
 

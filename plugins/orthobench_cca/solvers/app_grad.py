@@ -1,4 +1,4 @@
-"""Stochastic canonical correlation analysis by augmented approximate gradients."""
+"""Augmented approximate gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Canonical correlation analysis by one singular value decomposition."""
+"""Canonical correlation by one singular value decomposition."""
 
 from __future__ import annotations
 

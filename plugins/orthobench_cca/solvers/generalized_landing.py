@@ -1,4 +1,4 @@
-"""Landing for X'BX = I, for a pencil and for mini-batches."""
+"""Landing for X'BX = I."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Canonical correlation analysis by a block Krylov method."""
+"""A block Krylov method."""
 
 from __future__ import annotations
 
@@ -148,7 +148,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     def _regressed(
         self, side: Centred, scores: Array, ridge: float, inverse: Array, root: Array | None
     ) -> Array:
-        """Return (S + ridge I)^-1 M'scores / N, by the factor or by conjugate gradients."""
         N = len(scores)
         rest = side.adjoint(scores) / N
         if root is not None:

@@ -1,4 +1,4 @@
-"""scikit-learn's canonical correlation analysis and partial least squares."""
+"""scikit-learn's CCA and PLSSVD."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FittedState(State):
 
 
 class Fitted(Solver[PairsOracle, FittedState]):
-    """Base: one fit, as its users call it. There is no ridge; that of the problem is ignored."""
+    """Base: one fit, without a ridge."""
 
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     converges: ClassVar[bool] = True

@@ -132,10 +132,7 @@ def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, pa
 
 @kernel
 def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
-    """Set the grid to f at equally spaced angles of the period, and return their number.
-
-    It is finer for few rows, and for values that show several or narrow maxima, or hardly differ.
-    """
+    """Set the grid to f at equally spaced angles, finer for few rows or several maxima."""
     longest, first = evaluate_four(x, y, n, gamma, 0, grid), grid[:GRID]
     flat = first.min() > FLAT * first.max()
     passes = 4 if n <= FEW_ROWS else 2 if n < MANY_ROWS or flat else 1
@@ -189,7 +186,6 @@ def _climb_grid(x: Array, y: Array, n: int, gamma: float, grid: Array, count: in
 def _climb_rows(
     x: Array, y: Array, first: int, last: int, n: int, gamma: float, peak: _Peak, radius: float
 ) -> _Peak:
-    """Climb from the best angle that rotates one of the rows onto an axis, if above `peak`."""
     best = peak
     for k in range(first, last):
         r = np.hypot(x[k], y[k])

@@ -1,4 +1,4 @@
-"""Sparse PCA with as many components as samples, by Givens rotations."""
+"""Sparse PCA with as many components as samples."""
 
 from __future__ import annotations
 

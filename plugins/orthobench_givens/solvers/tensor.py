@@ -1,4 +1,4 @@
-"""Orthogonal tensor decomposition by Givens rotations of a maintained tensor."""
+"""Tensor decomposition by Givens rotations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Limits: TypeAlias = tuple[float, float, int]
 """Limits of `packed_tensor.try_pairs`."""
 
 ANGLE_FLOPS = 225
-"""Approximate flops of one best angle: the roots of a cubic, three values, a Newton step."""
+"""Approximate flops of one best angle."""
 
 ROUNDING = 1e-14
 """Gain, relative to |T|, below which it is rounding."""

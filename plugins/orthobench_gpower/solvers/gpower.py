@@ -1,4 +1,4 @@
-"""The generalized power method for sparse PCA: greedy or block, l1 or l0 penalty."""
+"""The generalized power method for sparse PCA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symmetric decompositions of pyttb and TensorLy, made orthonormal."""
+"""Decompositions of pyttb and TensorLy, made orthonormal."""
 
 from __future__ import annotations
 

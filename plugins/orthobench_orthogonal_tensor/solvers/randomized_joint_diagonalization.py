@@ -1,4 +1,4 @@
-"""Factors as the eigenvectors of random contractions, refined by one power iteration on all."""
+"""Randomized joint diagonalization."""
 
 from __future__ import annotations
 

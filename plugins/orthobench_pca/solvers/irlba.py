@@ -1,4 +1,4 @@
-"""Lanczos bidiagonalization, restarted with Ritz vectors."""
+"""Lanczos bidiagonalization."""
 
 from __future__ import annotations
 

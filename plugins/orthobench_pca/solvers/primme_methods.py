@@ -1,4 +1,4 @@
-"""Principal components by PRIMME, each called once."""
+"""Principal components by PRIMME."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Principal components by scipy's Lanczos and LOBPCG iterations."""
+"""Principal components by scipy."""
 
 from __future__ import annotations
 

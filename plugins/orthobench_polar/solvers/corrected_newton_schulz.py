@@ -1,4 +1,4 @@
-"""Spectral powers by Newton-Schulz and a polynomial of A'A."""
+"""Newton-Schulz and a polynomial of A'A."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roots by the coupled Newton-Schulz iteration, by products of matrices."""
+"""Roots by the coupled Newton-Schulz iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spectral powers by one decomposition, and polar factors of scipy and PyTorch."""
+"""Powers by one decomposition, and polar factors of libraries."""
 
 from __future__ import annotations
 

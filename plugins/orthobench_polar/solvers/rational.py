@@ -1,4 +1,4 @@
-"""Rational iterations: few steps with factorizations, to full precision."""
+"""Rational iterations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base of the problems of sparse PCA: random splits, scaling, checks."""
+"""Base of the problems of sparse PCA."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def check_components(m: int, d: int, samples: int) -> None:
 
 
 def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Return the rows of a random training part, and of a test part of `held_out` rows."""
+    """Return the rows of a random training part and test part."""
     order = rng.permutation(n)
     return np.sort(order[held_out:]), np.sort(order[:held_out])
 

@@ -1,4 +1,4 @@
-"""Sparse components by block diagonalization of a thresholded covariance."""
+"""Sparse components by blocks of a covariance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GeoSPCA: all components on one support, by a binary linear program with cuts."""
+"""GeoSPCA: all components on one support."""
 
 from __future__ import annotations
 

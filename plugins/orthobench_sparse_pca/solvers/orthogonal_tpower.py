@@ -1,4 +1,4 @@
-"""Truncated power iterations for several orthogonal components."""
+"""Truncated power iterations for orthogonal components."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse PCA by scikit-learn: dictionary learning on the transposed data."""
+"""Sparse PCA by scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNIT = "the norm of the longest row of the data, from which on all loadings are 
 
 
 class Sparse(Rerun[SparsePCAOracle]):
-    """Base of scikit-learn's sparse PCA, re-run with growing numbers of iterations."""
+    """Base of scikit-learn's sparse PCA."""
 
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 

@@ -1,4 +1,4 @@
-"""The truncated power method: components of a given number of non-zero loadings."""
+"""The truncated power method."""
 
 from __future__ import annotations
 
@@ -114,7 +114,6 @@ class TPower(CardinalitySolver[TPowerState]):
 
 
 def _begin(state: TPowerState) -> None:
-    """Begin a component at the feature of largest variance; without any all have converged."""
     variances = np.einsum("ij,ij->i", state.A, state.A)
     longest = np.array([np.argmax(variances)])
     state.work.flops += 2 * state.A.size

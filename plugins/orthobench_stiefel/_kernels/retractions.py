@@ -20,7 +20,7 @@ from orthobench_stiefel.descent import size_of
 Retraction: TypeAlias = Callable[[Any, Any], tuple[Any, int]]
 
 WIDE = 32
-"""Number of columns from which Q factors are made by products of matrices."""
+"""Minimum number of columns for Q factors by products of matrices."""
 
 CLOSE = 1e-8
 """|Y'Y - I| from which one Newton-Schulz iteration reaches double precision."""

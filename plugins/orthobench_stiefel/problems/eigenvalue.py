@@ -1,4 +1,4 @@
-"""A nonlinear eigenvalue problem: the discretized Kohn-Sham energy in one dimension."""
+"""The discretized Kohn-Sham energy in one dimension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Your own matrices in .npy files: functions of orthonormal columns, or of a rotation."""
+"""Your own matrices in .npy files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from orthobench_stiefel.problems.procrustes import LeastSquaresOracle, multiplie
 from orthobench_stiefel.problems.rotation import KurtosisOracle, Rounding
 
 STARTS = 3
-"""Number of starts of Jacobi rotations: eigenvectors of random combinations of matrices."""
+"""Number of starts of Jacobi rotations."""
 
 LARGEST = 1e70
 """Maximum of the largest entry and of its inverse, for finite fourth powers."""

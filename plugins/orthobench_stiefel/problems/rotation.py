@@ -1,4 +1,4 @@
-"""Rotations of activations that remove outliers before rounding to four bits."""
+"""Rotations of activations before rounding to four bits."""
 
 from __future__ import annotations
 
@@ -116,12 +116,7 @@ class WeightRotation(Stiefel):
 
 @dataclass(frozen=True)
 class Rounding:
-    """The error of rounding WX to four bits, for the judge.
-
-    Attributes
-    ----------
-    W : ndarray, shape (rows, n)
-    """
+    """The error of rounding WX to four bits, W (rows, n)."""
 
     W: Array
 

@@ -1,4 +1,4 @@
-"""Constraint dissolving: an exact penalty, here minimized by L-BFGS."""
+"""Constraint dissolving."""
 
 from __future__ import annotations
 

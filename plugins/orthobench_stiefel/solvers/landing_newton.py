@@ -1,4 +1,4 @@
-"""Newton's method that lands on the Stiefel manifold."""
+"""Landing with Newton steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manifold Muon: steepest tangent directions in the spectral norm, by a dual."""
+"""Manifold Muon."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def dual_ascent(X: Array, G: Array, rate: float, most: int, unit: float) -> tupl
 
 
 def dual_admm(X: Array, G: Array, rate: float, most: int, unit: float) -> tuple[Array, int, int]:
-    """Return A by alternating directions, with the parameters and results of `dual_ascent`."""
+    """Return A by alternating directions, as `dual_ascent`."""
     n, p = G.shape
     weight = rate / unit
     L = -off_tangent(X, G) / 4

@@ -1,4 +1,4 @@
-"""POGO: a gradient step and one Newton-Schulz step back towards the manifold."""
+"""POGO."""
 
 from __future__ import annotations
 

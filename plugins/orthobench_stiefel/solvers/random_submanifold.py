@@ -33,7 +33,7 @@ from orthobench_stiefel.descent import (
 )
 
 COVER = 4
-"""Number of draws of r coordinates, times (n/r)², that cover nearly every pair."""
+"""Number of draws, times (n/r)², that cover nearly every pair."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -27,10 +27,10 @@ from orthobench_stiefel.descent import (
 )
 
 RECENT = 5
-"""Number of short Barzilai-Borwein steps of which the adaptive rule takes the minimum."""
+"""Number of short steps of which the adaptive rule takes the minimum."""
 
 STEEP = 0.3
-"""Ratio of the short and the long step below which the adaptive rule takes a short one."""
+"""Ratio of short to long step below which the adaptive rule takes a short one."""
 
 TURNING = 8.0
 """Weight of X skew(X'G) in the turning metric; Euclidean 1, canonical 2."""

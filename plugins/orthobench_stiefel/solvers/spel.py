@@ -1,4 +1,4 @@
-"""SPEL: spectral steepest descent by two polar factors a step."""
+"""SPEL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimizers of torch for orthonormal columns: geoopt, POGO and parametrizations."""
+"""Optimizers of torch: geoopt, POGO and parametrizations."""
 
 from __future__ import annotations
 

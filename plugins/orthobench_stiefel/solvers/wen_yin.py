@@ -1,4 +1,4 @@
-"""Wen and Yin's method: a Cayley curve with Barzilai-Borwein steps."""
+"""Wen and Yin's method."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orthobench_stiefel._kernels.retractions import CayleyCurve
 from orthobench_stiefel.descent import Descent, Iterate, relative_parameter
 
 WINDOW = 5
-"""Number of steps over which changes of X and of the cost are averaged."""
+"""Number of steps over which changes are averaged."""
 
 TRIALS = 5
 """Trial of a line search that the authors accept in any case."""

@@ -1,4 +1,4 @@
-"""The simultaneous power iteration: all factors at once, made orthogonal by the polar factor."""
+"""The simultaneous power iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The subspace power method: components from the span of their powers, one after the other."""
+"""The subspace power method."""
 
 from __future__ import annotations
 

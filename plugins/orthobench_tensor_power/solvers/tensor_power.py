@@ -1,4 +1,4 @@
-"""The robust tensor power method: one factor after the other, with restarts and deflation."""
+"""The robust tensor power method."""
 
 from __future__ import annotations
 
