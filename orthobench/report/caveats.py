@@ -83,7 +83,7 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def cut(entries: Sequence[SolverResult]) -> list[str]:
-    """Return how many runs of which solvers a limit cut."""
+    """Return the solvers with runs that a limit or the budget cut, and the number of these runs."""
     limits = [
         (clean(e.solver), [r.stop.limit for t in e.trials for r in t.records if r.stop.limit])
         for e in entries
@@ -91,8 +91,15 @@ def cut(entries: Sequence[SolverResult]) -> list[str]:
     parts = [
         f"{solver} {plural(len(own), 'run')}, after {max(own):g} s" for solver, own in limits if own
     ]
+    ended = [
+        f"{clean(e.solver)} {plural(count, 'run')}"
+        for e in entries
+        if (count := sum(r.stop.outlasted for t in e.trials for r in t.records))
+    ]
     what = "cut by a limit and not counted; run again, or with a longer --timeout"
-    return [f"{what}: {listed(parts, len(parts))}"] if parts else []
+    lines = [f"{what}: {listed(parts, len(parts))}"] if parts else []
+    what = "cut in a call that outlasts the budget, with the value before it"
+    return lines + ([f"{what}: {listed(ended, len(ended))}"] if ended else [])
 
 
 def conduct(entries: Sequence[SolverResult]) -> list[str]:

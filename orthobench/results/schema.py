@@ -21,8 +21,8 @@ APPLICATION = 0x6F_72_74_68
 VERSION = 6
 """Version of the tables below, in SQLite's user_version."""
 
-PAGE_BYTES = 32_768
-"""SQLite's page size in bytes: blocks of traces, of 0.5 to 2 kB each, leave 2 % of it unused."""
+PAGE_BYTES = 8192
+"""SQLite's page size in bytes: every table has a page, and blocks of traces leave 5 % unused."""
 
 LARGEST = 64 * 2**20
 """Maximum size of one value in a store, in bytes; no trace or exhibit is larger."""

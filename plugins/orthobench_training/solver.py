@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from orthobench_kit.polar import gram, polynomial
-from orthobench_polar.coefficients import JORDAN
+from orthobench_polar.coefficients import SCHEDULES
 
 from orthobench.contract import Array, Solution, Solver, State, flops, parameter
 from orthobench_training.oracle import TrainingOracle
@@ -95,14 +95,14 @@ class SummedGradients(TrainingSolver):
         return state.momenta[i]
 
 
-def orthogonalized(M: Array) -> tuple[Array, int]:
-    """Return Muon's polar factor, five steps of Jordan's polynomial, and its flops."""
+def orthogonalized(M: Array, coefficients: str = "jordan") -> tuple[Array, int]:
+    """Return Muon's polar factor, five steps of a schedule, and its flops."""
     wide = M.shape[0] < M.shape[1]
     X = M.T if wide else M
     n, p = X.shape
     X = X / max(float(np.linalg.norm(X)), float(np.finfo(np.float64).tiny))
-    for _ in range(POLYNOMIALS):
-        X = X @ polynomial(gram(X), JORDAN)[0]
+    for number in range(POLYNOMIALS):
+        X = X @ polynomial(gram(X), SCHEDULES[coefficients].at(number))[0]
     done = 3 * n * p + POLYNOMIALS * (2 * flops.gemm(n, p, p) + flops.gemm(p, p, p) + 5 * p * p)
     return (X.T if wide else X), done
 

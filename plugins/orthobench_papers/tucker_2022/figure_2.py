@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def least(found: Sequence[Measurement], text: str) -> Measurement:
     """Return the minimum of several measurements, with one verdict."""
     lowest = min(found, key=lambda one: one.value)
     verdict = together(found).verdict
-    return Measurement(verdict, lowest.value, lowest.interval, f"{text} {lowest.text}")
+    return replace(lowest, verdict=verdict, text=f"{text} {lowest.text}")
 
 
 def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement:
