@@ -168,7 +168,7 @@ def loadings_parameter() -> Any:
     return parameter(
         "filled",
         choices=("filled", "thresholded"),
-        help="Z in the pattern found: what explains most variance, or AU less the penalty",
+        help="in the pattern found: those of largest variance, or AU less the penalty",
     )
 
 
@@ -188,8 +188,7 @@ def settled(solver: AnySolver, problem: AnyProblem, name: str) -> str | None:
 class SparsePCA(Problem[SparsePCAOracle]):
     """Base of the problems of this family, with parameters m and cardinality.
 
-    With a cardinality solvers are compared by what they deliver at it, otherwise at levels of
-    density.
+    Without a cardinality solvers are compared at levels of density.
     """
 
     family: ClassVar[str] = "sparse PCA"
