@@ -30,11 +30,8 @@ def plugin() -> None:
 @click.option("--ci", type=click.Choice(("github", "gitlab")), help="Also write a gate: a small "
               "suite, and files that compare each change with its target.")  # fmt: skip
 @click.option("--author", help="Name this author.  [default: the user of git]")
-@click.option(
-    "--family",
-    default="stochastic-pca",
-    help="Write a solver of this family, or of a new one: own.",
-)
+@click.option("--family", default="stochastic-pca",
+              help="Write a solver of this family, or of a new one: own.")  # fmt: skip
 @click.option("--from-benchopt", "benchmark", type=FOLDER, help="Port the benchmark of benchopt in "
               "this folder, after which NAME is called by default.")  # fmt: skip
 def new(name: str | None, folder: Path | None, ci: str | None, author: str | None,

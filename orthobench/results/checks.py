@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from orthobench.harness.stopping import Target
-from orthobench.harness.trace import is_number
+from orthobench.harness.trace import fits_store
 from orthobench.results.runs import HERE, Imported
 from orthobench.tools.machine import Load
 
@@ -40,7 +40,7 @@ def _need(good: bool, what: str, value: Any) -> None:
 def scalars(value: Any, what: str) -> Mapping[str, Any]:
     """Return single values by name."""
     good = isinstance(value, dict) and all(
-        one is None or isinstance(one, (str, float)) or is_number(one) for one in value.values()
+        one is None or isinstance(one, (str, float)) or fits_store(one) for one in value.values()
     )
     _need(good, f"{what} are not single values by name", value)
     return dict(value)
@@ -65,7 +65,7 @@ def settings(value: Any) -> Mapping[str, Any]:
     """Return the settings of a cell."""
     _need(isinstance(value, dict), "the settings are not values by name", value)
     limits = scalars(value.get("budget"), "the budget")
-    _need(all(map(is_number, limits.values())), "the budget is not of numbers", limits)
+    _need(all(map(fits_store, limits.values())), "the budget is not of numbers", limits)
     texts(value.get("versions"), "the versions")
     texts(value.get("imported") or {}, "the facts about another harness")
     until, measure = value.get("until") or {"metric": ""}, value.get("measure", "")
@@ -82,7 +82,7 @@ def imported(settings: Mapping[str, Any]) -> Imported:
 
 def levels(value: Any) -> tuple[Target, ...]:
     """Return the levels of a plan."""
-    good = all(isinstance(metric, str) and is_number(most) for metric, most in value)
+    good = all(isinstance(metric, str) and fits_store(most) for metric, most in value)
     _need(good, "the levels are not metrics with numbers", value)
     return tuple(Target(metric, most) for metric, most in value)
 
@@ -122,6 +122,6 @@ def load(text: str | None) -> tuple[Load, Load] | None:
         return None
     before, after = (Load(*one[:2]) for one in document(text))
     for one in (before, after):
-        good = all(x is None or is_number(x) for x in one) and one.processors > 0
+        good = all(x is None or fits_store(x) for x in one) and one.processors > 0
         _need(good, "its load is not of numbers", text)
     return before, after

@@ -1,4 +1,7 @@
-"""Claims of the papers whose methods come with orthobench."""
+"""Claims of the papers whose methods come with orthobench.
+
+The sentences of a claim are in the .toml file of its paper, with the name of its check.
+"""
 
 from __future__ import annotations
 

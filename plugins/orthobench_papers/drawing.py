@@ -19,8 +19,6 @@ def over_seeds(
 
     Parameters
     ----------
-    label : str
-        The label in the legend.
     x : array_like, shape (m,)
     values : sequence of ndarray
         One array for each x, with one entry for each seed.

@@ -61,7 +61,6 @@ def off_tangent(X: Array, A: Array) -> float:
 def tangency(
     evidence: Evidence, scale: float, high: float, parameters: Mapping[str, Any]
 ) -> Measurement:
-    """Check how far directions are from tangent."""
     rows = {}
     for name, (n, p) in shapes(evidence).items():
         pairs = [pair(n, p, seed, scale) for seed in evidence.seeds[:2]]
@@ -71,7 +70,6 @@ def tangency(
 
 
 def steepest(evidence: Evidence) -> Measurement:
-    """Compare the gain of the direction with that of the projected one."""
     rows = {}
     for name, (n, p) in shapes(evidence).items():
         found = []
@@ -90,7 +88,6 @@ def gain(X: Array, G: Array, A: Array) -> float:
 
 
 def faster(evidence: Evidence, rival: Mapping[str, Any]) -> Measurement:
-    """Check that ADMM takes at most half of the dual steps."""
     n, p = evidence.sized((512, 128), (128, 32))
     found = []
     for seed in evidence.seeds[:2]:

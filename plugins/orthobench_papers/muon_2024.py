@@ -38,7 +38,6 @@ def nearest(
     precision: str,
     high: float,
 ) -> Measurement:
-    """Check that all singular values are within `high` of 1."""
     chosen = polynomials(coefficients, steps)
     rows = {
         name: always_within(
@@ -51,7 +50,6 @@ def nearest(
 
 
 def spread(evidence: Evidence) -> Measurement:
-    """Compare the singular values with a uniform distribution by the largest difference."""
     found = []
     for A in drawn(gaussian(128, 64), evidence, 10):
         values = np.sort(np.linalg.svd(newton_schulz(A, polynomials("jordan", 5)))[1])
@@ -60,7 +58,6 @@ def spread(evidence: Evidence) -> Measurement:
 
 
 def stable(evidence: Evidence) -> Measurement:
-    """Measure the gain that rounding costs."""
     rows, chosen = {}, polynomials("jordan", 5)
     for name, draw in (TALL | OTHERS | {"scaled columns": scaled_columns(128, 64)}).items():
         found = []

@@ -47,7 +47,6 @@ def defect(R: Array) -> float:
 def in_sizes(
     evidence: Evidence, found: Callable[[Array], float], low: float, high: float, text: str
 ) -> Measurement:
-    """Check limits of a quantity for each spectral norm of Q."""
     rows = {
         f"|Q| = {size:g}": always_within(
             [found(skew(size, seed)) for seed in evidence.seeds[:3]], low=low, high=high

@@ -24,7 +24,6 @@ UNUSUAL: dict[str, Draw] = {
 
 
 def saves_a_step(evidence: Evidence, draws: dict[str, Draw], metric: str) -> Measurement:
-    """Check that four steps after scaling are as good as Muon's five."""
     rows = {}
     for name, draw in draws.items():
         ratios = [
@@ -37,7 +36,6 @@ def saves_a_step(evidence: Evidence, draws: dict[str, Draw], metric: str) -> Mea
 
 
 def floor(evidence: Evidence, draws: dict[str, Draw], high: float) -> Measurement:
-    """Check the distance that remains after many steps."""
     rows = {
         name: always_within(
             [

@@ -78,7 +78,6 @@ def _distinct(values: Array) -> tuple[Array, Array]:
 
 
 def always_finds(evidence: Evidence, printed: bool) -> Measurement:
-    """Check that Algorithm 2 finds the shift for every iterate of MSG."""
     steps = evidence.sized(STEPS, STEPS, 100)
     shares = [
         float(np.mean([finds(*spectrum, K, printed) for spectrum in spectra(seed, steps)]))

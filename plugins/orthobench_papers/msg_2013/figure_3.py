@@ -26,7 +26,6 @@ def ends_at(
     ks: tuple[int, ...] = KS,
     suite: str = SUITE,
 ) -> Measurement:
-    """Check the final suboptimality of methods over another's, for each k."""
 
     def end(solver: str, k: int) -> Measurement:
         pair = (solver, other)

@@ -77,7 +77,6 @@ def _root(rising: Callable[[float], float], low: float, high: float) -> float:
 
 
 def agrees(evidence: Evidence, solver: str, step: Step, **parameters: Any) -> Measurement:
-    """Check that the steps of a solver are those of the reference."""
     seeds = evidence.seeds[: evidence.sized(10, 3)]
     steps = evidence.sized(STEPS, STEPS, 20)
     found = [_deviation(solver, step, seed, steps, **parameters) for seed in seeds]

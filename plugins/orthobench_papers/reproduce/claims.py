@@ -50,13 +50,15 @@ _COUNTED = {
 class Measurement:
     """The measurement of a check: a value, NaN if there is none, and its interval over seeds.
 
-    The interval has 95 % unless `text`, the meaning of the value, says otherwise.
+    The interval has 95 % unless `text`, the meaning of the value, says otherwise. The claim holds
+    if the value is within `bounds`.
     """
 
     verdict: Verdict
     value: float = math.nan
     interval: tuple[float, float] = (math.nan, math.nan)
     text: str = ""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
 
 
 class Evidence(Protocol):

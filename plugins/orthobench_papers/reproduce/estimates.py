@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +36,7 @@ def median_within(
         A description of the values, also below.
     """
     median, ends = float(quantiles(values, 0.5)), interval(values)
-    return Measurement(decided(ends, low, high), median, ends, text)
+    return Measurement(decided(ends, low, high), median, ends, text, (low, high))
 
 
 def mean_within(
@@ -49,7 +50,7 @@ def mean_within(
     error = float(array.std(ddof=1)) / math.sqrt(len(array))
     mean, half = float(array.mean()), student_quantile(0.975, len(array) - 1) * error
     ends = (mean - half, mean + half)
-    return Measurement(decided(ends, low, high), mean, ends, text)
+    return Measurement(decided(ends, low, high), mean, ends, text, (low, high))
 
 
 def ratio_within(
@@ -72,7 +73,7 @@ def share_within(
     found = binomtest(int(np.sum(hits)), len(hits))
     ends = found.proportion_ci(0.95, method="wilson")
     share, bounds = float(found.statistic), (float(ends.low), float(ends.high))
-    return Measurement(decided(bounds, low, high), share, bounds, text)
+    return Measurement(decided(bounds, low, high), share, bounds, text, (low, high))
 
 
 def always_within(
@@ -90,7 +91,8 @@ def always_within(
     inside = finite and low <= ends[0] and ends[1] <= high
     above = not finite or math.isinf(low) or ends[1] - high > low - ends[0]
     value = ends[1] if above else ends[0]
-    return Measurement(Verdict.HOLDS if inside else Verdict.FAILS, value, ends, text)
+    verdict = Verdict.HOLDS if inside else Verdict.FAILS
+    return Measurement(verdict, value, ends, text, (low, high))
 
 
 def together(measurements: Sequence[Measurement], text: str = "") -> Measurement:
@@ -98,4 +100,4 @@ def together(measurements: Sequence[Measurement], text: str = "") -> Measurement
     order = (Verdict.FAILS, Verdict.UNDECIDED, Verdict.UNTESTABLE, Verdict.HOLDS)
     worst = min(measurements, key=lambda m: order.index(m.verdict))
     each = "; ".join(f"{m.text}: {m.value:.3g}" for m in measurements)
-    return Measurement(worst.verdict, worst.value, worst.interval, text or each)
+    return replace(worst, text=text or each)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +20,9 @@ PAGE = "README.md"
 
 DPI = 100
 """Pixels per inch of the pictures; each is below 300 kB."""
+
+ORDER = (Verdict.FAILS, Verdict.UNDECIDED, Verdict.UNTESTABLE, Verdict.HOLDS)
+"""Order of the verdicts on a page."""
 
 SIGNS = {
     Verdict.HOLDS: "✓ holds",
@@ -59,11 +63,8 @@ def _page(
 ) -> Iterator[str]:
     yield f"# {paper.name}\n\n{paper.reference}\n"
     yield f"Of {len(checked)} claims, {listed(counts(checked))}.\n"
-    yield "| source | the paper says | printed | measured here | verdict |\n|---|---|---|---|---|"
-    for one in checked:
-        claim = one.claim
-        cells = (claim.source, claim.sentence, claim.printed, measured(one.measurement))
-        yield f"| {' | '.join(map(_cell, cells))} | {SIGNS[one.measurement.verdict]} |"
+    for verdict in ORDER:
+        yield from _table(verdict, [one for one in checked if one.measurement.verdict is verdict])
     if paper.notes:
         yield f"\n## What to know\n\n{paper.notes.strip()}"
     for source in dict.fromkeys([*(c.claim.source for c in checked), *(p.source for p in drawn)]):
@@ -71,8 +72,37 @@ def _page(
         for picture in drawn:
             if picture.source == source:
                 yield f"\n![{_cell(picture.caption)}]({picture.name}.png)\n\n*{picture.caption}*"
-        yield from (f"\n{_paragraph(one)}" for one in checked if one.claim.source == source)
+        for one in checked:
+            if one.claim.source == source:
+                yield f'\n<a id="{one.claim.name}"></a>\n{_paragraph(one)}'
     yield from _origin(paper, runs)
+
+
+def _table(verdict: Verdict, checked: Sequence[Checked]) -> Iterator[str]:
+    """Yield the claims with one verdict; the source of each links to its paragraph."""
+    if not checked:
+        return
+    yield f"\n## {SIGNS[verdict]}: {len(checked)}\n"
+    yield "| source | the paper says | printed | holds if | measured here |\n|---|---|---|---|---|"
+    for one in checked:
+        claim, measurement = one.claim, one.measurement
+        meaning = measurement.text.partition(":")[0] if measured(measurement) else ""
+        here = ", ".join(filter(None, (measured(measurement), meaning)))
+        cells = (claim.sentence, claim.printed, condition(measurement.bounds), here)
+        source = f"[{_cell(claim.source)}](#{claim.name})"
+        yield f"| {source} | {' | '.join(map(_cell, cells))} |"
+
+
+def condition(bounds: tuple[float, float]) -> str:
+    """Return the condition that a value is within bounds, as text."""
+    low, high = bounds
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    if math.isinf(high):
+        return f"at least {low:g}"
+    if math.isinf(low):
+        return f"at most {high:g}"
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def _paragraph(one: Checked) -> str:
