@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
@@ -68,7 +69,9 @@ def places() -> dict[str, str]:
     found: dict[str, str] = {}
     for folder in sys.path:
         for file in Path(folder).glob("*-info/entry_points.txt"):
-            text = file.read_text(encoding="utf-8", errors="replace")
+            text = ""
+            with suppress(OSError):
+                text = file.read_text(encoding="utf-8", errors="replace")
             group = text.partition(f"[{GROUP}]")[2].partition("\n[")[0]
             for line in group.splitlines():
                 name, _, place = (part.strip() for part in line.partition("="))
