@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -134,9 +134,10 @@ class Halving(Standing):
         workers : int
             Number of runs at once.
         """
-        if left <= 0 or (self.leader and left <= overhead):
-            return None
         most, shared = left - overhead, left * workers
+        if left <= 0 or (self.leader and most <= 0):
+            return None
+        ask = None
         if shared > FINALS * self.rules.total or self.leader is None:
             ask = (
                 self._look(shared, most, overhead, running, contenders=True)
@@ -144,10 +145,11 @@ class Halving(Standing):
                 or self._look(shared, most, overhead, running, contenders=False)
                 or self._to_the_end(most, running)
             )
-            if ask:
-                return ask
-        names = self._affordable(shared, overhead)
-        return next(self._fresh(names, most, overhead, running), None)
+        if ask is None:
+            names = self._affordable(shared, overhead)
+            ask = next(self._fresh(names, most, overhead, running), None)
+        # a run that stops in time is a result, one that the end of the race kills is none
+        return replace(ask, cap=min(ask.cap, most)) if ask and most > 0 else ask
 
     def _untried(self, left: float, overhead: float, running: Collection[Run]) -> NextRun | None:
         """Return the next first run: solvers in their order, then grids, the best solver first."""
