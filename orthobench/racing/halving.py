@@ -20,6 +20,7 @@ import numpy as np
 from orthobench.decide.rule import FREE, Decision, Evidence, Verdict, named_of
 from orthobench.racing.standing import BEHIND, FACTOR, FRESH, SURE, Standing, Trial
 from orthobench.stats.calls import calls_of
+from orthobench.stats.differences import Differences
 from orthobench.stats.noninferiority import FEWEST
 
 MOST = 10.0
@@ -89,15 +90,14 @@ class Halving(Standing):
             name: calls[name].costs([t.spent if t and len(t.values) else None for t in own])
             for name, own in trials.items()
         }
-        evidence = Evidence(
+        ends = Differences(
             {name: [t.end if t else math.nan for t in own] for name, own in trials.items()},
-            [self.gaps[s][0] for s in seeds],
-            calls,
-            [self.gaps[s][1] for s in seeds],
+            [self.gaps[seed][0] for seed in seeds],
+            [self.gaps[seed][1] for seed in seeds],
             {name: [t and t.values.tobytes() for t in own] for name, own in trials.items()},
-            any(t.certified for t in self.latest.values()),
         )
-        return evidence.decide(costs, self.rules.tolerance, self._cost)
+        certified = any(t.certified for t in self.latest.values())
+        return Evidence(ends, calls, certified).decide(costs, self.rules.tolerance, self._cost)
 
     @property
     def _cost(self) -> str:
