@@ -19,7 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.answers import CUT, compare, find, folded, opened, unmapped
+from orthobench.atlas.answers import (
+    CUT,
+    compare,
+    expected_order,
+    find,
+    folded,
+    opened,
+    unmapped,
+)
 from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.losses import (
     Losses,
@@ -35,7 +43,7 @@ from orthobench.decide.answer import Answer, answer, common
 from orthobench.decide.code import code_of
 from orthobench.decide.rule import STRICT, TOLERANCE
 from orthobench.decide.wording import factor_text
-from orthobench.errors import UsageError
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
@@ -46,6 +54,9 @@ from orthobench.tools.formatting import clean, plural
 
 BEYOND = 2.0
 """Factor between a size and all measured sizes from which on it is extrapolated."""
+
+REGRET, TAIL = 1.25, 2.0
+"""Maximum mean of the regret, and maximum 95 % quantile, of advice that needs no race."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,8 @@ class Advice:
         The lines that compute the result with `orthobench.solve`.
     stop : Stop
         The stop of the call: its own, or a number of samples of data that never end.
+    doubt : str
+        Why a race is the better answer; empty if advice is enough.
     """
 
     use: str
@@ -90,6 +103,7 @@ class Advice:
     solver: str
     code: str
     stop: Stop
+    doubt: str = ""
 
 
 def advise(
@@ -160,7 +174,35 @@ def advise(
         solver=label,
         code=code_of(problem, chosen, stop),
         stop=stop,
+        doubt=_doubt(found, rows, features),
     )
+
+
+def likely(problem: AnyProblem, instance: AnyInstance) -> list[tuple[str, dict[str, Any]]]:
+    """Return the order in which to try solvers on data: names and all parameters.
+
+    The first have the least expected time. The installed atlas answers; see `expected_order` for
+    a family or data that it does not know.
+
+    Raises
+    ------
+    DataError
+        If the data are unfit.
+    """
+    features = features_of(instance)
+    try:
+        atlas = opened(None, family=problem.family)
+        rows = _rows_of_kind(atlas, problem, instance, problem.family)
+    except OrthobenchError:
+        return expected_order(problem)
+    found = losses(rows, tolerance=STRICT if features.ordered else TOLERANCE)
+    if not found.solvers:
+        return expected_order(problem)
+    parameters = {row.solver: settings(row.solver_parameters) for row in rows}
+    return [
+        (found.solver_names[i], parameters[found.solvers[i]])
+        for i in np.argsort(found.expected(position_of(features), found.model))
+    ]
 
 
 def on_problem(
@@ -247,6 +289,18 @@ def _sentence(
             "check with a race"
         )
     return f"{text}."
+
+
+def _doubt(found: Losses, rows: Sequence[AtlasRow], features: Features) -> str:
+    """Return why a race is the better answer; empty if advice is enough."""
+    lost = found.held_out[found.model]
+    if _extrapolation(features, rows)[0] > 1:
+        return "the data are far from all that was measured"
+    if features.ordered:
+        return "the order of the rows may matter"
+    if mean_loss(lost) <= math.log(REGRET) and np.quantile(lost, 0.95) <= math.log(TAIL):
+        return ""
+    return "on similar problems of the atlas such advice is often wrong"
 
 
 def _extrapolation(features: Features, rows: Sequence[AtlasRow]) -> tuple[float, str]:

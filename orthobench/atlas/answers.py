@@ -56,8 +56,8 @@ NUMBERS = (
 """The meaning of the numbers of the table."""
 
 
-def opened(path: Path | None, rows: bool = True) -> Atlas:
-    """Return the atlas in a file, by default the one in the package; raises also as `read`.
+def opened(path: Path | None, rows: bool = True, family: str = "") -> Atlas:
+    """Return the atlas in a file, by default the one in the package; see `read`, whose errors too.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def opened(path: Path | None, rows: bool = True) -> Atlas:
             "no atlas came with this installation; name one with --atlas FILE, which "
             "`orthobench atlas STORE --out DIR` makes"
         )
-    return read(path or SHIPPED, rows)
+    return read(path or SHIPPED, rows, family)
 
 
 def compare(

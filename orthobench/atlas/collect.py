@@ -85,7 +85,14 @@ def _machine(part: Results) -> str:
 
 
 def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
-    """Yield the rows of one suite, each cell once: a run with checkpoints if a store has one."""
+    """Yield the rows of one suite, each cell once: a run with checkpoints if a store has one.
+
+    Raises
+    ------
+    UsageError
+        If two stores ran a problem with different budgets.
+    """
+    _check_budgets(parts)
     rows: dict[tuple[str, str, int], AtlasRow] = {}
     curves: dict[tuple[str, int], list[CostCurve]] = {}
     for part in parts:
@@ -101,6 +108,21 @@ def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
         start = max((curve.start for curve in same), default=math.nan)
         lowest = min((curve.lowest for curve in same), default=math.nan)
         yield replace(row, start=start, lowest=lowest)
+
+
+def _check_budgets(parts: Sequence[Results]) -> None:
+    first: dict[str, tuple[Results, str]] = {}
+    for part in parts:
+        for problem, runs in grouped(part.records, lambda run: run.problem.label).items():
+            budgets = {canonical(run.budget) for run in runs}
+            if len(budgets) > 1:
+                continue  # a race gives each run its own
+            other, budget = first.setdefault(problem, (part, *budgets))
+            if budgets != {budget}:
+                raise UsageError(
+                    f"the runs of {part.suite} on {problem} have other budgets in {other.path} "
+                    f"({budget}) than in {part.path} ({', '.join(budgets)}): leave one out"
+                )
 
 
 def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:

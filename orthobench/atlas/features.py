@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.problem import AnyInstance
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, check_rows
+from orthobench.tools.environment import limited
 
 MOST_ROWS = 4096
 """Maximum number of rows that are read."""
 
 MOST_ENTRIES = 2**22
 """Maximum number of their entries."""
+
+MOST_CHECKED = 2**28
+"""Maximum number of entries of a file in which all are checked to be finite."""
 
 EXTRA = 16
 """Oversampling of the random range (Halko, Martinsson and Tropp 2011), in columns."""
@@ -71,8 +76,17 @@ def features_of(instance: AnyInstance) -> Features:
     """Return the features of an instance, and rewind its oracle.
 
     A function on the manifold has no data, so only its sizes are known.
+
+    Raises
+    ------
+    DataError
+        If an entry is not finite; names its row.
     """
-    oracle = instance.oracle
+    with limited(1):  # more threads do not pay at these sizes
+        return _features_of(instance.oracle)
+
+
+def _features_of(oracle: Any) -> Features:
     oracle.rewind(np.random.default_rng(0))
     length = oracle.remaining()
     rows = int(length) if math.isfinite(length) and _draws(oracle) else 0
@@ -186,6 +200,10 @@ def _some_rows(matrix: Any, k: int) -> Array:
     """Return equally spaced rows of a matrix as a dense array."""
     rows, columns = matrix.shape
     most = max(k + 1, min(MOST_ROWS, MOST_ENTRIES // columns))
+    if isinstance(matrix, np.memmap) and matrix.size <= MOST_CHECKED:
+        what = f"{Path(str(matrix.filename)).name}: row"
+        for first in range(0, rows, most):
+            check_rows(np.asarray(matrix[first : first + most], np.float64), first, what=what)
     some = matrix[:: math.ceil(rows / most)]
     dense = some.toarray() if hasattr(some, "toarray") else some
     return np.asarray(dense, dtype=np.float64)

@@ -128,14 +128,13 @@ def nearer(positions: Array, logs: Array, shares: Array, position: Array) -> Arr
 
 def linear(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
     """Return losses that are linear in the features: a ridge regression for each solver."""
-    from sklearn.linear_model import Ridge
-
     known = np.isfinite(position) & np.isfinite(positions).all(axis=0)
-    if not known.any():
-        return single_best(positions, logs, shares, position)
-    fitted = Ridge(RIDGE).fit(positions[:, known], logs, shares)
-    expected: Array = fitted.predict(position[None, known]).reshape(-1)
-    return np.clip(expected, 0.0, math.log(MISS))
+    middle, mean = np.average(positions[:, known], axis=0, weights=shares), shares @ logs
+    X, mean = positions[:, known] - middle, mean / shares.sum()
+    weighted = shares[:, None] * X
+    penalized = weighted.T @ X + RIDGE * np.eye(X.shape[1])
+    slopes = np.linalg.solve(penalized, weighted.T @ (logs - mean))
+    return np.clip(mean + (position[known] - middle) @ slopes, 0.0, math.log(MISS))
 
 
 MODELS: tuple[Model, ...] = (single_best, nearer, linear)

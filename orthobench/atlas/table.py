@@ -168,8 +168,8 @@ def write(atlas: Atlas, path: Path) -> None:
         )  # fmt: skip
 
 
-def read(path: Path, rows: bool = True) -> Atlas:
-    """Read an atlas; without ``rows`` only its description.
+def read(path: Path, rows: bool = True, family: str = "") -> Atlas:
+    """Read an atlas; without ``rows`` only its description, with a family only its rows.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def read(path: Path, rows: bool = True) -> Atlas:
         with opened(path) as file:
             parquet_file = parquet.ParquetFile(file, page_checksum_verification=True)
             about = _about(parquet_file, path)
-            found = _rows(parquet_file, path) if rows else ()
+            found = _rows(parquet_file, path, family) if rows else ()
     except DataError:
         raise
     except OSError as error:
@@ -213,8 +213,10 @@ def _about(file: Any, path: Path) -> dict[str, Any]:
     return about
 
 
-def _rows(file: Any, path: Path) -> tuple[AtlasRow, ...]:
+def _rows(file: Any, path: Path, family: str) -> tuple[AtlasRow, ...]:
     """Return the rows of a file, whose columns must have our types and no missing value."""
+    from pyarrow.compute import equal
+
     footer = file.metadata
     size = sum(footer.row_group(i).total_byte_size for i in range(footer.num_row_groups))
     if footer.num_rows > MOST_ROWS or size > MOST_BYTES:
@@ -224,4 +226,6 @@ def _rows(file: Any, path: Path) -> tuple[AtlasRow, ...]:
         values = table.column(column.name)
         if values.type != column.type or values.null_count:
             raise ValueError(f"{column.name!r} is not always {KINDS[column.name]}")
+    if family:
+        table = table.filter(equal(table["family"], family))
     return tuple(AtlasRow(**row) for row in table.to_pylist())

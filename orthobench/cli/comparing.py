@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shutil
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -105,6 +104,8 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     orthobench compare v1.0 HEAD -s bench.py:Mine -p "digits k=4"
                                      in the repository of any library
     """  # noqa: D301 - click reads the backspace
+    from dataclasses import replace
+
     from orthobench.compare import reports, run
     from orthobench.compare.cells import SUITE
     from orthobench.compare.comparison import Comparison

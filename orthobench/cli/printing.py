@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import shutil
@@ -16,8 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-
-from orthobench.tools.collections import plain
 
 FAILED = 1
 WRONG = 2
@@ -60,6 +57,10 @@ def wrapped(text: str, indent: int = 0) -> str:
 
 def print_json(facts: Any) -> None:
     """Print dataclasses and plain values as JSON."""
+    import json
+
+    from orthobench.tools.collections import plain
+
     say(json.dumps(plain(facts), indent=2, default=str))
 
 

@@ -29,7 +29,11 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
     "star": ("★", "*", "the call to make: as good as the best, at the lowest cost"),
     "good": ("●", "o", "as good as the best"),
     "undecided": ("?", "?", "undecided with these seeds"),
-    "untested": ("-", "-", f"untested: fewer than {FEWEST} seeds"),
+    "untested": (
+        "-",
+        "-",
+        f"untested: fewer than {FEWEST} seeds (2 are enough if they repeat one run)",
+    ),
     "worse": ("✗", "x", "worse than the best"),
     "failed": ("!", "!", "half of the runs or more failed"),
 }
@@ -209,7 +213,7 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
     solvers = max(sum(d.verdict is not Verdict.ABSENT for d in c.decisions) for c in comparisons)
     text = f"{plural(seeds, 'seed')} do not show which of {solvers} is as good as the best"
     if seeds < FEWEST:
-        text = too_few(seeds, solvers) + ("" if _copied(comparisons) else f"; {FEWEST} can")
+        text = too_few(seeds) + ("" if _copied(comparisons) else f"; {FEWEST} can")
     return f"{text}{_remedy(comparisons, suite)}."
 
 
@@ -217,9 +221,9 @@ def _copied(comparisons: Sequence[Comparison]) -> bool:
     return any(d.copies for c in comparisons for d in c.decisions)
 
 
-def too_few(seeds: int, solvers: int) -> str:
+def too_few(seeds: int) -> str:
     """Return the sentence that this number of seeds decides nothing."""
-    return f"{plural(seeds, 'seed')} cannot decide among {plural(solvers, 'solver')}"
+    return f"{plural(seeds, 'seed')} cannot decide among the solvers"
 
 
 def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:

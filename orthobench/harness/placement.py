@@ -27,14 +27,7 @@ WARM_UP = "warm_up_seconds"
 
 
 class MeasuredPlace(Place):
-    """A place that measures the seconds of moving arrays (`spent`) and of warm-ups (`warming`).
-
-    Moves during a warm-up are part of the warm-up.
-
-    Parameters
-    ----------
-    place : Place
-    """
+    """A place that measures seconds of warm-ups (`warming`) and of other moves (`spent`)."""
 
     spent: list[float]
     warming: list[float]
@@ -77,9 +70,9 @@ class MeasuredPlace(Place):
 class Calls:
     """The calls of a solver that are timed.
 
-    A call may end with a wait for another device (`waits`). The samples of a step may come from the
-    oracle (`streams`). A call of hours needs the garbage collector (`collects`). `besides` are the
-    seconds of the last `advance` that are off the clock.
+    A call may wait for a device (`waits`), take samples of the oracle (`streams`), or be so long
+    that it needs the garbage collector (`collects`). `besides` are the seconds of the last
+    `advance` that are off the clock.
     """
 
     waits: bool = False
@@ -173,7 +166,7 @@ class CallsElsewhere(Calls):
 def calls(solver: AnySolver, oracle: Oracle, budget: Budget, streams: Streams) -> Calls:
     """Return the calls of a solver that are timed."""
     if solver.place.reduces:
-        from orthobench.harness.reducing.reduction import Reduction
+        from orthobench.harness.reduction import Reduction
 
         summarizing: Any = solver  # no other is at such a place
         return Reduction(summarizing, oracle, budget, streams)

@@ -31,6 +31,9 @@ LONGEST = 20_000
 CUT = "cut by the limit of"
 """Beginning of the reason of a run that a limit cut."""
 
+OUTLASTED = "the budget is spent, and its process was ended in a call"
+"""Beginning of the reason of a run whose call outlasted its budget in seconds."""
+
 FAULTS = {
     "random": "draws from a global random generator: draw from the rng that it is given",
     "output": "prints: keep in the state what matters",
@@ -57,11 +60,11 @@ class RunStatus(Enum):
     BUDGET = "budget"
     """The budget was spent."""
     NOT_STATIONARY = "not stationary"
-    """The solver reports convergence, but the judge finds a large gradient; the run counts."""
+    """It converged by its own test, but the judge finds a large gradient; the run counts."""
     NOT_CONVERGED = "not converged"
-    """The solver is done, but the residual is above 100 times its tolerance."""
+    """It is done, but the residual is above 100 times its tolerance."""
     NOTHING_DONE = "nothing done"
-    """It took no step, or ended at its start, which is no optimum."""
+    """It ended at its start, which is no optimum."""
     DIVERGED = "diverged"
     """A solution was not finite, or the solver gave up."""
     ERROR = "error"
@@ -89,7 +92,7 @@ class RunStatus(Enum):
 
     @property
     def absent(self) -> bool:
-        """Whether there is no whole run: its value is NaN, and neither ranked nor a failure."""
+        """Whether there is no whole run, which is neither ranked nor a failure."""
         return self in (RunStatus.REFUSED, RunStatus.TIMEOUT, RunStatus.MISSING)
 
     @property
@@ -111,10 +114,7 @@ def said(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Termination:
-    """How and why a run ended.
-
-    `reason` is a sentence for people, `traceback` that of an error.
-    """
+    """How and why a run ended; `reason` is for people, `traceback` that of an error."""
 
     status: RunStatus
     reason: str
@@ -128,6 +128,22 @@ class Termination:
     def cut(cls, seconds: float, when: str = "") -> Termination:
         """Return the end of a run that a limit in seconds cut."""
         return cls(RunStatus.TIMEOUT, f"{CUT} {seconds:g} s {when}".rstrip())
+
+    @classmethod
+    def in_call(cls, seconds: float, recorded: bool) -> Termination:
+        """Return the end of a run, `recorded` or without a checkpoint, of which a call was ended.
+
+        `seconds` were on its clock. Without a checkpoint there is no whole run.
+        """
+        reason = f"{OUTLASTED} after {seconds:.3g} s"
+        if not recorded:
+            return cls(RunStatus.TIMEOUT, f"{reason}, before its first checkpoint")
+        return cls(RunStatus.BUDGET, reason)
+
+    @property
+    def outlasted(self) -> bool:
+        """Whether the run was ended in a call that outlasted its budget in seconds."""
+        return self.reason.startswith(OUTLASTED)
 
     @property
     def limit(self) -> float:
@@ -150,16 +166,17 @@ class Termination:
 
 @dataclass(frozen=True)
 class Budget:
-    """Hard limits of a run.
+    """Hard limits of a run, infinite by default.
 
     Parameters
     ----------
     steps, samples, flops : float
-        Counts of `Work`; infinite if not limited. Steps and samples are limited exactly, flops and
-        evaluations of a function by their average for a step so far.
+        Counts of `Work`. Flops and evaluations of a function are limited by their average for a
+        step so far.
     seconds : float
-        Seconds in all calls of the solver, with readings and the warm-up after its first step. No
-        call is interrupted; `Termination.reason` names an excess of more than a tenth.
+        Seconds in all calls of the solver, with readings and the warm-up after its first step. A
+        call that outlasts them by a tenth is ended if the run has a process of its own. In this
+        process no call is interrupted, and `Termination.reason` names the excess.
     """
 
     steps: float = math.inf
@@ -196,9 +213,8 @@ class Budget:
     ) -> int | float:
         """Return the number of steps that still fit; infinite if nothing limits them.
 
-        `start` is the checkpoint after ``init``, whose cost is not that of a step; `batch` is 0 if
-        a step may evaluate a function any number of times; `besides` are seconds spent or promised
-        besides those of `now`.
+        `start` is the checkpoint after ``init``; `batch` is 0 if a step may evaluate a function any
+        number of times; `besides` are seconds besides those of `now`.
         """
         room: list[float] = [self.steps - now.work.steps]
         steps, samples = now.work.steps - start.work.steps, self.samples - now.work.samples
@@ -237,7 +253,7 @@ Rule: TypeAlias = "Callable[[Checkpoint], Termination | None]"
 
 @dataclass(frozen=True)
 class Target:
-    """A bound of a metric of the judge: a rule that stops a run there, or a level of a suite."""
+    """A bound of a metric: a rule that stops a run there, or a level of a suite."""
 
     metric: str
     value: float
@@ -253,13 +269,7 @@ class Target:
         return f"{self.metric.replace('_', ' ')} <= {self.value:g}"
 
     def __call__(self, checkpoint: Checkpoint) -> Termination | None:
-        """Return why the run stops at a checkpoint, or None.
-
-        Raises
-        ------
-        UsageError
-            If the judge does not report the metric.
-        """
+        """Return why the run stops at a checkpoint, or None; refuse an unknown metric."""
         if self.metric not in checkpoint.metrics:
             known = ", ".join(checkpoint.metrics)
             raise UsageError(f"no metric {self.metric!r} to stop by; the judge reports {known}")

@@ -179,6 +179,12 @@ class Standing:
         return {(t.configuration, t.seed): t for t in found}
 
     @cached_property
+    def first(self) -> dict[str, Trial]:
+        """The trials on the first seed, by configuration."""
+        order = self.rules.order
+        return {name: self.latest[name, 0] for name in order if (name, 0) in self.latest}
+
+    @cached_property
     def ran(self) -> dict[str, list[Trial]]:
         """The trials that count, by configuration."""
         return grouped(self.latest.values(), lambda trial: trial.configuration)
@@ -244,8 +250,7 @@ class Standing:
     @cached_property
     def dropped(self) -> dict[str, str]:
         """Reasons of the configurations that are out of the race."""
-        first = (self.latest.get((name, 0)) for name in self.rules.order)
-        return {t.configuration: why for t in first if t and (why := self._why(t))}
+        return {name: why for name, trial in self.first.items() if (why := self._why(trial))}
 
     def _why(self, trial: Trial) -> str:
         """Return why a configuration is out of the race; empty if it is not."""
@@ -268,8 +273,8 @@ class Standing:
     @cached_property
     def _exact_seconds(self) -> float:
         """Minimum seconds of an exact run on the first seed; infinite without any."""
-        first = (trial for (_, seed), trial in self.latest.items() if not seed)
-        return min((float(t.seconds[-1]) for t in first if t.exact), default=math.inf)
+        exact = (trial for trial in self.first.values() if trial.exact)
+        return min((float(trial.seconds[-1]) for trial in exact), default=math.inf)
 
     def _why_not_there(self, trial: Trial, leader: str) -> str:
         if trial.ended and self._near(trial):

@@ -62,21 +62,31 @@ def leading_call(race: Standing) -> Call | None:
     return replace(call, reached=reached, seeds=len(race.ran[leader]))
 
 
-def provisional(race: Standing, call: Call | None, cost: Cost) -> str:
-    """Return the sentence about a leader with too few seeds for a decision."""
+def provisional(race: Standing, call: Call | None, cost: Cost, more: str = "") -> str:
+    """Return the sentence about a leader with too few seeds for a decision.
+
+    ``more`` is added if more time would help.
+    """
     if race.leader is None or call is None:
-        ended = any(t.ended for t in race.trials)
-        missed = "all runs end outside the level at which solvers are compared"
-        none = missed if ended else "no run came to an end: give it more time"
-        why = next(iter(race.failed.values()), none)
-        return f"No solver yet: {clean(why)}."
+        why = next(iter(race.failed.values()), "")
+        if any(t.ended for t in race.trials):
+            why = why or "all runs end outside the level at which solvers are compared"
+        if why:
+            return f"No solver yet: {clean(why)}."
+        return f"No solver yet: no run came to an end: give it more time.{more}"
     stop = "" if call.stop.own else f" with {call.stop}"
     return (
         f"Use {clean(race.leader)}{stop} for now, {cost.text(call.cost)}: untested on "
         f"{plural(len(race.costs(race.leader)), 'seed')}. It is the cheapest of {len(race.ran)} of "
         f"{plural(len(race.rules.order), 'configuration')} within {100 * race.rules.tolerance:g} % "
-        "of the gap above the best value seen; give it more time."
+        f"of the gap above the best value seen; give it more time.{more}"
     )
+
+
+def too_long(seconds: float, advised: str) -> str:
+    """Return the sentences about a problem whose calls take too long for a race of some seconds."""
+    said = f" {duration(seconds)} is too short for a race on this problem."
+    return f"{said} Unless you have longer, follow the map: {advised}" if advised else said
 
 
 def evidence(race: Standing, call: Call | None, alone: bool, workers: int, decided: bool) -> str:

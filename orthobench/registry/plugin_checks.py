@@ -16,11 +16,10 @@ from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError
-from orthobench.registry.claims import Paper
 from orthobench.tools.environment import version
 
 HOOKS = ("orthobench_solvers", "orthobench_problems", "orthobench_suites", "orthobench_claims")
-"""The names of all hooks."""
+"""The names of all hooks; `orthobench reproduce` calls the last one."""
 
 SOLVER_METHODS = ("init", "step", "advance", "solution", "refuses")
 """The methods of a solver that are called."""
@@ -128,13 +127,6 @@ def suite_name(item: object) -> str:
     if not isinstance(item, Path) or item.suffix != ".toml" or not item.is_file():
         raise PluginError(f"the suite {item} is no TOML file that exists, as a Path")
     return item.stem
-
-
-def paper_name(item: object) -> str:
-    """Return the name of a paper; raise `PluginError` if it is not a `Paper`."""
-    if not isinstance(item, Paper):
-        raise PluginError(f"{item!r} is not a Paper")
-    return item.name
 
 
 def _require(condition: object, message: str) -> None:

@@ -1,10 +1,8 @@
-"""The registry of installed plugins: their solvers, problems, suites and papers, by name."""
+"""The registry of installed plugins: their solvers, problems and suites, by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -18,13 +16,11 @@ from orthobench.contract.problem import AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.restarts import restarted
-from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
     PluginError,
     check_requirements,
     implementations,
     items_of,
-    paper_name,
     problem_name,
     reason,
     solver_name,
@@ -39,7 +35,6 @@ KINDS: Mapping[str, tuple[str, Callable[[object], str]]] = {
     "solver": ("orthobench_solvers", solver_name),
     "problem": ("orthobench_problems", problem_name),
     "suite": ("orthobench_suites", suite_name),
-    "paper": ("orthobench_claims", paper_name),
 }
 """The hook that returns items of each kind, and the function that checks and names them."""
 
@@ -65,7 +60,7 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Provided(Generic[T]):
-    """A class of solvers or problems, the path of a suite or a paper, with its plugin.
+    """A class of solvers or problems or the path of a suite, with its plugin.
 
     `others` are further solvers of the same name, each for another family.
     """
@@ -92,7 +87,6 @@ class Registry:
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
     problems: dict[str, Provided[type[AnyProblem]]] = field(default_factory=dict)
     suites: dict[str, Provided[Path]] = field(default_factory=dict)
-    papers: dict[str, Provided[Paper]] = field(default_factory=dict)
     plugins: list[Plugin] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
 
@@ -228,16 +222,10 @@ class Registry:
         """Return the path of the suite with a name; an unknown name is a `UsageError`."""
         return self._find("suite", self.suites, name)
 
-    def paper(self, name: str) -> Paper:
-        """Return the paper with a name; an unknown name is a `UsageError`."""
-        return self._find("paper", self.papers, name)
-
     def _find(self, kind: str, provided: Mapping[str, Provided[T]], name: str) -> T:
         if not isinstance(name, str):
             raise UsageError(f"a {kind} is named by a str, not by {quoted(name)}")
         if name in provided:
-            if (asked_for := _noted.get()) is not None:
-                asked_for.add(f"{kind} {name}")
             return provided[name].item
         if f"{kind} {name}" in self.broken:
             raise UsageError(self.broken[f"{kind} {name}"])
@@ -272,23 +260,9 @@ def register(cls: type[T]) -> type[T]:
     return cls
 
 
-_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
-
-
-@contextmanager
-def noted() -> Iterator[set[str]]:
-    """Note the names that the body uses, such as ``"solver msg"``."""
-    found = set[str]()
-    before = _noted.set(found)
-    try:
-        yield found
-    finally:
-        _noted.reset(before)
-
-
 @cache
 def catalogue() -> Registry:
-    """Return all installed ``solvers``, ``problems``, ``suites`` and ``papers``, by name.
+    """Return all installed ``solvers``, ``problems`` and ``suites``, by name.
 
     Plugins are loaded once a process; ``broken`` has the reasons of those that do not work.
     """

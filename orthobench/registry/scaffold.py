@@ -96,13 +96,18 @@ def write(
 
 
 def write_ci(folder: Path, ci: str) -> list[Path]:
-    """Write the files of a CI system into a project; return them, sorted."""
+    """Write the files of a CI system into a project; return them, sorted.
+
+    A file that is there with the same text is left as it is.
+    """
     if not (folder / "pyproject.toml").is_file():
         raise UsageError(f"{folder.absolute()} has no pyproject.toml; call this in a project's "
                          "folder, or give the name of a new plugin")  # fmt: skip
     rendered = {path: each.read_text(encoding="utf-8") for path, each in _of_ci(ci)}
-    if there := [path for path in rendered if (folder / path).exists()]:
-        raise UsageError(f"{folder / there[0]} exists already; move it away first")
+    for path, text in rendered.items():
+        there = folder / path  # the systems share some files
+        if there.exists() and (not there.is_file() or there.read_bytes() != text.encode()):
+            raise UsageError(f"{there} exists already; move it away first")
     return _written(rendered, folder)
 
 

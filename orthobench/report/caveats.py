@@ -132,7 +132,7 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def cut(entries: Sequence[SolverResult]) -> list[str]:
-    """Return how many runs of which solvers a limit cut."""
+    """Return the solvers with runs that a limit or the budget cut, and the number of these runs."""
     limits = [
         (clean(e.solver), [r.stop.limit for t in e.trials for r in t.records if r.stop.limit])
         for e in entries
@@ -140,7 +140,15 @@ def cut(entries: Sequence[SolverResult]) -> list[str]:
     parts = [
         f"{name} {plural(len(own), 'run')}, after {max(own):g} s" for name, own in limits if own
     ]
-    return _named("cut by a limit and not counted; run again, or with a longer --timeout", parts)
+    ended = [
+        f"{clean(e.solver)} {plural(count, 'run')}"
+        for e in entries
+        if (count := sum(r.stop.outlasted for t in e.trials for r in t.records))
+    ]
+    return [
+        *_named("cut by a limit and not counted; run again, or with a longer --timeout", parts),
+        *_named("cut in a call that outlasts the budget, with the value before it", ended),
+    ]
 
 
 def conduct(entries: Sequence[SolverResult]) -> list[str]:

@@ -145,8 +145,9 @@ class Outcome:
 
     def __reduce__(self) -> tuple[type[Outcome], tuple[Any, ...]]:
         """Judge it, since the judge and the data cannot go along."""
-        marks = tuple(mark.judged for mark in self.trace)
-        judged = JudgedOutcome(self.stop, marks, self.exhibits, self.final, self.error)
+        for point in self.trace:
+            _ = point.metrics  # may change how the run ended
+        judged = JudgedOutcome(self.stop, self.trace, self.exhibits, self.final, self.error)
         return Outcome, (judged, partial(_known, self.result))
 
     def plot(self, ax: Axes, metric: str = "") -> Series:

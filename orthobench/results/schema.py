@@ -21,8 +21,8 @@ APPLICATION = 0x6F_72_74_68
 VERSION = 6
 """Version of the tables below, in SQLite's user_version."""
 
-PAGE_BYTES = 32_768
-"""SQLite's page size in bytes: blocks of traces, of 0.5 to 2 kB each, leave 2 % of it unused."""
+PAGE_BYTES = 8192
+"""SQLite's page size in bytes: every table has a page, and blocks of traces leave 5 % unused."""
 
 LARGEST = 64 * 2**20
 """Maximum size of one value in a store, in bytes; no trace or exhibit is larger."""
@@ -35,6 +35,9 @@ STEPS = 100_000
 
 BESIDE = ("-wal", "-shm", "-journal", "-lock")
 """Ends of the names of the files beside a store: those of SQLite, and the lock."""
+
+LONGEST_NAME = 255 - len("-journal")
+"""Maximum length of the name of a store, in bytes, which leaves room for files beside it."""
 
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 """SQLite's errors about a database whose bytes changed."""
@@ -108,8 +111,9 @@ def exists(path: Path) -> bool:
     Raises
     ------
     StoreError
-        If there is something else: a folder, a pipe or a device.
+        If there is something else: a folder, a pipe or a device; or its name is too long.
     """
+    _refuse_long(path)
     if path.exists() and not path.is_file():
         raise StoreError(f"{path} is not a regular file; name another file")
     return path.exists() and path.stat().st_size > 0
@@ -123,8 +127,9 @@ def refuse_unwritable(path: Path) -> None:
     UsageError
         If it, or a file beside it, is a link.
     StoreError
-        If one of them is no regular file, or may not be written.
+        If one of them is no regular file, may not be written, or would have too long a name.
     """
+    _refuse_long(path)
     for file in (path, *(path.with_name(f"{path.name}{end}") for end in BESIDE)):
         files.refuse_link(file)
         if file.exists():
@@ -135,6 +140,15 @@ def refuse_unwritable(path: Path) -> None:
     folder = next(folder for folder in path.absolute().parents if folder.exists())
     if not os.access(folder, os.W_OK | os.X_OK):
         raise _not_writable(path, folder)
+
+
+def _refuse_long(path: Path) -> None:
+    size = len(os.fsencode(path.name))
+    if size > LONGEST_NAME:
+        raise StoreError(
+            f"the name of the store {path} has {size} bytes: take one of at most "
+            f"{LONGEST_NAME}, since SQLite makes files with longer names beside it"
+        )
 
 
 def _not_writable(path: Path, at: Path) -> StoreError:

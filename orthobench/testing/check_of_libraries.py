@@ -83,7 +83,7 @@ def _check_readings(seen: int, steps: int, allowed: float) -> None:
         seen <= 1 + steps * allowed,
         f"{steps} steps bring {seen} values back to the host, its readings allow "
         f"{1 + steps * allowed:.0f}: on a device each one waits for it",
-        "Keep them in arrays, see orthobench.tools.arrays and EndingState, or raise readings",
+        "Keep them in arrays, see orthobench_kit.arrays and .ending, or raise readings",
     )
 
 

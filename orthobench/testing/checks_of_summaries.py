@@ -15,7 +15,7 @@ from orthobench.contract.placed_solvers import BlockOracle, Summary, SummarySolv
 from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.contract.samples import BlockSource
 from orthobench.harness.judging import FEASIBLE
-from orthobench.harness.reducing.reduction import reduced
+from orthobench.harness.reduction import reduced
 from orthobench.testing.check import NotCheckable, NotConforming, check, require
 from orthobench.testing.short_runs import Runner, difference_of_solutions
 from orthobench.tools.object_graph import Snapshot

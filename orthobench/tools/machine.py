@@ -18,15 +18,7 @@ from orthobench.tools.places import Place
 
 
 class Load(NamedTuple):
-    """The load of a machine.
-
-    Attributes
-    ----------
-    processors : int
-        Number of logical processors.
-    average : float, optional
-        Number of threads that run or are ready to, averaged over the last minute.
-    """
+    """The logical processors of a machine, and the threads that want one, as a minute's average."""
 
     processors: int
     average: float | None
@@ -63,14 +55,14 @@ class Usage:
     Attributes
     ----------
     wall, cpu : float
-        Seconds of wall-clock time, from an arbitrary beginning, and of CPU time with awaited
+        Seconds of wall-clock time from an arbitrary beginning, and of CPU time with awaited
         children.
     queued : float
         Seconds that its main thread waited for a core.
     children : int
-        Number of its descendants that were not awaited.
+        Number of descendants that were not awaited.
     stolen : float
-        Seconds that a host took from all cores of this virtual machine.
+        As `stolen`.
     """
 
     wall: float
@@ -179,11 +171,10 @@ FORGET = Path("/proc/self/clear_refs")
 
 
 class Peak:
-    """The peak memory of some calls, beyond the memory before them, in bytes (`value`).
+    """The peak memory of some calls beyond that before them, in bytes (`value`).
 
-    Memory that a call keeps counts in the next ones; memory that comes and goes between calls does
-    not. On the host it is the resident set of this process, after glibc has returned freed pages;
-    on a device the allocations of torch.
+    Memory that a call keeps counts in the next ones. On the host it is the resident set, after
+    glibc has returned freed pages; on a device the allocations of torch.
     """
 
     def __init__(self, place: Place) -> None:
@@ -204,7 +195,7 @@ class Peak:
 
     @contextmanager
     def measuring(self, keeps: bool = True) -> Iterator[None]:
-        """Count the memory of this context; `keeps`: memory that it leaves behind counts on."""
+        """Count the memory of this context; what it leaves behind counts on if it `keeps` it."""
         _, before = self._read()
         self._restart()
         yield
@@ -228,9 +219,9 @@ class Peak:
         return top, _status("VmRSS")
 
 
-def process_peak() -> int:
-    """Return the peak memory of this process since `reset_process_peak`, in bytes; on Linux."""
-    return _status("VmHWM")
+def process_peak() -> int | None:
+    """Return the peak memory of this process since `reset_process_peak`; None if not on Linux."""
+    return _status("VmHWM") or None
 
 
 def reset_process_peak() -> None:

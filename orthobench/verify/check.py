@@ -17,7 +17,7 @@ from orthobench.harness.cell import Cell
 from orthobench.harness.execution import PEAK
 from orthobench.harness.executors import Limits, local
 from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.reduction import WORKER_METRICS
+from orthobench.harness.reduction import WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Outcome

@@ -28,9 +28,9 @@ class PCA(_Base):  # type: ignore[misc]
         Number of components, or the share of the variance (between 0 and 1) that they must have;
         None: all.
     solver : str
-        ``"auto"``, ``"svd"`` (LAPACK), or a solver of PCA in the catalogue, such as ``"gram-pca"``,
-        ``"block-krylov"`` or ``"randomized-pca"``. ``"auto"`` depends on the shape, k and
-        `tolerance`, and in doubt on the condition of the data.
+        ``"auto"``, which depends on the shape, k, `tolerance` and in doubt the condition;
+        ``"svd"`` (LAPACK); or a solver of PCA, such as ``"gram-pca"``, ``"block-krylov"`` or
+        ``"randomized-pca"``.
     tolerance : float
         Residual of an iteration, relative to the first eigenvalue; 0: exact, to a residual of
         1e-10.
@@ -116,21 +116,8 @@ class PCA(_Base):  # type: ignore[misc]
 class TruncatedSVD(decomposition.TruncatedSVD):  # type: ignore[misc]
     """Leading singular vectors of a matrix that is not centred, exact by default.
 
-    Attributes and methods are those of `sklearn.decomposition.TruncatedSVD`.
-
-    Parameters
-    ----------
-    n_components, solver, tolerance
-        See `PCA`.
-
-    Attributes
-    ----------
-    solver_ : str
-        The solver that was used.
-
-    Notes
-    -----
-    See `PCA`.
+    Attributes and methods are those of `sklearn.decomposition.TruncatedSVD`; parameters,
+    ``solver_`` and cost those of `PCA`.
     """
 
     def __init__(

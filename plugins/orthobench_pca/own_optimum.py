@@ -50,21 +50,12 @@ class Reference:
 def own_optimum(oracle: PCAOracle, points: list[Array]) -> tuple[Reference, list[Array]] | None:
     """Return a reference from the last point, and Z'Z times each; None if it is not optimal.
 
-    The last point V is the optimum if its columns span an invariant subspace of C = Z'Z, beyond
-    which C is smaller. The norm beyond is estimated from some rows, and from products with the
-    other points. With the residual R and the eigengap D the optimum is off by at most |R|²/D, and
-    the subspace by an angle of |R|/D (Parlett 1998, sections 11.7 and 11.9).
+    The last of the points (n, k), V, is the optimum if its columns span an invariant subspace of C
+    = Z'Z, beyond which C is smaller. The norm beyond is estimated from some rows, and from
+    products with the other points. With the residual R and the eigengap D the optimum is off by at
+    most |R|²/D, and the subspace by an angle of |R|/D (Parlett 1998, sections 11.7 and 11.9).
 
-    Parameters
-    ----------
-    oracle : PCAOracle
-        In float64.
-    points : list of ndarray, shape (n, k)
-        Orthonormal.
-
-    Notes
-    -----
-    A pass with k columns for each point and 4 more, and `SAMPLED` n³ flops.
+    A pass in float64 with k columns for each point and 4 more, and `SAMPLED` n³ flops.
     """
     tall = isinstance(oracle.matrix, Dense) and oracle.rows >= 4 * SAMPLED * oracle.n
     if not tall or len(points) < 2 or oracle.rows * oracle.n**2 < LEAST:

@@ -54,7 +54,6 @@ class SpectralDescent(Descent[StiefelOracle, IterateT]):
         """Return A for a gradient G, and count its flops."""
 
     def step(self, oracle: StiefelOracle, state: Any) -> None:
-        """Do one step, and return to the manifold by the polar factor."""
         state.work.steps += 1
         G = state.estimated(oracle, state.X, self.batch)
         if state.measured(G):

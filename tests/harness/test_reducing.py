@@ -7,6 +7,7 @@ import block_solvers
 import numpy as np
 import pytest
 from block_solvers import SAMPLES, Blocks, PowerSteps
+from orthobench_dask.passes import run_length
 
 import orthobench as ob
 from orthobench.api import SolverError
@@ -14,8 +15,7 @@ from orthobench.contract import BlockOracle
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.executors.messages import RemoteSource, packed, unpacked
-from orthobench.harness.reducing.on_dask import run_length
-from orthobench.harness.reducing.reduction import (
+from orthobench.harness.reduction import (
     MEMORY,
     MOVED,
     READING,
@@ -23,7 +23,7 @@ from orthobench.harness.reducing.reduction import (
     WORKERS,
     reduced,
 )
-from orthobench.harness.reducing.reduction import Blocks as Task
+from orthobench.harness.reduction import Blocks as Task
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools import machine
 from orthobench.verify.check import verify
@@ -195,6 +195,13 @@ def test_blocks_of_another_shape_are_refused():
 def test_a_summary_that_forgets_rows_is_refused():
     with pytest.raises(SolverError, match=r"counts 64 rows, and it had 3000"):
         solved(wrong="forgets")
+
+
+@pytest.mark.skipif(machine.process_peak() is None, reason="Linux")
+def test_unknown_peak_memory_is_left_out(tmp_path, monkeypatch):
+    assert solved().trace[-1].metrics[MEMORY] > 0
+    monkeypatch.setattr(machine, "STATUS", tmp_path / "none")  # as on macOS
+    assert all(MEMORY not in point.metrics for point in solved().trace)
 
 
 def test_samples_without_blocks_are_refused():

@@ -59,6 +59,14 @@ def test_runs_that_a_limit_cut_are_named_with_the_way_on(runs):
     assert said in caveats.notes([], choose([*runs("a", 0.3), *cut]))
 
 
+def test_runs_ended_in_a_call_are_named_apart_from_a_limit(runs):
+    ended = [replace(r, stop=Termination.in_call(2.2, recorded=True)) for r in runs("b", 0.1)]
+    (said,) = caveats.cut(choose([*runs("a", 0.3), *ended]))
+    assert f"b {len(ended)} runs" in said
+    assert "budget" in said
+    assert "--timeout" not in said
+
+
 def test_note_says_how_parameters_were_chosen(runs):
     tuned = [r for step in (1.0, 2.0, 4.0) for r in runs("a", step, tuned={"step": step})]
     (entry,) = choose(tuned)

@@ -18,10 +18,7 @@ from orthobench.tools.environment import cores
 
 @dataclass(frozen=True)
 class Event:
-    """The beginning of a cell on a worker, its end with the outcome, or that it takes long.
-
-    `late` says what ends a cell that takes long.
-    """
+    """The beginning of a cell on a worker, its end with the outcome, or what ends a late one."""
 
     cell: Cell
     worker: str
@@ -67,16 +64,24 @@ def run_inline(cells: Cells | Iterable[Cell]) -> Events:
         yield Event(cell, "1", execute(cell))
 
 
+EXCESS = 0.08
+"""Part of a budget in seconds after which a call is ended, so that it is over before a tenth is."""
+
+LEAST_EXCESS = 0.2
+"""Minimum of that excess, in seconds, in which a run that is over can say so."""
+
+
 @dataclass(frozen=True)
 class Limit:
-    """The time after which a cell is cut, in seconds.
+    """The seconds after which a cell is cut: those of the `whole` cell, or of warm-up and run each.
 
-    It is that of the `whole` cell, or that of the warm-up, and again of the run. A run with a
-    budget in steps may then take ten times its time to the last checkpoint.
+    A run with a budget in steps may take ten times its time to the last checkpoint. `clock` is the
+    maximum of the run's own clock, in seconds.
     """
 
     seconds: float
     whole: bool = False
+    clock: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -105,15 +110,18 @@ class Limits:
     def limit(self, cell: Cell, slowest: float = 0.0) -> Limit:
         """Return the limit of a cell: the timeout, or at least twice a limit that cut it before.
 
-        By default it is ten times its budget in seconds, or ten times `slowest`, the time of the
-        slowest finished cell in seconds.
+        The default is ten times its budget in seconds, or the seconds of the slowest finished cell.
+        A call that outlasts a budget in seconds by `EXCESS` is ended, unless the cell has a limit
+        of its own.
         """
-        timeout = self.timeout if cell.timeout is None else cell.timeout
-        if timeout is not None:
-            return Limit(timeout, whole=True)
+        if cell.timeout is not None:
+            return Limit(cell.timeout, whole=True)
         seconds = cell.budget.seconds
+        clock = max((1 + EXCESS) * seconds, seconds + LEAST_EXCESS)
+        if self.timeout is not None:
+            return Limit(self.timeout, whole=True, clock=clock)
         usual = max(60.0, 10 * slowest) if math.isinf(seconds) else max(25.0, 10 * seconds)
-        return Limit(max(usual, 2 * cell.cut))
+        return Limit(max(usual, 2 * cell.cut), clock=clock)
 
 
 NAMES = ("inline", "local", "dask")
@@ -172,9 +180,8 @@ class Executor:
         if self.name == "inline":
             return run_inline(cells)
         if self.scheduler is not None:
-            from orthobench.harness.executors import dask
-
-            return dask.run(cells, self.scheduler, self.threads, self.limits)
+            events: Events = _dask().run(cells, self.scheduler, self.threads, self.limits)
+            return events
         from orthobench.harness.executors import local
 
         return local.run(cells, self.at_once, self.threads, self.limits)
@@ -183,10 +190,14 @@ class Executor:
         """Return what a session records of the executor."""
         workers = shared = self.at_once
         if self.scheduler is not None:
-            from orthobench.harness.executors import dask
-
-            workers, shared = dask.capacity(self.scheduler)
+            workers, shared = _dask().capacity(self.scheduler)
         return {
             "executor": self.name, "workers": workers, "shared": shared,
             "scheduler": self.scheduler, **asdict(self.limits),
         }  # fmt: skip
+
+
+def _dask() -> Any:
+    from orthobench.harness.reduction import dask_package
+
+    return dask_package()

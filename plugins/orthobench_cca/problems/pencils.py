@@ -41,7 +41,6 @@ class PlantedPencil(GeneralizedEigenvectors):
             raise UsageError(f"k must be at most n = {self.n}, not {self.k}")
 
     def build(self, rng: np.random.Generator) -> Instance[PencilOracle]:
-        """Return the instance."""
         left, right = (np.linalg.qr(rng.standard_normal((self.n, self.n)))[0] for _ in range(2))
         M = (left * np.geomspace(1, self.condition**-0.5, self.n)) @ right
         return generalized_eigenvectors(
@@ -66,7 +65,6 @@ class DigitDiscriminants(GeneralizedEigenvectors):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[PencilOracle]:
-        """Return the instance."""
         del rng
         X, labels = digits.pixels().astype(np.float64), digits.labels()
         means = np.stack([X[labels == label].mean(axis=0) for label in range(10)])

@@ -14,13 +14,7 @@ from orthobench_cca.oracle import PairsMatrices
 
 @dataclass(slots=True, kw_only=True)
 class ExactState(State):
-    """The weights.
-
-    Attributes
-    ----------
-    point : ndarray, shape (p + q, k)
-        A above B; the common start before the only step.
-    """
+    """The weights, A above B; the common start before the only step."""
 
     point: Array
 
@@ -30,14 +24,9 @@ class Exact(Solver[PairsMatrices, ExactState]):
     """Canonical variables from the singular value decomposition of the whitened covariance.
 
     With W_x'(S_xx + ridge I)W_x = I and W_y likewise, W_x'S_xy W_y = U R V' has the canonical
-    correlations R, and A = W_x U, B = W_y V.
-
-    Parameters
-    ----------
-    by : {"shape", "gram", "qr"}
-        Whiten by covariances (``"gram"``), or by QR decompositions of the data, which keep digits
-        of ill-conditioned data. ``"shape"``: by Gram if there are at least as many pairs as
-        columns.
+    correlations R, and A = W_x U, B = W_y V. QR decompositions of the data keep digits of
+    ill-conditioned data; ``by = "shape"`` takes covariances if there are at least as many pairs as
+    columns.
 
     Notes
     -----
@@ -60,14 +49,12 @@ class Exact(Solver[PairsMatrices, ExactState]):
     source: ClassVar[str] = "Hotelling 1936"
 
     def init(self, oracle: PairsMatrices, rng: np.random.Generator) -> ExactState:
-        """Begin at the common start."""
         del rng
         if self.by == "qr" and any(hasattr(side.data, "toarray") for side in oracle.sides):
             raise UsageError("by=qr makes sparse data dense; pass by=gram")
         return ExactState(point=oracle.start.copy())
 
     def step(self, oracle: PairsMatrices, state: ExactState) -> None:
-        """Compute the weights."""
         left, right = (whitened(side, oracle.ridge, self.by) for side in oracle.sides)
         found = canonical(oracle, left, right)
         state.point = np.vstack([found.A, found.B])
@@ -76,5 +63,4 @@ class Exact(Solver[PairsMatrices, ExactState]):
         state.status = Status.CONVERGED
 
     def solution(self, state: ExactState) -> Solution:
-        """Return A above B."""
         return Solution(state.point.copy())

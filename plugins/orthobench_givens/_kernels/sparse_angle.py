@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_givens._kernels.sparse_circle import (
     COSINES,
     GRID,
@@ -41,16 +41,9 @@ MOST_EVALUATIONS = 60
 
 
 class BestAngle(NamedTuple):
-    """The rotation that maximizes f, its gain, and the cost of finding it.
+    """The rotation that maximizes f: an angle in [-pi/4, pi/4], its `value` f and `gain` over 0.
 
-    Attributes
-    ----------
-    cosine, sine : float
-        Cosine and sine of the angle, in [-pi/4, pi/4].
-    value, gain : float
-        f at the angle, and that less f at 0.
-    values, slopes : int
-        Number of evaluations of f, without and with its three derivatives.
+    `values` and `slopes` are the numbers of evaluations of f without and with three derivatives.
     """
 
     cosine: float
@@ -127,7 +120,6 @@ def _second_highest(grid: Array, count: int, best: int) -> int:
 
 @kernel
 def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, passes: int) -> None:
-    """Refine a grid of `done` passes to one of `passes`, ordered by angle."""
     for k in range(GRID * done - 1, 0, -1):
         grid[k * passes // done] = grid[k]
     four = grid[GRID * PASSES :]
@@ -142,8 +134,7 @@ def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, pa
 def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
     """Set the grid to f at equally spaced angles of the period, and return their number.
 
-    The grid is finer for few rows, for values that show several maxima or hardly differ, and if the
-    longest row contributes less than a spacing to either side of its maximum.
+    It is finer for few rows, and for values that show several or narrow maxima, or hardly differ.
     """
     longest, first = evaluate_four(x, y, n, gamma, 0, grid), grid[:GRID]
     flat = first.min() > FLAT * first.max()
@@ -171,7 +162,6 @@ def _parabola(grid: Array, count: int, k: int) -> tuple[float, float]:
 
 @kernel
 def _climb_from(x: Array, y: Array, n: int, gamma: float, grid: Array, count: int, k: int) -> _Peak:
-    """Climb from the parabola's maximum near grid angle k, or from k if that ends below it."""
     h = 0.5 * np.pi / count
     shift, _ = _parabola(grid, count, k)
     t = (k + shift) * h
@@ -213,7 +203,6 @@ def _climb_rows(
 
 @kernel
 def _smallest(cosine: float, sine: float) -> tuple[float, float]:
-    """Return the angle in [-pi/4, pi/4] that differs by a multiple of the period."""
     if abs(sine) > abs(cosine):
         cosine, sine = sine, -cosine
     return (-cosine, -sine) if cosine < 0.0 else (cosine, sine)
@@ -223,11 +212,11 @@ def _smallest(cosine: float, sine: float) -> tuple[float, float]:
 def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> BestAngle:
     """Return the rotation of two columns that maximizes f, the objective in their plane.
 
-    The grid misses only very narrow maxima. They come from rows barely outside the circle of radius
-    gamma, near the angles that rotate such a row onto an axis. So these angles are tried too: all
-    if there are few rows, and that of the longest row if the grid is finest.
+    The grid misses only very narrow maxima. They come from rows barely outside the circle of
+    radius gamma, near the angles that rotate such a row onto an axis. So these angles are tried
+    too: all if there are few rows, and that of the longest row if the grid is finest.
 
-    `x` and `y` have n >= 1 rows, padded with zeros to a multiple of `orthobench.tools.simd.COUNT`.
+    `x` and `y` have n >= 1 rows, padded with zeros to a multiple of `orthobench_kit.simd.COUNT`.
     Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit and
     Chechik 2014, Algorithm 2, line 2.
     """

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.sparse import checked_sparse
 
 from orthobench.contract import Array, DataError, Instance, Problem, UsageError, parameter
 from orthobench.tools.files import opened
-from orthobench.tools.sparse import checked_sparse
 from orthobench_pca.maker import pca
 from orthobench_pca.oracle import PCAOracle
 
@@ -36,7 +36,6 @@ class PrincipalComponents(Problem[PCAOracle]):
 
     @classmethod
     def lack(cls, metrics: Mapping[str, float]) -> str:
-        """Return lost variance, largest angle, and share of rows read."""
         parts = [f"{100 * metrics['gap']:.2g} % of the leading variance lost"]
         if "angle" in metrics:
             parts.append(f"largest angle {np.degrees(metrics['angle']):.2g} degrees")
@@ -121,7 +120,6 @@ class TallPCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
         return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
@@ -138,7 +136,6 @@ class WidePCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
         return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
@@ -155,7 +152,6 @@ class FlatSpectrumPCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
         return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
@@ -176,7 +172,6 @@ class SparseCountsPCA(PrincipalComponents):
     log1p: bool = parameter(True, help="log(1 + x) of rows scaled to equal sums")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
         from scipy.sparse import csr_matrix
 
         if self.k > min(self.n, self.d):
@@ -210,8 +205,8 @@ class SparseTermsPCA(SparseCountsPCA):
 class NpyPCA(PrincipalComponents):
     """Your own matrix in a file, all of its rows.
 
-    A .npy file is mapped, and may be larger than memory. A .npz file has a sparse matrix as
-    `scipy.sparse.save_npz` writes it, or one array. `log1p` is the usual preparation of counts.
+    A .npy file is mapped, and may be larger than memory. A .npz file has a sparse matrix of
+    `scipy.sparse.save_npz`, or one array. `log1p` is the usual preparation of counts.
     """
 
     name = "npy-pca"
@@ -221,7 +216,6 @@ class NpyPCA(PrincipalComponents):
     log1p: bool = parameter(False, help="log(1 + x) of rows scaled to equal sums; of .npz alone")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
         del rng
         X = read(Path(self.path).expanduser())
         if self.log1p:
@@ -231,13 +225,7 @@ class NpyPCA(PrincipalComponents):
         return pca(X, self.k, self.center, self.scale)
 
     def checksum(self) -> str:
-        """Return a digest of size, modification time, and bytes at the ends.
-
-        Raises
-        ------
-        DataError
-            If it is missing or cannot be read.
-        """
+        """Return a digest of size, modification time, and bytes at the ends."""
         file = Path(self.path).expanduser()
         try:
             status = file.stat()
@@ -254,10 +242,7 @@ class NpyPCA(PrincipalComponents):
 def read(file: Path) -> Any:
     """Return the matrix of a file: mapped (.npy), or sparse or dense (.npz).
 
-    Raises
-    ------
-    DataError
-        If it is missing or no such file.
+    DataError if it has none.
     """
     from scipy.sparse import load_npz
 

@@ -38,7 +38,6 @@ class RotatingGradients(GramStream):
     decay: float = parameter(0.95, help="decay of the Gram matrix", low=0.0, below=1.0)
 
     def build(self, rng: np.random.Generator) -> Instance[GramStreamOracle]:
-        """Return the instance."""
         Q = np.linalg.qr(rng.standard_normal((self.n, self.n)))[0]
         K = rng.standard_normal((self.n, self.n))
         angles, vectors = np.linalg.eigh(1j * (K - K.T))

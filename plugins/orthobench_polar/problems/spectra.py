@@ -47,7 +47,6 @@ class GaussianPolar(Shaped):
     name = "gaussian-polar"
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return polar(rng.standard_normal(self.shape()))
 
 
@@ -58,7 +57,6 @@ class CauchyPolar(Shaped):
     name = "cauchy-polar"
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return polar(rng.standard_cauchy(self.shape()))
 
 
@@ -71,7 +69,6 @@ class ScaledColumns(Shaped):
     scale: float = parameter(100.0, help="largest over smallest scale of a column", low=1.0)
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return polar(rng.standard_normal(self.shape()) / np.geomspace(1, self.scale, self.p))
 
 
@@ -115,7 +112,6 @@ class PrescribedSpectrum(Shaped):
         return np.asarray((U * self.values()) @ V.swapaxes(-1, -2))
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return polar(self.matrix(rng))
 
 
@@ -129,7 +125,6 @@ class SpectralPower(PrescribedSpectrum):
     exponent: float = parameter(0.5, help="exponent of singular values", low=-1.0, high=1.0)
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return spectral_power(self.matrix(rng), self.exponent)
 
 
@@ -153,7 +148,6 @@ class NetworkPolar(PolarFactor):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         with np.load(RECORDED) as recorded:
             steps = recorded[f"{self.kind}_{self.layer}"]
         return polar(steps[rng.integers(len(steps))].astype(np.float64))
