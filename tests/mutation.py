@@ -73,8 +73,8 @@ ROOMS = {
             "tests/plugins/test_conformance.py",
         )
         for name in (
-            "cca", "givens", "gpower", "kit", "orthogonal_tensor", "papers", "pca", "polar",
-            "sparse_pca", "stiefel", "stochastic_pca", "tensor_power", "tucker",
+            "bridges", "cca", "givens", "gpower", "kit", "orthogonal_tensor", "papers", "pca",
+            "polar", "sparse_pca", "stiefel", "stochastic_pca", "tensor_power", "tucker",
         )
     },
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Wall time and efficiency of a pass over blocks on many workers, from a few measured times.
 
-The same tree and the same tasks as those of a run on Dask (`orthobench.harness.reduction`): each
+The same tree and the same tasks as those of a run on Dask (`orthobench_clusters`): each
 worker summarizes neighbouring blocks and merges what it can; then summaries move, two by two, until
 one is left. The tree is known beforehand, so that ten thousand workers take milliseconds.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from orthobench_dask.passes import run_length
+from orthobench_clusters.passes import run_length
 
 from orthobench.tools.arrays import Array
 

@@ -16,7 +16,6 @@ from orthobench.cli.comparing import compare
 from orthobench.cli.doctor import doctor
 from orthobench.cli.export import export
 from orthobench.cli.history import history
-from orthobench.cli.importing import import_
 from orthobench.cli.list import list_
 from orthobench.cli.map import measure_map
 from orthobench.cli.merge import merge
@@ -45,7 +44,7 @@ def main() -> None:
 
 
 for command in (
-    advise, atlas, compare, doctor, export, history, import_, list_, measure_map, merge, plugin,
+    advise, atlas, compare, doctor, export, history, list_, measure_map, merge, plugin,
     race, report, run, show, verify,
 ):  # fmt: skip
     main.add_command(command)

@@ -74,14 +74,14 @@ class SideCells:
 
     @property
     def importable(self) -> dict[str, list[str]]:
-        """The modules of each project whose import is timed; of a library, those in use."""
+        """The modules of each project whose import is timed; in a library, those in use."""
         libraries, used = self.facts["libraries"], {x.partition(".")[0] for x in self.imported}
         found = {project: [name for name in names if project not in libraries or name in used]
                  for project, names in self.facts["modules"].items()}  # fmt: skip
         return {project: names for project, names in found.items() if names}
 
     def add_imported(self, modules: Mapping[str, str]) -> None:
-        """Add modules of libraries with their files; refuse those outside the side's folder."""
+        """Add modules of libraries; refuse files outside the side's folder."""
         self.imported.update(modules)
         root = self.side.root
         for name, file in modules.items():
@@ -92,7 +92,7 @@ class SideCells:
                 )
 
     def require_libraries(self) -> None:
-        """Refuse the side if no run imports a library of it, unless all runs failed."""
+        """Refuse the side if no run imports its library, unless all failed."""
         for library in {*self.facts["libraries"]} - {*self.importable}:
             if not all(run.failed for run in self.runs.values()):
                 raise UsageError(
@@ -152,10 +152,10 @@ def run_cells(
     options: Options, progress: Progress, stack: ExitStack, seconds: float = math.inf,
     keep: Callable[[Key, Mapping[str, Any]], None] = lambda *_: None,
 ) -> None:  # fmt: skip
-    """Run cells one after the other, each on all sides at the same time.
+    """Run cells one after the other, each on all sides at once, and add the runs to `found`.
 
-    The runs are added to `found`, and dead workers replaced. After `seconds`, no more cells run.
-    `keep` is called with each cell and the worker's reply.
+    Dead workers are replaced. After `seconds`, no more cells run. `keep` gets each cell with the
+    worker's reply.
     """
     deadline, keys = time.monotonic() + seconds, [*keys]
     watched = [[*chain(*map(cells.facts["modules"].get, cells.facts["libraries"]))]

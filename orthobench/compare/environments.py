@@ -48,7 +48,7 @@ def sides(
     *texts : str
         BASE and HEAD, or HEAD alone; see `resolve`.
     here : Path, optional
-        The current folder by default.
+        [default: the current folder]
     extras : sequence of Path
         More projects of the repository, which are built on all sides.
 
@@ -69,7 +69,7 @@ def sides(
 
 
 def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Side:
-    """Install a side's projects in a new environment in a folder; return the side with it."""
+    """Return a side with its projects installed in a new environment."""
     wheels, env = [Path(side.detail)], scratch / side.role.lower()
     if side.kind != "wheel":
         progress(f"{side}: building its wheel")

@@ -75,7 +75,7 @@ def resolve(role: str, text: str, here: Path, extras: Sequence[Path] = ()) -> Si
     here : Path
         Relative paths begin here; revisions are of the project around it.
     extras : sequence of Path
-        More projects of the same repository.
+        More projects of the repository.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _repository(folder: Path) -> Path | None:
 
 
 def _commit(root: Path, revision: str) -> str:
-    """Return the full hash of the commit of a revision; empty if there is none."""
+    """Return the full hash of a revision's commit; empty if there is none."""
     if revision.startswith("-"):
         return ""
     try:
@@ -154,7 +154,7 @@ def _commit(root: Path, revision: str) -> str:
 
 
 def _project(here: Path, root: Path) -> str:
-    """Return the nearest project's folder at or above `here`, relative to the repository's."""
+    """Return the nearest project at or above `here`, relative to the repository."""
     here, root = here.resolve(), root.resolve()
     inside = (here, *(folder for folder in here.parents if folder.is_relative_to(root)))
     return next(filter(is_project, inside), root).relative_to(root).as_posix()

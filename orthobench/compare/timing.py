@@ -59,25 +59,24 @@ class TimedCell:
     Attributes
     ----------
     key : tuple
-        Problem, solver and seed.
     steps, units : tuple
-        Steps and units of work of the runs of BASE and of HEAD.
+        Steps and units of work of both runs.
     runs, turns : int
         Runs in a turn, and turns of each side in a round; 0 if unknown.
     logs : list of float
-        For each round, the logarithm of HEAD's seconds for a unit of work over BASE's.
+        For each round, the logarithm of the ratio of seconds for a unit of work.
     seconds, steady : float, tuple of float
-        Seconds of a run in the latest round: of BASE; of both, without waiting for a processor.
+        Seconds of a run in the latest round: BASE's; both, without waiting for a processor.
     pairs : set of int
-        The pairs of processes that have timed it.
+        Pairs of processes that timed it.
     failed : str
         The reason if it cannot be timed.
     first, peaks : list of tuple
         Seconds of first runs in a process, and bytes at the peaks of runs.
     patience : float
-        Maximum time of a run, in seconds.
+        Maximum seconds of a run.
     alone : bool
-        Whether it cannot be timed in copies of a process.
+        Whether copies of a process cannot time it.
     """
 
     key: Key
@@ -98,7 +97,7 @@ class TimedCell:
 
     @property
     def limit(self) -> float:
-        """The logarithm of the maximum ratio of seconds that is tolerated."""
+        """The logarithm of the maximum ratio that is tolerated."""
         return math.log1p(self.tolerance[Question.TIME])
 
     @property
@@ -138,6 +137,8 @@ def measure(
 ) -> tuple[int, bool]:  # fmt: skip
     """Time cells in rounds until all are decided or the budget, doubled once, is spent.
 
+    The budget begins with the first round.
+
     Parameters
     ----------
     cells : sequence of TimedCell
@@ -147,8 +148,7 @@ def measure(
     now : callable
         The clock of the budget, in seconds.
     choose : callable, optional
-        Returns the cells of the next round; with true, those for which the budget is doubled
-        [default: `undecided`].
+        Returns the cells of the next round; with true, of a doubled budget [default: `undecided`].
 
     Returns
     -------
@@ -157,7 +157,7 @@ def measure(
         Whether the budget was doubled.
     """
     choose = choose or partial(undecided, cells, options)
-    deadline, rounds, number, prolonged = now() + options.budget, 0, 0, False
+    deadline, rounds, number, prolonged = math.inf if options.budget else now(), 0, 0, False
 
     def waiting() -> Sequence[TimedCell]:
         """Return the cells of the next round; none if the budget is spent."""
@@ -180,6 +180,8 @@ def measure(
             # without copies, rounds of one pair would share their places in memory
             copies = not any(cell.alone for cell in left)
             ready, done = now(), 0
+            if not number:  # a busy machine starts processes slowly
+                deadline = ready + options.budget
             while alive and (left := waiting()):
                 # a pair is used for at least as long as it took to start
                 if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
@@ -244,10 +246,9 @@ def _round(
     cells: Iterable[TimedCell], pair: Sequence[SideProcess], swapped: bool, number: int,
     copies: bool,
 ) -> bool:  # fmt: skip
-    """Add an observation to each cell, in fresh copies of both processes or in themselves.
+    """Add an observation to each cell; return whether the processes can serve another round.
 
-    Return whether they can serve another round. A cell that fails in a copy is timed without copies
-    from then on.
+    A cell that fails in a copy of a process is timed without copies from then on.
     """
     for process in pair if copies else ():
         process.ask("begin")
@@ -308,7 +309,7 @@ def _time_finding(cell: TimedCell, change: Change) -> Finding:
 
 
 def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]) -> Finding:
-    """Return the answer about memory, import or first call, from a few observations.
+    """Return the answer to a question from few observations.
 
     HEAD is worse if it exceeds BASE by more than tolerance and floor in each of at least `FEWEST`
     observations, in bytes or seconds; with fewer, it is undecided.
@@ -332,12 +333,12 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
 
 
 def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
-    """Return the logarithm of the evidence that the mean of observations is above a limit."""
+    """Return the logarithm of the evidence that a mean is above a limit."""
     return sequential.log_evidence(logs, limit, REACH)
 
 
 def _decide(cells: Sequence[TimedCell]) -> list[Change]:
-    """Return which cells are certainly slower, faster, or not slower beyond the tolerance.
+    """Return which cells are slower, faster, or not slower beyond the tolerance.
 
     The test is of a ratio above 1, and the median ratio has to exceed the tolerance. A test of a
     ratio above the tolerance would leave twice the tolerance undecided.

@@ -21,6 +21,7 @@ from orthobench.harness.suite import Suite
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import choose
+from orthobench.tools.collections import grouped
 
 Pair: TypeAlias = tuple[str, str]
 """Labels of a problem and a solver."""
@@ -196,13 +197,10 @@ def undecided(suite: Suite, planned: Iterable[Cell]) -> dict[Pair, list[Cell]]:
     """Return the trials of each solver on each problem, if one is to be chosen."""
     if not suite.tuning_seeds:
         return {}
-    trials: dict[Pair, list[Cell]] = {}
-    for p in planned:
-        trials.setdefault(pair_of(p), []).append(p)
     return {
-        pair: of_pair
-        for pair, of_pair in trials.items()
-        if len({canonical(p.tuned) for p in of_pair}) > 1
+        pair: trials
+        for pair, trials in grouped(planned, pair_of).items()
+        if len({canonical(p.tuned) for p in trials}) > 1
     }
 
 

@@ -170,9 +170,9 @@ def excess_violation(checkpoint: Checkpoint) -> float:
 def feasible_up_to(point: NDArray[np.floating[Any]]) -> float:
     """Return the maximum constraint violation of a feasible point (n, k), by its precision.
 
-    In float64 it is 1e-8, else 20 sqrt(n) k u with the rounding unit u: ten steps of a Householder
-    QR with |Q'Q - I|_F <= 2 sqrt(k) nk u (Higham 2002, "Accuracy and stability of numerical
-    algorithms", theorem 19.4), where sqrt(nk) replaces nk for independent errors.
+    In float64 it is 1e-8, else 20 sqrt(n) k u with the rounding unit u. These are ten steps of a
+    Householder QR with |Q'Q - I|_F <= 2 sqrt(k) nk u (Higham 2002, "Accuracy and stability of
+    numerical algorithms", theorem 19.4). Since errors are independent, sqrt(nk) replaces nk.
     """
     if point.dtype == np.float64:
         return FEASIBLE

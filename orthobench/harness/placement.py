@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import fields, replace
+from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State
 from orthobench.harness.identity import Streams
+from orthobench.harness.source_digests import CLUSTERS
 from orthobench.harness.stopping import Budget
 from orthobench.tools.places import Place
 
@@ -24,6 +26,17 @@ TRANSFER = "transfer_seconds"
 
 WARM_UP = "warm_up_seconds"
 """Metric: time of loading and compilation so far, off the clock."""
+
+WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
+    "worker_seconds",
+    "moved_bytes",
+    "peak_worker_bytes",
+    "reading_seconds",
+    "workers",
+)
+"""Metrics of workers: seconds in methods of the solver, and in reading if it is timed; bytes moved
+between processes; peak memory of a worker in bytes, on Linux; seconds of reading and checking
+blocks; number of workers. Seconds are sums over workers."""
 
 
 class MeasuredPlace(Place):
@@ -166,11 +179,15 @@ class CallsElsewhere(Calls):
 def calls(solver: AnySolver, oracle: Oracle, budget: Budget, streams: Streams) -> Calls:
     """Return the calls of a solver that are timed."""
     if solver.place.reduces:
-        from orthobench.harness.reduction import Reduction
-
-        summarizing: Any = solver  # no other is at such a place
-        return Reduction(summarizing, oracle, budget, streams)
+        made: Calls = clusters("blocks").Reduction(solver, oracle, budget, streams)
+        return made
     return CallsElsewhere(solver) if solver.place.moves else Calls(solver)
+
+
+def clusters(name: str) -> Any:
+    """Return the module that has blocks or Dask, which most runs do without."""
+    (point,) = entry_points(group=CLUSTERS, name=name)
+    return point.load()
 
 
 def _place_of(oracle: Oracle) -> MeasuredPlace:

@@ -21,9 +21,12 @@ CORE = "orthobench"
 
 HARNESS = (
     "harness.cell", "harness.identity", "harness.run", "harness.execution", "harness.placement",
-    "harness.stopping", "harness.judging", "harness.reduction", "tools.geometry",
+    "harness.stopping", "harness.judging", "tools.geometry",
 )  # fmt: skip
 """Modules of the core that each run uses."""
+
+CLUSTERS = "orthobench.clusters"
+"""Entry points of the modules that reduce blocks, and run cells on Dask."""
 
 MAKERS = f"{CORE}.makers"
 """Entry points of the functions that make instances."""
@@ -68,13 +71,19 @@ def digests(problem: type, solver: type) -> dict[str, str]:
 @cache
 def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
     homes = {home for cls in (problem, solver) for home in homes_of(cls)}
-    core = {f"{CORE}.{name}" for name in HARNESS}
+    core = harness_modules()
     core |= {module for home in homes for module in reached(home) if _package(module) == CORE}
     return (
         (CORE, _hashed(_joined(_facts(module).digest for module in core).encode())),
         ("problem", _joined(parts(problem).values())),
         ("solver", _joined(parts(solver).values())),
     )
+
+
+def harness_modules() -> set[str]:
+    """Return the modules that each run uses, that of blocks included."""
+    points = metadata.entry_points(group=CLUSTERS, name="blocks")
+    return {f"{CORE}.{name}" for name in HARNESS} | {point.module for point in points}
 
 
 def parts(cls: type) -> dict[str, str]:

@@ -19,13 +19,13 @@ from orthobench.tools.arrays import is_number
 if TYPE_CHECKING:
     from orthobench.harness.trace import Checkpoint
 
-LARGEST = 1e300
+LARGEST_LIMIT = 1e300
 """Maximum of a finite limit of a budget."""
 
 USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
 
-LONGEST = 20_000
+LONGEST_TEXT = 20_000
 """Maximum length of a reason or a traceback, in characters."""
 
 CUT = "cut by the limit of"
@@ -43,7 +43,7 @@ FAULTS = {
 }
 """Faults of a solver that a run notices, each with its remedy."""
 
-PATIENCE = 10.0
+DEFAULT_SECONDS = 10.0
 """Budget of cells that nothing else ends, in seconds."""
 
 CONVERGED = "converged after"
@@ -108,8 +108,8 @@ def said(value: object) -> str:
         text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
     except Exception:
         text = f"{type(value).__name__}, which cannot be printed"
-    half = LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[:half]} ... {text[-half:]}"
+    half = LONGEST_TEXT // 2
+    return text if len(text) <= LONGEST_TEXT else f"{text[:half]} ... {text[-half:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class Budget:
         for f in fields(self):
             value = getattr(self, f.name)
             unlimited = isinstance(value, float) and value == math.inf
-            if not unlimited and not (is_number(value) and 0 <= value <= LARGEST):
+            if not unlimited and not (is_number(value) and 0 <= value <= LARGEST_LIMIT):
                 message = f"budget: {f.name} must be a number >= 0, not {quoted(value)}"
                 raise UsageError(message)
             if isinstance(value, np.generic):
@@ -243,8 +243,8 @@ def terminates(solver: AnySolver, budget: Budget) -> bool:
 
 
 def ending(solver: AnySolver, budget: Budget) -> Budget:
-    """Return a budget that ends each run of a solver: `PATIENCE` seconds if nothing else does."""
-    return budget if terminates(solver, budget) else replace(budget, seconds=PATIENCE)
+    """Return a budget that ends each run of a solver, by `DEFAULT_SECONDS` if nothing else does."""
+    return budget if terminates(solver, budget) else replace(budget, seconds=DEFAULT_SECONDS)
 
 
 Rule: TypeAlias = "Callable[[Checkpoint], Termination | None]"

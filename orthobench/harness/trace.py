@@ -18,7 +18,7 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.tools.arrays import Array
 from orthobench.tools.machine import Load
 
-LARGEST = 2**63
+LARGEST_COUNT = 2**63
 """Bound of whole numbers, as in SQLite and pandas."""
 
 NOT_RUN = Termination(RunStatus.MISSING, "it has not run")
@@ -100,15 +100,15 @@ def checked(checkpoint: Checkpoint) -> Checkpoint:
     counts = {f.name: _count(f.name, getattr(checkpoint.work, f.name, None)) for f in fields(Work)}
     times = [_seconds(seconds) for seconds in (checkpoint.seconds, checkpoint.readout_seconds)]
     for name, value in checkpoint.extra_metrics.items():
-        if not is_number(value):
+        if not fits_store(value):
             raise ValueError(f"it measured {quoted(name)} as {quoted(value)}: a number is needed")
     return replace(checkpoint, seconds=times[0], readout_seconds=times[1], work=Work(**counts))
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number."""
+def fits_store(value: Any) -> bool:
+    """Return whether a value is a finite number that a store holds."""
     if isinstance(value, int):
-        return -LARGEST <= value < LARGEST
+        return -LARGEST_COUNT <= value < LARGEST_COUNT
     return isinstance(value, float) and math.isfinite(value)
 
 
@@ -117,7 +117,7 @@ def _count(name: str, value: Any) -> int:
         count = index(value)
     except TypeError:
         count = -1
-    if not 0 <= count < LARGEST:
+    if not 0 <= count < LARGEST_COUNT:
         raise ValueError(
             f"it counts {name} as {quoted(value)}: a whole number from 0 to 2**63 - 1 is needed"
         )
@@ -190,7 +190,7 @@ class Outcome:
 
 @dataclass
 class Recording:
-    """What a run leaves for the judge: checkpoints, their solutions, its end, error and load.
+    """A run for the judge: its checkpoints, their solutions, its end, error and load.
 
     Without `curve` only the first and the last checkpoint are kept.
     """

@@ -54,7 +54,7 @@ class Ratio(TimedCell):
 
     @property
     def evidence(self) -> float:
-        """The logarithm of the evidence that it is not 1, in its likelier direction."""
+        """The logarithm of the evidence that it is not 1."""
         return max(evidence(self.logs), evidence([-log for log in self.logs]))
 
     @property
@@ -67,8 +67,8 @@ class Ratio(TimedCell):
     def settled(self) -> bool:
         """Whether it is timed no further: it is certain, or within the tolerance on both sides.
 
-        The rule is the same for the inverse ratio. If the timing ended as soon as a commit is not
-        slower, ratios without a change would be below 1 on average, and a chain of them would fall.
+        The rule is the same for the inverse. If the timing ended as soon as a commit is not slower,
+        ratios without a change would be below 1 on average, and their chain would fall.
         """
         logs, least = self.logs, timing.ENOUGH
         within = len(logs) >= timing.ROUNDS and len(self.pairs) >= LEAST_PAIRS and (
@@ -94,9 +94,8 @@ class Ratio(TimedCell):
 def ratios(history: History, progress: Progress) -> list[Ratio]:
     """Time each cell at all neighbours that have it and differ in it; return their ratios.
 
-    A ratio is timed until it is settled, or the budget of the two commits is spent. Finished ones
-    are read from the record of the history, and new ones added to it. One that failed has no
-    observations.
+    A ratio is timed until it is settled, or the budget of both commits is spent. Finished ones are
+    in the record of the history. One that failed has no observations.
     """
     found = list(_neighbours(history))
     pairs = grouped(found, lambda one: (one.since, one.place)).values()

@@ -48,7 +48,7 @@ class Entrants:
 def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entrants:
     """Return the configurations that race on a problem: those of all solvers by default.
 
-    The problem is built once, and the map orders the solvers by its sizes and its spectrum.
+    The problem is built once, and the map orders the solvers by its features.
 
     Raises
     ------

@@ -1,18 +1,16 @@
 """The rule of a race, without clock or processes: the next configuration, seed and time.
 
-Successive halving with adaptive capping. The gap is that from the start to the best value so far.
-The leader is the cheapest configuration within the tolerance. Each other configuration gets a few
-times the seconds of the leader, and is dropped if it is not within the tolerance by then. If the
-time does not allow this, all get equal shares: those behind the leader at equal time are dropped,
-and the others run longer. A configuration without a step yet, or that would pass the best value at
-its rate of descent, runs again. The finalists run on fresh seeds until `orthobench.decide` names
-the cheapest that is as good.
+Successive halving with adaptive capping. The leader is the cheapest configuration within the
+tolerance of the best value so far. Each other one gets a few times its seconds, or an equal share
+if time is short, and is dropped if it is not there by then, or far behind at equal time. One
+without a step yet, or that would pass the best value at its rate of descent, runs again. The
+finalists run on fresh seeds until `orthobench.decide` names the cheapest that is as good.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -73,7 +71,6 @@ class Halving(Standing):
         return sorted([*ranked][: self.rules.finalists], key=self.cost)
 
     def _end(self, name: str) -> float:
-        """Return the seconds of a configuration on the first seed."""
         return float(self.first[name].seconds[-1])
 
     def decisions(self) -> list[Decision]:
@@ -149,7 +146,8 @@ class Halving(Standing):
             )
             if ask:
                 return ask
-        return next(self._fresh(most, overhead, running), None)
+        names = self._affordable(shared, overhead)
+        return next(self._fresh(names, most, overhead, running), None)
 
     def _untried(self, left: float, overhead: float, running: Collection[Run]) -> NextRun | None:
         """Return the next first run: solvers in their order, then grids, the best solver first."""
@@ -163,7 +161,6 @@ class Halving(Standing):
         return NextRun(first, 0, self._cap(left, len(waiting), overhead))
 
     def _cap(self, left: float, waiting: int, overhead: float) -> float:
-        """Return the seconds of the next of some waiting runs."""
         if self.leader is None:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
@@ -175,8 +172,7 @@ class Halving(Standing):
     ) -> NextRun | None:
         """Return a longer run of a configuration that was cut: the leader first, then by value.
 
-        ``contenders``: of those that keep up with the leader; otherwise of those that may win.
-        A run takes longer than the one that was cut, and at most ``most`` seconds.
+        ``contenders`` keep up with the leader; the others may win. ``most`` is the longest run.
         """
         if 0 not in self.gaps:
             return None
@@ -199,7 +195,6 @@ class Halving(Standing):
         return next((NextRun(name, 0, FIRST * self.rules.total) for name in free), None)
 
     def _more(self, trial: Trial) -> bool:
-        """Whether a run was cut off, and may run longer."""
         cut = not (trial.failed or trial.ended)
         return cut and trial.cap < FIRST * self.rules.total
 
@@ -224,17 +219,30 @@ class Halving(Standing):
         soon = trial.lowest - DOUBLINGS * gain
         return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
-    def _fresh(self, most: float, overhead: float, running: Collection[Run]) -> Iterator[NextRun]:
-        """Yield the runs of finalists on fresh seeds, until the cheapest is known.
+    def _affordable(self, shared: float, overhead: float) -> list[str]:
+        """Return the cheapest finalists whose first `FEWEST` seeds fit in the time; one at least.
 
-        No cap is below the overhead, since the clock of short runs is uncertain.
+        Others would take the seeds that the cheapest needs to be tested.
         """
-        if self.leader is None or self._repeats:
+        chosen = list[str]()
+        for name in self.finalists:
+            due = sum((name, seed) not in self.latest for seed in range(1, FEWEST))
+            shared -= due * (self._end(name) + overhead)
+            if chosen and shared < 0:
+                break
+            chosen.append(name)
+        return chosen
+
+    def _fresh(
+        self, names: Sequence[str], most: float, overhead: float, running: Collection[Run]
+    ) -> Iterator[NextRun]:
+        """Yield the runs of some finalists on fresh seeds, until the cheapest is known."""
+        if self.leader is None or self._repeat(names):
             return
         for seed in range(1, self.rules.seeds):
             if seed >= FEWEST and self.settled:
                 return
-            for name in self.finalists:
+            for name in names:
                 cap = self._cap_on(name, seed)
                 if cap and self._needs(name) < most and (name, seed) not in running:
                     yield NextRun(name, seed, max(cap, overhead))
@@ -253,11 +261,10 @@ class Halving(Standing):
         killed = not len(trial.values) and name not in self.failed
         return most if killed and trial.cap < most else 0.0
 
-    @property
-    def _repeats(self) -> bool:
-        """Whether the first two runs of all finalists are copies: further ones would be, too."""
+    def _repeat(self, names: Sequence[str]) -> bool:
+        """Whether the first two runs of some finalists are copies: further ones would be, too."""
         return all(
             (name, 1) in self.latest
             and np.array_equal(self.first[name].values, self.latest[name, 1].values)
-            for name in self.finalists
+            for name in names
         )

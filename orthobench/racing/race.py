@@ -73,33 +73,28 @@ class Race:
         Its parameters that differ from the defaults.
     factor : float
         The cost of the next call that is as good over that of the winner; NaN without one.
-    sentence : str
-        The call, its quality and its cost.
-    evidence : str
-        The conditions of the timing, and the number of configurations and seeds.
+    sentence, evidence : str
+        The call with its quality and cost, and the conditions of the timing.
     decided : bool
         Whether the call is shown to be as good as the best (`orthobench.decide`).
     table : list of dict
-        A row for each configuration, the call to make first. Keys: ``configuration``, ``solver``,
-        ``verdict``, ``cost``, ``first_cost`` (the first call in a process), ``stop``, ``reached``
+        A row for each configuration, the call to make first: ``configuration``, ``solver``,
+        ``verdict``, ``cost``, ``first_cost`` (first call in a process), ``stop``, ``reached``
         (seeds within the tolerance), ``seeds``, ``factor`` (cost over that of the first row),
-        ``why`` (the reason for dropping it).
+        ``why``.
     dropped : tuple of Dropped
     missing : mapping
-        Names of solvers whose packages are not installed, with the remedy.
+        Names of solvers without their packages, with the remedy.
     results : Results
         All runs.
     code : str
         The lines that compute the answer with `orthobench.solve`.
     stop : Stop
-        The stop of the call.
     exact : str, optional
         The solver with the cheapest call that ends at a known optimum on all seeds.
     seconds : float
         Duration of the race.
-    problem : str
-        Its label.
-    cost : str
+    problem, cost : str
     interrupted : bool
     """
 
@@ -148,7 +143,7 @@ def race(
 ) -> Race:
     """Find the cheapest solver that is good enough on a problem, within a time limit.
 
-    All solvers that take the problem race, with the points of their grids; the rule is in
+    All solvers that take the problem race, with the points of their grids, by the rule in
     `orthobench.racing.halving`. A problem with levels of another metric races at the first one. An
     interrupted race goes on from its store.
 
@@ -161,17 +156,15 @@ def race(
     tolerance : float
         The part of the gap that counts as good enough.
     cost : str
-        The cost to minimise: ``"seconds"``, ``"samples"``, ``"flops"`` or ``"memory"``.
+        One of `COSTS`.
     solvers : sequence
-        Specifications ``NAME key=value ...``, classes or objects; by default all solvers that take
-        the problem, with their grids.
+        Specifications ``NAME key=value ...``, classes or objects; all by default.
     memory : int, optional
         Maximum memory of a solver's process, in bytes (on Linux).
     store : path, optional
         The SQLite file; by default one for each problem in ``orthobench-results``.
     tell : callable, optional
-        Called with text for people, and whether it is the table of the race, which the next one
-        replaces. Other texts name solvers that are dropped.
+        Called with text for people, and whether it is the table, which the next one replaces.
 
     Raises
     ------
@@ -287,7 +280,6 @@ def _result(
     race: RaceScheduler, results: Results, missing: Mapping[str, str], source: Any, workers: int,
     interrupted: bool,
 ) -> Race:  # fmt: skip
-    """Return the answer of a race so far."""
     standing, suite, cost = race.standing, race.suite, race.cost
     decided, call = race.answered(results.records)
     named, exact = (decided.named, decided.exact) if decided else (None, None)

@@ -58,7 +58,7 @@ class RaceScheduler(Scheduler):
     dropped : dict
         The second of the race at which each configuration was dropped.
     timed : dict
-        The seconds of a call, and of the first one in a process, by label of the solver and stop.
+        Seconds of a call, and of the first one in a process, by label of the solver and stop.
     """
 
     def __init__(
@@ -164,7 +164,6 @@ class RaceScheduler(Scheduler):
 
     @property
     def _overhead(self) -> float:
-        """Median seconds of a run beside its clock."""
         return median(self._overheads[1:] or self._overheads or [0.0])
 
     def _next(self) -> NextRun | None:
@@ -188,7 +187,6 @@ class RaceScheduler(Scheduler):
         self.tell(text, True)
 
     def _tell_dropped(self) -> None:
-        """Print solvers whose last configuration was dropped."""
         order, dropped = self.standing.rules.order, self.standing.dropped
         for name in [name for name in dropped if name not in self.dropped]:
             self.dropped[name] = self.elapsed

@@ -60,7 +60,7 @@ class Trial:
     Attributes
     ----------
     cap : float
-        Its limit of time, in seconds.
+        Its limit, in seconds.
     values : ndarray, shape (m,)
         The metric at each checkpoint; empty for a failed run, infinite outside a level.
     seconds, spent : ndarray, shape (m,)
@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def curve(self) -> CostCurve | None:
-        """Its curve for the rule of calls; None if it failed."""
+        """Its curve; None if it failed."""
         if not len(self.values):
             return None
         steps = np.arange(len(self.values)) if self.steps is None else self.steps
@@ -164,10 +164,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Standing:
-    """The standing of a race by its trials so far, in any order.
-
-    If a configuration has several trials on a seed, the one with the largest cap counts.
-    """
+    """The standing of a race by its trials: of one configuration and seed, the longest counts."""
 
     rules: Rules
     trials: Sequence[Trial]
@@ -304,7 +301,6 @@ class Standing:
 
     @property
     def _fresh_cap(self) -> float:
-        """Seconds of a run on a fresh seed."""
         return max(self.floor, FRESH * self.lead)
 
 

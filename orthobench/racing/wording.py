@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.decide.rule import Comparison, Verdict, chosen
-from orthobench.decide.wording import verdict_text
+from orthobench.decide.wording import stop_text, verdict_text, within_text
 from orthobench.racing.standing import Standing
 from orthobench.stats.calls import Call, Stop, calls_of
 from orthobench.stats.costs import ALL_COSTS, Cost
@@ -74,12 +74,11 @@ def provisional(race: Standing, call: Call | None, cost: Cost, more: str = "") -
         if why:
             return f"No solver yet: {clean(why)}."
         return f"No solver yet: no run came to an end: give it more time.{more}"
-    stop = "" if call.stop.own else f" with {call.stop}"
     return (
-        f"Use {clean(race.leader)}{stop} for now, {cost.text(call.cost)}: untested on "
+        f"Use {clean(race.leader)}{stop_text(call)} for now, {cost.text(call.cost)}: untested on "
         f"{plural(len(race.costs(race.leader)), 'seed')}. It is the cheapest of {len(race.ran)} of "
-        f"{plural(len(race.rules.order), 'configuration')} within {100 * race.rules.tolerance:g} % "
-        f"of the gap above the best value seen; give it more time.{more}"
+        f"{plural(len(race.rules.order), 'configuration')} {within_text(race.rules.tolerance)}; "
+        f"give it more time.{more}"
     )
 
 
@@ -92,8 +91,7 @@ def too_long(seconds: float, advised: str) -> str:
 def evidence(race: Standing, call: Call | None, alone: bool, workers: int, decided: bool) -> str:
     """Return the conditions of the timing, and the numbers of configurations and seeds.
 
-    ``alone``: calls were timed one after another, not beside ``workers`` other runs. ``decided``:
-    the call is shown to be as good as the best.
+    ``alone``: calls were timed one after another. ``decided``: the call is shown to be as good.
     """
     how = "one after another" if alone else f"with up to {plural(workers, 'run')} at once"
     tested = "" if decided else "untested, "
@@ -110,8 +108,8 @@ def rows(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return a row for each configuration, that of the call to make first.
 
-    ``call`` is that call, ``first`` its configuration, and ``firsts`` has the seconds of first
-    calls by configuration. There is no comparison during a race.
+    ``call`` is that call, ``first`` its configuration; ``firsts`` has the seconds of first calls.
+    There is no comparison during a race.
     """
     decided = comparison.by_solver if comparison else {}
     found = []
@@ -132,8 +130,7 @@ def rows(
         })  # fmt: skip
     good = ("as good", "exact")
     return sorted(
-        found,
-        key=lambda r: (r["configuration"] != first, r["verdict"] not in good, r["cost"]),
+        found, key=lambda r: (r["configuration"] != first, r["verdict"] not in good, r["cost"])
     )
 
 

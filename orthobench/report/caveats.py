@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from orthobench.harness.judging import OPTIMAL
-from orthobench.harness.stopping import PATIENCE, RunStatus
+from orthobench.harness.stopping import DEFAULT_SECONDS, RunStatus
 from orthobench.report.rows import Row
 from orthobench.results.tuning import SolverResult, slice_of
 from orthobench.tools.collections import grouped
@@ -160,7 +160,7 @@ def conduct(entries: Sequence[SolverResult]) -> list[str]:
     for e in entries:
         own = dict.fromkeys(text for r in e.finished for text in r.stop.faults)
         if any("seconds" in r.budget for r in e.finished) and "seconds" not in shared:
-            own[f"ended after {PATIENCE:g} s, for want of another end: give a budget"] = None
+            own[f"ended after {DEFAULT_SECONDS:g} s, for want of another end: give a budget"] = None
         if _no_better(e):
             own["ends worse than its start: look for a wrong sign, or a step too large"] = None
         for text in own:

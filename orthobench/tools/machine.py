@@ -1,4 +1,4 @@
-"""The machine: its load, its memory, and what processes and calls use of them."""
+"""The machine: its load, and what processes and calls use of it and of its memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,24 +120,6 @@ def out_of_memory() -> int:
     return 0
 
 
-_CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-
-@cache
-def total() -> int | None:
-    """Return the memory of the machine or its container, in bytes; None if unknown."""
-    limits = [limit for limit in (_physical(), *map(_container, _CGROUPS)) if limit]
-    return min(limits, default=None)
-
-
-def refusal_of(needed: int, what: str) -> str | None:
-    """Return a sentence that `what`, which needs some bytes, does not fit into memory, or None."""
-    most = total()
-    if most is None or needed <= most:
-        return None
-    return f"{what} needs {readable(needed)} of memory, and there are {readable(most)}"
-
-
 def readable(count: int) -> str:
     """Return a number of bytes for people: ``"4.0 GiB"``."""
     size, units = float(count), ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
@@ -146,21 +127,6 @@ def readable(count: int) -> str:
         size /= 1024
         units.pop(0)
     return f"{size:,.0f} {units[0]}" if units[0] == "bytes" else f"{size:,.1f} {units[0]}"
-
-
-def _physical() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _container(path: str) -> int | None:
-    try:
-        text = Path(path).read_text(encoding="ascii").strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None
 
 
 STATUS = Path("/proc/self/status")

@@ -42,7 +42,7 @@ class Place:
     Attributes
     ----------
     library, device, dtype : str
-        Of `LIBRARIES`, ``"cpu"`` or ``"cuda"``, of `DTYPES`.
+        A name in `LIBRARIES`, ``"cpu"`` or ``"cuda"``, and one of `DTYPES`.
     reduction : str
         ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``; empty if samples stream.
     """

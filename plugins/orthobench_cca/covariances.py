@@ -1,4 +1,4 @@
-"""Covariances of pairs, and matrices normalized with respect to them."""
+"""Covariances of pairs, and their normalization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CCA with the interface of scikit-learn, by the decompositions of this family."""
+"""CCA with the interface of scikit-learn."""
 
 from __future__ import annotations
 

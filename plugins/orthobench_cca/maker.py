@@ -161,7 +161,6 @@ def _held_out(
 
 
 def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Optima | None]:
-    """Return the pairs to judge by, condensed if possible, and the truth or None."""
     if any(min(side.data.shape) > EXACT for side in oracle.sides):
         return oracle, None
     condensed = _condensed(oracle)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from orthobench_kit.sources import ArraySource
+from scipy.sparse import issparse
 
 from orthobench.contract import Array, Oracle, SampleOracle, Solution
+from orthobench.tools.geometry import random_point
+
+SMALL = 64
+"""Pairs and columns of each side of a warm-up, beyond 4k."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,9 @@ class PassesSolution(Solution):
     """Weights, with the number of passes so far: one reads all of X and of Y once."""
 
     passes: float | None = None
+
+
+PairsT = TypeVar("PairsT", bound="PairsMatrices")
 
 
 class PairsMatrices(Oracle):
@@ -61,6 +69,12 @@ class PairsMatrices(Oracle):
     @property
     def sizes(self) -> tuple[int, ...]:
         return (self.p, self.n - self.p, self.k)
+
+    def miniature(self) -> PairsMatrices:
+        """Return an oracle of the same kind with a few random numbers."""
+        X, Y = _few_pairs(self)
+        both = (type(old)(new) if issparse(old) else new for old, new in ((self.X, X), (self.Y, Y)))
+        return _started(PairsMatrices(*both, self.k, self.ridge))
 
     @property
     def sides(self) -> tuple[Centred, Centred]:
@@ -119,6 +133,10 @@ class PairsOracle(PairsMatrices):
         self._stream = SampleOracle(ArraySource(self.pairs, passes=passes), k)
         self.window = self._stream.window
 
+    def miniature(self) -> PairsOracle:
+        """Return an oracle of the same kind with a few random numbers."""
+        return _started(PairsOracle(*_few_pairs(self), self.k, self.ridge))
+
     @property
     def X(self) -> Array:
         return self.pairs[:, : self.p]
@@ -144,6 +162,19 @@ class PairsOracle(PairsMatrices):
 
     def remaining(self) -> float:
         return self._stream.remaining()
+
+
+def _few_pairs(oracle: PairsMatrices) -> list[Array]:
+    """Return random pairs, fewer and of fewer columns than those of an oracle."""
+    rng, most = np.random.default_rng(0), SMALL + 4 * oracle.k
+    widths = oracle.p, oracle.n - oracle.p
+    count = min(oracle.count, 2 * most)
+    return [rng.standard_normal((count, min(width, most))) for width in widths]
+
+
+def _started(oracle: PairsT) -> PairsT:
+    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(0))
+    return oracle
 
 
 def halves(point: Array, p: int) -> tuple[Array, Array]:

@@ -15,12 +15,16 @@ from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 from orthobench.contract import Array, DataError, Instance, Oracle, Solution
 from orthobench.tools.arrays import check_rows, matrix, whole
+from orthobench.tools.geometry import random_point
 from orthobench_cca.covariances import SINGULAR, normalized, tied
 from orthobench_cca.judge import dependent, distance
 from orthobench_cca.result import eigenvectors
 
 UNSURE = 1e8
 """Condition number of B that costs half of the digits."""
+
+SMALL = 64
+"""Size of the matrices of a warm-up, beyond 2k."""
 
 COMMON = 1e-8
 """Relative norm of A on the null space of B that counts as zero."""
@@ -41,6 +45,14 @@ class PencilOracle(Oracle):
         self.A, self.B, self.n, self.k = A, B, len(A), k
         for each in (A, B):
             each.flags.writeable = False
+
+    def miniature(self) -> PencilOracle:
+        """Return a pencil of a few random numbers."""
+        rng, n = np.random.default_rng(0), min(self.n, SMALL + 2 * self.k)
+        X, Y = rng.standard_normal((2, 2 * n, n))
+        small = PencilOracle(X.T @ X, Y.T @ Y, self.k)
+        small.start = random_point(small.n, small.k, rng)
+        return small
 
 
 class PencilJudge:

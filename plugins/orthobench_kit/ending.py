@@ -17,8 +17,8 @@ from orthobench_kit.arrays import where
 class EndingState(State):
     """The state of an `ArraySolver` whose steps test whether the run ends.
 
-    With NumPy a step sets the status. On a device, where that would wait, `finish_if` notes the
-    end, `unless_ended` keeps the iterate, and `EndingSolver.advance` reads the note once.
+    With NumPy a step sets the status. On a device that would wait: `finish_if` notes the end,
+    `unless_ended` keeps the iterate, and `EndingSolver.advance` reads the note once.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Orthogonal tensor decomposition: oracles, solutions, first points, the base class of problems."""
+"""Orthogonal tensor decomposition: oracles, solutions, first points."""
 
 from __future__ import annotations
 

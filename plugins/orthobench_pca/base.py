@@ -1,4 +1,4 @@
-"""State, solution and base classes of the methods of this family."""
+"""State and base classes of the methods."""
 
 from __future__ import annotations
 

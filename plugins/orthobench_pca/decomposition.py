@@ -1,4 +1,4 @@
-"""Principal components for the estimators, and the choice of a solver."""
+"""Principal components for the estimators."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOLERANCE = 1e-9
 """Residual of block Krylov, over the first eigenvalue, that is exact."""
 
 PRODUCTS = 100.0
-"""Cost of block Krylov for a column of a block, in products; by `benchmarks/test_estimators.py`."""
+"""Cost of block Krylov for a column, in products (`benchmarks/test_estimators.py`)."""
 
 KRYLOV_SIDE = 1000
 """Minimum smaller side for which products with blocks are fast."""

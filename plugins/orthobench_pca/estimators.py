@@ -79,13 +79,11 @@ class PCA(_Base):  # type: ignore[misc]
         ValueError
             If X is no finite real matrix of at least two rows.
         """
-        del y
         self._fitted(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Return the scores (n, k) of the rows of X, which are fitted."""
-        del y
         return self._transform(self._fitted(X), xp=np)
 
     def _fitted(self, X: Any) -> Any:
@@ -128,14 +126,8 @@ class TruncatedSVD(decomposition.TruncatedSVD):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Find the singular vectors of X (n, d), and return the scores (n, k) of its rows.
 
-        Raises
-        ------
-        UsageError
-            If `n_components` does not fit the shape, or the solver is unknown.
-        ValueError
-            If X is no finite real matrix of at least two columns.
+        Raises as `PCA.fit`, for at least two columns.
         """
-        del y
         X = _validated(self, X, ensure_min_features=2)
         k = whole(self.n_components, "n_components", 1, min(X.shape), _of(X))
         found = _decomposed(X, k, self, center=False)

@@ -38,7 +38,7 @@ SQUARED = 1e-6
 """Minimum relative eigenvalue that keeps ten digits after squaring."""
 
 LOOKED_AT, CHANGED = 16, 1e-3
-"""Number of rows to compare again, and the relative difference that shows a change."""
+"""Number of rows to compare again, and the relative difference of a change."""
 
 UNCHANGED = 1e-12
 """Relative difference of a probe above which entries have changed."""
@@ -140,7 +140,6 @@ class Judge:
         return found if rank == V.shape[1] else {**found, "rank": float(rank)}
 
     def _refuse_changed(self) -> None:
-        """Raise if some rows have changed since the maker read them; no pass."""
         if self._probe is None:
             return
         matrix = self.oracle.matrix

@@ -201,7 +201,6 @@ def _weighted(given: Matrix, weights: Array, center: bool) -> Matrix:
 
 
 def _checked(given: Matrix) -> tuple[Matrix, Array | None]:
-    """Refuse NaN; return the matrix, with the probe if one was computed."""
     if not isinstance(given, (Dense, Sparse)) or isinstance(given.X, np.memmap):
         return given, None
     with np.errstate(over="ignore", invalid="ignore"):
@@ -246,7 +245,6 @@ def _largest(A: Array) -> float:
 
 
 def _deviations(given: Matrix, center: bool) -> Array:
-    """Return the standard deviations of columns, 1 for constant ones; two passes."""
     rows = given.shape[0]
     mean = given.column_sums() / rows
     if isinstance(given, Sparse):

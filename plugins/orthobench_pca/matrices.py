@@ -16,7 +16,7 @@ BLOCK_BYTES = 8 * 2**20
 """Maximum bytes of rows that are converted at once."""
 
 PANEL_BYTES, PANEL_ENTRIES = 2**19, 900_000
-"""Maximum bytes of rows in a cache, and maximum product that OpenBLAS does without copying."""
+"""Maximum bytes of rows in a cache, and maximum product without copying in OpenBLAS."""
 
 COLUMNS = 16
 """Columns that a sparse matrix multiplies at once; measured."""
@@ -70,13 +70,13 @@ class Matrix(ABC):
         """Return columns begin to end - 1, dense."""
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield numbers of first rows and the rows from there on, dense."""
+        """Yield numbers of first rows, and dense rows."""
         step = block_length(self.shape[1], self.dtype)
         for begin in range(0, self.shape[0], step):
             yield begin, self.rows(begin, min(begin + step, self.shape[0]))
 
     def column_blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield numbers of first columns and the columns from there on, dense."""
+        """Yield numbers of first columns, and dense columns."""
         step = block_length(self.shape[0], self.dtype)
         for begin in range(0, self.shape[1], step):
             yield begin, self.columns(begin, min(begin + step, self.shape[1]))
@@ -228,7 +228,6 @@ class Operator(Matrix):
 
     def rows(self, begin: int, end: int) -> Any:
         """Refuse: there are none."""
-        del begin, end
         raise UsageError(
             "a LinearOperator has no rows to read: take a method with products, as block-krylov"
         )
@@ -237,7 +236,6 @@ class Operator(Matrix):
 
 
 def _map_of(X: Any) -> tuple[Any, ...] | None:
-    """Return the arguments of `numpy.memmap` for a mapped array; None for others."""
     if not isinstance(X, np.memmap) or not (X.flags.c_contiguous or X.flags.f_contiguous):
         return None
     whole: Any = X

@@ -75,7 +75,6 @@ class PCAOracle(Oracle):
         return flops.gemm(self.rows, self.products, self.n)
 
     def rewind(self, rng: np.random.Generator) -> None:
-        del rng
         self.passes, self.products, self._mean = 0.0, 0, None
 
     def miniature(self) -> PCAOracle:

@@ -1,4 +1,4 @@
-"""Schedules of odd polynomials x <- a x + b x³ + c x⁵ that move singular values towards 1."""
+"""Schedules of odd polynomials x <- a x + b x³ + c x⁵."""
 
 from __future__ import annotations
 

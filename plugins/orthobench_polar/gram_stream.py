@@ -1,4 +1,4 @@
-"""A stream of eigenproblems: a slowly changing Gram matrix, and its basis."""
+"""A stream of eigenproblems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Approximations of powers: polynomials by linear programs, fractions by the AAA algorithm."""
+"""Approximations of powers by polynomials and fractions."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +12,10 @@ from numpy.typing import NDArray
 from orthobench_kit.stacks import sizes
 
 from orthobench.contract import Array, Oracle, Solution
+from orthobench.tools.geometry import random_point
+
+SMALL = 64
+"""Maximum number of columns of the matrix of a warm-up, which has at most twice as many rows."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,21 @@ class SpectralOracle(Oracle):
         self.exponent = exponent
         count, rows, self.k = sizes(A)
         self.n = count * rows
+
+    def miniature(self) -> SpectralOracle:
+        """Return an oracle of the same kind with a few random numbers, on the host."""
+        if self.place.moves:
+            return self
+        rng, small = np.random.default_rng(0), copy(self)
+        *batch, rows, columns = self.A.shape
+        columns = min(columns, SMALL)
+        shape = *(min(count, 2) for count in batch), min(rows, 2 * columns), columns
+        small.A = rng.standard_normal(shape)
+        small.A.flags.writeable = False
+        count, rows, small.k = sizes(small.A)
+        small.n = count * rows
+        small.start = random_point(small.n, small.k, rng)
+        return small
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -49,7 +49,6 @@ class Objective(FlopCounter, ABC):
 
     def scale(self, U: Array) -> float:
         """Return the unit of the gradient tolerance; here one."""
-        del U
         return 1.0
 
     def hessian(self, U: Array, V: Array) -> Array:
@@ -163,7 +162,6 @@ class MomentObjective(Objective):
         return -2 * product
 
     def hessian(self, U: Array, V: Array) -> Array:
-        del U
         return self.gradient(V)
 
 

@@ -1,4 +1,4 @@
-"""Upper bounds on the variance of sparse components, by branch and bound."""
+"""Upper bounds on the variance of sparse components."""
 
 from __future__ import annotations
 

@@ -21,9 +21,10 @@ Support: TypeAlias = NDArray[np.intp]
 class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
     """Base of solvers with a number of loadings as parameter.
 
-    `most` is the maximum number of features of a problem, `too_many` the refusal of more.
+    `most` is the maximum number of features, `too_many` the refusal of more.
     """
 
+    converges: ClassVar[bool] = True
     most: ClassVar[float] = math.inf
     too_many: ClassVar[str] = ""
 

@@ -1,4 +1,4 @@
-"""Bisection of the penalty for problems that ask for a cardinality."""
+"""Bisection of the penalty for a cardinality."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -19,7 +20,11 @@ from orthobench.contract.solver import AnySolver
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array, namespace
 from orthobench.tools.flops import gemm, svd
+from orthobench.tools.geometry import random_point
 from orthobench.tools.places import Place
+
+SMALL = 64
+"""Features and samples of the matrix of a warm-up, beyond 2m."""
 
 UNDELIVERED = "undelivered"
 """The metric that is zero for solutions of the problem's cardinality."""
@@ -125,6 +130,18 @@ class SparsePCAOracle(Oracle):
         work = Work(flops=gemm(self.samples, self.k, self.n) + svd(self.samples, self.k))
         return gamma / self.unit * float(np.abs(Z).sum()) - explained, work
 
+    def miniature(self) -> SparsePCAOracle:
+        """Return an oracle of the same kind with a few random numbers, on the host."""
+        if self.place.moves:
+            return self
+        rng, small = np.random.default_rng(0), copy(self)
+        shape = [min(size, SMALL + 2 * self.k) for size in self.A.shape]
+        SparsePCAOracle.__init__(small, rng.standard_normal(shape), self.k)
+        small.start = random_point(small.n, small.k, rng)
+        if self.cardinality is not None:
+            small.cardinality = min(self.cardinality, small.n)
+        return small
+
     def to(self, place: Place) -> Self:
         moved = super().to(place)
         moved.stream = self.stream.to(place)
@@ -168,7 +185,7 @@ def loadings_parameter() -> Any:
     return parameter(
         "filled",
         choices=("filled", "thresholded"),
-        help="Z in the pattern found: what explains most variance, or AU less the penalty",
+        help="in the pattern found: those of largest variance, or AU less the penalty",
     )
 
 
@@ -188,8 +205,7 @@ def settled(solver: AnySolver, problem: AnyProblem, name: str) -> str | None:
 class SparsePCA(Problem[SparsePCAOracle]):
     """Base of the problems of this family, with parameters m and cardinality.
 
-    With a cardinality solvers are compared by what they deliver at it, otherwise at levels of
-    density.
+    Without a cardinality solvers are compared at levels of density.
     """
 
     family: ClassVar[str] = "sparse PCA"

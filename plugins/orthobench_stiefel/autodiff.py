@@ -51,15 +51,15 @@ class Differentiated(ABC):
         return of_numpy
 
     def value_there(self, X: Any) -> Any:
-        """Return the cost at an array, in the library."""
+        """Return the cost at an array of the library."""
         return self.cost(X)
 
     def gradient_there(self, X: Any) -> Any:
-        """Return the gradient at an array, in the library."""
+        """Return the gradient at an array of the library."""
         return self.both_there(X)[1] if self.partials is None else self.partials(X)
 
     def both_there(self, X: Any) -> tuple[Any, Any]:
-        """Return cost and gradient at an array, in the library."""
+        """Return both at an array of the library."""
         if self.partials is None:
             return self.differentiate(X)
         return self.value_there(X), self.partials(X)
@@ -137,8 +137,8 @@ def differentiated(
 ) -> Differentiated | None:
     """Return a cost with its gradient if it is written for torch or jax, otherwise None.
 
-    The type of the cost at X (n, p), or at a tensor if X is refused, decides; neither library is
-    loaded. `gradient` is from the same library.
+    The type of the cost at X (n, p), or at a tensor if X is refused, decides; no library is
+    loaded.
     """
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
     if torch is None and jax is None:

@@ -1,4 +1,4 @@
-"""State and base classes of the methods: iterates, counted evaluations, and ends."""
+"""State and base classes of the methods."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Iterate(EndingState):
 
 
 class Descent(Solver[OracleT_contra, StateT]):
-    """Base of methods that begin at the common start and return the iterate."""
+    """Base of methods that begin at the common start."""
 
     def begun(self, oracle: ProductOracle) -> dict[str, Any]:
         """Return the start and the first `Iterate.factor`; check the batch."""
@@ -153,29 +153,20 @@ class ArrayDescent(Descent[ProductOracle, IterateT], EndingSolver[ProductOracle,
 def relative_parameter(what: str = "step") -> Any:
     """Declare the parameter ``relative`` for the quantity `what`."""
     return parameter(
-        True,
-        help=f"{what} for a cost whose first gradient has norm one, whatever its unit is; "
-        "without it, for the cost as it is",
+        True, help=f"{what} for a cost of first gradient norm one; false: for the cost as it is"
     )
 
 
 def tolerance_parameter() -> Any:
     """Declare the parameter ``tolerance``."""
     return parameter(
-        1e-10,
-        low=0.0,
-        help="norm of the Riemannian gradient to end at, relative to the matrix of partial "
-        "derivatives at the start",
+        1e-10, low=0.0, help="norm of the Riemannian gradient to end at, over that of the first G"
     )
 
 
 def batch_parameter() -> Any:
     """Declare the parameter ``batch``."""
-    return parameter(
-        0,
-        low=0,
-        help="terms of a finite sum that estimate a gradient; 0: all, or a function that is no sum",
-    )
+    return parameter(0, low=0, help="terms of a finite sum for a gradient; 0: all")
 
 
 def momentum_parameter(which: str = "") -> Any:

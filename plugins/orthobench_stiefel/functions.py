@@ -180,7 +180,7 @@ TOLERANCE = 1e-3
 """Maximum relative error of a correct derivative, apart from rounding."""
 
 SLOPE = 1.5
-"""Minimum slope of log error over log step: 3 if the derivative is right, 1 if it is wrong."""
+"""Minimum slope of log error over log step: 3 for a right derivative, 1 for a wrong one."""
 
 NOISE = 100 * float(np.finfo(np.float64).eps)
 """Minimum relative rounding of values."""

@@ -119,10 +119,10 @@ def instance(
     gap: Cost | None = None,
     further: Callable[[Array], Mapping[str, float]] | None = None,
 ) -> Instance[OracleT]:
-    """Return an instance whose minimum, `least`, is known.
+    """Return an instance of minimum `least`.
 
-    `gap` maps X to the cost minus the minimum, if a formula has less rounding; `further` maps X to
-    metrics of this problem only, by name.
+    `gap` maps X to the cost minus the minimum, with less rounding; `further` to more metrics, by
+    name.
     """
 
     def difference(X: Array) -> float:

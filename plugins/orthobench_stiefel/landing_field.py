@@ -54,7 +54,6 @@ class FieldDescent(ArrayDescent[IterateT]):
 
     def followed(self, state: Any, G: Any) -> Any:
         """Return the direction; here the gradient G."""
-        del state
         return G
 
     def move(self, oracle: ProductOracle, state: Iterate, attraction: float, eps: float) -> bool:

@@ -104,7 +104,6 @@ class ProductOracle(Oracle, ABC):
 
     def gradient_rows_flops(self, count: int) -> int:
         """Return the flops of `gradient_rows` for a number of rows of each matrix."""
-        del count
         return self.gradient_flops
 
 

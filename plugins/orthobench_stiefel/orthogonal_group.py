@@ -94,9 +94,9 @@ class ComponentsOracle(OrthogonalGroupOracle):
 
 
 def orthogonal(oracle: StiefelOracle) -> OrthogonalGroupOracle:
-    """Return the oracle of a function of a square X (n = k), with values along plane rotations.
+    """Return the oracle of a function of a square X, with values along plane rotations.
 
-    Without restrictions of its own, one counts as evaluations of a polynomial of degree 4.
+    A restriction counts as evaluations of a polynomial of degree 4.
     """
     if isinstance(oracle, OrthogonalGroupOracle):
         return oracle

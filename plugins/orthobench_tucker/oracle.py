@@ -9,6 +9,7 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.memory import refusal_of
 from orthobench_kit.sources import ArraySource
 
 from orthobench.contract.parameters import ParameterError
@@ -17,7 +18,6 @@ from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
 from orthobench.tools.flops import gemm
-from orthobench.tools.machine import refusal_of
 from orthobench_tucker import sample_moments
 from orthobench_tucker.sample_moments import core_norm_squared, moment_tensor, tensor_core
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_dask.passes import run_length
+from orthobench_clusters.passes import run_length
 from reduction_times import Costs, MeasuredPass, fitted, simulated
 
 LAN = {"summary_bytes": 3e6, "latency": 1e-3, "bandwidth": 1e9}

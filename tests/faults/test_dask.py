@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from clusters import cluster
-from orthobench_dask import executor as dask
+from orthobench_clusters import executor as dask
 
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, execute

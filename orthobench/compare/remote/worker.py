@@ -49,7 +49,7 @@ def names() -> Any:
 
 
 class Worker:
-    """Answers requests, which are the names of its methods, by the clock ``cpu`` or ``wall``."""
+    """Answers requests, the names of its methods, by the clock ``cpu`` or ``wall``."""
 
     def __init__(self, clock: str) -> None:
         self._clock = CLOCKS[clock]
@@ -60,12 +60,12 @@ class Worker:
 
     @property
     def copies(self) -> bool:
-        """Whether a copy of this process can go on, since it has no threads and no GPU."""
+        """Whether a copy of this process can go on: it has no threads and no GPU."""
         places = {str(getattr(cell.solver, "place", "numpy")) for cell in self._planned.values()}
         return FORKS and not threaded() and all(one.startswith("numpy") for one in places)
 
     def check(self, distributions: Sequence[str]) -> dict[str, Any]:
-        """Return the place of orthobench; refuse a side whose distributions are elsewhere."""
+        """Return the place of orthobench; refuse distributions that are elsewhere."""
         for one in distributions:
             if not (own := modules(one)):
                 raise RefusedError(f"{one} has no module that could be imported")
@@ -112,7 +112,7 @@ class Worker:
         return {"absent": absent, **checked}
 
     def describe(self) -> dict[str, Any]:
-        """Return the facts about planned cells and the side's projects, by default all plugins."""
+        """Return facts about planned cells and projects, by default all plugins."""
         own = list(self._own) or plugins()
         self._project, packages, cells = Project(own), _packages(), self._planned.items()
         others = {name: v for name, v in packages.items() if name not in map(normal, own)}
@@ -143,7 +143,7 @@ class Worker:
         return {"seconds": time.perf_counter() - begin - (_queued() - queued)}
 
     def run(self, key: list[Any], watched: Sequence[str] = ()) -> dict[str, Any]:
-        """Run a cell, and return its curve and the imported modules of the packages to watch."""
+        """Run a cell; return its curve and the imported modules of packages to watch."""
         with self._cell(key) as (cell, instance):
             ratio = names().RATIO if getattr(cell.solver, "reruns", False) else self._ratio
             outcome = names().run(
@@ -232,7 +232,7 @@ def _continue_in_copy() -> dict[str, Any]:
 
 
 def threaded() -> bool:
-    """Return whether this process has threads, or has used numba's, which refuses copies."""
+    """Return whether this process has threads, or used numba's, which refuse copies."""
     numba = sys.modules.get("numba.np.ufunc.parallel")
     try:
         tasks = len(os.listdir("/proc/self/task"))  # noqa: PTH208 - of libraries, too

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, TypeAlias
 from orthobench.errors import UsageError, unknown
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors.cell_queue import CellQueue, Cells
+from orthobench.harness.placement import clusters
 from orthobench.harness.trace import Outcome
 from orthobench.tools.arrays import whole
 from orthobench.tools.environment import cores
@@ -180,7 +181,7 @@ class Executor:
         if self.name == "inline":
             return run_inline(cells)
         if self.scheduler is not None:
-            events: Events = _dask().run(cells, self.scheduler, self.threads, self.limits)
+            events: Events = clusters("dask").run(cells, self.scheduler, self.threads, self.limits)
             return events
         from orthobench.harness.executors import local
 
@@ -190,14 +191,8 @@ class Executor:
         """Return what a session records of the executor."""
         workers = shared = self.at_once
         if self.scheduler is not None:
-            workers, shared = _dask().capacity(self.scheduler)
+            workers, shared = clusters("dask").capacity(self.scheduler)
         return {
             "executor": self.name, "workers": workers, "shared": shared,
             "scheduler": self.scheduler, **asdict(self.limits),
         }  # fmt: skip
-
-
-def _dask() -> Any:
-    from orthobench.harness.reduction import dask_package
-
-    return dask_package()

@@ -29,7 +29,7 @@ BUSY, BUSY_SECONDS = 0.5, 0.005
 
 
 class Look(NamedTuple):
-    """What a process has used, the waiting of this process for a core, and the machine's load."""
+    """Usage of a process, the waiting of this one for a core in seconds, and the machine's load."""
 
     used: Usage | None
     queued: float

@@ -34,8 +34,7 @@ from orthobench.harness.executors.messages import (
 )
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
-from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reduction import WORKER_METRICS
+from orthobench.harness.placement import TRANSFER, WARM_UP, WORKER_METRICS
 from orthobench.harness.stopping import FAULTS, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.environment import limited
@@ -164,7 +163,7 @@ class _Run:
         self._known = {*children(os.getpid())}
         self._meter = Meter(process.pid)
         self._serving = 0.0
-        self._clock_ends = math.inf
+        self._clock_ends, self._killed_by = math.inf, ""
         self._begun = self._ended = self._changed = False
         self.faults: list[str] = []
         budget = cell.budget
@@ -180,7 +179,7 @@ class _Run:
             cell.until is not None, cell.measure,
         )  # fmt: skip
         self._limit, self._deadline = limit, time.monotonic() + limit.seconds - spent * limit.whole
-        with Alarm(self.process.kill, self._deadline - time.monotonic()) as alarm:
+        with Alarm(self._kill, self._deadline - time.monotonic()) as alarm:
             try:
                 self.process.send(start)
                 while not isinstance(stop := self._take(self.process.receive()), Termination):
@@ -190,7 +189,7 @@ class _Run:
                         self._deadline = now + max(limit.seconds, 10 * (now - self._since))
                     alarm.set(min(self._deadline, self._clock_ends) - time.monotonic())
             except ProcessError as death:
-                return self._cut() if alarm.rang else _crashed(death)
+                return self._cut() if self._killed_by else _crashed(death)
             except Exception as error:
                 self._changed = True
                 self.process.kill()
@@ -205,9 +204,14 @@ class _Run:
             stop if stop.status in ENDINGS and not late else replace(stop, status=RunStatus.ERROR)
         )
 
+    def _kill(self) -> None:
+        """End the process; what it has sent before may be read later."""
+        self._killed_by = "budget" if self._clock_ends <= self._deadline else "limit"
+        self.process.kill()
+
     def _cut(self) -> Termination:
         """Return the end of a run whose process an alarm has killed."""
-        if self._clock_ends <= self._deadline:
+        if self._killed_by == "budget":
             return Termination.in_call(self._limit.clock, bool(self.recording.trace))
         return Termination.cut(self._limit.seconds, "" if self._begun else "in its warm-up")
 

@@ -68,10 +68,8 @@ KNOWN = (Checkpoint, Work)
 """Classes in messages of the solver's process, besides solutions and arrays."""
 
 NUMPY = {
-    ("numpy", "ndarray"), ("numpy", "dtype"),
-    *((f"numpy.{core}.multiarray", name) for core in ("core", "_core")
-      for name in ("_reconstruct", "scalar")),
-    *((f"numpy.{core}.numeric", "_frombuffer") for core in ("core", "_core")),
+    ("numpy", "ndarray"), ("numpy", "dtype"), ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"), ("numpy._core.numeric", "_frombuffer"),
 }  # fmt: skip
 """Functions of the pickle of an array."""
 

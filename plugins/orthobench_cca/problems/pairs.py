@@ -1,4 +1,4 @@
-"""Problems of canonical correlation analysis, and their base class."""
+"""Problems of canonical correlation analysis."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ T = TypeVar("T")
 class CCA(Problem[PairsMatrices]):
     """Base of the problems of this family."""
 
-    family: ClassVar[str] = "canonical correlation"
+    family = "canonical correlation"
     offers: ClassVar[type[PairsMatrices]] = PairsOracle
-    primary: ClassVar[str] = "suboptimality"
-    tuned_by: ClassVar[str] = "suboptimality"
+    primary = tuned_by = "suboptimality"
 
 
 @dataclass(frozen=True)

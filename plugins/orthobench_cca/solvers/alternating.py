@@ -1,4 +1,4 @@
-"""Canonical correlation analysis by alternating least squares."""
+"""Alternating least squares."""
 
 from __future__ import annotations
 
@@ -41,10 +41,9 @@ class AlternatingState(State):
 class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     """Alternating least squares: A <- S_xx^-1 S_xy B, normalized, then B likewise from A.
 
-    Normalization is A <- A (A'S_xx A)^-½, which maximizes tr(A'S_xy B) for given B: the objective
-    never falls. The error falls by (rho_(k+1) / rho_k)² a step. It ends if coefficients move by at
-    most `tolerance` in the metric of S_xx, or after 50 steps in which neither moves shrink nor
-    correlations grow; with tolerance 0 never.
+    Normalization is A <- A (A'S_xx A)^-½. The error falls by (rho_(k+1) / rho_k)² a step. It ends
+    if coefficients move by at most `tolerance` in the metric of S_xx, or after 50 steps in which
+    neither moves shrink nor correlations grow; with tolerance 0 never.
 
     Notes
     -----
@@ -65,7 +64,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     source: ClassVar[str] = "Golub and Zha 1995, section 4"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AlternatingState:
-        del rng
         p, q, k = oracle.sizes
         x, y = oracle.sides
         xx, yy, xy = x.covariance(oracle.ridge), y.covariance(oracle.ridge), x.cross(y)

@@ -1,4 +1,4 @@
-"""Stochastic canonical correlation analysis by augmented approximate gradients."""
+"""Augmented approximate gradients."""
 
 from __future__ import annotations
 
@@ -30,11 +30,9 @@ class AppGradState(State):
 class AppGrad(Solver[PairsOracle, AppGradState]):
     """Stochastic AppGrad: least-squares gradient steps on batches, normalized separately.
 
-    The augmented weights F take a gradient step of the regression of B'y on x, F <- F - (step / L)
-    (X'(XF - YB) / b + ridge F). A = F (F'S F)^-½ is normalized with the covariance S = X'X / b +
-    ridge I of the batch; likewise G and B with the previous A. At the canonical variables F = A
-    diag(correlations) is a fixed point of the expected step. L is the mean |x|² of the batch, |y|²
-    for the other half.
+    The augmented weights are F <- F - (step / L)
+    (X'(XF - YB) / b + ridge F). Then A = F (F'S F)^-½ with S = X'X / b + ridge I of the batch;
+    likewise G and B with the previous A. L is the mean |x|² of the batch, |y|² for the other half.
 
     Notes
     -----
@@ -62,7 +60,6 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
     source: ClassVar[str] = "Ma, Lu and Foster 2015"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AppGradState:
-        del rng
         if self.batch < oracle.k:
             raise UsageError(f"batch must be at least k = {oracle.k}, not {self.batch}")
         A, B = halves(oracle.start, oracle.p)

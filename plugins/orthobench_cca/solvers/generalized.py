@@ -50,7 +50,6 @@ class GeneralizedExact(PencilSolver):
     source: ClassVar[str] = "Golub and Van Loan 2013, section 8.7.2"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> PencilState:
-        del rng
         return PencilState(X=oracle.start.copy())
 
     def step(self, oracle: PencilOracle, state: PencilState) -> None:
@@ -66,10 +65,9 @@ class GeneralizedExact(PencilSolver):
 class GenELinK(PencilSolver):
     """Inverse-free subspace iteration: X <- B^-1 A X approximately, normalized in the metric B.
 
-    The linear systems BZ = AX are solved by `inner` conjugate gradients from X (X'BX)^-1 X'AX.
-    Normalization is X <- Z (Z'BZ)^-½. The plain method converges to the eigenvalues of largest
-    absolute value. So if a Ritz value of X is negative, A becomes A + shift B, with a shift of 1.1
-    times its size. It ends if X moves by at most `tolerance` in the metric B, beyond its span;
+    The linear systems BZ = AX are solved by `inner` conjugate gradients from X (X'BX)^-1 X'AX;
+    then X <- Z (Z'BZ)^-½. If a Ritz value of X is negative, A becomes A + shift B, with a shift of
+    1.1 times its size. It ends if X moves by at most `tolerance` in the metric B, beyond its span;
     with tolerance 0 never.
 
     Notes
@@ -90,7 +88,6 @@ class GenELinK(PencilSolver):
     source: ClassVar[str] = "Ge, Jin, Kakade, Netrapalli and Sidford 2016, GenELinK"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> PencilState:
-        del rng
         state = PencilState(X=normalized(oracle.start, oracle.B))
         state.work.flops += normalized_flops(oracle.n, oracle.k)
         return state

@@ -1,4 +1,4 @@
-"""Landing for X'BX = I, for a pencil and for mini-batches."""
+"""Landing for X'BX = I."""
 
 from __future__ import annotations
 
@@ -49,11 +49,10 @@ class LandingState(PencilState):
 class PencilLanding(PencilSolver):
     """X <- X + t (skew(AX(BX)')BX - attraction BX(X'BX - I)), by products with A and B alone.
 
-    X leaves X'BX = I and lands on it as the first term vanishes. F is the direction, d is |X'BX -
-    I|, and m the smallest eigenvalue of X'B²X. Then t is at most 1 / (2 attraction |X'B²X|) and
-    keeps d - 2t attraction m d + t²|F'BF| <= eps. The number of steps grows with the condition of
-    B. A and B are divided by their largest sums of a column. It ends if the direction is at most
-    `tolerance` times as long as the first.
+    F is the direction, d is |X'BX - I|, and m the smallest eigenvalue of X'B²X. Then t is at most
+    1 / (2 attraction |X'B²X|) and keeps d - 2t attraction m d + t²|F'BF| <= eps. A and B are
+    divided by their largest sums of a column. It ends if the direction is at most `tolerance`
+    times as long as the first.
 
     Notes
     -----
@@ -77,7 +76,6 @@ class PencilLanding(PencilSolver):
     source: ClassVar[str] = "Vary, Ablin, Gao and Absil 2024"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> LandingState:
-        del rng
         units = float(np.abs(oracle.A).sum(axis=0).max()), float(np.abs(oracle.B).sum(axis=0).max())
         X = normalized(oracle.start, oracle.B) * sqrt(units[1])
         state = LandingState(X=X, BX=oracle.B @ X / units[1], units=units)

@@ -1,4 +1,4 @@
-"""Canonical correlation analysis by a block Krylov method."""
+"""A block Krylov method."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     """Block Krylov subspaces of S_xx^-1 S_xy S_yy^-1 S_yx, and canonical variables in them.
 
     A step regresses the scores XP of a block on y, and the result on x, by `inner` conjugate
-    gradients each, preconditioned by the variances of columns. Both results join the bases, in
-    which canonical variables are exact. Bases of `blocks` blocks are replaced by the Ritz vectors.
-    A dense, well-conditioned, narrow side is regressed exactly by the Cholesky factor of its
-    covariance. It ends if the sum of correlations gains less than `tolerance` of itself.
+    gradients each, preconditioned by the variances of columns, or by the Cholesky factor of a
+    dense, well-conditioned, narrow side. Both results join the bases, in which canonical variables
+    are exact; bases of `blocks` blocks are replaced by the Ritz vectors. It ends if the sum of
+    correlations gains less than `tolerance` of itself.
 
     Notes
     -----
@@ -148,7 +148,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     def _regressed(
         self, side: Centred, scores: Array, ridge: float, inverse: Array, root: Array | None
     ) -> Array:
-        """Return (S + ridge I)^-1 M'scores / N, by the factor or by conjugate gradients."""
         N = len(scores)
         rest = side.adjoint(scores) / N
         if root is not None:

@@ -1,4 +1,4 @@
-"""scikit-learn's canonical correlation analysis and partial least squares."""
+"""scikit-learn's CCA and PLSSVD."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ class FittedState(State):
 
 
 class Fitted(Solver[PairsOracle, FittedState]):
-    """Base: one fit, as its users call it. There is no ridge; that of the problem is ignored."""
+    """Base: one fit, without a ridge."""
 
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     converges: ClassVar[bool] = True
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> FittedState:
-        del rng
         return FittedState(point=oracle.start.copy())
 
     def step(self, oracle: PairsOracle, state: FittedState) -> None:

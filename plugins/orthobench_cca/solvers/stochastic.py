@@ -49,7 +49,6 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
     products: ClassVar[int] = 3
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> StochasticState:
-        del rng
         return StochasticState(Z=oracle.start.copy(), average=np.zeros_like(oracle.start))
 
     def step(self, oracle: PairsOracle, state: StochasticState) -> None:

@@ -132,10 +132,7 @@ def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, pa
 
 @kernel
 def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
-    """Set the grid to f at equally spaced angles of the period, and return their number.
-
-    It is finer for few rows, and for values that show several or narrow maxima, or hardly differ.
-    """
+    """Set the grid to f at equally spaced angles, finer for few rows or several maxima."""
     longest, first = evaluate_four(x, y, n, gamma, 0, grid), grid[:GRID]
     flat = first.min() > FLAT * first.max()
     passes = 4 if n <= FEW_ROWS else 2 if n < MANY_ROWS or flat else 1
@@ -189,7 +186,6 @@ def _climb_grid(x: Array, y: Array, n: int, gamma: float, grid: Array, count: in
 def _climb_rows(
     x: Array, y: Array, first: int, last: int, n: int, gamma: float, peak: _Peak, radius: float
 ) -> _Peak:
-    """Climb from the best angle that rotates one of the rows onto an axis, if above `peak`."""
     best = peak
     for k in range(first, last):
         r = np.hypot(x[k], y[k])
@@ -212,13 +208,13 @@ def _smallest(cosine: float, sine: float) -> tuple[float, float]:
 def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> BestAngle:
     """Return the rotation of two columns that maximizes f, the objective in their plane.
 
-    The grid misses only very narrow maxima. They come from rows barely outside the circle of
-    radius gamma, near the angles that rotate such a row onto an axis. So these angles are tried
-    too: all if there are few rows, and that of the longest row if the grid is finest.
+    The grid misses only maxima of rows barely outside the circle of radius gamma, near the angles
+    that rotate them onto an axis. So these are tried too: all if there are few rows, and that of
+    the longest row if the grid is finest.
 
     `x` and `y` have n >= 1 rows, padded with zeros to a multiple of `orthobench_kit.simd.COUNT`.
-    Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit and
-    Chechik 2014, Algorithm 2, line 2.
+    Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit
+    and Chechik 2014, Algorithm 2, line 2.
     """
     count = _fill_grid(x, y, n, gamma, grid)
     peak, values = _climb_grid(x, y, n, gamma, grid, count), count

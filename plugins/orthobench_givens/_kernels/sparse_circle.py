@@ -26,7 +26,7 @@ from orthobench_kit.simd import COUNT, Lanes, fill, largest, load, magnitude, to
 from orthobench.contract import Array
 
 GRID = 4
-"""Number of angles at which one pass over the rows evaluates f: two, and 45 degrees beyond each."""
+"""Number of angles at which one pass evaluates f: two, and 45 degrees beyond each."""
 
 PASSES = 16
 """Maximum number of passes; later ones take angles between those of the first."""

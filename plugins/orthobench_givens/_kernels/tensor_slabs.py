@@ -1,9 +1,8 @@
 """Kernels for a symmetric third-order tensor with one index rotated: slabs T(u_a, I, I).
 
-A plane rotation of u_i and u_j combines slabs i and j entry by entry, in the order of memory; in a
-packed tensor most of these entries are far apart. The best angle needs T~_iij = T(u_i, u_i, u_j)
-for all pairs, which a rotation updates from the fibre T(u_i, u_j, U), by one product with a slab
-and one with U'.
+A plane rotation of u_i and u_j combines slabs i and j in the order of memory. The best angle needs
+T~_iij = T(u_i, u_i, u_j) for all pairs, which a rotation updates from the fibre T(u_i, u_j, U), by
+one product with a slab and one with U'.
 
 A row of a slab begins at the block of `orthobench_kit.simd.COUNT` columns with the diagonal, and
 ends at a multiple of `COUNT`; an odd number of rows is padded.

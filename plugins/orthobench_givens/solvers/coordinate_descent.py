@@ -79,17 +79,14 @@ class GivensState(State):
 class Givens(Solver[StiefelOracle, GivensState]):
     """Coordinate minimization by Givens rotations, for any objective on the orthogonal group.
 
-    Each step draws a pair of columns and minimizes the objective over the rotations of the two,
-    over the whole circle: U <- U G(i, j, argmin f(U G(i, j, angle))). The objective never rises. A
-    pair is rotated only if that gains more than ``tolerance * scale * |angle|``, with the maximum
-    range of the objective over a circle so far as scale. Near a minimum this bounds the relative
-    derivative along the plane.
+    U <- U G(i, j, argmin f(U G(i, j, angle))) over the whole circle, for a pair of columns a step.
+    A pair is rotated only if that gains more than ``tolerance * scale * |angle|``, with the
+    maximum range of the objective over a circle so far as scale.
 
-    Random pairs without a gain do not show that no pair gains. So the uniform variant (Algorithm
-    1), after n(n-1)/2 of them, draws without replacement too, as Algorithm 4 does from the
-    beginning. The method has converged when all pairs have been tried without a gain: U is then a
-    stationary point, a minimum in every plane. Rotations keep the sign of det U: ``reflected``
-    starts on the other component, with the last column negated.
+    The uniform variant (Algorithm 1), after n(n-1)/2 random pairs without a gain, draws without
+    replacement too, as Algorithm 4 does from the beginning. The method has converged when all
+    pairs have been tried without a gain: U is then a minimum in every plane. Rotations keep the
+    sign of det U: ``reflected`` starts on the other component, with the last column negated.
 
     Notes
     -----

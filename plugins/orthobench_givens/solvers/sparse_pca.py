@@ -1,4 +1,4 @@
-"""Sparse PCA with as many components as samples, by Givens rotations."""
+"""Sparse PCA with as many components as samples."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class SparsePCAState(State):
 class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
     """Riemannian coordinate maximization of sum_ij [|AU|_ij - gamma]²_+ over orthogonal U.
 
-    A step picks a pair of columns of AU and rotates them by the angle, over the full circle, that
-    maximizes the objective. U is not stored. A pass is as many steps as there are pairs, N(N-1)/2.
-    If a pass of random pairs gains at most `tolerance` of the objective, a pass through all pairs
-    in cyclic order follows; if that gains as little, the method has converged.
+    A step rotates a pair of columns of AU by the best angle of the full circle; U is not stored. A
+    pass is N(N-1)/2 steps. If a pass of random pairs gains at most `tolerance` of the objective, a
+    pass through all pairs in cyclic order follows; if that gains as little, the method has
+    converged.
 
     The printed algorithm ends with ``solveForZ(AU, gamma)``, Algorithm 6 of Journée et al. (2010),
     which needs A too: ``"filled"`` loadings are that algorithm with AU as the data;
@@ -55,11 +55,10 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
 
     Notes
     -----
-    Rows of A of norm at most gamma contribute nothing for any U: they are dropped at the start.
-    Flops are counted over all d rows, as in the paper. A step takes 3d to find the rows that can
-    contribute, 12d for each of usually 4 to 17 values of the objective, 24d for each of 2 to 3
-    evaluations with derivatives, and 6d for the rotation. A random start costs 2dN². Memory: dN
-    doubles, less the dropped rows.
+    Rows of A of norm at most gamma are dropped at the start. Flops are counted over all d rows, as
+    in the paper. A step takes 3d to find the rows that can contribute, 12d for each of usually 4
+    to 17 values of the objective, 24d for each of 2 to 3 evaluations with derivatives, and 6d for
+    the rotation. A random start costs 2dN². Memory: dN doubles, less the dropped rows.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Sparse PCA of a stream of samples with a few components, by Givens rotations."""
+"""Sparse PCA of a stream of samples."""
 
 from __future__ import annotations
 

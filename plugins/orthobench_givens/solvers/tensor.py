@@ -1,4 +1,4 @@
-"""Orthogonal tensor decomposition by Givens rotations of a maintained tensor."""
+"""Tensor decomposition by Givens rotations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Limits: TypeAlias = tuple[float, float, int]
 """Limits of `packed_tensor.try_pairs`."""
 
 ANGLE_FLOPS = 225
-"""Approximate flops of one best angle: the roots of a cubic, three values, a Newton step."""
+"""Approximate flops of one best angle."""
 
 ROUNDING = 1e-14
 """Gain, relative to |T|, below which it is rounding."""
@@ -57,7 +57,6 @@ class TensorState(State, ABC):
 
     def stationary(self, limits: Limits) -> bool:
         """Return whether no pair needs a rotation, after as many in a row as there are pairs."""
-        del limits
         return True
 
     @abstractmethod
@@ -237,14 +236,9 @@ def precomputation_flops(d: int) -> int:
 class GivensTensor(Solver[TensorOracle, TensorState]):
     """Givens coordinate ascent for orthogonal tensor decomposition.
 
-    Maximizes sum_i T(u_i, u_i, u_i) over U'U = I by rotations in the planes of two columns. The
-    best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U),
-    which rotations update. So the method leaves the strict local maxima at signed permutations of
-    the factors. U need not be re-orthonormalized.
-
-    A step tries one pair of columns. It is not rotated if the derivative is at most `tolerance`
-    |T| and no angle gains more than rounding; when this holds for all pairs, the method has
-    converged.
+    The best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U),
+    which rotations update. A pair is not rotated if the derivative is at most `tolerance` |T| and
+    no angle gains more than rounding; when this holds for all pairs, the method has converged.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The generalized power method for sparse PCA: greedy or block, l1 or l0 penalty."""
+"""The generalized power method for sparse PCA."""
 
 from __future__ import annotations
 
@@ -56,33 +56,29 @@ class GPowerState(EndingState):
 class GPower(EndingSolver[SparsePCAOracle, GPowerState]):
     """Generalized power method: maximize a convex function of X on the sphere or X'X = I.
 
-    With the rows a_i of A (features; in the paper columns) and X of shape (N, m), the objective is
-    sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and sum_ij [(mu_j a_i'x_j)² - g_j]_+ for
-    the l0 penalty. A step moves X to the polar factor of the gradient, which never lowers the
-    objective. The greedy version finds components one after the other, on deflated data A <- A - z
-    (z'A); the block version finds all at once. The start is the longest row (of equal ones the
-    first), and for a block random orthonormal columns as well.
+    With the rows a_i of A (features; in the paper columns) and X (N, m), the objective is sum_ij
+    [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0
+    penalty. A step moves X to the polar factor of the gradient. The greedy version finds
+    components one after the other, on deflated data A <- A - z (z'A), from the longest row; a
+    block also starts at random orthonormal columns.
 
     Parameters
     ----------
     mu : {"equal", "distinct"}
         Weights mu_j of the components of a block: all 1, or 1/j.
     gamma : float
-        Penalty, relative to the smallest one that makes all loadings zero, g_j = gamma mu_j |a|
-        for l1 and g_j = gamma mu_j² |a|² for l0. |a| is the norm of the longest row, in the greedy
-        version of the deflated data. A problem's cardinality is found by bisection, in one step.
+        g_j = gamma mu_j |a| for l1 and gamma mu_j² |a|² for l0, with the norm |a| of the longest
+        row, in the greedy version of deflated data. With 1 all loadings are zero.
     loadings : {"filled", "thresholded"}
-        Z has the loadings that explain most variance with the pattern
-        (`orthobench_sparse_pca.loadings.solve_for_z`), or is A X, for l1 less the penalty, at unit
+        Those that explain most variance with the pattern, or A X, for l1 less the penalty, at unit
         length.
 
     Notes
     -----
-    Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
-    gradient at the start; 4dNm a step, and in a block a polar factor (N, m). In the greedy version
-    m is 1, each component has its own start, and all but the last cost 4dN for the deflation.
-    Computing Z from X is not counted. Screening of rows computes less. Memory: the data once more,
-    and dm doubles.
+    Flops, with dense data as the paper counts: 2dN for the norms and 4dNm at the start; 4dNm a
+    step, and in a block a polar factor (N, m). In the greedy version m is 1, and all components
+    but the last cost 4dN for the deflation. Computing Z from X is not counted; screening of rows
+    computes less. Memory: the data once more, and dm doubles.
 
     References
     ----------

@@ -21,7 +21,6 @@ class NpyTensor(OrthogonalTensor):
 
     def build(self, rng: np.random.Generator) -> Instance[AnyOrderOracle]:
         """Return the instance; DataError without a real, finite, cubic and symmetric tensor."""
-        del rng
         tensor = npy.array(self.path)
         if tensor.ndim == 4:
             raise DataError(f"{self.path}: the tensor is of order 4: use ob.orthogonal_tensor")

@@ -1,4 +1,4 @@
-"""Gaussian mixtures by tensor decomposition: of your own data, and drawn as in a paper."""
+"""Gaussian mixtures by tensor decomposition."""
 
 from __future__ import annotations
 

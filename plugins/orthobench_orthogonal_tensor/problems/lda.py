@@ -1,8 +1,8 @@
 """Latent Dirichlet allocation: documents drawn from topics, their moments, and the way back.
 
-A document draws topic proportions h from a Dirichlet distribution with parameters alpha, then each
-word from the mixture of the topics with weights h. Let words be unit vectors, x_1, x_2 and x_3
-three words of one document, and a_0 = sum_i alpha_i. Define::
+A document draws topic proportions h from Dirichlet(alpha), then words from the topics with weights
+h. Let words be unit vectors, x_1, x_2 and x_3 three words of one document, and a_0 = sum_i
+alpha_i. Define::
 
     M1 = E[x_1]
 

@@ -1,4 +1,4 @@
-"""Symmetric decompositions of pyttb and TensorLy, made orthonormal."""
+"""Decompositions of pyttb and TensorLy, made orthonormal."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ class PyttbCPALS(Rerun[TensorOracle]):
 
     Alternating least squares does not use orthonormal or equal factors. The factors of the last
     mode are replaced by the nearest orthonormal ones (`nearest_factors`). Without noise and with
-    distinct weights the start, ``init="nvecs"``, has the factors already. It is re-run with
-    growing ``maxiters``; each point of the trace has the time of its own run. The `tolerance` is
+    distinct weights the start, ``init="nvecs"``, has the factors already. The `tolerance` is
     for the change of the fit.
 
     Notes
@@ -79,8 +78,7 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
 
     As `tensor-power`, with s iterations for each factor from each of `restarts` starts in the
     positive orthant, and s more from the best; s is the number of steps. Factors become
-    orthonormal as there. It is re-run with growing ``n_iteration``; each point of the trace has
-    the time of its own run.
+    orthonormal as there.
 
     Notes
     -----
@@ -89,8 +87,8 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
 
     References
     ----------
-    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, *Tensor decompositions for learning latent
-    variable models*, Algorithm 1.
+    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, "Tensor decompositions for learning latent
+    variable models", Algorithm 1.
     """
 
     restarts: int = parameter(10, help="starts for each factor", low=1)

@@ -1,4 +1,4 @@
-"""Factors as the eigenvectors of random contractions, refined by one power iteration on all."""
+"""Randomized joint diagonalization."""
 
 from __future__ import annotations
 
@@ -37,16 +37,12 @@ class JointDiagonalizationState(State):
 class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalizationState]):
     """Randomized joint diagonalization: eigenvectors of random contractions, and one refinement.
 
-    The slices of T = sum_i w_i u_i ⊗ ... ⊗ u_i and their linear combinations are diagonal in the
-    same basis. So the factors are the eigenvectors of T(I, I, mu, ..., mu) for a random vector mu,
-    unless two of its eigenvalues w_i (u_i'mu)^(d - 2) are equal. The best of `trials` trials with
-    Gaussian mu has the largest sum of squared weights T(u_i, ..., u_i)², which is |T|² for the
-    true factors: then no other is tried.
-
-    With noise the error is that of the noise over the gaps between the eigenvalues. So
-    `refinements` power iterations on all factors follow, U <- polar([w_i T(I, u_i, ..., u_i)]_i):
-    a small error is squared, up to that of the noise. Zero is the method as published. A step is a
-    trial, or a refinement. For order 4 weights may be negative.
+    The factors are the eigenvectors of T(I, I, mu, ..., mu) for a random mu, unless two of its
+    eigenvalues w_i (u_i'mu)^(d - 2) are equal. The best of `trials` trials with Gaussian mu has
+    the largest sum of T(u_i, ..., u_i)², which is |T|² for the true factors: then no other is
+    tried. Power iterations, `refinements` of them, U <- polar([w_i T(I, u_i, ..., u_i)]_i) square
+    a small error, up to that of the noise. Zero is the method as published. For order 4 weights
+    may be negative.
 
     Notes
     -----
@@ -59,7 +55,7 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
     the slices of a tensor. The refinement is that of `polar-power`, weighted.
     """
 
-    trials: int = parameter(3, help="most random contractions, of which the best is kept", low=1)
+    trials: int = parameter(3, help="maximum number of random contractions", low=1)
     refinements: int = parameter(1, help="power iterations on all factors afterwards", low=0)
 
     converges: ClassVar[bool] = True

@@ -16,7 +16,8 @@ from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.identity import label
 from orthobench.harness.suite import FULL, QUICK, SMOKE, Suite
 from orthobench.registry.entries import specification
-from orthobench.registry.suite_file import load, sized
+from orthobench.registry.suite_file import load
+from orthobench.registry.suite_values import sized
 from orthobench.results.results import Results
 from orthobench.results.runs import Run, run_label
 from orthobench.results.tuning import SolverResult

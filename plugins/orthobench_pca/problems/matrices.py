@@ -44,32 +44,6 @@ class PrincipalComponents(Problem[PCAOracle]):
         return ", ".join(parts)
 
 
-@dataclass(frozen=True)
-class Drawn(PrincipalComponents):
-    """Base of dense matrices with a prescribed spectrum, random directions, and a mean.
-
-    Standard deviations of the components, i from 0:
-
-    - ``exponential``: 0.8^i, and at least 0.001.
-    - ``power``: 1 / (i + 1).
-    - ``spiked``: k of them from 2 to 1.2, the others 1.
-    - ``flat``: from 1 to 0.98.
-    """
-
-    def drawn(
-        self, rng: np.random.Generator, shape: tuple[int, int], k: int, spectrum: str, kind: str
-    ) -> Instance[PCAOracle]:
-        """Return the instance."""
-        n, d = shape
-        if k > min(shape):
-            raise UsageError(f"k = {k} components of a matrix {shape} are too many")
-        side = min(shape)
-        V = np.linalg.qr(rng.standard_normal((d, side)))[0]
-        X = (rng.standard_normal((n, side)) * deviations(spectrum, side, k)) @ V.T
-        X += rng.standard_normal(d)
-        return pca(X.astype(kind, copy=False), k, self.center, self.scale)
-
-
 def deviations(spectrum: str, count: int, k: int) -> Array:
     """Return the standard deviations of the components, descending."""
     i = np.arange(count)
@@ -108,8 +82,16 @@ def precision_parameter() -> Any:
 
 
 @dataclass(frozen=True)
-class TallPCA(Drawn):
-    """Many rows and few columns."""
+class TallPCA(PrincipalComponents):
+    """Many rows and few columns, with a prescribed spectrum, random directions, and a mean.
+
+    Standard deviations of the components, i from 0:
+
+    - ``exponential``: 0.8^i, and at least 0.001.
+    - ``power``: 1 / (i + 1).
+    - ``spiked``: k of them from 2 to 1.2, the others 1.
+    - ``flat``: from 1 to 0.98.
+    """
 
     name = "tall-pca"
 
@@ -120,28 +102,29 @@ class TallPCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
+        side = min(self.n, self.d)
+        if self.k > side:
+            raise UsageError(f"k = {self.k} components of a matrix {self.n, self.d} are too many")
+        V = np.linalg.qr(rng.standard_normal((self.d, side)))[0]
+        X = (rng.standard_normal((self.n, side)) * deviations(self.spectrum, side, self.k)) @ V.T
+        X += rng.standard_normal(self.d)
+        return pca(X.astype(self.dtype, copy=False), self.k, self.center, self.scale)
 
 
 @dataclass(frozen=True)
-class WidePCA(Drawn):
-    """Few rows and many columns, as of gene expression."""
+class WidePCA(TallPCA):
+    """Few rows and many columns, as of gene expression, like `TallPCA`."""
 
     name = "wide-pca"
 
     n: int = rows_parameter(72)
     d: int = columns_parameter(2000)
-    k: int = components_parameter(5)
     spectrum: str = spectrum_parameter("power")
-    dtype: str = precision_parameter()
-
-    def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
 @dataclass(frozen=True)
-class FlatSpectrumPCA(Drawn):
-    """A slowly falling spectrum, which is hard for randomized methods."""
+class FlatSpectrumPCA(TallPCA):
+    """A slowly falling spectrum, which is hard for randomized methods, like `TallPCA`."""
 
     name = "flat-spectrum-pca"
 
@@ -149,10 +132,6 @@ class FlatSpectrumPCA(Drawn):
     d: int = columns_parameter(20)
     k: int = components_parameter(1)
     spectrum: str = spectrum_parameter("flat")
-    dtype: str = precision_parameter()
-
-    def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
 @dataclass(frozen=True)
@@ -216,7 +195,6 @@ class NpyPCA(PrincipalComponents):
     log1p: bool = parameter(False, help="log(1 + x) of rows scaled to equal sums; of .npz alone")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        del rng
         X = read(Path(self.path).expanduser())
         if self.log1p:
             if not hasattr(X, "indptr"):

@@ -1,4 +1,4 @@
-"""Matrices with given singular values, on which solvers of svds differ."""
+"""Matrices with given singular values."""
 
 from __future__ import annotations
 

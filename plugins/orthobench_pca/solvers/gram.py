@@ -39,7 +39,6 @@ class GramPCA(DirectSolver):
         refuse_large(oracle)
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        del rng
         rows, d, k = oracle.rows, oracle.n, oracle.k
         if d <= rows:
             return Found(leading(scatter(oracle), k)[1], rows * d * d + flops.eigh(d), 0.0)

@@ -1,4 +1,4 @@
-"""Lanczos bidiagonalization, restarted with Ritz vectors."""
+"""Lanczos bidiagonalization."""
 
 from __future__ import annotations
 
@@ -31,11 +31,9 @@ class BidiagonalState(PCAState):
 class IRLBA(PCASolver[BidiagonalState]):
     """Augmented implicitly restarted Lanczos bidiagonalization, with Ritz vectors.
 
-    A step is a cycle: it extends the bases P and Q to m = k + `extra` columns, with full
-    reorthogonalization, and decomposes B = USV'. Singular triplets are S, QU and PV; the residual
-    |A'Qu - sPv| of each, relative to the first singular value, is b |u_m|, with the norm b of the
-    last residual vector. Then P and Q are compressed to the leading Ritz vectors and the cycle
-    goes on from the residual vector, which equals an implicit restart with exact shifts.
+    A step extends the bases P and Q to m = k + `extra` columns, with full reorthogonalization, and
+    decomposes B = USV'. The residual |A'Qu - sPv| of each triplet, relative to the first singular
+    value, is b |u_m|, with the norm b of the last residual vector.
 
     Single vectors find one vector only of a repeated singular value. So small residuals are
     followed by one more cycle, from a random vector; the run ends if that finds no larger singular

@@ -1,4 +1,4 @@
-"""Principal components by scikit-learn and PyTorch, each called once."""
+"""Principal components by scikit-learn and PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Principal components by PRIMME, each called once."""
+"""Principal components by PRIMME."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ class PrimmeSolver(DirectSolver):
     packages: ClassVar[tuple[str, ...]] = ("primme",)
 
     def check(self, oracle: PCAOracle) -> None:
-        del oracle
         if why := self.missing_packages():
             raise UsageError(f"{self.name}: {why}")
 

@@ -1,4 +1,4 @@
-"""Randomized subspace iteration and block Krylov iterations."""
+"""Randomized subspace and block Krylov iterations."""
 
 from __future__ import annotations
 

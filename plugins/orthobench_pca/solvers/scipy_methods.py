@@ -1,4 +1,4 @@
-"""Principal components by scipy's Lanczos and LOBPCG iterations."""
+"""Principal components by scipy."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class ScipyLOBPCG(ScipySolver):
     all_but: ClassVar[int] = 0
 
     tolerance: float = parameter(1e-5, help="residual, over the largest eigenvalue", above=0.0)
-    iterations: int = parameter(200, help="most iterations", low=1)
+    iterations: int = parameter(200, help="maximum number of iterations", low=1)
 
     def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
         from scipy.sparse.linalg import lobpcg

@@ -14,10 +14,9 @@ from orthobench_polar.gram_stream import GramStreamOracle, gram_stream
 class GramStream(Problem[GramStreamOracle]):
     """Base of the problems of this family."""
 
-    family: ClassVar[str] = "eigenbasis stream"
+    family = "eigenbasis stream"
     offers: ClassVar[type[GramStreamOracle]] = GramStreamOracle
-    primary: ClassVar[str] = "off_diagonal"
-    tuned_by: ClassVar[str] = "off_diagonal"
+    primary = tuned_by = "off_diagonal"
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,9 @@ RECORDED = Path(__file__).parent / "recorded.npz"
 class PolarFactor(Problem[SpectralOracle]):
     """Base of the problems of this family."""
 
-    family: ClassVar[str] = "polar factor"
+    family = "polar factor"
     offers: ClassVar[type[SpectralOracle]] = PolarOracle
-    primary: ClassVar[str] = "distance"
-    tuned_by: ClassVar[str] = "distance"
+    primary = tuned_by = "distance"
 
 
 @dataclass(frozen=True)

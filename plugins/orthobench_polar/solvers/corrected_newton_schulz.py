@@ -1,4 +1,4 @@
-"""Spectral powers by Newton-Schulz and a polynomial of A'A."""
+"""Newton-Schulz and a polynomial of A'A."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
     )
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> CorrectedState:
-        del rng
         unit = lengths(oracle.A)
         X = oracle.A / each(unit)
         _, n, p = sizes(X)

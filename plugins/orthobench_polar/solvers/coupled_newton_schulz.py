@@ -1,4 +1,4 @@
-"""Roots by the coupled Newton-Schulz iteration, by products of matrices."""
+"""Roots by the coupled Newton-Schulz iteration."""
 
 from __future__ import annotations
 
@@ -60,7 +60,6 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
         return super().refuses(problem) or _refusal(getattr(problem, "exponent", 0.0))
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> CoupledState:
-        del rng
         if why := _refusal(oracle.exponent):
             raise UsageError(why)
         X, S = by_schatten_norm(oracle.A)

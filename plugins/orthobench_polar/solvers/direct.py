@@ -1,4 +1,4 @@
-"""Spectral powers by one decomposition, and polar factors of scipy and PyTorch."""
+"""Powers by one decomposition, and polar factors of libraries."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ class OneStep(PolarMethod[PolarState]):
     """Base of the methods of one step."""
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
-        del rng
         return begun(oracle)
 
 
@@ -52,7 +51,6 @@ class DirectSolver(OneStep, Factorizing[PolarState]):
     needs: ClassVar[type[Oracle]] = SpectralOracle
 
     def init(self, oracle: SpectralOracle, rng: np.random.Generator) -> PolarState:
-        del rng
         return begun(oracle)
 
 

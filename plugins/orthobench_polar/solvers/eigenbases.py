@@ -31,7 +31,6 @@ class BasisSolver(Solver[GramStreamOracle, BasisState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: GramStreamOracle, rng: np.random.Generator) -> BasisState:
-        del rng
         return BasisState(S=np.zeros((oracle.n, oracle.n)), Q=np.eye(oracle.n))
 
     def step(self, oracle: GramStreamOracle, state: BasisState) -> None:
@@ -76,7 +75,6 @@ class BasisEigh(BasisSolver):
     source: ClassVar[str] = "Anil et al. 2020"
 
     def renewed(self, S: Array, Q: Array) -> tuple[Array, int]:
-        del Q
         return np.asarray(np.linalg.eigh(S)[1]), flops.eigh(len(S))
 
 

@@ -49,7 +49,6 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
         return self.schedule.at(number - 1 + self.fewer, self.safety)
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> Any:
-        del rng
         A = oracle.A
         state = self.state_type(X=A / each(lengths(A)), rows=A.shape[-2])
         counted(state, other=3 * A.shape[-2] * A.shape[-1])
@@ -70,7 +69,6 @@ class Polynomials(ScheduledSolver[StartedState]):
     state_type: ClassVar[type[PolarState]] = StartedState
 
     def step(self, oracle: PolarOracle, state: StartedState) -> None:
-        del oracle
         state.work.steps += 1
         S, known = (gram(state.X), 0) if state.S is None else (state.S, 1)
         P, small = polynomial(S, self.at(state.work.steps))
@@ -161,7 +159,6 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
     restart: int = parameter(2, low=0, help="step after which X'X is computed again; 0: none")
 
     def step(self, oracle: PolarOracle, state: GramState) -> None:
-        del oracle
         state.work.steps += 1
         number, p = state.work.steps, state.X.shape[-1]
         if state.R is None:
@@ -210,7 +207,6 @@ class TurboNewtonSchulz(Polynomials):
     fewer: ClassVar[int] = 1
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> StartedState:
-        del rng
         X = oracle.A / each(lengths(oracle.A))  # against overflow; the scales make up for it
         xp, S = namespace(X), gram(X)
         sums = xp.sum(xp.abs(S), axis=-2, keepdims=True)

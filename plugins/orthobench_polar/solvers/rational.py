@@ -1,4 +1,4 @@
-"""Rational iterations: few steps with factorizations, to full precision."""
+"""Rational iterations."""
 
 from __future__ import annotations
 
@@ -53,7 +53,6 @@ class SquareSolver(Factorizing[SquareState]):
 
         The lower bound of singular values is 1 / |R⁻¹|_F, for a batch the minimum.
         """
-        del rng
         xp, A = namespace(oracle.A), oracle.A
         _, n, p = sizes(A)
         Q, R = xp.linalg.qr(A)
@@ -128,7 +127,6 @@ class QDWH(SquareSolver):
     readings: ClassVar[float] = 0
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        del oracle
         state.work.steps += 1
         a, b, c = halley_weights(state.low)
         inverse, done = resolvent(state.X, 1 / sqrt(c), by_qr=c > SAFE)
@@ -177,7 +175,6 @@ class Zolotarev(SquareSolver):
     source: ClassVar[str] = "Nakatsukasa and Freund 2016"
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        del oracle
         state.work.steps += 1
         X, p = state.X, state.X.shape[-1]
         state.degree = state.degree or degree(state.low, rounding_unit(X))
@@ -300,7 +297,6 @@ class PolarNewton(SquareSolver):
     scaling: bool = parameter(True, help="scale each iterate")
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        del oracle
         state.work.steps += 1
         xp, X, p = namespace(state.X), state.X, state.X.shape[-1]
         try:

@@ -85,15 +85,13 @@ class Pymanopt(Rerun[ManifoldOracle]):
 
     start: str = parameter(
         "hoevd",
-        help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
-        "common random start; on the Stiefel manifold always the latter",
+        help="first basis of a Tucker decomposition: of the unfolding, or the common random start",
         choices=("hoevd", "random"),
     )
     tolerance: float = parameter(
         1e-12,
         low=0.0,
-        help="norm of the gradient to end at, relative to F, or on the Stiefel "
-        "manifold to the matrix of partial derivatives at the start",
+        help="norm of the gradient to end at, over F, or on the Stiefel manifold over that of G",
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:
@@ -123,8 +121,7 @@ class PymanoptSteepestDescent(Pymanopt):
     """Pymanopt's SteepestDescent, with a backtracking line search.
 
     It uses cost and gradient of the instance, or works on subspaces for symmetric Tucker
-    decomposition. It is re-run with growing ``max_iterations``; each point of the trace has the
-    time of its own run. The line search compares values, and stalls if their difference is
+    decomposition. The line search compares values, and stalls if their difference is
     rounding. From a random start Tucker runs may end far from the optimum.
 
     Notes

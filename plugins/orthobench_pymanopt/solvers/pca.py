@@ -35,7 +35,7 @@ class PymanoptPCA(Batch):
     tolerance: float = parameter(
         1e-12, help="norm of the gradient to end at, relative to the trace of the moment", low=0.0
     )
-    iterations: int = parameter(200, help="most iterations", low=1)
+    iterations: int = parameter(200, help="maximum number of iterations", low=1)
 
     name: ClassVar[str] = "pymanopt-pca"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions on Grassmann"

@@ -1,4 +1,4 @@
-"""Base of the problems of sparse PCA: random splits, scaling, checks."""
+"""Base of the problems of sparse PCA."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCALINGS = ("standardized", "centred")
 """Values of the parameter ``scaling``: see `scaled`."""
 
 SCALING_HELP = "every feature to mean 0 and variance 1, or to mean 0 only"
-CARDINALITY_HELP = "non-zero loadings asked for; none: as many as each solver's own penalty leaves"
+CARDINALITY_HELP = "number of non-zero loadings; none: by the penalty of each solver"
 
 Rows: TypeAlias = NDArray[np.intp]
 """Indices of rows or columns."""
@@ -63,7 +63,7 @@ def check_components(m: int, d: int, samples: int) -> None:
 
 
 def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Return the rows of a random training part, and of a test part of `held_out` rows."""
+    """Return the rows of a random training part and test part."""
     order = rng.permutation(n)
     return np.sort(order[held_out:]), np.sort(order[:held_out])
 

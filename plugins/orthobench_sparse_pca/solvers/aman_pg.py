@@ -63,28 +63,26 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
 
     Minimizes tr(Y'SY) - 2 tr(X'SY) + l2 |Y|² + sum_j mu_j |y_j|_1 over X'X = I and Y, with S =
     AA': the sparse PCA of Zou, Hastie and Tibshirani. A step moves Y by a proximal gradient, then
-    X along the Riemannian gradient, each with a line search. The loadings are the columns of Y at
-    unit length; both blocks begin at the leading left singular vectors of A. Without `ridge` l2 is
-    infinite: then Y is soft(SX, mu/2), in units of l2.
+    X along the Riemannian gradient, each with a line search, from the leading left singular
+    vectors of A. Without `ridge` l2 is infinite: then Y is soft(SX, mu/2), in units of l2.
 
     Parameters
     ----------
     gamma : float
-        mu_j / 2, relative to a bound: with 1 all loadings of the start are zero. A problem's
-        cardinality is found by bisection.
+        mu_j / 2, relative to a bound: with 1 all loadings of the start are zero.
     penalties : {"own", "common"}
         The bound: ``own``, the largest entry of column j of SX at the start; ``common``, as
         published, the largest singular value of A times the norm of its longest row.
     ridge : float or none
         l2, relative to the largest eigenvalue of S, as the tolerance is.
     loadings : {"filled", "thresholded"}
-        The loadings that explain most variance with the pattern of Y, or Y.
+        Those that explain most variance with the pattern of Y, or Y at unit length.
 
     Notes
     -----
     Flops of a step: 8dNm, with `ridge` 4dNm more for each further trial of Y; 4dm² and a polar
-    factor (d, m) for each trial of X. The start costs 2dN min(d, N) and 9 min(d, N)³. Filled
-    loadings are not counted. Memory: the data once more, and 6dm doubles.
+    factor (d, m) for each trial of X. The start costs 2dN min(d, N) and 9 min(d, N)³. Memory: the
+    data once more, and 6dm doubles.
 
     References
     ----------
@@ -110,7 +108,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> AManPGState:
-        del rng
         A = oracle.A / oracle.unit
         X, largest = _leading(A, oracle.k)
         A /= largest
@@ -131,7 +128,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         return state
 
     def step(self, oracle: SparsePCAOracle, state: AManPGState) -> None:
-        del oracle
         before = state.value
         if self.ridge is None:
             state.Y = _soft(state.SX, state.mu / 2)

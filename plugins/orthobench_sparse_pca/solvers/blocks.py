@@ -1,4 +1,4 @@
-"""Sparse components by block diagonalization of a thresholded covariance."""
+"""Sparse components by blocks of a covariance."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ class BlocksState(State):
 class SparsePCABlocks(CardinalitySolver[BlocksState]):
     """Each component by branch and bound on the blocks of a thresholded covariance.
 
-    Covariances below a threshold become zero; blocks are the connected components of the others.
-    The threshold is the smallest at which no block has more than `block` features. The variance
-    falls short of the optimum by at most twice the cardinality times the threshold. Truncated
-    power iterations on the whole covariance then add features outside the block. Components are
-    deflated as in `tpower`.
+    Blocks are the connected components of covariances above the smallest threshold at which none
+    has more than `block` features. The variance falls short of the optimum by at most twice the
+    cardinality times the threshold. Truncated power iterations on the whole covariance then add
+    features outside the block. Components are deflated as in `tpower`.
 
     Notes
     -----
@@ -49,16 +48,14 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
     all blocks at once and the final iterations are this project's.
     """
 
-    block: int = parameter(30, help="most features of a block", low=1, high=100)
+    block: int = parameter(30, help="maximum number of features of a block", low=1, high=100)
 
-    converges: ClassVar[bool] = True
     most: ClassVar[float] = MOST
     too_many: ClassVar[str] = TOO_MANY
     name: ClassVar[str] = "sparse-pca-blocks"
     source: ClassVar[str] = "Del Pia, Zhou and Zhu 2025"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BlocksState:
-        del rng
         if oracle.n > MOST:
             raise UsageError(TOO_MANY.format(oracle.n))
         return BlocksState(A=self.data(oracle), Z=np.zeros((oracle.n, oracle.k)))

@@ -50,20 +50,18 @@ class BranchState(State):
 class SparsePCAExact(CardinalitySolver[BranchState]):
     """The sparse component of largest variance, by branch and bound.
 
-    A step takes the node with the largest bound, and branches on its free feature with the largest
-    entry in the leading eigenvector. It ends if no node has a bound above the best support, the
-    optimum. Further components come from deflated data, A <- A - z (z'A), each exact; together
-    they need not be.
+    A step branches on the node with the largest bound. Further components come from deflated data,
+    A <- A - z (z'A), each exact; together they need not be.
 
     With more than 100 features, those that no better support has are excluded first. In row i of
-    the largest loading x'Sx is at most the sum of |S_ij| over the support: one search for each row
-    whose sum is large enough, among at most 100 features.
+    the largest loading x'Sx is at most the sum of |S_ij| over the support: rows of small sums have
+    no search.
 
     Notes
     -----
-    Two eigendecompositions (r, r) with r <= d features a step and child, 9r³ flops; the number of
-    steps grows steeply with d if no component stands out. Exclusion takes 2d²N. Memory: r²
-    doubles, and 2r a node; with exclusion data and 2²² covariances once more.
+    Two eigendecompositions (r, r) with r <= d features a step and child, 9r³ flops. Exclusion
+    takes 2d²N. Memory: r² doubles, and 2r a node; with exclusion data and 2²² covariances once
+    more.
 
     References
     ----------
@@ -75,14 +73,12 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
         4, help="non-zero loadings of a component", low=1, grid=(3, 4, 5, 8, 10)
     )
 
-    converges: ClassVar[bool] = True
     most: ClassVar[float] = MOST
     too_many: ClassVar[str] = TOO_MANY
     name: ClassVar[str] = "sparse-pca-exact"
     source: ClassVar[str] = "Berk and Bertsimas 2019"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BranchState:
-        del rng
         A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         state = BranchState(A=A, Z=Z, parts=[], search=Search([], 0))
         self._begin(oracle, state)

@@ -1,4 +1,4 @@
-"""GeoSPCA: all components on one support, by a binary linear program with cuts."""
+"""GeoSPCA: all components on one support."""
 
 from __future__ import annotations
 
@@ -38,12 +38,11 @@ class GeoState(State):
 class GeoSPCA(CardinalitySolver[GeoState]):
     """Orthogonal components that share one support of `cardinality` features.
 
-    Over supports s it maximizes the total variance sum over i in s of |a_i|², an upper bound on
-    the explained variance, subject to eta(s) <= `eta`: the part that m components leave, relative
-    to the variance of the data. A support that leaves more is cut off; a step takes the next one
-    in the order of totals. It ends at the first that leaves no more, at the optimum, or after
-    `cuts` supports; with `eta` 0 it searches for the optimum. Loadings are the m principal
-    directions within the support.
+    Over supports s it maximizes the sum over i in s of |a_i|², an upper bound on the explained
+    variance, subject to eta(s) <= `eta`: the part that m components leave, relative to the
+    variance of the data. A step takes the next support in the order of sums. It ends at the first
+    that leaves no more, at the optimum, or after `cuts` supports; with `eta` 0 it searches for the
+    optimum. Loadings are the m principal directions within the support.
 
     Notes
     -----
@@ -61,14 +60,12 @@ class GeoSPCA(CardinalitySolver[GeoState]):
         0.0, help="variance that components may leave of a support", unit="that of the data",
         low=0.0, below=1.0,
     )  # fmt: skip
-    cuts: int = parameter(1000, help="most supports", low=1)
+    cuts: int = parameter(1000, help="maximum number of supports", low=1)
 
-    converges: ClassVar[bool] = True
     name: ClassVar[str] = "geospca"
     source: ClassVar[str] = "Bertsimas and Kitane 2023, Algorithm 2"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GeoState:
-        del rng
         count = self.asked(oracle, oracle.k - 1)  # of a number in all, the equal share
         if not oracle.k <= count <= oracle.n:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Truncated power iterations for several orthogonal components."""
+"""Truncated power iterations for orthogonal components."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     """Truncated power iterations on each component in turn, with a penalty on the others.
 
     In a round component t takes up to `inner` iterations on AA' - penalty sum over s != t of w_s
-    z_s z_s', plus a multiple of I that makes it definite. The weight w_s is the variance of z_s in
-    the first round. With up to 100 loadings an iteration takes the leading eigenvector on the
-    support. For disjoint components z_s z_s' becomes the diagonal matrix of its squares. The
-    penalty grows by the violation, the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the
-    first rounds, and then by variance over violation. A component begins each round at its last
-    value and at the feature of largest penalized variance. The result has the largest variance of
-    all with a violation below `tolerance`, or else the smallest violation.
+    z_s z_s', plus a multiple of I that makes it definite. It begins at its last value and at the
+    feature of largest penalized variance. The weight w_s is the variance of z_s in the first
+    round. With up to 100 loadings an iteration takes the leading eigenvector on the support. For
+    disjoint components z_s z_s' becomes the diagonal matrix of its squares. The penalty grows by
+    the violation, the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the first rounds, and
+    then by variance over violation. The result has the largest variance of all with a violation
+    below `tolerance`, or else the smallest violation.
 
     Notes
     -----
@@ -103,16 +103,14 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     constraint: str = parameter(
         "orthogonal", help="what components are driven to be", choices=("orthogonal", "disjoint")
     )
-    rounds: int = parameter(200, help="most rounds", low=1)
-    inner: int = parameter(100, help="most iterations of a component in a round", low=1)
+    rounds: int = parameter(200, help="maximum number of rounds", low=1)
+    inner: int = parameter(100, help="maximum of iterations for a component in a round", low=1)
     tolerance: float = parameter(1e-4, help="violation that is allowed", above=0.0)
 
-    converges: ClassVar[bool] = True
     name: ClassVar[str] = "tpower-orthogonal"
     source: ClassVar[str] = "Cory-Wright and Pauphilet 2026, Algorithm 2"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> OrthogonalState:
-        del rng
         A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         variances = np.einsum("ij,ij->i", A, A)
         return OrthogonalState(A=A, Z=Z, best=Z, weights=np.zeros(oracle.k), variances=variances)

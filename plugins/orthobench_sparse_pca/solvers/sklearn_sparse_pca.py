@@ -1,4 +1,4 @@
-"""Sparse PCA by scikit-learn: dictionary learning on the transposed data."""
+"""Sparse PCA by scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNIT = "the norm of the longest row of the data, from which on all loadings are 
 
 
 class Sparse(Rerun[SparsePCAOracle]):
-    """Base of scikit-learn's sparse PCA, re-run with growing numbers of iterations."""
+    """Base of scikit-learn's sparse PCA."""
 
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
@@ -67,9 +67,8 @@ class SklearnSparsePCA(Sparse):
     """scikit-learn's SparsePCA: dictionary learning on features, with an l1 penalty on loadings.
 
     It minimizes |A - ZU'|² / 2 + alpha |Z|_1 over Z, and U with columns of at most unit length,
-    alternately. The loadings are the columns of Z at unit length. It is re-run with growing
-    ``max_iter``; each point of the trace has the time of its own run. A problem's cardinality is
-    found by bisection, and all fits count.
+    alternately. The loadings are the columns of Z at unit length. For a problem's cardinality all
+    fits count.
 
     Notes
     -----

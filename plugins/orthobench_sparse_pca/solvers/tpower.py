@@ -1,4 +1,4 @@
-"""The truncated power method: components of a given number of non-zero loadings."""
+"""The truncated power method."""
 
 from __future__ import annotations
 
@@ -41,12 +41,10 @@ class TPowerState(State):
 class TPower(CardinalitySolver[TPowerState]):
     """Truncated power method: x <- the `cardinality` largest entries of AA'x, at unit length.
 
-    AA' has no negative eigenvalue: no step lowers the variance |A'x|². It converges to a local
-    maximum. Among equally large entries the first ones are kept. Components come one after the
-    other, on deflated data A <- A - z (z'A), as in `gpower`; they need not be orthogonal.
-
-    It starts at the feature of largest variance. A ``warm`` start goes from there to eight, four
-    and two times the loadings, each until convergence.
+    It converges to a local maximum of the variance |A'x|²; among equally large entries the first
+    ones are kept. Components come one after the other, on deflated data A <- A - z (z'A). It
+    starts at the feature of largest variance; a ``warm`` start goes from there to eight, four and
+    two times the loadings, each until convergence.
 
     Notes
     -----
@@ -69,10 +67,8 @@ class TPower(CardinalitySolver[TPowerState]):
 
     name: ClassVar[str] = "tpower"
     source: ClassVar[str] = "Yuan and Zhang 2013, Algorithm 1"
-    converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> TPowerState:
-        del rng
         d, N = oracle.n, oracle.samples
         state = TPowerState(
             A=self.data(oracle), Z=np.zeros((d, oracle.k)), x=np.zeros(d), support=np.arange(0),
@@ -118,7 +114,6 @@ class TPower(CardinalitySolver[TPowerState]):
 
 
 def _begin(state: TPowerState) -> None:
-    """Begin a component at the feature of largest variance; without any all have converged."""
     variances = np.einsum("ij,ij->i", state.A, state.A)
     longest = np.array([np.argmax(variances)])
     state.work.flops += 2 * state.A.size

@@ -24,7 +24,7 @@ ROUNDING = 4
 """Change of the cost that counts as rounding, in rounding units."""
 
 STALLED = 10
-"""Number of steps in a row without a lower cost, beyond rounding, at which a search ends."""
+"""Number of steps without a lower cost, beyond rounding, that end a search."""
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from orthobench_stiefel.descent import size_of
 Retraction: TypeAlias = Callable[[Any, Any], tuple[Any, int]]
 
 WIDE = 32
-"""Number of columns from which Q factors are made by products of matrices."""
+"""Minimum number of columns for Q factors by products of matrices."""
 
 CLOSE = 1e-8
 """|Y'Y - I| from which one Newton-Schulz iteration reaches double precision."""
@@ -123,7 +123,7 @@ def _divided(Y: Array, L: Array) -> Array:
 class CayleyCurve:
     """The curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X with the skew A = GX' - XG'.
 
-    Its points have orthonormal columns, and Y'(0) = -AX. If 2p < n the system has size 2p (Wen and
+    If 2p < n the system has size 2p (Wen and
     Yin, Lemma 4): Y(t) = X - t U (I + t V'U / 2)⁻¹ V'X with U = [G, X] and V = [X, -G].
 
     Parameters

@@ -1,4 +1,4 @@
-"""A nonlinear eigenvalue problem: the discretized Kohn-Sham energy in one dimension."""
+"""The discretized Kohn-Sham energy in one dimension."""
 
 from __future__ import annotations
 
@@ -103,7 +103,6 @@ class NonlinearEigenvalue(Stiefel):
     alpha: float = parameter(1.0, help="weight of the nonlinear term", low=0.0, high=1e6)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        del rng
         oracle = KohnShamOracle(self.n, self.p, self.alpha)
         return instance(oracle, oracle.value(self_consistent(oracle)))
 

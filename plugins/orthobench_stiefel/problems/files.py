@@ -1,4 +1,4 @@
-"""Your own matrices in .npy files: functions of orthonormal columns, or of a rotation."""
+"""Your own matrices in .npy files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from orthobench_stiefel.problems.procrustes import LeastSquaresOracle, multiplie
 from orthobench_stiefel.problems.rotation import KurtosisOracle, Rounding
 
 STARTS = 3
-"""Number of starts of Jacobi rotations: eigenvectors of random combinations of matrices."""
+"""Number of starts of Jacobi rotations."""
 
 LARGEST = 1e70
 """Maximum of the largest entry and of its inverse, for finite fourth powers."""
@@ -61,7 +61,6 @@ class NpyBrockett(NpyStiefel):
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        del rng
         A = symmetric_matrices(numbers(self.path, "A", ("n", "n")), self.path)
         if self.k > len(A):
             raise UsageError(f"k = {self.k} columns are more than the {len(A)} rows of {self.path}")
@@ -94,7 +93,6 @@ class NpyProcrustes(NpyStiefel):
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        del rng
         A, B = numbers(self.path, "A", ("N", "n")), numbers(self.target, "B", ("N", "p"))
         if len(A) != len(B) or B.shape[1] > A.shape[1]:
             raise DataError(
@@ -162,7 +160,6 @@ class NpyWeightRotation(NpyStiefel):
     path: str = parameter(help="the .npy file: a matrix (rows, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        del rng
         oracle = KurtosisOracle(numbers(self.path, "W", ("rows", "n")))
         squares = np.einsum("ij,ij->i", oracle.W, oracle.W)
         least = oracle.terms * float(squares @ squares) / float(squares.sum()) ** 2

@@ -1,4 +1,4 @@
-"""Independent component analysis: whitened mixtures separated by fourth moments."""
+"""Independent component analysis by fourth moments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orthobench_stiefel.orthogonal_group import (
 )
 
 SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
-"""Sign of the objective: sources with light tails minimize the fourth moments."""
+"""Sign of the objective: light tails minimize the fourth moments."""
 
 SINGULAR = 1e-12
 """Minimum relative eigenvalue of a covariance that is not rounding."""
@@ -74,7 +74,7 @@ class ICA(OrthogonalGroup):
     centred and whitened by C^(-1/2), C their covariance. The objective is sum_j mean(y_j⁴) for Y =
     ZU, the kurtosis contrast, negated if the sources have heavy tails.
 
-    The optimum for finitely many samples is unknown: the reference is the local minimum that
+    The reference is the local minimum that
     rotations reach from the true unmixing. ``amari_distance`` of U from the true unmixing does not
     vanish with the gap.
 

@@ -1,4 +1,4 @@
-"""The unbalanced Procrustes problem: with a planted optimum, and by its Lagrange dual."""
+"""The unbalanced Procrustes problem."""
 
 from __future__ import annotations
 

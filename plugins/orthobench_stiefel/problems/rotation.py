@@ -1,4 +1,4 @@
-"""Rotations of activations that remove outliers before rounding to four bits."""
+"""Rotations of activations before rounding to four bits."""
 
 from __future__ import annotations
 
@@ -66,8 +66,7 @@ class WeightRotation(Stiefel):
     Q'H/sqrt(n), H a Hadamard matrix, so that n is a power of two.
 
     With ``outliers`` the entries of W have that distribution, and that number of random columns is
-    twelve times as large. Then ``objective_gap`` is the kurtosis above a bound that no rotation
-    need attain.
+    twelve times as large. Then the bound need not be attained.
 
     References
     ----------
@@ -117,12 +116,7 @@ class WeightRotation(Stiefel):
 
 @dataclass(frozen=True)
 class Rounding:
-    """The error of rounding WX to four bits, for the judge.
-
-    Attributes
-    ----------
-    W : ndarray, shape (rows, n)
-    """
+    """The error of rounding WX to four bits, W (rows, n)."""
 
     W: Array
 

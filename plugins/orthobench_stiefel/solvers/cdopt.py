@@ -1,4 +1,4 @@
-"""Constraint dissolving: an exact penalty, here minimized by L-BFGS."""
+"""Constraint dissolving."""
 
 from __future__ import annotations
 
@@ -37,11 +37,9 @@ class DissolvedState(Iterate):
 class CDOpt(Descent[StiefelOracle, DissolvedState]):
     """Minimize f(X (3I - X'X)/2) + penalty/4 |X'X - I|² over all X, by L-BFGS.
 
-    For a large enough penalty, above 3/2 of the largest eigenvalue of sym(X'G), its minima near
-    the manifold are those of f on it. With A = X (3I - X'X)/2 and the partial derivatives G of f
-    at A its gradient is G (3I - X'X)/2 - X sym(X'G) + penalty X (X'X - I). Steps are 1, halved
-    until the value falls by 1e-4 of the slope and |X'X - I| < 1; farther away the function may be
-    unbounded.
+    For a penalty above 3/2 of the largest eigenvalue of sym(X'G) its minima near the manifold are
+    those of f on it. Its gradient is G (3I - X'X)/2 - X sym(X'G) + penalty X (X'X - I), G at X (3I
+    - X'X)/2. Steps are 1, halved until the value falls by 1e-4 of the slope and |X'X - I| < 1.
 
     Notes
     -----
@@ -67,7 +65,6 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
     relative: bool = relative_parameter("penalty")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> DissolvedState:
-        del rng
         begun = self.begun(oracle)
         X = begun["X"]
         state = DissolvedState(**begun, H=X, reference=Reference(0.0))

@@ -56,8 +56,7 @@ class Components(Rerun[ComponentsOracle]):
 class SklearnFastICA(Components):
     """scikit-learn's FastICA: all components at once, by the fixed point of fourth moments.
 
-    It ends if no row turns by more than the tolerance, quadratic in the error. It is re-run with
-    growing ``max_iter``; each point of the trace has the time of its own run.
+    It ends if no row turns by more than the tolerance, quadratic in the error.
 
     Notes
     -----
@@ -89,8 +88,8 @@ class PicardO(Components):
     """Picard-O: L-BFGS on the orthogonal group, preconditioned by the Hessian for unmixed sources.
 
     Its density has fourth moments, with signs for light and heavy tails. It ends if the largest
-    entry of the relative gradient is below the tolerance. It is re-run like `sklearn-fastica`, and
-    counted like it, without the trials of its line search. Memory: 4Nn.
+    entry of the relative gradient is below the tolerance. It is counted like `sklearn-fastica`,
+    without the trials of its line search. Memory: 4Nn.
 
     References
     ----------

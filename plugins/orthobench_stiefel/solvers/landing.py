@@ -22,7 +22,7 @@ from orthobench_stiefel.landing_field import FieldDescent
 class Landing(FieldDescent[Iterate]):
     """Steps along skew(GX')X + attraction X(X'X - I), without retraction.
 
-    X leaves the manifold and lands on it as the gradient vanishes. The step is at most the safe
+    The step is at most the safe
     one, which keeps |X'X - I| <= eps. For p < n, skew(GX')X is (G X'X - XG'X)/2 as in Ablin, Vary,
     Gao and Absil (2024).
 
@@ -52,7 +52,6 @@ class Landing(FieldDescent[Iterate]):
     relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> Iterate:
-        del rng
         return Iterate(**self.begun(oracle))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed

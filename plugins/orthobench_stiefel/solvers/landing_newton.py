@@ -1,4 +1,4 @@
-"""Newton's method that lands on the Stiefel manifold."""
+"""Landing with Newton steps."""
 
 from __future__ import annotations
 
@@ -58,11 +58,9 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
 
     D solves P(H[D] - D sym(Y'G)) = -P(G), with gradient G and Hessian H at Y = X + N (in the paper
     at X) and the projection P onto Y'D + D'Y = 0. Conjugate gradients reach a residual of min(.1,
-    |P(G)|), or end if the curvature is not positive. Convergence is quadratic near a point with a
-    positive Hessian.
-
-    D is cut to a length of 1/2, and halved until the cost at the next Y falls by 1e-4 <G, D>; the
-    whole D is also accepted if it halves |P(G)|. Without success N alone is the step.
+    |P(G)|), or end if the curvature is not positive. D is cut to a length of 1/2, and halved until
+    the cost at the next Y falls by 1e-4 <G, D>; the whole D is also accepted if it halves |P(G)|.
+    Without success N alone is the step.
 
     Notes
     -----
@@ -85,7 +83,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
     relative: bool = relative_parameter("residuals")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> NewtonState:
-        del rng
         begun = self.begun(oracle)
         X = begun["X"]
         state = NewtonState(**begun, Y=X, G=X, R=X, V=X, sums=X)

@@ -1,4 +1,4 @@
-"""Manifold Muon: steepest tangent directions in the spectral norm, by a dual."""
+"""Manifold Muon."""
 
 from __future__ import annotations
 
@@ -58,11 +58,10 @@ class ManifoldMuon(SpectralDescent[Iterate]):
 
     dual: str = parameter("ascent", choices=("ascent", "admm"), help="how the dual is solved")
     dual_step: float | None = parameter(None, above=0.0, help="dual step, or weight of ADMM")
-    dual_steps: int = parameter(100, low=1, help="most dual steps")
+    dual_steps: int = parameter(100, low=1, help="maximum number of dual steps")
     relative: bool = parameter(True, help="dual step in units of the singular values of G")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> Iterate:
-        del rng
         return Iterate(**self.begun(oracle))
 
     def direction(self, state: Iterate, G: Array) -> Array:
@@ -107,7 +106,7 @@ def dual_ascent(X: Array, G: Array, rate: float, most: int, unit: float) -> tupl
 
 
 def dual_admm(X: Array, G: Array, rate: float, most: int, unit: float) -> tuple[Array, int, int]:
-    """Return A by alternating directions, with the parameters and results of `dual_ascent`."""
+    """Return A by alternating directions, as `dual_ascent`."""
     n, p = G.shape
     weight = rate / unit
     L = -off_tangent(X, G) / 4

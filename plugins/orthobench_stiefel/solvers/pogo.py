@@ -1,4 +1,4 @@
-"""POGO: a gradient step and one Newton-Schulz step back towards the manifold."""
+"""POGO."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ class PogoState(Iterate):
 class POGO(FieldDescent[PogoState]):
     """M = X - t (G X'X - XG'X)/2, then X <- M + normal (M - MM'M).
 
-    The gradient is half of the canonical one. With normal = 1/2 the second half is one
-    Newton-Schulz step, which leaves a defect of O(t⁴|G|⁴). The method breaks down if M has
+    With normal = 1/2 a step leaves a defect of O(t⁴|G|⁴). The method breaks down if M has
     singular values near sqrt(3); ``safe_step`` bounds t so that |M'M - I| <= 1/2. With
     ``best_normal`` the weight minimizes the defect, a quartic polynomial; the authors' code takes
     the real part of a root.
@@ -97,7 +96,6 @@ class POGO(FieldDescent[PogoState]):
             raise ParameterError("on", message)
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> PogoState:
-        del rng
         begun = self.begun(oracle)
         return PogoState(**begun, mean=namespace(begun["X"]).zeros_like(begun["X"]))
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.arrays import like, not_finite, where
 from orthobench_kit.ending import finish_if, unless_ended
+from orthobench_kit.memory import refusal_of
 from orthobench_kit.stacks import matrix_rows, q_factor, sizes, transposed
 
 from orthobench.contract import (
@@ -21,7 +22,6 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench.tools.machine import refusal_of
 from orthobench_stiefel import ProductOracle
 from orthobench_stiefel.descent import (
     ArrayDescent,
@@ -33,7 +33,7 @@ from orthobench_stiefel.descent import (
 )
 
 COVER = 4
-"""Number of draws of r coordinates, times (n/r)², that cover nearly every pair."""
+"""Number of draws, times (n/r)², that cover nearly every pair."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,10 +53,8 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     """RSDM: X <- X + P'(Y - I)PX with Y = qr(I - t skew(PG(PX)')), P random with r rows.
 
     P is r rows of a random permutation, in order, or of a random orthogonal matrix; r is half of n
-    by default. A step rotates r coordinates, and needs only those rows of G if P is a permutation.
-    Its tolerance and unit are those of these rows.
-
-    Rounding adds up: X is orthonormalized after ``orthonormalize`` steps; the authors never do
+    by default. A permutation needs only those rows of G, which set tolerance and unit. X is
+    orthonormalized after ``orthonormalize`` steps, since rounding adds up; the authors never do
     that. It has converged if the gradient was small in 4(n/r)² steps, which cover nearly every
     pair of coordinates.
 

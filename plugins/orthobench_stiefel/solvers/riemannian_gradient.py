@@ -27,10 +27,10 @@ from orthobench_stiefel.descent import (
 )
 
 RECENT = 5
-"""Number of short Barzilai-Borwein steps of which the adaptive rule takes the minimum."""
+"""Number of short steps of which the adaptive rule takes the minimum."""
 
 STEEP = 0.3
-"""Ratio of the short and the long step below which the adaptive rule takes a short one."""
+"""Ratio of short to long step below which the adaptive rule takes a short one."""
 
 TURNING = 8.0
 """Weight of X skew(X'G) in the turning metric; Euclidean 1, canonical 2."""
@@ -74,20 +74,16 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     - ``adaptive``: the longer of these steps, unless the shorter is less than .3 of it; then the
       minimum of the last five shorter ones.
 
-    - ``lbfgs``: along -HR, H the limited-memory BFGS approximation of the inverse Hessian by the
-      last five S and Y, projected to the tangent space at X. t is 1, halved if rejected; C is the
-      cost. The first H has a step for each column outside the span of X, and multiplies X
-      skew(X'G) by w.
+    - ``lbfgs``: along the projection of -HR, H the BFGS approximation of the inverse Hessian by
+      the last five S and Y. t is 1, halved if rejected; C is the cost. The first H has a step for
+      each column outside the span of X, and multiplies X skew(X'G) by w.
 
-    - ``armijo``: twice the last step, halved if rejected; C is the cost.
+    - ``armijo``: twice the last step, halved if rejected; C is the cost. It ends after ten steps
+      that lower the cost by rounding.
 
-    - ``constant``: no search; with ``batch``, the gradient is that of some terms of a finite sum,
-      and with momentum b the step is along D <- R + b (D - X sym(X'D)).
+    - ``constant``: no search. With momentum b the step is along D <- R + b (D - X sym(X'D)).
 
-    It has converged if the gradient is small, or if no step lowers the cost beyond rounding, with
-    ``armijo`` in ten steps. A
-    search waits for the device once for each trial. The Cayley curve is orthonormalized if it has
-    drifted by more than 1e-13.
+    The Cayley curve is orthonormalized if it has drifted by more than 1e-13.
 
     Notes
     -----
@@ -142,7 +138,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return trials * ((self.steps != "constant") + (self.retraction == "newton-schulz"))
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> GradientState:
-        del rng
         begun = self.begun(oracle)
         if self.batch and self.steps != "constant":
             raise UsageError(f"steps = {self.steps} searches with the whole cost; take batch = 0")

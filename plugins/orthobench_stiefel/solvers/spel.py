@@ -1,4 +1,4 @@
-"""SPEL: spectral steepest descent by two polar factors a step."""
+"""SPEL."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ class SPEL(SpectralDescent[SpelState]):
     projection: bool = parameter(True, help="project gradients to the tangent space")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> SpelState:
-        del rng
         begun = self.begun(oracle)
         return SpelState(**begun, mean=np.zeros_like(begun["X"]))
 

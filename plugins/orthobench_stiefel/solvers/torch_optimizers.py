@@ -1,4 +1,4 @@
-"""Optimizers of torch for orthonormal columns: geoopt, POGO and parametrizations."""
+"""Optimizers of torch: geoopt, POGO and parametrizations."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
     """Products of an (n, p) and a (p, p) matrix in a step; a QR decomposition counts as two."""
 
     def begin(self, oracle: StiefelOracle, rng: np.random.Generator) -> TorchState:
-        del rng
         check_batch(oracle, self.batch)
         return TorchState(X=oracle.start.copy(), factor=1, memory={})
 

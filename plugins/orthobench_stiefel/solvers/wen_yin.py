@@ -1,4 +1,4 @@
-"""Wen and Yin's method: a Cayley curve with Barzilai-Borwein steps."""
+"""Wen and Yin's method."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orthobench_stiefel._kernels.retractions import CayleyCurve
 from orthobench_stiefel.descent import Descent, Iterate, relative_parameter
 
 WINDOW = 5
-"""Number of steps over which changes of X and of the cost are averaged."""
+"""Number of steps over which changes are averaged."""
 
 TRIALS = 5
 """Trial of a line search that the authors accept in any case."""
@@ -42,13 +42,11 @@ class WenYinState(Iterate):
 class WenYin(Descent[StiefelOracle, WenYinState]):
     """Descent along the Cayley curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X, A = GX' - XG'.
 
-    The curve keeps X'X = I (`orthobench_stiefel._kernels.retractions.CayleyCurve`). Steps are
-    alternately |<S, Y>|/|Y|² and |S|²/|<S, Y>|, with the last changes S of X and Y of G - XG'X,
-    cut by .1. The nonmonotone rule is f <= C less 1e-4 t |G - XG'X|².
-
-    As in the authors' code, the fifth trial is accepted in any case; ``safe_search`` goes on until
-    the rule is met. Their slope is between one and two times that of the curve, -|A|²/2. Steps and
-    tolerances of the authors are absolute.
+    Steps are alternately |<S, Y>|/|Y|² and |S|²/|<S, Y>|, with the last changes S of X and Y of G
+    - XG'X, cut by .1. The nonmonotone rule is f <= C less 1e-4 t |G - XG'X|²; the authors' slope
+    is between one and two times that of the curve, -|A|²/2. As in their code, the fifth trial is
+    accepted in any case; ``safe_search`` goes on until the rule is met. Steps and tolerances of
+    the authors are absolute.
 
     It ends if |G - XG'X| < gtol, if |S|/sqrt(n) < xtol and the relative change of the cost < ftol,
     or if the means of these over five steps are below ten times that.
@@ -81,7 +79,6 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     relative: bool = relative_parameter("step and tolerances")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> WenYinState:
-        del rng
         begun = self.begun(oracle)
         X = begun["X"]
         curve, reference = CayleyCurve(X, np.zeros_like(X)), Reference(0.0)

@@ -1,4 +1,4 @@
-"""The simultaneous power iteration: all factors at once, made orthogonal by the polar factor."""
+"""The simultaneous power iteration."""
 
 from __future__ import annotations
 
@@ -56,18 +56,13 @@ class PolarPowerState(EndingState):
 class PolarPower(EndingSolver[TensorOracle, PolarPowerState]):
     """Simultaneous power iteration: U <- polar([T(I, u_i, u_i)]_i), all factors at once.
 
-    [T(I, u_i, u_i)]_i is a third of the gradient of the objective sum_i T(u_i, u_i, u_i), so a
-    step maximizes its linear model on the orthogonal group. Since T(I, u, u) = T(I, -u, -u),
-    signed permutations of the factors, which are local maxima, become the global maximum in one
-    step. Without noise convergence is quadratic, in about ten steps.
+    [T(I, u_i, u_i)]_i is a third of the gradient of sum_i T(u_i, u_i, u_i). Since T(I, u, u) =
+    T(I, -u, -u), signed permutations of the factors, which are local maxima, become the global
+    maximum in one step. The third step that fails to raise the objective turns on a shift, U <-
+    polar([T(I, u_i, u_i)]_i + shift U): the mean weight, doubled at each failed step from then on.
 
-    With much noise the plain iteration may cycle. So the third step that fails to raise the
-    objective turns on a shift, U <- polar([T(I, u_i, u_i)]_i + shift U). The shift is the mean
-    weight, and doubles at each failed step from then on.
-
-    The method has converged when the gradient on the group, |skew(U'[T(I, u_i, u_i)]_i)|, is at
-    most `tolerance` |T|. The error of a factor of weight w is then at most about tolerance |T| /
-    w.
+    The method has converged when |skew(U'[T(I, u_i, u_i)]_i)| is at most `tolerance` |T|. The
+    error of a factor of weight w is then at most about tolerance |T| / w.
 
     Notes
     -----
@@ -99,7 +94,6 @@ class PolarPower(EndingSolver[TensorOracle, PolarPowerState]):
         return state
 
     def step(self, oracle: TensorOracle, state: PolarPowerState) -> None:
-        del oracle
         value, n = _sum(state.weights), state.U.shape[0]
         moved = polar(state.contracted + state.shift * state.U)
         state.U = unless_ended(state, moved, state.U)

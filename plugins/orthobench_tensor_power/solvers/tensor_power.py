@@ -1,4 +1,4 @@
-"""The robust tensor power method: one factor after the other, with restarts and deflation."""
+"""The robust tensor power method."""
 
 from __future__ import annotations
 
@@ -55,18 +55,14 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
 
     For each factor: `iterations` = N iterations from each of `restarts` starts, and as many more
     from the result of largest weight T(theta, theta, theta); that component is then subtracted
-    from T. One matrix product serves all restarts.
+    from T. A step is one contraction T(I, theta, theta), for all restarts still running or for the
+    refinement, which ends early when theta moves by at most `tolerance`, a restart at the square
+    root of that. The run ends after n factors, or when the norm of the deflated tensor is 1e-12 of
+    that of T.
 
-    A step is one contraction T(I, theta, theta), for all restarts still running or for the
-    refinement; a factor takes at most 2N + 1 steps. The refinement ends early when an iteration
-    moves theta by at most `tolerance`, a restart at the square root of that. Zero makes all N
-    iterations, as in the paper. The run ends after n factors, or when the norm of the deflated
-    tensor is 1e-12 of that of T.
-
-    Solutions are orthogonal at any time: the orthonormal q_i maximize sum_i w_i <q_i, u_i> for the
-    factors found (the polar factor of U diag(w)), completed by the common start. Weights are T(q,
-    q, q). With the start ``"contraction"``, the eigenvectors of T(I, I, w), T deflated and w
-    random, the first restarts are the factors if there is no noise.
+    The orthonormal q_i of solutions maximize sum_i w_i <q_i, u_i> for the factors found, completed
+    by the common start; weights are T(q, q, q). The start ``"contraction"`` takes the eigenvectors
+    of T(I, I, w), T deflated and w random.
 
     Notes
     -----
@@ -75,8 +71,8 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
 
     References
     ----------
-    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, *Tensor decompositions for learning latent
-    variable models*, Algorithm 1.
+    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, "Tensor decompositions for learning latent
+    variable models", Algorithm 1.
     """
 
     restarts: int = parameter(30, help="starts for each factor", low=1)

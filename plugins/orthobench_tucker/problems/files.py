@@ -13,11 +13,11 @@ from orthobench_kit.data import row_files
 from orthobench_kit.data.normalization import NORMALIZATION_HELP, NORMALIZATIONS, normalization_of
 from orthobench_kit.data.row_files import IO, IO_HELP, PATH_HELP, AnyRows, rows_at
 from orthobench_kit.data.shares import check_shares, part_sizes
+from orthobench_kit.memory import refusal_of
 from orthobench_kit.sources import ArraySource
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter
 from orthobench.errors import OrthobenchError
-from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTucker, TuckerOracle, symmetric_tucker
 
 Rows: TypeAlias = "NDArray[np.intp] | range"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.memory import refusal_of
 
 from orthobench.contract import (
     AnyProblem,
@@ -21,7 +22,6 @@ from orthobench.contract import (
     copied,
     flops,
 )
-from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels.unfoldings import CANCELLED, NULL, Unfolding, leading_eigenpairs
 from orthobench_tucker.sample_moments import BLOCK_BYTES, monomials

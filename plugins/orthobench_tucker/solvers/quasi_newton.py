@@ -9,9 +9,9 @@ from math import inf, isfinite, sqrt
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.memory import refusal_of
 
 from orthobench.contract import AnyProblem, Array, Solution, Status, UsageError, flops, parameter
-from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTensorOracle, SymmetricTucker
 from orthobench_tucker._kernels.partial_cores import PartialCores, partial_cores
 from orthobench_tucker.geodesics import (

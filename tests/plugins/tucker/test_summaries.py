@@ -73,7 +73,7 @@ def test_the_entries_of_the_moment_are_those_of_the_tensor():
 
 
 def test_a_moment_that_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr("orthobench.tools.machine.total", lambda: 10_000)
+    monkeypatch.setattr("orthobench_kit.memory.total", lambda: 10_000)
     with pytest.raises(UsageError, match="take khatri-rao-sketch"):
         HOEVD().summarize(oracle_of(40, N, RANK, 4), samples(40))
 

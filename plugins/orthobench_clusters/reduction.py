@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 import os
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from importlib.metadata import entry_points
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -24,25 +23,23 @@ from orthobench.contract.solver import State, Status
 from orthobench.errors import DataError, OrthobenchError, UsageError
 from orthobench.harness.execution import timed_call
 from orthobench.harness.identity import Streams
-from orthobench.harness.placement import Calls
+from orthobench.harness.placement import (
+    MEMORY,
+    MOVED,
+    READING,
+    WORKER_METRICS,
+    WORKER_SECONDS,
+    WORKERS,
+    Calls,
+)
 from orthobench.harness.stopping import Budget
 from orthobench.tools.arrays import check_rows
+from orthobench.tools.collections import reduced
 from orthobench.tools.environment import limited
 from orthobench.tools.machine import process_peak, reset_process_peak
 from orthobench.tools.places import Place
 
 T = TypeVar("T")
-
-WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
-    "worker_seconds",
-    "moved_bytes",
-    "peak_worker_bytes",
-    "reading_seconds",
-    "workers",
-)
-"""Metrics of workers: seconds in methods of the solver, and in reading if it is timed; bytes moved
-between processes; peak memory of a worker in bytes, where the system knows it; seconds of reading
-and checking blocks; number of workers. Seconds are sums over workers."""
 
 AnySummarySolver: TypeAlias = SummarySolver[Any, Any, Any]
 
@@ -164,28 +161,6 @@ def here() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def reduced(items: Iterable[T], merge: Callable[[T, T], T]) -> T:
-    """Merge m items along a binary tree of neighbours, with at most log2(m) + 1 in memory.
-
-    A run of 2^j items that begins at a multiple of 2^j is a subtree, to be reduced anywhere.
-    """
-    held: list[tuple[int, T]] = []
-    for item in items:
-        held.append((0, item))
-        del item  # so that merging frees it
-        while len(held) > 1 and held[-2][0] == held[-1][0]:
-            _merge_last(held, merge)
-    while len(held) > 1:
-        _merge_last(held, merge)
-    return held[0][1]
-
-
-def _merge_last(held: list[tuple[int, T]], merge: Callable[[T, T], T]) -> None:
-    _, second = held.pop()
-    level, first = held.pop()
-    held.append((level + 1, merge(first, second)))
-
-
 class Reduction(Calls):
     """The calls of a `SummarySolver` on blocks.
 
@@ -287,12 +262,8 @@ def _rows(length: int, solver: AnySummarySolver, budget: Budget) -> int:
 
 def _engine(place: Place, blocks: Blocks, oracle: BlockOracle) -> Any:
     if place.packages:
-        return dask_package().OnDask(place, blocks, oracle)
+        from orthobench_clusters.passes import OnDask
+
+        return OnDask(place, blocks, oracle)
     blocks.warm_up(oracle)
     return blocks
-
-
-def dask_package() -> Any:
-    """Return the package that has Dask: ``run``, ``capacity`` and ``OnDask``."""
-    (point,) = entry_points(group="orthobench.clusters", name="dask")
-    return point.load()

@@ -6,17 +6,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from block_solvers import SAMPLES, Blocks, PowerSteps
-from orthobench_dask import executor as dask
-from orthobench_dask import passes as module
-from orthobench_dask.clusters import ClusterError
-from orthobench_dask.passes import OnDask
+from orthobench_clusters import executor as dask
+from orthobench_clusters import passes as module
+from orthobench_clusters.clusters import ClusterError
+from orthobench_clusters.passes import OnDask
+from orthobench_clusters.reduction import Blocks as Task
 from threadpoolctl import threadpool_info
 
 import orthobench as ob
 from orthobench.contract import BlockOracle
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.executors import Executor
-from orthobench.harness.reduction import Blocks as Task
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools.environment import limited
 from orthobench.tools.places import place_of

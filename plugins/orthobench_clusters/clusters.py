@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from orthobench.tools.child import Channel
 
-PATIENCE = 10
+SCHEDULER_PATIENCE = 10
 """Maximum time for a scheduler to answer, in seconds."""
 
 
@@ -43,7 +43,7 @@ def connected(scheduler: Any) -> Iterator[Client]:
     from distributed import Client
 
     try:
-        client = Client(scheduler, timeout=PATIENCE)
+        client = Client(scheduler, timeout=SCHEDULER_PATIENCE)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(f"there is no Dask scheduler at {scheduler}: {error}") from error
     except TypeError:

@@ -10,6 +10,8 @@ import click
 
 from orthobench.cli.options import PATH
 from orthobench.cli.printing import say
+from orthobench.tools.formatting import plural
+from orthobench_bridges.read import import_results
 
 
 @click.command("import")
@@ -25,9 +27,6 @@ def import_(tables: tuple[Path, ...], store: Path, suite: str) -> None:
     value and optionally start and unit; Parquet files of benchopt; folders or archives of COCO or
     IOHprofiler. Smaller values are better.
     """
-    from orthobench.results.imports.read import import_results
-    from orthobench.tools.formatting import plural
-
     count = import_results(tables, store, suite, shlex.join(sys.argv))
     say(f"{plural(count, 'run')} imported into {store}")
     say(f"next: orthobench show {shlex.quote(str(store))} says which solver to use")

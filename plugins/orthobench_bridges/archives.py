@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orthobench.errors import DataError, quoted
 from orthobench.results.checks import ERRORS
-from orthobench.results.imports.curves import Curve, Point, checked
+from orthobench_bridges.curves import Curve, Point, checked
 
 REPEATS = 1000
 """Repeat r of an instance has the seed instance + r * REPEATS."""
@@ -31,8 +31,8 @@ Ends = Sequence[tuple[int, int]]
 """The instance of each run, and the number of its evaluations."""
 
 
-def coco(files: Mapping[str, bytes]) -> list[Curve]:
-    """Return the curves of all ``*.info`` files: a problem for each function and dimension.
+def coco(files: Mapping[str, bytes], name: str) -> list[Curve]:
+    """Return the curves of an ``*.info`` file: a problem for each function and dimension.
 
     Raises
     ------
@@ -40,28 +40,27 @@ def coco(files: Mapping[str, bytes]) -> list[Curve]:
         If a file is damaged or missing; names the line.
     """
     found: list[Curve] = []
-    for name in sorted(n for n in files if n.endswith(".info")):
-        about: dict[str, str] = {}
-        for number, line in _lines(files, name):
-            if line.startswith("%"):
-                continue
-            if "=" in line:
-                pairs = re.findall(r"(\w+)\s*=\s*('[^']*'|[^,]*)", line)
-                about = {key: value.strip().strip("'") for key, value in pairs}
-                continue
-            path, *runs = [part.strip() for part in line.split(",")]
-            ends = [re.fullmatch(r"(\d{1,15}):(\d{1,15})(\|.*)?", run) for run in runs]
-            if not {"funcId", "DIM", "algId"} <= {*about} or None in ends:
-                raise DataError(f"{name} line {number} is damaged: fetch the archive again")
-            problem = f"{about.get('suite', '')} f{about['funcId']} d={about['DIM']}".strip()
-            data = posixpath.join(posixpath.dirname(name), path.replace("\\", "/"))
-            known = [(int(end[1]), int(end[2])) for end in ends if end]
-            found += _curves(files, data, "%", (0, 2), known, problem, about["algId"])
+    about: dict[str, str] = {}
+    for number, line in _lines(files, name):
+        if line.startswith("%"):
+            continue
+        if "=" in line:
+            pairs = re.findall(r"(\w+)\s*=\s*('[^']*'|[^,]*)", line)
+            about = {key: value.strip().strip("'") for key, value in pairs}
+            continue
+        path, *runs = [part.strip() for part in line.split(",")]
+        ends = [re.fullmatch(r"(\d{1,15}):(\d{1,15})(\|.*)?", run) for run in runs]
+        if not {"funcId", "DIM", "algId"} <= {*about} or None in ends:
+            raise DataError(f"{name} line {number} is damaged: fetch the archive again")
+        problem = f"{about.get('suite', '')} f{about['funcId']} d={about['DIM']}".strip()
+        data = posixpath.join(posixpath.dirname(name), path.replace("\\", "/"))
+        known = [(int(end[1]), int(end[2])) for end in ends if end]
+        found += _curves(files, data, "%", (0, 2), known, problem, about["algId"])
     return found
 
 
-def ioh(files: Mapping[str, bytes]) -> list[Curve]:
-    """Return the curves of all JSON files, with problems as `coco` has.
+def ioh(files: Mapping[str, bytes], name: str) -> list[Curve]:
+    """Return the curves of a JSON file, with problems as `coco` has.
 
     Raises
     ------
@@ -69,21 +68,20 @@ def ioh(files: Mapping[str, bytes]) -> list[Curve]:
         If a file is damaged or missing; names the line.
     """
     found: list[Curve] = []
-    for name in sorted(n for n in files if n.endswith(".json")):
-        try:
-            about = json.loads(files[name])
-            function = f"f{about['function_id']} {about.get('function_name', '')}".strip()
-            solver, sign = str(about["algorithm"]["name"]), -1 if about["maximization"] else 1
-            columns = [about["attributes"].index(title) for title in (UNIT, "raw_y")]
-            for scenario in about["scenarios"]:
-                ends = [(int(run["instance"]), int(run["evals"])) for run in scenario["runs"]]
-                data = posixpath.join(posixpath.dirname(name), scenario["path"])
-                problem = f"{function} d={scenario['dimension']}"
-                found += _curves(files, data, UNIT, columns, ends, problem, solver, sign)
-        except DataError:
-            raise
-        except (*ERRORS, ArithmeticError) as error:
-            raise DataError(f"{name} is damaged ({quoted(error)}): fetch it again") from None
+    try:
+        about = json.loads(files[name])
+        function = f"f{about['function_id']} {about.get('function_name', '')}".strip()
+        solver, sign = str(about["algorithm"]["name"]), -1 if about["maximization"] else 1
+        columns = [about["attributes"].index(title) for title in (UNIT, "raw_y")]
+        for scenario in about["scenarios"]:
+            ends = [(int(run["instance"]), int(run["evals"])) for run in scenario["runs"]]
+            data = posixpath.join(posixpath.dirname(name), scenario["path"])
+            problem = f"{function} d={scenario['dimension']}"
+            found += _curves(files, data, UNIT, columns, ends, problem, solver, sign)
+    except DataError:
+        raise
+    except (*ERRORS, ArithmeticError) as error:
+        raise DataError(f"{name} is damaged ({quoted(error)}): fetch it again") from None
     return found
 
 

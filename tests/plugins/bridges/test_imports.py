@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from orthobench_bridges.curves import VALUE
+from orthobench_bridges.read import import_results
 
 from orthobench.atlas.collect import by_suite
 from orthobench.cli.main import main
 from orthobench.decide.comparisons import answer_of, compare
 from orthobench.errors import DataError, UsageError
 from orthobench.report.page.content import page_content
-from orthobench.results.imports.curves import VALUE
-from orthobench.results.imports.read import import_results
 from orthobench.results.results import Results
 
 HEAD = "problem,solver,seed,cost,value"

@@ -7,6 +7,7 @@ import itertools
 import json
 import keyword
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -16,6 +17,7 @@ from typing import Any
 from orthobench.contract.problem import Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
+from orthobench.registry.scaffold import names_of, write
 
 BASES = {
     "iteration": "BenchoptSolver", "tolerance": "ToleranceSolver", "callback": "CallbackSolver",
@@ -64,6 +66,22 @@ class Original:
     def fields(self) -> dict[str, str]:
         """The names of the fields, with those of the parameters."""
         return {f"{n}_" if n in RESERVED else n: n for n in self.values}
+
+
+def port(
+    benchmark: Path, name: str | None, folder: Path | None, author: str | None
+) -> tuple[Path, str, list[str]]:
+    """Write a plugin of a benchmark; return its folder, what is in it, and what to type next."""
+    chosen = objective, data, solvers = originals(benchmark)
+    of_folder = benchmark.resolve().name.removeprefix("benchmark_").replace("_", "-")
+    names = names_of(name or f"orthobench-{of_folder}")
+    target = folder or Path(names["distribution"])
+    own = files_of(benchmark, names, chosen)
+    write(names, target, None, author, own=own, requires=["benchopt>=1.7"])
+    summary = f"{len(data)} data sets and {len(solvers)} solvers of {objective.name}"
+    needed = sorted({one for read in (objective, *data, *solvers) for one in read.requirements})
+    steps = [f"python -m pip install {shlex.join(needed)}"] if needed else []
+    return target, summary, [*steps, f"orthobench run {names['plugin']}-comparison"]
 
 
 def originals(folder: Path) -> tuple[Original, list[Original], list[Original]]:
@@ -170,7 +188,7 @@ def files_of(
 
 
 def _template(name: str, /, **values: object) -> str:
-    text = (files("orthobench.registry") / f"templates/benchopt/{name}.py.in").read_text("utf-8")
+    text = (files("orthobench_bridges") / f"templates/{name}.py.in").read_text("utf-8")
     return re.sub("@([a-z]+)@", lambda match: str(values[match[1]]), text)
 
 

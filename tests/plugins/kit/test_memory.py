@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from orthobench_kit import memory
+from orthobench_kit.memory import refusal_of
 
-from orthobench.tools import machine
-from orthobench.tools.machine import readable, refusal_of
+from orthobench.tools.machine import readable
 
 
 @pytest.fixture
@@ -20,12 +21,12 @@ def limits(tmp_path, monkeypatch):
             if text is not None:
                 path.write_text(text, encoding="ascii")
             paths.append(str(path))
-        monkeypatch.setattr(machine, "_CGROUPS", tuple(paths))
-        monkeypatch.setattr(machine, "_physical", lambda: physical)
-        machine.total.cache_clear()
+        monkeypatch.setattr(memory, "_CGROUPS", tuple(paths))
+        monkeypatch.setattr(memory, "_physical", lambda: physical)
+        memory.total.cache_clear()
 
     yield set_to
-    machine.total.cache_clear()
+    memory.total.cache_clear()
 
 
 def test_the_least_limit_counts(limits):
@@ -40,7 +41,7 @@ def test_the_least_limit_counts(limits):
         (8000, ("nonsense",), 8000),
     ):
         limits(physical, *texts)
-        assert machine.total() == expected, (physical, texts)
+        assert memory.total() == expected, (physical, texts)
 
 
 def test_too_large_data_are_refused_with_both_sizes(limits):

@@ -1,9 +1,8 @@
-"""Runs, plans and sessions as rows of a store."""
+"""Rows of a store as checked runs, plans and sessions."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,17 +11,17 @@ from functools import cache
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from orthobench.contract.exhibits import MOST, Exhibit, check_all, packed, unpacked
+from orthobench.contract.exhibits import MOST, Exhibit, check_all, unpacked
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
-from orthobench.harness.identity import Identity, canonical
+from orthobench.harness.identity import Identity
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, checked
 from orthobench.results import checks, traces
 from orthobench.results.runs import NOT_RUN, ProblemInfo, Run, SolverInfo, run_label
 
 Session: TypeAlias = Mapping[str, Any]
-"""The columns of a session by name, its environment as plain values."""
+"""The columns of a session, its environment as plain values."""
 
 PLANNED = """
     SELECT plan.problem AS problem_label, plan.solver AS solver_label, tuned, levels,
@@ -39,140 +38,26 @@ FINISHED = """
 SESSION = ("suite", "text", "command", "environment", "started", "ended")
 
 RANKING = ("family", "primary", "tuned_by")
-"""The facts about a problem that comparisons need."""
+"""The facts about a problem in comparisons."""
 
 COSTS = ("steps", "samples", "flops", "seconds", "reading", "start", "metrics")
 """The columns of a run about its last checkpoint; NULL without one."""
 
 SEALED = itemgetter("status", "points", "load", *COSTS)
-"""The columns of a run in its checksum, beside its reason, the names of metrics and the trace."""
+"""The columns in a checksum, beside reason, metrics and trace."""
 
 TOGETHER = 2**27
-"""Maximum entries of all exhibits that are read at once: half a gigabyte."""
+"""Maximum entries of exhibits that are read at once: half a gigabyte."""
 
 
 def checksum(key: bytes, row: Mapping[str, Any] | sqlite3.Row, reason: str, names: str) -> bytes:
-    """Return a digest of a run, by which a store notices changed numbers."""
+    """Return a digest of a run, which shows changed numbers."""
     sealed = repr((reason, names, *SEALED(row)))
     return hashlib.sha256(key + sealed.encode() + row["trace"]).digest()[:16]
 
 
-class Writer:
-    """Writes into a store, within a transaction."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._texts: dict[str, int] = {}
-
-    def forget(self) -> None:
-        """Forget the numbers of texts, which a transaction that was rolled back took with it."""
-        self._texts.clear()
-
-    def text(self, value: str) -> int:
-        """Return the number of a text that rows share; it is added if it is new."""
-        if value not in self._texts:
-            self._connection.execute("INSERT OR IGNORE INTO text (value) VALUES (?)", (value,))
-            query = "SELECT id FROM text WHERE value = ?"
-            (self._texts[value],) = self._connection.execute(query, (value,)).fetchone()
-        return self._texts[value]
-
-    def session(self, session: Session) -> int:
-        """Return the number of a session; it is added if it is new."""
-        same = ("suite", "text", "command", "started")
-        query = f"SELECT min(id) FROM session WHERE {' AND '.join(f'{n} = ?' for n in same)}"  # noqa: S608
-        number = self._connection.execute(query, [session[name] for name in same]).fetchone()[0]
-        if number is None:
-            row = {**session, "environment": json.dumps(session["environment"])}
-            return self._insert("session", {name: row[name] for name in SESSION})
-        return int(number)
-
-    def begin(self, session: Session) -> int:
-        """Return the number of a session, whose suite has no plan then."""
-        number = self.session(session)
-        suite = self.text(session["suite"])
-        self._connection.execute("DELETE FROM plan WHERE suite = ?", (suite,))
-        return number
-
-    def cell(self, run: Run) -> int:
-        """Return the number of the cell of a run; it is added if it is new."""
-        key, identity = bytes.fromhex(run.key), run.identity
-        row = self._connection.execute("SELECT id FROM cell WHERE key = ?", (key,)).fetchone()
-        if row:
-            return int(row[0])
-        ranking = {name: getattr(run.problem, name) for name in RANKING}
-        return self._insert("cell", {
-            "key": key, "problem": self.text(identity.problem),
-            "solver": self.text(identity.solver), "seed": identity.seed,
-            "settings": self.text(identity.settings), "ranking": self.text(canonical(ranking)),
-        })  # fmt: skip
-
-    def plan(self, suite: str, run: Run, position: int) -> None:
-        """Add a run to the plan of a suite, in place of any other at its position."""
-        problem, solver = run.problem, run.solver
-        levels = json.dumps([[level.metric, level.value] for level in problem.levels])
-        texts = (suite, problem.label, solver.label, canonical(solver.tuned), levels)
-        names = ("suite", "problem", "solver", "tuned", "levels")
-        numbers = dict(zip(names, map(self.text, texts), strict=True))
-        row = {**numbers, "position": position, "cell": self.cell(run)}
-        self._insert("plan", row, instead=True)
-
-    def plan_behind(self, suite: str, runs: Iterable[Run]) -> None:
-        """Add runs that a suite does not plan yet, behind those that it plans."""
-        query = "SELECT cell, position FROM plan WHERE suite = ?"
-        places = dict(self._connection.execute(query, (self.text(suite),)))
-        for run in runs:
-            if (cell := self.cell(run)) not in places:
-                places[cell] = max(places.values(), default=-1) + 1
-                self.plan(suite, run, places[cell])
-
-    def run(self, session: int, run: Run, exhibits: Mapping[str, Exhibit]) -> bool:
-        """Add a finished run unless its cell has one; return whether it was added.
-
-        Raises
-        ------
-        checks.ERRORS
-            If it could not be read again; nothing of it is written then.
-        """
-        cell, key = self.cell(run), bytes.fromhex(run.key)
-        if self._connection.execute("SELECT 1 FROM run WHERE cell = ?", (cell,)).fetchone():
-            return False
-        names, block = traces.packed(run.trace)
-        row: dict[str, Any] = {
-            **dict.fromkeys(COSTS), "status": run.stop.status.value, "points": len(run.trace),
-            "load": run.load and json.dumps(run.load), "trace": block,
-        }  # fmt: skip
-        if run.trace:
-            last, start = run.trace[-1], run.start
-            row |= {
-                "steps": last.work.steps, "samples": last.work.samples, "flops": last.work.flops,
-                "seconds": last.seconds, "reading": last.readout_seconds,
-                "start": None if math.isnan(start) else start,
-                "metrics": json.dumps([
-                    float(last.metrics[name]) if name in last.metrics else None for name in names
-                ]),
-            }  # fmt: skip
-        metric_names = json.dumps(names)
-        row["checksum"] = checksum(key, row, run.stop.reason, metric_names)
-        texts = {"reason": run.stop.reason, "traceback": run.stop.traceback, "names": metric_names}
-        # what could not be read is not written
-        if _ended(key, row, texts, checks.names([*names]), run.problem.primary)["trace"]:
-            traces.unpacked(block, len(run.trace) - 1, len(names))
-        numbers = {name: self.text(text) for name, text in texts.items()}
-        self._insert("run", {"cell": cell, "session": session, **row, **numbers})
-        for name, exhibit in exhibits.items():
-            kind, meta, data = packed(exhibit)
-            shown = {"cell": cell, "name": name, "kind": kind, "meta": meta, "data": data}
-            self._insert("exhibit", shown)
-        return True
-
-    def _insert(self, table: str, row: Mapping[str, Any], instead: bool = False) -> int:
-        places, how = ", ".join("?" * len(row)), "REPLACE" if instead else "IGNORE"
-        query = f"INSERT OR {how} INTO {table} ({', '.join(row)}) VALUES ({places})"  # noqa: S608
-        return self._connection.execute(query, tuple(row.values())).lastrowid or 0
-
-
 class Reader:
-    """Reads a store, and checks it; methods raise `checks.ERRORS` on rows that no `Writer` wrote.
+    """Reads a store; methods raise `checks.ERRORS` on rows that no `Writer` wrote.
 
     Parameters
     ----------
@@ -206,7 +91,7 @@ class Reader:
         return found
 
     def planned(self, suite: str, *labels: str) -> Iterator[Run]:
-        """Yield the runs that a suite plans, by labels of a problem and a solver if they are given.
+        """Yield the runs that a suite plans, of a problem and a solver if labels are given.
 
         Those that are still to come are `NOT_RUN`.
         """
@@ -215,7 +100,7 @@ class Reader:
         return self._runs(PLANNED.format(" AND ".join(where)), (suite, *labels))
 
     def finished(self) -> Iterator[Run]:
-        """Yield the finished runs of all suites, with the names of the catalogue."""
+        """Yield the finished runs of all suites."""
         return self._runs(FINISHED, ())
 
     def exhibits(self, keys: Iterable[str]) -> Iterator[tuple[str, dict[str, Exhibit]]]:
@@ -273,7 +158,7 @@ class Reader:
             texts = {name: self._text(row[name]) for name in ("reason", "traceback", "names")}
             where = f"{self._where}: {self._label(row)}"
             names = self._names(row["names"])
-            outcome = _ended(key, row, texts, names, problem.primary, where)
+            outcome = ended(key, row, texts, names, problem.primary, where)
             outcome |= {"session": row["session"], "checksum": row["checksum"].hex()}
         return Run(
             identity.key, problem, solver, seed, budget=settings["budget"],
@@ -317,7 +202,7 @@ class Reader:
         raise ValueError(f"the text {number} is missing")
 
 
-def _ended(
+def ended(
     key: bytes,
     row: Mapping[str, Any] | sqlite3.Row,
     texts: Mapping[str, str],
@@ -325,7 +210,7 @@ def _ended(
     primary: str,
     where: str = "",
 ) -> dict[str, Any]:
-    """Return status, trace and load of a run, checked; for rows that are read or written."""
+    """Return status, trace and load of a row that is read or written, checked."""
     if checksum(key, row, texts["reason"], texts["names"]) != row["checksum"]:
         raise ValueError("it is not what was written")
     stop = Termination(RunStatus(row["status"]), texts["reason"], texts["traceback"])

@@ -1,8 +1,8 @@
 """Clusters that cannot be reached, and the security of own clusters."""
 
 import pytest
-from orthobench_dask import clusters
-from orthobench_dask.clusters import ClusterError, _security, connected
+from orthobench_clusters import clusters
+from orthobench_clusters.clusters import ClusterError, _security, connected
 
 from orthobench.errors import UsageError
 from orthobench.harness.executors import Executor

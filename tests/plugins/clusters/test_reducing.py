@@ -7,7 +7,8 @@ import block_solvers
 import numpy as np
 import pytest
 from block_solvers import SAMPLES, Blocks, PowerSteps
-from orthobench_dask.passes import run_length
+from orthobench_clusters.passes import run_length
+from orthobench_clusters.reduction import Blocks as Task
 
 import orthobench as ob
 from orthobench.api import SolverError
@@ -15,17 +16,10 @@ from orthobench.contract import BlockOracle
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.execution import CLOCK
 from orthobench.harness.executors.messages import RemoteSource, packed, unpacked
-from orthobench.harness.reduction import (
-    MEMORY,
-    MOVED,
-    READING,
-    WORKER_SECONDS,
-    WORKERS,
-    reduced,
-)
-from orthobench.harness.reduction import Blocks as Task
+from orthobench.harness.placement import MEMORY, MOVED, READING, WORKER_SECONDS, WORKERS
 from orthobench.harness.stopping import RunStatus
 from orthobench.tools import machine
+from orthobench.tools.collections import reduced
 from orthobench.verify.check import verify
 
 

@@ -22,7 +22,7 @@ from orthobench.harness.executors.cell_queue import CellQueue, Cells
 from orthobench.harness.executors.local import NO_LIMITS
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome
-from orthobench_dask.clusters import ClusterError, connected, silenced
+from orthobench_clusters.clusters import ClusterError, connected, silenced
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -89,7 +89,11 @@ def _alone(cell: Cell, threads: int, limits: Limits) -> Outcome:
         worker.close()
         worker.threads, worker.limits = threads, limits
     try:
-        return local.execute(worker, cell)
+        worker.begin(cell)
+        while True:
+            for event in local.next_events([worker], worker.replies):
+                if event.outcome is not None:
+                    return event.outcome
     finally:
         _idle.append(worker)
 

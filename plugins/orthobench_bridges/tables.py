@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orthobench.errors import DataError, quoted
-from orthobench.results.imports.curves import LARGEST, Curve, Point, checked
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import listed
+from orthobench_bridges.curves import LARGEST, Curve, Point, checked
 
 NEEDED = ("problem", "solver", "seed", "cost", "value")
 """The columns that a long table needs; `start` and `unit` are optional."""
@@ -26,7 +26,7 @@ Rows = Iterator[tuple[int, Mapping[str, Any]]]
 """Rows with their numbers in the file."""
 
 
-def curves(content: bytes, name: str) -> list[Curve]:
+def curves(files: Mapping[str, bytes], name: str) -> list[Curve]:
     """Return the curves of a table.
 
     Raises
@@ -35,7 +35,7 @@ def curves(content: bytes, name: str) -> list[Curve]:
         If it is damaged; names the row.
     """
     read = next(reader for ending, reader in READERS.items() if name.endswith(ending))
-    parts = [_row(row, f"{name} row {number}") for number, row in read(content, name)]
+    parts = [_row(row, f"{name} row {number}") for number, row in read(files[name], name)]
     found = []
     for own in grouped(parts, lambda part: (part.problem, part.solver, part.seed)).values():
         first = own[0]

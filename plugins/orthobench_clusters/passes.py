@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from orthobench.contract.placed_solvers import BlockOracle
-from orthobench.harness.reduction import Blocks, Part, here, reduced
+from orthobench.tools.collections import reduced
 from orthobench.tools.environment import limited
 from orthobench.tools.places import Place
-from orthobench_dask.clusters import ClusterError, Workers, connected, silenced
+from orthobench_clusters.clusters import ClusterError, Workers, connected, silenced
+from orthobench_clusters.reduction import Blocks, Part, here
 
 TASKS = 16
 """Minimum number of tasks of a worker."""
@@ -22,7 +23,7 @@ TASKS = 16
 LOOK = 1.0
 """Time between two checks for workers, in seconds."""
 
-PATIENCE = 120
+WORKERS_PATIENCE = 120
 """Maximum time for workers to begin, in seconds."""
 
 ALONE = 30
@@ -75,7 +76,7 @@ class OnDask:
 
     def _await_workers(self, wanted: int) -> None:
         try:
-            self._client.wait_for_workers(wanted, timeout=PATIENCE)
+            self._client.wait_for_workers(wanted, timeout=WORKERS_PATIENCE)
         except TimeoutError:
             said = self._own.last_words if self._own else ""
             raise ClusterError(f"{wanted} Dask workers did not begin in time {said}") from None

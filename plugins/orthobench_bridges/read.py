@@ -7,22 +7,27 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from orthobench._version import __version__
 from orthobench.errors import DataError
-from orthobench.results.imports import archives, tables
-from orthobench.results.imports.curves import Curve, runs_of
 from orthobench.results.store import Store
 from orthobench.tools.files import hide_home, opened
+from orthobench_bridges import archives, tables
+from orthobench_bridges.curves import Curve, runs_of
 
 LARGEST = 2**31
 """Maximum bytes of all files at a path together."""
 
-ENDINGS = (*tables.READERS, ".json", ".info", ".dat")
+FORMATS: tuple[tuple[tuple[str, ...], Callable[[Mapping[str, bytes], str], list[Curve]]], ...] = (
+    ((*tables.READERS,), tables.curves), ((".info",), archives.coco), ((".json",), archives.ioh),
+)  # fmt: skip
+"""The endings of each format, and its reader; the first format that has curves is read."""
+
+ENDINGS = (*(ending for endings, _ in FORMATS for ending in endings), ".dat")
 """The endings of the files that are read."""
 
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
@@ -71,11 +76,11 @@ def import_results(
 
 
 def _curves(files: Mapping[str, bytes]) -> list[Curve]:
-    found: list[Curve] = []
-    for name in sorted(files):
-        if name.endswith((*tables.READERS,)):
-            found += tables.curves(files[name], name)
-    return found or archives.coco(files) or archives.ioh(files)
+    for endings, reader in FORMATS:
+        names = sorted(name for name in files if name.endswith(endings))
+        if found := [curve for name in names for curve in reader(files, name)]:
+            return found
+    return []
 
 
 def _contents(path: Path) -> Mapping[str, bytes]:
