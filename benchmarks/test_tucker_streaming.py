@@ -97,7 +97,7 @@ def bound(name, n, b, r):
 
 
 def seconds_for_products(n, b, r):
-    """Return the least seconds of a step's products for shoevd, with nothing else."""
+    """Return the minimum time of the products of a shoevd step, in seconds."""
     batches, rows = samples(n, b, r).reshape(-1, b, n), np.ascontiguousarray(start(n, r).T)
 
     def multiply():

@@ -35,7 +35,8 @@ from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.registry import preflight
 from orthobench.registry.entries import class_in, specification
 from orthobench.registry.plugins import Registry, catalogue, solver_for
-from orthobench.registry.suite_file import LARGEST_SEED, from_table, requested_suite
+from orthobench.registry.suite_file import from_table, requested_suite
+from orthobench.registry.suite_values import LARGEST_SEED
 from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.explain import RUNS, explain

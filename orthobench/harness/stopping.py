@@ -31,6 +31,9 @@ LONGEST_TEXT = 20_000
 CUT = "cut by the limit of"
 """Beginning of the reason of a run that a limit cut."""
 
+OUTLASTED = "the budget is spent, and its process was ended in a call"
+"""Beginning of the reason of a run whose call outlasted its budget in seconds."""
+
 FAULTS = {
     "random": "draws from a global random generator: draw from the rng that it is given",
     "output": "prints: keep in the state what matters",
@@ -126,6 +129,22 @@ class Termination:
         """Return the end of a run that a limit in seconds cut."""
         return cls(RunStatus.TIMEOUT, f"{CUT} {seconds:g} s {when}".rstrip())
 
+    @classmethod
+    def in_call(cls, seconds: float, recorded: bool) -> Termination:
+        """Return the end of a run, `recorded` or without a checkpoint, of which a call was ended.
+
+        `seconds` were on its clock. Without a checkpoint there is no whole run.
+        """
+        reason = f"{OUTLASTED} after {seconds:.3g} s"
+        if not recorded:
+            return cls(RunStatus.TIMEOUT, f"{reason}, before its first checkpoint")
+        return cls(RunStatus.BUDGET, reason)
+
+    @property
+    def outlasted(self) -> bool:
+        """Whether the run was ended in a call that outlasted its budget in seconds."""
+        return self.reason.startswith(OUTLASTED)
+
     @property
     def limit(self) -> float:
         """Limit that cut the run, in seconds; 0 if none did."""
@@ -155,8 +174,9 @@ class Budget:
         Counts of `Work`. Flops and evaluations of a function are limited by their average for a
         step so far.
     seconds : float
-        Seconds in all calls of the solver, with readings and the warm-up after its first step. No
-        call is interrupted.
+        Seconds in all calls of the solver, with readings and the warm-up after its first step. A
+        call that outlasts them by a tenth is ended if the run has a process of its own. In this
+        process no call is interrupted, and `Termination.reason` names the excess.
     """
 
     steps: float = math.inf

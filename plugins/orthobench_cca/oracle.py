@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from orthobench_kit.sources import ArraySource
+from scipy.sparse import issparse
 
 from orthobench.contract import Array, Oracle, SampleOracle, Solution
+from orthobench.tools.geometry import random_point
+
+SMALL = 64
+"""Pairs and columns of each side of a warm-up, beyond 4k."""
 
 
 @dataclass(frozen=True)
 class PassesSolution(Solution):
-    """Weights, with the number of passes over the pairs so far.
-
-    Attributes
-    ----------
-    passes : float, optional
-        One pass reads all of X and of Y once.
-    """
+    """Weights, with the number of passes so far: one reads all of X and of Y once."""
 
     passes: float | None = None
+
+
+PairsT = TypeVar("PairsT", bound="PairsMatrices")
 
 
 class PairsMatrices(Oracle):
@@ -32,8 +34,7 @@ class PairsMatrices(Oracle):
 
     Parameters
     ----------
-    X : ndarray or sparse matrix, shape (N, p)
-    Y : ndarray or sparse matrix, shape (N, q)
+    X, Y : ndarray or sparse matrix, shapes (N, p) and (N, q)
         Need not be centred: products subtract the means.
     ridge : float
         Added to the diagonals of both covariances.
@@ -67,8 +68,13 @@ class PairsMatrices(Oracle):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """p, q and k."""
         return (self.p, self.n - self.p, self.k)
+
+    def miniature(self) -> PairsMatrices:
+        """Return an oracle of the same kind with a few random numbers."""
+        X, Y = _few_pairs(self)
+        both = (type(old)(new) if issparse(old) else new for old, new in ((self.X, X), (self.Y, Y)))
+        return _started(PairsMatrices(*both, self.k, self.ridge))
 
     @property
     def sides(self) -> tuple[Centred, Centred]:
@@ -112,22 +118,11 @@ class Centred(NamedTuple):
 
 
 class PairsOracle(PairsMatrices):
-    """Dense pairs (x, y), all at once or one after another.
+    """Dense centred pairs, X (N, p) and Y (N, q), all at once or one after another.
 
-    It is no `SampleOracle`, so that solvers of PCA do not take pairs for samples.
-
-    Parameters
-    ----------
-    X : ndarray, shape (N, p)
-    Y : ndarray, shape (N, q)
-        Centred.
-    ridge : float
-        Added to the diagonals of both covariances.
-
-    Attributes
-    ----------
-    pairs : ndarray, shape (N, p + q)
-        Read-only; X and Y are views of it.
+    It is no `SampleOracle`, so that solvers of PCA do not take pairs for samples. The `ridge` goes
+    on the diagonals of both covariances. X and Y are views of `pairs` (N, p + q), which is
+    read-only.
     """
 
     def __init__(self, X: Array, Y: Array, k: int, ridge: float = 0.0, passes: int = 1) -> None:
@@ -138,22 +133,22 @@ class PairsOracle(PairsMatrices):
         self._stream = SampleOracle(ArraySource(self.pairs, passes=passes), k)
         self.window = self._stream.window
 
+    def miniature(self) -> PairsOracle:
+        """Return an oracle of the same kind with a few random numbers."""
+        return _started(PairsOracle(*_few_pairs(self), self.k, self.ridge))
+
     @property
     def X(self) -> Array:
-        """All x, shape (N, p)."""
         return self.pairs[:, : self.p]
 
     @property
     def Y(self) -> Array:
-        """All y, shape (N, q)."""
         return self.pairs[:, self.p :]
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first pair."""
         self._stream.rewind(rng)
 
     def prepare(self, samples: int) -> None:
-        """Have that number of pairs ready, or all that are left."""
         self._stream.prepare(samples)
 
     def take(self, count: int) -> Array:
@@ -163,12 +158,23 @@ class PairsOracle(PairsMatrices):
 
     @property
     def taken(self) -> int:
-        """The pairs that were taken since `rewind`."""
         return self._stream.taken
 
     def remaining(self) -> float:
-        """Return the number of pairs left."""
         return self._stream.remaining()
+
+
+def _few_pairs(oracle: PairsMatrices) -> list[Array]:
+    """Return random pairs, fewer and of fewer columns than those of an oracle."""
+    rng, most = np.random.default_rng(0), SMALL + 4 * oracle.k
+    widths = oracle.p, oracle.n - oracle.p
+    count = min(oracle.count, 2 * most)
+    return [rng.standard_normal((count, min(width, most))) for width in widths]
+
+
+def _started(oracle: PairsT) -> PairsT:
+    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(0))
+    return oracle
 
 
 def halves(point: Array, p: int) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 from orthobench.contract import Array, DataError, Instance, Oracle, Solution
 from orthobench.tools.arrays import check_rows, matrix, whole
+from orthobench.tools.geometry import random_point
 from orthobench_cca.covariances import SINGULAR, normalized, tied
 from orthobench_cca.judge import dependent, distance
 from orthobench_cca.result import eigenvectors
@@ -22,18 +23,17 @@ from orthobench_cca.result import eigenvectors
 UNSURE = 1e8
 """Condition number of B that costs half of the digits."""
 
+SMALL = 64
+"""Size of the matrices of a warm-up, beyond 2k."""
+
 COMMON = 1e-8
 """Relative norm of A on the null space of B that counts as zero."""
 
 
 class PencilOracle(Oracle):
-    """Symmetric matrices A and B.
+    """Symmetric matrices A and B (n, n).
 
     B is positive semidefinite, and A vanishes on its null space.
-
-    Parameters
-    ----------
-    A, B : ndarray, shape (n, n)
     """
 
     shows: ClassVar[Mapping[str, str]] = {
@@ -46,14 +46,17 @@ class PencilOracle(Oracle):
         for each in (A, B):
             each.flags.writeable = False
 
+    def miniature(self) -> PencilOracle:
+        """Return a pencil of a few random numbers."""
+        rng, n = np.random.default_rng(0), min(self.n, SMALL + 2 * self.k)
+        X, Y = rng.standard_normal((2, 2 * n, n))
+        small = PencilOracle(X.T @ X, Y.T @ Y, self.k)
+        small.start = random_point(small.n, small.k, rng)
+        return small
+
 
 class PencilJudge:
-    """Measures the span of a point, normalized in the metric B.
-
-    Parameters
-    ----------
-    A, B : ndarray, shape (n, n)
-    """
+    """Measures the span of a point, normalized in the metric B."""
 
     def __init__(self, A: Array, B: Array, k: int) -> None:
         self.A, self.B = A, B
@@ -113,16 +116,16 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench_cca.pencil.PencilJudge`.
+        With the metrics of `orthobench_cca.pencil.PencilJudge`.
 
     Raises
     ------
     UsageError
         If k is out of range.
     DataError
-        If A or B is not a finite, real, symmetric matrix, or the shapes differ. If B has a negative
-        eigenvalue, or a null space on which A does not vanish. If fewer than k eigenvalues are
-        positive.
+        If A or B is not a finite, real, symmetric matrix, or the shapes differ; if B has a
+        negative eigenvalue, or a null space on which A does not vanish; or if fewer than k
+        eigenvalues are positive.
 
     Warns
     -----

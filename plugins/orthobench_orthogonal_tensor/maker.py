@@ -43,7 +43,7 @@ def orthogonal_tensor(
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench_orthogonal_tensor.judge.Judge`.
+        With the metrics of `orthobench_orthogonal_tensor.judge.Judge`.
 
     Raises
     ------

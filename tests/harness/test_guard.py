@@ -150,6 +150,30 @@ def test_cut_run_keeps_its_points(cell, whole):
     assert met.stop.status is RunStatus.TARGET
 
 
+def test_call_that_outlasts_the_budget_is_ended_with_its_points(cell):
+    timed = replace(cell, budget=Budget(seconds=3.0))
+    limit, guard = Limit(60.0, clock=2.05), Guard(1)
+    guard.process = Stuck(BEGUN, point(0, WORST), point(1), point(2))
+    outcome = guard.execute(timed, limit)
+    assert (outcome.stop.status, outcome.stop.outlasted) == (RunStatus.BUDGET, True)
+    assert [mark.metrics["gap"] for mark in outcome.trace] == [8.0, 0.0, 0.0]
+    guard.process = Stuck(BEGUN)
+    early = guard.execute(timed, replace(limit, clock=0.05))
+    assert (early.stop.status, early.stop.outlasted) == (RunStatus.TIMEOUT, True)
+    guard.process = Stuck(BEGUN, point(0, WORST))
+    shorter = guard.execute(timed, Limit(0.05, whole=True, clock=2.05))
+    assert (shorter.stop.status, shorter.stop.limit) == (RunStatus.TIMEOUT, 0.05)
+
+
+def test_run_over_its_budget_is_not_ended(cell):
+    timed = replace(cell, budget=Budget(seconds=2.0))
+    guard = Guard(1)
+    guard.process = process = Scripted(BEGUN, point(0, WORST), point(3), DONE)
+    outcome = guard.execute(timed, Limit(60.0, clock=2.2))
+    assert outcome.stop.reason.startswith(DONE.reason)
+    assert (process.alive, len(outcome.trace)) == (True, 2)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

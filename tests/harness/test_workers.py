@@ -24,9 +24,18 @@ def test_limit_follows_budget_slowest_cell_and_earlier_cut(cell):
     assert limit(steps=5, slowest=7.0) == Limit(70.0)
     assert limit(steps=5, cut=60.0) == Limit(120.0)
     assert limit(steps=5, cut=60.0, slowest=100.0) == Limit(1000.0)
-    assert limit(seconds=2) == Limit(25.0)
-    assert limit(seconds=100, slowest=1e6) == Limit(1000.0)
+    assert limit(seconds=2).seconds == 25.0
+    assert limit(seconds=100, slowest=1e6).seconds == 1000.0
     assert Limits(3.0).limit(replace(cell, cut=60.0), 1e6) == Limit(3.0, whole=True)
+
+
+def test_clock_ends_within_a_tenth_of_the_budget_in_seconds(cell):
+    for seconds in (2.0, 10.0, 600.0):
+        timed = replace(cell, budget=Budget(seconds=seconds))
+        for limits in (Limits(), Limits(1e4)):
+            assert seconds < limits.limit(timed).clock <= 1.1 * seconds
+        # a race sets the limit of each of its cells
+        assert Limits().limit(replace(timed, timeout=3.0)) == Limit(3.0, whole=True)
 
 
 def test_solver_that_cannot_be_sent_is_an_error_of_its_cell(cell, monkeypatch):

@@ -59,6 +59,14 @@ def test_runs_that_a_limit_cut_are_named_with_the_way_on(runs):
     assert said in caveats.notes([], choose([*runs("a", 0.3), *cut]))
 
 
+def test_runs_ended_in_a_call_are_named_apart_from_a_limit(runs):
+    ended = [replace(r, stop=Termination.in_call(2.2, recorded=True)) for r in runs("b", 0.1)]
+    (said,) = caveats.cut(choose([*runs("a", 0.3), *ended]))
+    assert f"b {len(ended)} runs" in said
+    assert "budget" in said
+    assert "--timeout" not in said
+
+
 def test_note_says_how_parameters_were_chosen(runs):
     tuned = [r for step in (1.0, 2.0, 4.0) for r in runs("a", step, tuned={"step": step})]
     (entry,) = choose(tuned)
@@ -75,7 +83,7 @@ def test_parameter_without_effect_is_named(runs):
     (entry,) = choose(runs("a", 0.3))
     trials = [Trial({"step": step}, 0.1, entry.records, (0.1, 0.1)) for step in (1, 2)]
     idle = replace(entry, best_parameters={"step": 1}, trials=tuple(trials))
-    assert caveats.tuning([idle])[1:] == ["tuning had no effect on a (step)"]
+    assert caveats.tuning([idle])[1:] == ["tuning had no effect: a (step)"]
 
 
 def test_reruns_and_false_convergence_are_named(runs):

@@ -65,15 +65,24 @@ def run_inline(cells: Cells | Iterable[Cell]) -> Events:
         yield Event(cell, "1", execute(cell))
 
 
+EXCESS = 0.08
+"""Part of a budget in seconds after which a call is ended, so that it is over before a tenth is."""
+
+LEAST_EXCESS = 0.2
+"""Minimum of that excess, in seconds, in which a run that is over can say so."""
+
+
 @dataclass(frozen=True)
 class Limit:
     """The seconds after which a cell is cut: those of the `whole` cell, or of warm-up and run each.
 
-    A run with a budget in steps may take ten times its time to the last checkpoint.
+    A run with a budget in steps may take ten times its time to the last checkpoint. `clock` is the
+    maximum of the run's own clock, in seconds.
     """
 
     seconds: float
     whole: bool = False
+    clock: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -103,13 +112,17 @@ class Limits:
         """Return the limit of a cell: the timeout, or at least twice a limit that cut it before.
 
         The default is ten times its budget in seconds, or the seconds of the slowest finished cell.
+        A call that outlasts a budget in seconds by `EXCESS` is ended, unless the cell has a limit
+        of its own.
         """
-        timeout = self.timeout if cell.timeout is None else cell.timeout
-        if timeout is not None:
-            return Limit(timeout, whole=True)
+        if cell.timeout is not None:
+            return Limit(cell.timeout, whole=True)
         seconds = cell.budget.seconds
+        clock = max((1 + EXCESS) * seconds, seconds + LEAST_EXCESS)
+        if self.timeout is not None:
+            return Limit(self.timeout, whole=True, clock=clock)
         usual = max(60.0, 10 * slowest) if math.isinf(seconds) else max(25.0, 10 * seconds)
-        return Limit(max(usual, 2 * cell.cut))
+        return Limit(max(usual, 2 * cell.cut), clock=clock)
 
 
 NAMES = ("inline", "local", "dask")

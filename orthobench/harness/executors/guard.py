@@ -36,7 +36,7 @@ from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
 from orthobench.harness.placement import TRANSFER, WARM_UP, WORKER_METRICS
 from orthobench.harness.stopping import FAULTS, RunStatus, Termination
-from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked
+from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.environment import limited
 from orthobench.tools.machine import children, descendants
 from orthobench.tools.places import Place
@@ -163,6 +163,7 @@ class _Run:
         self._known = {*children(os.getpid())}
         self._meter = Meter(process.pid)
         self._serving = 0.0
+        self._clock_ends, self._killed_by = math.inf, ""
         self._begun = self._ended = self._changed = False
         self.faults: list[str] = []
         budget = cell.budget
@@ -177,17 +178,18 @@ class _Run:
             packed_oracle, cell.solver.pickled, cell.budget, self._streams, cell.threads,
             cell.until is not None, cell.measure,
         )  # fmt: skip
-        with Alarm(self.process.kill, limit.seconds - spent * limit.whole) as alarm:
+        self._limit, self._deadline = limit, time.monotonic() + limit.seconds - spent * limit.whole
+        with Alarm(self._kill, self._deadline - time.monotonic()) as alarm:
             try:
                 self.process.send(start)
                 while not isinstance(stop := self._take(self.process.receive()), Termination):
                     if stop and not limit.whole:
                         # each checkpoint is about 1.3 times as far as the one before
-                        alarm.set(max(limit.seconds, 10 * (time.monotonic() - self._since)))
+                        now = time.monotonic()
+                        self._deadline = now + max(limit.seconds, 10 * (now - self._since))
+                    alarm.set(min(self._deadline, self._clock_ends) - time.monotonic())
             except ProcessError as death:
-                if alarm.rang:
-                    return Termination.cut(limit.seconds, "" if self._begun else "in its warm-up")
-                return Termination(RunStatus.CRASHED, death.reason, death.stderr)
+                return self._cut() if self._killed_by else _crashed(death)
             except Exception as error:
                 self._changed = True
                 self.process.kill()
@@ -201,6 +203,17 @@ class _Run:
         return (
             stop if stop.status in ENDINGS and not late else replace(stop, status=RunStatus.ERROR)
         )
+
+    def _kill(self) -> None:
+        """End the process; what it has sent before may be read later."""
+        self._killed_by = "budget" if self._clock_ends <= self._deadline else "limit"
+        self.process.kill()
+
+    def _cut(self) -> Termination:
+        """Return the end of a run whose process an alarm has killed."""
+        if self._killed_by == "budget":
+            return Termination.in_call(self._limit.clock, bool(self.recording.trace))
+        return Termination.cut(self._limit.seconds, "" if self._begun else "in its warm-up")
 
     def checked_end(self, stop: Termination) -> Termination:
         """Return the end of a run after judging: suspect if its clock is wrong."""
@@ -240,6 +253,7 @@ class _Run:
                 self._serving = 0.0
                 self._begun, self._since = True, time.monotonic()
                 self._meter.look()
+                self._clock_ends = time.monotonic() + self._clock_left()
                 return True
             case messages.CHANGED:
                 self._changed = True
@@ -256,6 +270,7 @@ class _Run:
                 further = not trace or checkpoint.work.steps > trace[-1].work.steps
                 trace.append(checkpoint)
                 self.recording.solutions.append(solution)
+                self._clock_ends = time.monotonic() + self._clock_left()
                 return further and self._begun and self._counts_down
             case messages.OVER:
                 self._answer(lambda: (self._stop(), None))
@@ -263,10 +278,20 @@ class _Run:
                 self._answer(partial(self._samples.rows, source, first))
         return False
 
+    def _clock_left(self) -> float:
+        """Return the seconds left on the clock; infinite if it stands still, or the run is over."""
+        place = self.cell.solver.place
+        spent = spent_seconds(self.recording.trace, self.cell.solver.reruns)
+        over = spent >= self.cell.budget.seconds
+        stands_still = place.compiles or place.reduces
+        return math.inf if over or stands_still or not self._begun else self._limit.clock - spent
+
     def _answer(self, reply: Callable[[], Reply]) -> None:
         begin = time.monotonic()
         self.process.send(reply())
-        self._serving += time.monotonic() - begin
+        spent = time.monotonic() - begin
+        self._serving += spent
+        self._clock_ends += spent
 
     def _stop(self) -> Termination | None:
         until, trace = self.cell.until, self.recording.trace
@@ -276,6 +301,10 @@ class _Run:
             return stop_at(self.instance, until, trace[-1], self.recording.solutions[-1])
         except Exception as error:
             return stop_of(error, "the judge")
+
+
+def _crashed(death: ProcessError) -> Termination:
+    return Termination(RunStatus.CRASHED, death.reason, death.stderr)
 
 
 def measured_names(place: Place, measure: str) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ With u = cos t x + sin t y and v = cos t y - sin t x it is (Shalit and Chechik 2
 
     f(t) = sum_k [|u_k| - gamma]²_+ + [|v_k| - gamma]²_+ .
 
-It has period pi/2 and a continuous derivative; the second derivative jumps if an entry crosses
-gamma. With the soft threshold s(u) = sign(u) [|u| - gamma]_+ and the indicator 1(u) of |u| > gamma,
+It has period pi/2. With the soft threshold s(u) = sign(u) [|u| - gamma]_+ and the indicator 1(u)
+of |u| > gamma,
 
     f'   = 2 sum  s(u) v - s(v) u
     f''  = 2 sum  1(u) v² + 1(v) u² - s(u) u - s(v) v
@@ -26,7 +26,7 @@ from orthobench_kit.simd import COUNT, Lanes, fill, largest, load, magnitude, to
 from orthobench.contract import Array
 
 GRID = 4
-"""Number of angles at which one pass over the rows evaluates f: two, and 45 degrees beyond each."""
+"""Number of angles at which one pass evaluates f: two, and 45 degrees beyond each."""
 
 PASSES = 16
 """Maximum number of passes; later ones take angles between those of the first."""

@@ -1,7 +1,7 @@
 """Samples in Zarr stores: folders with an array in chunks.
 
-Stores may come from strangers: codecs must be known decoders of numbers, since others may run code,
-and links and special files are refused.
+Stores may come from strangers. So codecs must be known decoders of numbers, since others may run
+code, and links and special files are refused.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from orthobench_tucker._kernels.unfoldings import (
     gram_of_tensor,
     leading_eigenpairs,
 )
-from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.reference import hoevd
+from orthobench_tucker.sample_moments import moment_tensor
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.pgd import PGD
 from orthobench_tucker.whole_tensor import shoevd_basis

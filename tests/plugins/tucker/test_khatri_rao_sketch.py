@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.geometry import subspace_error
 from orthobench_tucker import MomentOracle
-from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import moment_tensor
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.khatri_rao_sketch import (
     KhatriRaoSketch,

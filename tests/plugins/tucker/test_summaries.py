@@ -7,9 +7,8 @@ import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
 from orthobench_kit.geometry import subspace_error
 from orthobench_tucker import GivenTensorOracle, MomentOracle, SymmetricTucker
-from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.reference import hoevd_gradient, tucker_gradient
-from orthobench_tucker.sample_moments import core_norm_squared, partial_core
+from orthobench_tucker.sample_moments import core_norm_squared, moment_tensor, partial_core
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
 from orthobench_tucker.solvers.pgd import PGD

@@ -21,7 +21,7 @@ from orthobench_tucker import (
     tensor_refusal,
 )
 from orthobench_tucker import maker as family
-from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import moment_tensor
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
