@@ -97,7 +97,7 @@ def write(
 def write_ci(folder: Path, ci: str) -> list[Path]:
     """Write the files of a CI system into a project; return them, sorted.
 
-    A file that is there with the same text is left as it is.
+    A file with the same text stays.
     """
     if not (folder / "pyproject.toml").is_file():
         raise UsageError(f"{folder.absolute()} has no pyproject.toml; call this in a project's "

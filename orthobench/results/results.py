@@ -54,7 +54,7 @@ class Results:
         In the suite's order.
     score : str
     tolerance : float, optional
-        Of the gap.
+        A part of the gap.
     """
 
     suite: str

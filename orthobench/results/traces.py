@@ -31,7 +31,7 @@ ABSENT = np.array([0x7FF8_6162_7365_6E74], dtype="<u8").view("<f8")
 """The NaN of a metric that was not reported."""
 
 LONGEST = 2**20
-"""Maximum number of checkpoints; log-spaced, no run has so many."""
+"""Maximum number of checkpoints; they are log-spaced, so that no run has more."""
 
 RATIO, SMALL = 500, 2**16
 """Maximum bytes that each byte of a block unpacks to, and bytes that any block may unpack to.

@@ -55,8 +55,16 @@ def check_libraries(
     difference = _difference(ours, theirs, tolerance)
     require(difference is None, f"on {on} {difference}", remedy)
     if on == REFERENCE:
-        allowed = getattr(solver, "readings", 0)
-        _check_readings(readings(solver, instance, steps), steps, allowed)
+        seen, allowed = (
+            readings(solver, instance, steps),
+            1 + steps * getattr(solver, "readings", 0),
+        )
+        require(
+            seen <= allowed,
+            f"{steps} steps bring {seen} values back to the host, its readings allow "
+            f"{allowed:.0f}: on a device each one waits for it",
+            "Keep them in arrays, see orthobench.tools.arrays and EndingState, or raise readings",
+        )
 
 
 def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
@@ -75,15 +83,6 @@ def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Call
     count = prepare_steps(oracle, moved.batch, steps)
     running = state.status is Status.RUNNING
     return partial(moved.advance, oracle, state, count) if running else lambda: None
-
-
-def _check_readings(seen: int, steps: int, allowed: float) -> None:
-    require(
-        seen <= 1 + steps * allowed,
-        f"{steps} steps bring {seen} values back to the host, its readings allow "
-        f"{1 + steps * allowed:.0f}: on a device each one waits for it",
-        "Keep them in arrays, see orthobench_kit.arrays and .ending, or raise readings",
-    )
 
 
 @contextmanager

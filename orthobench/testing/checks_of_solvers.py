@@ -18,9 +18,14 @@ from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.checks_of_conduct import check_memory, check_progress, check_threads
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
-from orthobench.testing.nan_data import nan_data
 from orthobench.testing.shared_checks import of_declaration, of_side_effects
-from orthobench.testing.short_runs import Run, Runner, difference_of_solutions, require_equal
+from orthobench.testing.short_runs import (
+    Run,
+    Runner,
+    difference_of_solutions,
+    fill_with_nan,
+    require_equal,
+)
 from orthobench.tools.object_graph import Snapshot, arrays
 
 ENDING_STEPS = 100_000
@@ -220,18 +225,23 @@ def nan(runner: Runner) -> None:
         "Set state.status = Status.FAILED, with a sentence in state.reason, as soon as the "
         "iterate is not finite; `not (value <= bound)` catches NaN where `value > bound` does not"
     )
-    streaming = runner.solver.batch > 0
-    with nan_data(runner.oracle, streaming=streaming) as turn_to_nan:
-        try:
-            if streaming:
-                run = runner.interrupted(lambda _: turn_to_nan())
-            else:
-                run = runner.start(before_init=turn_to_nan)
-                run.advance(runner.halves()[1])
-            if run.state.status is Status.FAILED or not run.read().is_finite:
-                return
-        except ValueError:
+    first, second = runner.halves()
+    try:
+        if runner.solver.batch and hasattr(runner.oracle, "take"):
+            run = runner.run(first)
+            with runner.samples_as(lambda samples: np.full_like(samples, np.nan)):
+                run.advance(second)
+        elif runner.solver.batch:
+            run = runner.interrupted(lambda run: fill_with_nan(run.oracle))
+        else:
+            run = runner.start(before_init=lambda: fill_with_nan(runner.oracle))
+            run.advance(second)
+        if run.state.status is Status.FAILED or not run.read().is_finite:
             return
+    except ValueError:
+        return
+    finally:
+        runner.rewind()
     raise NotConforming(
         f"given data that are NaN throughout, it is {run.state.status.value} at step "
         f"{run.state.work.steps} with a finite solution",

@@ -82,13 +82,13 @@ class CountingArray(np.ndarray):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Call a function; count it by its formula or its operations."""
         if func in _FORMULAE:
-            args, kwargs = _all_plain(args), _all_plain(kwargs)
+            args, kwargs = _mapped(_plain, (args, kwargs))
             result = func(*args, **kwargs)
             _tally.flops += _FORMULAE[func](result, *args)
-            return _all_counted(result)
+            return _mapped(counted, result)
         if func.__module__ in ("numpy.linalg", "numpy.fft"):
             raise UncountableError(f"{func.__module__}.{func.__name__} has no formula for flops")
-        return _all_counted(super().__array_function__(func, types, args, kwargs))
+        return _mapped(counted, super().__array_function__(func, types, args, kwargs))
 
     def __getitem__(self, key: Any) -> Any:
         """Return a part of the array, which counts too."""
@@ -151,20 +151,15 @@ def _plain(item: Any) -> Any:
     return item.view(np.ndarray) if isinstance(item, CountingArray) else item
 
 
-def _all_plain(item: Any) -> Any:
+def _mapped(change: Callable[[Any], Any], item: Any) -> Any:
+    """Return an item with all arrays in it changed."""
+    if isinstance(item, tuple) and hasattr(item, "_fields"):
+        return type(item)(*(_mapped(change, part) for part in item))
     if isinstance(item, (list, tuple)):
-        return type(item)(_all_plain(part) for part in item)
+        return type(item)(_mapped(change, part) for part in item)
     if isinstance(item, dict):
-        return {key: _all_plain(part) for key, part in item.items()}
-    return _plain(item)
-
-
-def _all_counted(result: Any) -> Any:
-    if isinstance(result, tuple) and hasattr(result, "_fields"):
-        return type(result)(*map(counted, result))
-    if isinstance(result, (list, tuple)):
-        return type(result)(counted(part) for part in result)
-    return counted(result)
+        return {key: _mapped(change, part) for key, part in item.items()}
+    return change(item)
 
 
 def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:

@@ -14,7 +14,7 @@ from orthobench.tools.processes import Process, ProcessError
 
 FAILED, THREADS = CheckStatus.FAILED.value, "threads"
 
-GRACE = 20.0
+GRACE = 60.0
 """Further seconds until the first check."""
 
 

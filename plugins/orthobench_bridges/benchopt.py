@@ -43,8 +43,7 @@ ENDINGS = (".py", ".jl", ".R")
 class Original:
     """A class of a benchmark, as read from its file.
 
-    `parameters` has values by names, several of which may be separated by commas. `strategy` is
-    empty if it is that of the objective.
+    `parameters` has values by names, which commas may separate. `strategy` may be empty.
     """
 
     file: str

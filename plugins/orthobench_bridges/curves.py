@@ -85,7 +85,7 @@ def runs_of(curves: Sequence[Curve], source: str) -> list[Run]:
     ----------
     curves : sequence of Curve
     source : str
-        The name of their file.
+        Their file.
 
     Raises
     ------

@@ -37,9 +37,9 @@ class Checked:
     claim : Claim
     measurement : Measurement
     size : str
-        The size at which it was checked, one of `orthobench.harness.suite.SIZES`.
+        One of `orthobench.harness.suite.SIZES`.
     error : str
-        Why the check failed to give a measurement; empty if it did not.
+        Why there is no measurement; empty if there is.
     """
 
     claim: Claim
@@ -51,8 +51,8 @@ class Checked:
     def red(self) -> bool:
         """Whether the verdict contradicts the published one.
 
-        Missing data are no contradiction, nor is an undecided claim at the quick size. At the smoke
-        size only errors count.
+        Missing data, or an undecided claim at the quick size, are none. At the smoke size only
+        errors count.
         """
         verdict, known = self.measurement.verdict, self.claim.known
         if self.error:
@@ -72,7 +72,7 @@ def select(paper: Paper, names: Sequence[str]) -> tuple[Claim, ...]:
 
 
 def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
-    """Check claims one after the other; an error in a check does not stop the others."""
+    """Check claims; an error in one does not stop the others."""
     for claim in claims:
         missing, error = missing_data(claim.data), ""
         try:

@@ -62,7 +62,7 @@ class Measurement:
 
 
 class Evidence(Protocol):
-    """The runs of a paper's suites, for checks of its claims; suites run when they are needed."""
+    """The runs of a paper's suites, for checks; suites run when they are needed."""
 
     @property
     def seeds(self) -> Sequence[int]:
@@ -72,18 +72,18 @@ class Evidence(Protocol):
         """Return the value of the current size; `smoke` defaults to `quick`."""
 
     def problems(self, suite: str, problem: str) -> Sequence[str]:
-        """Return a specification of each problem of a suite that a specification applies to."""
+        """Return a specification of each problem that a specification applies to."""
 
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
-        """Return the runs of a solver on a problem, by seed, with the parameters that tuning chose.
+        """Return the runs of a solver on a problem, by seed, as tuned.
 
         Parameters
         ----------
         suite : str
             The stem of its file.
         problem, solver : str
-            Specifications ``NAME key=value ...`` that apply to one problem and one solver of the
-            suite. If a problem is compared at levels, the metric of the level is a parameter.
+            Specifications ``NAME key=value ...`` of one problem and one solver of the suite. The
+            metric of a level is a parameter of the problem.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class Evidence(Protocol):
         """
 
     def finals(self, suite: str, problem: str, solver: str, value: str) -> Array:
-        """Return the final values of a metric or a cost (seconds, flops, ...), one a seed."""
+        """Return the final values of a metric or a cost (seconds, ...), one a seed."""
 
     def exhibits(self, suite: str, problem: str, solver: str) -> Sequence[Mapping[str, Exhibit]]:
         """Return the exhibits of the last solutions, one mapping for each seed."""
@@ -114,7 +114,7 @@ class Claim:
     sentence, source : str
         The claim, and its place in the paper: ``"Figure 3"``, ``"section 5.2"``.
     check : callable, optional
-        ``check(evidence)`` returns a `Measurement`. A claim without one cannot be tested.
+        ``check(evidence)`` returns a `Measurement`; without one, the claim cannot be tested.
     printed : str
         The number that the paper prints, if any: ``"about 15"``.
     known : Verdict
@@ -122,7 +122,7 @@ class Claim:
     reason : str
         The reason for any verdict but ``HOLDS``.
     suites, data : tuple of str
-        The suites that the check runs, and the files that it needs.
+        The suites and files of the check.
     """
 
     name: str
@@ -146,7 +146,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a paper, drawn from runs made here: ``plot(evidence)`` returns a `Plot`."""
+    """A figure of a paper, drawn from runs here by ``plot(evidence)``."""
 
     name: str
     source: str
@@ -157,10 +157,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper with its claims, in its order; at least one for each figure and table.
+    """A paper with its claims, in order; at least one for each figure and table.
 
-    `suites` is the folder of its suites, `notes` are in Markdown, and `summary` names the claims
-    that do not hold, in one or two lines.
+    `suites` is a folder, `notes` are Markdown, and `summary` names the claims that do not hold.
     """
 
     name: str

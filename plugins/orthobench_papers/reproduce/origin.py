@@ -1,4 +1,4 @@
-"""Digests of the code that a page was measured with, and comparison with the code of now."""
+"""Digests of the code of a page, compared with the code of now."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def digests_of(paper: Paper, names: Iterable[str], registry: Registry) -> dict[s
 
 
 def changed(paper: Paper, page: str, registry: Registry) -> list[str] | None:
-    """Return the names on a page, given as text, whose code has changed; None without digests."""
+    """Return the names on a page whose code has changed; None without digests."""
     before = dict(ROW.findall(page))
     now = digests_of(paper, before, registry)
     return [name for name in before if now.get(name) != before[name]] if before else None

@@ -29,7 +29,7 @@ from orthobench_papers.reproduce.installed import catalogue
 T = TypeVar("T")
 
 SEEDS = {FULL: 100_000, QUICK: 100_000, SMOKE: 2}
-"""The number of seeds for checks, and the largest number of seeds of a suite, by size."""
+"""The maximum number of seeds of checks and suites, by size."""
 
 
 class ClaimError(OrthobenchError):
@@ -48,15 +48,15 @@ class Runs:
     size : str
         The size of the experiments, one of `orthobench.harness.suite.SIZES`.
     first_seed : int
-        The first seed of all suites; another one gives independent runs.
+        The first seed of all suites.
     workers : int
-        Number of worker processes; with 1, cells run in this process.
+        Number of processes; with 1, cells run in this one.
     quiet : bool
         Whether there is no progress display.
     results : dict
-        The results of the suites that were run, by name.
+        The results of suites, by name.
     names : set of str
-        The solvers and problems of checks and pictures, such as ``"solver msg"``.
+        The solvers and problems that were asked for: ``"solver msg"``.
     """
 
     paper: Paper
@@ -126,7 +126,7 @@ class Runs:
         return self.results[name]
 
     def asked(self, ask: Callable[[Evidence], T]) -> T:
-        """Return the result of a check or a picture, and note which methods it asks for."""
+        """Return the result of a check or a picture, and note its methods."""
         asked = catalogue().asked
         asked.clear()
         found = ask(self)
@@ -167,10 +167,7 @@ def _facts(entry: SolverResult, kind: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def _applies(text: str, name: str, values: Mapping[str, Any]) -> bool:
-    """Return whether a specification has this name, and only parameters with these values.
-
-    They may also be written as labels show them.
-    """
+    """Return whether a specification has this name, and only these values, or their texts."""
     asked = specification(text)
     return asked.pop("name") == name and all(
         key in values and value in (values[key], str(values[key])) for key, value in asked.items()
