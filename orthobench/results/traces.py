@@ -128,11 +128,12 @@ class Trace(Sequence[Checkpoint]):
 
     def _at(self, index: Any) -> Checkpoint:
         """Return one checkpoint, without making the others."""
-        counts, times, metrics = (part[:, index] for part in self._columns)
-        absent = _absent(metrics).tolist()
-        values = zip(self._names, metrics.tolist(), absent, strict=True)
-        named = {name: value for name, value, gone in values if not gone}
-        return Checkpoint(*times.tolist(), Work(*counts.tolist()), named)
+        counts, times, metrics = self._columns
+        values = metrics[:, index]
+        reported = zip(self._names, values.tolist(), _absent(values).tolist(), strict=True)
+        named = {name: value for name, value, gone in reported if not gone}
+        seconds, reading = times[:, index].tolist()
+        return Checkpoint(seconds, reading, Work(*counts[:, index].tolist()), named)
 
     @cached_property
     def _marks(self) -> tuple[Checkpoint, ...]:
