@@ -56,7 +56,7 @@ class Release:
     library, base, head : str
     solvers : tuple of str
     problem, budget : str
-        Of the suite.
+        Tables of the suite.
     question : str
     changes : tuple of str
         The answers that are right.
@@ -154,7 +154,7 @@ def main() -> None:
     """Compare the releases, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="compare the releases of these libraries only")
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds of timing")
+    parser.add_argument("--budget", type=float, default=300.0, help="maximum seconds of timing")
     parser.add_argument("--folder", type=Path, default=Path("releases"), help="keep wheels here")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)

@@ -67,13 +67,13 @@ MEMORY = 1.3
 """Allowed peak memory of all parts, relative to the data and beside the caller's own array."""
 
 FLOOR = 0.02
-"""Seconds that nobody notices: shorter times count as that long in a jump."""
+"""Minimum time in a jump, in seconds: shorter times count as that long."""
 
 BYTES = 2**30
 """Maximum bytes of the data."""
 
 LEAST_BYTES = 2**25
-"""Minimum bytes of data whose memory is told from the rest of the process."""
+"""Minimum bytes of data for which memory is reported."""
 
 
 def rows(n: int, d: int, kind: str = "dense") -> Any:
@@ -290,7 +290,7 @@ class Row:
 
     @property
     def flags(self) -> list[str]:
-        """What is against a target."""
+        """Parts that miss a target."""
         least = max(1.0, self.exponents.get("run", 1.0))
         found = [
             f"{name} grows faster than the run"

@@ -149,10 +149,12 @@ def papers(_: str) -> str:
     for name, provided in with_papers().papers.items():
         page = ROOT / "reports" / name / "README.md"
         (counts,) = COUNTS.findall(page.read_text(encoding="utf-8"))
-        total, holding, *others = re.split(r" claims?, |, | and ", counts)
+        total, *parts = re.split(r" claims?, |, | and ", counts)
+        holding = [part.split()[0] for part in parts if re.fullmatch(r"\d+ holds?", part)]
+        others = [part for part in parts if not re.fullmatch(r"\d+ holds?", part)]
         cells = [
             f"[{name}](../../reports/{name}/README.md): {provided.item.reference}",
-            f"{holding.split()[0]} of {total}", ", ".join(others), provided.item.summary,
+            f"{holding[0] if holding else 0} of {total}", ", ".join(others), provided.item.summary,
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

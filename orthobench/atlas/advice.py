@@ -146,21 +146,21 @@ def advise(
     best, chosen = usable[0]
     stop = _stop(chosen, instance, rows)
     far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
-    label = found.solvers[best]
+    label, beyond = found.solvers[best], _extrapolation(features, rows)
     return Advice(
         use=found.solver_names[best],
         parameters=common([settings(r.solver_parameters) for r in rows if r.solver == label]),
         expected_regret=math.exp(mean_loss(found.held_out[found.model])),
-        extrapolation=_extrapolation(features, rows)[0],
+        extrapolation=beyond[0],
         runner_up=found.solvers[order[1]] if order[1:] else None,
-        sentence=_sentence(found, order, rows, features, cost),
+        sentence=_sentence(found, order, beyond, features, cost),
         check=check,
         features=features,
         near=tuple(dict.fromkeys(found.problems[i] for i in np.argsort(far)[:3])),
         solver=label,
         code=code_of(problem, chosen, stop),
         stop=stop,
-        doubt=_doubt(found, rows, features),
+        doubt=_doubt(found, beyond[0], features),
     )
 
 
@@ -254,7 +254,7 @@ def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) ->
 
 
 def _sentence(
-    found: Losses, order: Sequence[int], rows: Sequence[AtlasRow], features: Features, cost: str
+    found: Losses, order: Sequence[int], beyond: tuple[float, str], features: Features, cost: str
 ) -> str:  # fmt: skip
     regret = math.exp(mean_loss(found.held_out[found.model]))
     text = f"Use {clean(found.solvers[order[0]])}: expect {factor_text(regret)} times the least "
@@ -262,9 +262,8 @@ def _sentence(
     text += "atlas"
     if order[1:]:
         text += f"; next is {clean(found.solvers[order[1]])}"
-    extrapolation, which = _extrapolation(features, rows)
-    if extrapolation > 1:
-        text += f". Your data have {factor_text(extrapolation)} times {which} than any measured"
+    if beyond[0] > 1:
+        text += f". Your data have {factor_text(beyond[0])} times {beyond[1]} than any measured"
     if features.ordered:
         text += (
             ". The rows are ordered: only solvers that end at the best value itself are named; "
@@ -273,10 +272,10 @@ def _sentence(
     return f"{text}."
 
 
-def _doubt(found: Losses, rows: Sequence[AtlasRow], features: Features) -> str:
+def _doubt(found: Losses, extrapolation: float, features: Features) -> str:
     """Return why a race is the better answer; empty if advice is enough."""
     lost = found.held_out[found.model]
-    if _extrapolation(features, rows)[0] > 1:
+    if extrapolation > 1:
         return "the data are far from all that was measured"
     if features.ordered:
         return "the order of the rows may matter"

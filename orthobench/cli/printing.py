@@ -34,6 +34,7 @@ _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 
 if TYPE_CHECKING:
     from orthobench.decide.answer import Answer
+    from orthobench.report.rows import Row
     from orthobench.results.results import Results
 
 
@@ -77,7 +78,7 @@ def print_results(
 ) -> None:
     """Print the answer, with all tables first if asked; draw figures if there is a folder."""
     from orthobench.decide.comparisons import answer_of
-    from orthobench.report import caveats
+    from orthobench.report.rows import problem_rows
     from orthobench.report.terminal import table
 
     if as_json:
@@ -90,7 +91,7 @@ def print_results(
     print_answer(answer)
     say()
     if not tables:
-        _print_troubles(caveats.troubles(results.entries, answer.comparisons))
+        _print_troubles(row for c in answer.comparisons for row in problem_rows(results.entries, c))
     match results.session()["environment"]:
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
@@ -135,9 +136,11 @@ def print_answer(answer: Answer) -> None:
         say(wrapped(answer.prefix(family) + family.evidence))
 
 
-def _print_troubles(reasons: Iterable[str]) -> None:
+def _print_troubles(rows: Iterable[Row]) -> None:
     """Print the reasons why runs failed or solvers were left out, up to `FEW`."""
-    lines = [*reasons]
+    from orthobench.report import caveats
+
+    lines = [*caveats.troubles([*rows])]
     for line in lines[:FEW]:
         say(wrapped(line, 2))
     if len(lines) > FEW:

@@ -17,6 +17,7 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats.calls import calls_of, ratio_of
 from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of
 from orthobench.stats.costs import ALL_COSTS
+from orthobench.stats.differences import Differences
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 
@@ -91,14 +92,11 @@ class _Problem:
         by_seed = zip(*self._curves.values(), strict=True)
         gaps = [gap_of([curve for curve in own if curve]) for own in by_seed]
         gaps = gaps or [gap_of(())] * len(self._seeds)
-        self._evidence = Evidence(
-            finals,
-            [start for start, _ in gaps],
-            self._calls,
-            [lowest for _, lowest in gaps],
-            {name: [_identity(run, metric) for run in own] for name, own in self._runs.items()},
-            metric == self._info.primary and not self._unit,
-        )
+        identity = {n: [_identity(run, metric) for run in own] for n, own in self._runs.items()}
+        starts, lowest = [start for start, _ in gaps], [lowest for _, lowest in gaps]
+        ends = Differences(finals, starts, lowest, identity)
+        certified = metric == self._info.primary and not self._unit
+        self._evidence = Evidence(ends, self._calls, certified)
 
     def _by_seed(self, result: SolverResult) -> list[Run | None]:
         runs = {run.seed: run for run in result.records}

@@ -264,30 +264,31 @@ def decide(
     """
     calls = {name: Calls.of_ends(own) for name, own in finals.items()}
     prices = {name: np.asarray(own, dtype=np.float64)[None] for name, own in costs.items()}
-    found = Evidence(finals, starts, calls, lowest, identity, certified)
+    found = Evidence(Differences(finals, starts, lowest, identity), calls, certified)
     return found.best, found.decide(prices, tolerance)
 
 
+@dataclass(frozen=True)
 class Evidence:
     """The runs of one problem, before costs and a tolerance are chosen.
 
-    ``calls`` has the calls of each solver; the other arguments are as of `decide`. ``best`` is the
-    solver that ends lowest of those that did not fail, or None.
+    Attributes
+    ----------
+    ends : Differences
+    calls : mapping
+        The calls of each solver.
+    certified : bool
+        Whether the smallest possible value is known to be zero.
     """
 
-    def __init__(
-        self,
-        finals: Mapping[str, Sequence[float]],
-        starts: Sequence[float],
-        calls: Mapping[str, Calls],
-        lowest: Sequence[float] | None = None,
-        identity: Mapping[str, Sequence[object]] | None = None,
-        certified: bool = False,
-    ) -> None:
-        self._ends = Differences(finals, starts, lowest, identity)
-        self._calls, self._certified = calls, certified
-        best = self._ends.best
-        self.best = None if best is None else self._ends.names[best]
+    ends: Differences
+    calls: Mapping[str, Calls]
+    certified: bool = False
+
+    @property
+    def best(self) -> str | None:
+        """The solver that ends lowest of those that did not fail."""
+        return None if self.ends.best is None else self.ends.names[self.ends.best]
 
     def decide(
         self, costs: Mapping[str, Array], tolerance: float = TOLERANCE, cost: str = ""
@@ -302,9 +303,9 @@ class Evidence:
         cost : str
             The name of the cost, or empty.
         """
-        ends, targets, found = self._ends, self._ends.targets(tolerance), []
+        ends, targets, found = self.ends, self.ends.targets(tolerance), []
         for i, name in enumerate(ends.names):
-            own = self._calls[name]
+            own = self.calls[name]
             verdict, more = self._verdict(i, tolerance)
             stops = range(len(own.stops))
             tested = stops[self._shortest(i, tolerance) :] if verdict is Verdict.AS_GOOD else ()
@@ -329,7 +330,7 @@ class Evidence:
 
     def _verdict(self, i: int, tolerance: float) -> tuple[Verdict, int | None]:
         """Return the verdict on the end of a solver's runs, and the seeds that would decide."""
-        ends = self._ends
+        ends = self.ends
         if not ends.counts[i]:
             return Verdict.ABSENT, None
         if ends.broken[i]:
@@ -347,16 +348,16 @@ class Evidence:
         return Verdict.UNDECIDED, seeds_to_decide(pair, tolerance, ends.tail(i))
 
     def _shortest(self, i: int, tolerance: float) -> int:
-        own = self._calls[self._ends.names[i]]
+        own = self.calls[self.ends.names[i]]
         place = len(own.stops) - own.whole
-        while place > 0 and self._ends.within(i, own.values[place - 1], tolerance):
+        while place > 0 and self.ends.within(i, own.values[place - 1], tolerance):
             place -= 1
         return place
 
     def _is_exact(self, i: int, call: Call) -> bool:
-        values = self._calls[self._ends.names[i]].values[call.place]
-        near = np.abs(values) <= EXACT * np.abs(self._ends.start)
-        return self._certified and bool(call.seeds) and bool(near[self._ends.ran[i]].all())
+        values = self.calls[self.ends.names[i]].values[call.place]
+        near = np.abs(values) <= EXACT * np.abs(self.ends.start)
+        return self.certified and bool(call.seeds) and bool(near[self.ends.ran[i]].all())
 
 
 Offer = TypeVar("Offer", Call, Decision)

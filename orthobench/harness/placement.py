@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State
+from orthobench.errors import UsageError
 from orthobench.harness.identity import Streams
 from orthobench.harness.source_digests import CLUSTERS
 from orthobench.harness.stopping import Budget
@@ -186,8 +187,9 @@ def calls(solver: AnySolver, oracle: Oracle, budget: Budget, streams: Streams) -
 
 def clusters(name: str) -> Any:
     """Return the module that has blocks or Dask, which most runs do without."""
-    (point,) = entry_points(group=CLUSTERS, name=name)
-    return point.load()
+    for point in entry_points(group=CLUSTERS, name=name):
+        return point.load()
+    raise UsageError(f"this installation has no part for {name}: install orthobench again")
 
 
 def _place_of(oracle: Oracle) -> MeasuredPlace:

@@ -9,7 +9,8 @@ from typing import Any
 from orthobench.atlas.advice import likely
 from orthobench.atlas.answers import expected_order
 from orthobench.contract.parameters import changed_values, values_of
-from orthobench.errors import UsageError
+from orthobench.contract.problem import AnyInstance, AnyProblem
+from orthobench.errors import DataError, OrthobenchError, UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import canonical, describe, digest
 from orthobench.harness.stopping import Budget, Target
@@ -60,7 +61,16 @@ def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()
     measure = "memory" if cost == "memory" else None
     asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
     known = asked.problems[0]
-    return entrants(asked, known, likely(known.problem, instance_of(known.problem, 0)))
+    return entrants(asked, known, likely(known.problem, _built(known.problem)))
+
+
+def _built(problem: AnyProblem) -> AnyInstance:
+    try:
+        return instance_of(problem, 0)
+    except OrthobenchError:
+        raise
+    except Exception as error:  # as in a run, in which it is no fault of a solver
+        raise DataError(f"problem {problem.name}: {type(error).__name__}: {error}") from error
 
 
 def entrants(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ import numpy as np
 from orthobench.decide.rule import FREE, Decision, Evidence, Verdict, named_of
 from orthobench.racing.standing import BEHIND, FACTOR, FRESH, SURE, Standing, Trial
 from orthobench.stats.calls import calls_of
+from orthobench.stats.differences import Differences
 from orthobench.stats.noninferiority import FEWEST
 
 MOST = 10.0
@@ -89,15 +90,14 @@ class Halving(Standing):
             name: calls[name].costs([t.spent if t and len(t.values) else None for t in own])
             for name, own in trials.items()
         }
-        evidence = Evidence(
+        ends = Differences(
             {name: [t.end if t else math.nan for t in own] for name, own in trials.items()},
-            [self.gaps[s][0] for s in seeds],
-            calls,
-            [self.gaps[s][1] for s in seeds],
+            [self.gaps[seed][0] for seed in seeds],
+            [self.gaps[seed][1] for seed in seeds],
             {name: [t and t.values.tobytes() for t in own] for name, own in trials.items()},
-            any(t.certified for t in self.latest.values()),
         )
-        return evidence.decide(costs, self.rules.tolerance, self._cost)
+        certified = any(t.certified for t in self.latest.values())
+        return Evidence(ends, calls, certified).decide(costs, self.rules.tolerance, self._cost)
 
     @property
     def _cost(self) -> str:
@@ -134,9 +134,10 @@ class Halving(Standing):
         workers : int
             Number of runs at once.
         """
-        if left <= 0 or (self.leader and left <= overhead):
-            return None
         most, shared = left - overhead, left * workers
+        if left <= 0 or (self.leader and most <= 0):
+            return None
+        ask = None
         if shared > FINALS * self.rules.total or self.leader is None:
             ask = (
                 self._look(shared, most, overhead, running, contenders=True)
@@ -144,10 +145,11 @@ class Halving(Standing):
                 or self._look(shared, most, overhead, running, contenders=False)
                 or self._to_the_end(most, running)
             )
-            if ask:
-                return ask
-        names = self._affordable(shared, overhead)
-        return next(self._fresh(names, most, overhead, running), None)
+        if ask is None:
+            names = self._affordable(shared, overhead)
+            ask = next(self._fresh(names, most, overhead, running), None)
+        # a run that stops in time is a result, one that the end of the race kills is none
+        return replace(ask, cap=min(ask.cap, most)) if ask and most > 0 else ask
 
     def _untried(self, left: float, overhead: float, running: Collection[Run]) -> NextRun | None:
         """Return the next first run: solvers in their order, then grids, the best solver first."""

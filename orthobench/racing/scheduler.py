@@ -214,7 +214,7 @@ class RaceScheduler(Scheduler):
         entries = Results("", Path(), runs).entries
         found = compare(entries, self.cost, self.standing.rules.tolerance, metric)
         costs = {call: seconds for call, (seconds, _) in self.timed.items()}
-        leader, leading = self.standing.leader or "", wording.leading_call(self.standing)
+        leader, leading = self.standing.leader or "", self.standing.leading
         if leading:
             leading = replace(leading, cost=costs.get((leader, leading.stop), leading.cost))
         return next((one.with_costs(costs) for one in found), None), leading

@@ -11,12 +11,12 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.decide.rule import EXACT, TOLERANCE
+from orthobench.decide.rule import EXACT, TOLERANCE, chosen
 from orthobench.decide.wording import factor_text
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.results.runs import Run
-from orthobench.stats.calls import Stop, ratio_of
+from orthobench.stats.calls import Call, Stop, calls_of, ratio_of
 from orthobench.stats.cost_curve import CostCurve, cost_curve, settled
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
@@ -234,6 +234,22 @@ class Standing:
         there = [name for name, cost in least.items() if cost < math.inf]
         final = [name for name in there if len(self.costs(name)) > 1]
         return min(final or there, key=lambda n: (self.cost(n), least[n]), default=None)
+
+    @cached_property
+    def leading(self) -> Call | None:
+        """The call of the leader by its first seed, before a decision."""
+        trial = self.first.get(self.leader or "")
+        if trial is None or trial.curve is None:
+            return None
+        calls = calls_of([trial.curve], [False], trial.ratio)
+        costs, target = calls.costs([trial.spent]), np.array([self.target(0)])
+        own = [calls.call(j, costs[j], target) for j in range(len(calls.stops))]
+        first = max((j for j, call in enumerate(own) if call.misses), default=-1) + 1
+        if (call := chosen(own[first:])) is None:
+            return None
+        ran = self.ran[trial.configuration]
+        at = [t.at_stop(call.stop) <= self.target(t.seed) for t in ran if t.seed in self.gaps]
+        return replace(call, reached=sum(at), seeds=len(ran))
 
     @cached_property
     def lead(self) -> float:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from orthobench.decide.rule import Comparison, Verdict, chosen
+from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import stop_text, verdict_text, within_text
 from orthobench.racing.standing import Standing
-from orthobench.stats.calls import Call, Stop, calls_of
+from orthobench.stats.calls import Call, Stop
 from orthobench.stats.costs import ALL_COSTS, Cost
 from orthobench.tools.formatting import clean, duration, plural
 
@@ -35,7 +32,7 @@ def standing(race: Standing, cost: str, running: str, elapsed: float, left: floa
     shown = list[str]()
     if race.leader:
         lead = f"{race.leader} leads with {duration(race.lead)}"
-        shown = [*lines(rows(race, None, leading_call(race), race.leader, {}), cost, SHOWN)]
+        shown = [*lines(rows(race, None, race.leading, race.leader, {}), cost, SHOWN)]
     now = f"{at(elapsed)} {clean(lead)}; {counts}; {duration(max(left, 0.0))} left"
     return "\n".join([*shown, now])
 
@@ -43,23 +40,6 @@ def standing(race: Standing, cost: str, running: str, elapsed: float, left: floa
 def timing_line(elapsed: float, calls: int) -> str:
     """Return the line about the timing of calls."""
     return f"{at(elapsed)} {plural(calls, 'call')} timed one after another"
-
-
-def leading_call(race: Standing) -> Call | None:
-    """Return the call of the leader by its first seed, before a decision."""
-    leader = race.leader or ""
-    trial = race.latest.get((leader, 0))
-    if trial is None or trial.curve is None:
-        return None
-    calls = calls_of([trial.curve], [False], trial.ratio)
-    costs, target = calls.costs([trial.spent]), np.array([race.target(0)])
-    own = [calls.call(j, costs[j], target) for j in range(len(calls.stops))]
-    first = max((j for j, call in enumerate(own) if call.misses), default=-1) + 1
-    if (call := chosen(own[first:])) is None:
-        return None
-    ran = [t for t in race.ran[leader] if t.seed in race.gaps]
-    reached = sum(t.at_stop(call.stop) <= race.target(t.seed) for t in ran)
-    return replace(call, reached=reached, seeds=len(race.ran[leader]))
 
 
 def provisional(race: Standing, call: Call | None, cost: Cost, more: str = "") -> str:

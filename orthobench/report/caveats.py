@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from orthobench.decide.rule import Comparison
 from orthobench.harness.judging import OPTIMAL
 from orthobench.harness.stopping import DEFAULT_SECONDS, RunStatus
-from orthobench.report.rows import Row, problem_rows
+from orthobench.report.rows import Row
 from orthobench.results.tuning import SolverResult, slice_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import assignments, clean, listed, plural
@@ -28,9 +27,9 @@ def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list
     ]  # fmt: skip
 
 
-def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
+def troubles(rows: Sequence[Row]) -> Iterator[str]:
     """Yield a line about solvers that never ran, then one for each reason on each problem."""
-    solvers = grouped(results, lambda r: r.solver)
+    solvers = grouped((row.result for row in rows), lambda r: r.solver)
     absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
     why = grouped(absent, lambda name: clean(absent[name][0].refusal) or "not run yet")
     if absent:
@@ -38,13 +37,12 @@ def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison])
             f"{listed([*map(clean, own)], len(own))} ({reason})" for reason, own in why.items()
         ]
         yield f"{plural(len(absent), 'solver')} did not run: {'; '.join(texts)}"
-    for comparison in comparisons:
-        rows = problem_rows(results, comparison)
-        own = [row.result for row in rows]
-        others = [r for r in own if r.solver not in absent]
-        failed = (line for row in rows for line in failures(row))
-        lines = [*refusals(others), *failed, *cut(own), *conduct(own)]
-        yield from (f"{clean(comparison.problem)}: {line}" for line in dict.fromkeys(lines))
+    for problem, own in grouped(rows, lambda row: row.result.problem).items():
+        results = [row.result for row in own]
+        others = [r for r in results if r.solver not in absent]
+        failed = (line for row in own for line in failures(row))
+        lines = [*refusals(others), *failed, *cut(results), *conduct(results)]
+        yield from (f"{clean(problem)}: {line}" for line in dict.fromkeys(lines))
 
 
 def refusals(entries: Sequence[SolverResult]) -> list[str]:

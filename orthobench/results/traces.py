@@ -6,6 +6,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class Trace(Sequence[Checkpoint]):
     def __getitem__(self, index: Any) -> Any:
         if index in (-1, slice(-1, None)):
             return self._final if index == -1 else (self._final,)
-        return self._marks[index]
+        return self._at(index) if isinstance(index, Integral) else self._marks[index]
 
     def __iter__(self) -> Iterator[Checkpoint]:
         return iter(self._marks)
@@ -124,6 +125,15 @@ class Trace(Sequence[Checkpoint]):
         start = first.get(self._primary, self.start)
         if start != self.start and not (math.isnan(start) and math.isnan(self.start)):
             raise ValueError("it does not begin as the result says")
+
+    def _at(self, index: Any) -> Checkpoint:
+        """Return one checkpoint, without making the others."""
+        counts, times, metrics = self._columns
+        values = metrics[:, index]
+        reported = zip(self._names, values.tolist(), _absent(values).tolist(), strict=True)
+        named = {name: value for name, value, gone in reported if not gone}
+        seconds, reading = times[:, index].tolist()
+        return Checkpoint(seconds, reading, Work(*counts[:, index].tolist()), named)
 
     @cached_property
     def _marks(self) -> tuple[Checkpoint, ...]:

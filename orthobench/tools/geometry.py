@@ -1,6 +1,6 @@
 """Geometry of matrices with orthonormal columns.
 
-`drift`, `random_point` and `rotate` take NumPy arrays, the others arrays of any library.
+`drift` and `random_point` take NumPy arrays, the others arrays of any library.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from orthobench_tucker import (
 )
 from orthobench_tucker._kernels.arrays import with_positive_largest
 from orthobench_tucker._kernels.partial_cores import samples_of
-from orthobench_tucker._kernels.unfoldings import Unfolding, by_entries
+from orthobench_tucker._kernels.unfoldings import Unfolding, gram_cost
 from orthobench_tucker.solvers.khatri_rao_sketch import sketched_basis, sketched_basis_flops
 from orthobench_tucker.streaming import hoevd_ascent, hoevd_flops, split
 
@@ -43,7 +43,7 @@ FROM_SAMPLES = ("sketch", "shoevd")
 """Starts that need samples."""
 
 MANY = 10_000
-"""Number of samples above which "auto" does not compare pairs."""
+"""Number of samples whose pairs "auto" compares; more only if entries are cheaper than these."""
 
 BATCHES, BATCH = 20, 50
 """Number of batches of "shoevd", and samples in each (Jin et al. 2022, Figure 3b)."""
@@ -125,8 +125,13 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
         if self.start != "auto":
             return self.start
         X = samples_of(oracle, self.form)
-        slow = X is not None and X.shape[0] > MANY and not by_entries(X, oracle.order)
+        slow = X is not None and X.shape[0] > MANY and gram_cost(X, oracle.order) > _most(X)
         return "sketch" if slow else "hoevd"
+
+
+def _most(X: Any) -> int:
+    """Return the operations of all pairs of `MANY` samples."""
+    return 2 * MANY**2 * int(X.shape[1])
 
 
 def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Any:

@@ -146,6 +146,16 @@ def test_advice_far_beyond_the_atlas_says_so(rows):
     found = advise(data, atlas=atlas_of(rows))
     assert found.extrapolation == pytest.approx(30, rel=0.05)
     assert "30 times more rows than any measured" in found.sentence
+    assert "far from all that was measured" in found.doubt
+
+
+def test_advice_that_is_often_wrong_asks_for_a_race(rows):
+    data = ob.stochastic_pca(np.random.default_rng(0).standard_normal((1000, 20)), k=4)
+    made = atlas_of(rows).rows
+    alone = Atlas(tuple(r for r in made if r.solver == "oja"))
+    assert advise(data, atlas=alone).doubt == ""
+    one = Atlas(tuple(r for r in made if r.name == "p0"))
+    assert "often wrong" in advise(data, atlas=one).doubt  # nothing is left to judge advice by
 
 
 def test_advice_without_family_or_solver_is_refused(rows):

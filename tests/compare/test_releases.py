@@ -18,5 +18,5 @@ def test_a_release_is_found_by_version_alone(release, tmp_path):
         wheel(tmp_path, release.library, release.head)
     except subprocess.CalledProcessError:
         pytest.skip("no package index can be reached")
-    found = compared(release, tmp_path, 120.0)
+    found = compared(release, tmp_path, 300.0)
     assert found["found"], found

@@ -19,7 +19,7 @@ from orthobench.decide.rule import (
     named_of,
 )
 from orthobench.stats.calls import Call, Calls, Stop
-from orthobench.stats.differences import LEVEL, LEVEL_OF_LOWEST
+from orthobench.stats.differences import LEVEL, LEVEL_OF_LOWEST, Differences
 from orthobench.stats.noninferiority import FEWEST, upper_ends
 
 GOOD, WORSE, UNDECIDED, UNTESTED, FAILED, ABSENT = (
@@ -268,10 +268,10 @@ def calls(*values, whole=True):
 def named(solvers, prices, cost="seconds", certified=True, tolerance=TOLERANCE):
     """Return the decision that is named, and all of them by solver."""
     identity = dict.fromkeys(solvers, range(12))
-    found = Evidence(
-        {name: own.values[-1] for name, own in solvers.items()}, [1.0] * 12, solvers,
-        identity=identity, certified=certified,
-    ).decide({n: np.outer(p, np.ones(12)) for n, p in prices.items()}, tolerance, cost)  # fmt: skip
+    finals = {name: own.values[-1] for name, own in solvers.items()}
+    ends = Differences(finals, [1.0] * 12, identity=identity)
+    costs = {n: np.outer(p, np.ones(12)) for n, p in prices.items()}
+    found = Evidence(ends, solvers, certified).decide(costs, tolerance, cost)
     return named_of(found, cost), {d.solver: d for d in found}
 
 
@@ -312,8 +312,8 @@ def test_a_stop_has_to_be_as_good_as_the_ends_of_all_solvers():
 def test_without_an_end_of_all_runs_the_last_stop_is_tested_too():
     for last, verdict in ((0.0, GOOD), (0.5, UNDECIDED)):
         cut = Calls(STEPS[:2], np.array([[0.9] * 12, [last] * 12]), np.zeros((2, 12), int), False)
-        evidence = Evidence({"a": [0.0] * 12}, [1.0] * 12, {"a": cut}, identity={"a": range(12)})
-        (found,) = evidence.decide({"a": np.array([[1.0] * 12, [2.0] * 12])})
+        ends = Differences({"a": [0.0] * 12}, [1.0] * 12, identity={"a": range(12)})
+        (found,) = Evidence(ends, {"a": cut}).decide({"a": np.array([[1.0] * 12, [2.0] * 12])})
         assert found.verdict is verdict
         assert (found.call.stop, found.reached) == (STEPS[1], 12 if verdict is GOOD else 0)
 

@@ -338,7 +338,7 @@ def test_no_run_begins_that_cannot_end_in_time() -> None:
     race = Halving(TWO, [LEADER, cut])
     assert race.next(100.0, 1.0) == NextRun("b", 0, 10.0)
     # what was cut after 4 seconds takes longer than the 3 that are left beside the overhead
-    assert race.next(4.0, 1.0, workers=10) == NextRun("a", 1, 5.0)
+    assert race.next(4.0, 1.0, workers=10) == NextRun("a", 1, 3.0)
     assert race.next(1.5, 1.0, workers=100) is None  # the leader takes 0.8
     assert Halving(TWO, [LEADER]).next(1.0, 1.0, workers=100) is None
 

@@ -22,7 +22,7 @@ from orthobench.atlas.advice import likely
 from orthobench.cli.main import main
 from orthobench.contract import SampleOracle
 from orthobench.contract.parameters import values_of
-from orthobench.errors import UsageError
+from orthobench.errors import DataError, UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import canonical
 from orthobench.racing.entrants import entrants, entrants_on
@@ -157,6 +157,15 @@ def test_files_that_are_unfit_are_refused_with_the_row(
             assert said in done.output, command
             assert len(done.output.splitlines()) == 1, command
             assert not list(Path().iterdir()), command
+
+
+def test_a_problem_that_raises_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(self: object, rng: np.random.Generator) -> None:
+        raise ZeroDivisionError("no data")
+
+    monkeypatch.setattr(type(ob.catalogue().problem("digits", {})), "build", build)
+    with pytest.raises(DataError, match="problem digits: ZeroDivisionError: no data"):
+        entrants_on("digits")
 
 
 def test_a_race_without_time_says_what_the_map_advises(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_a_race_without_a_leader_says_why(trials: tuple[Trial, ...], why: str) -
 
 def test_a_leader_that_is_not_shown_to_be_as_good_is_named_for_now() -> None:
     field = race(*RACED[:2], run("b", 0, 5.0), run("c", 0, 7.0))
-    said = wording.provisional(field, wording.leading_call(field), SECONDS)
+    said = wording.provisional(field, field.leading, SECONDS)
     assert said.startswith("Use a for now, 2.00 s: untested on 1 seed. ")
     assert "the cheapest of 4 of 4 configurations within 1 % of the gap" in said
     assert "more time" in said
@@ -90,7 +90,7 @@ def test_more_time_is_asked_for_only_if_it_would_help() -> None:
 def test_untested_calls_say_so_with_their_seeds() -> None:
     field = race(*[run("a", end, 2.0, seed) for seed, end in enumerate((0, 0, 0.9))],
                  *[run("b", 0, 9.0, seed) for seed in range(3)])  # fmt: skip
-    call = wording.leading_call(field)
+    call = field.leading
     assert call is not None
     assert (call.reached, call.seeds) == (2, 3)
     assert "the one named untested, on 3 seeds" in wording.evidence(field, call, True, 1, False)

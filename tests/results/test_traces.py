@@ -1,5 +1,7 @@
 """Traces in a store: what is packed comes back, and blocks of today are read for ever."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,3 +78,14 @@ def test_small_block_that_expands_to_gigabytes_is_refused():
     for points, metrics in ((2**20, 1), (2, 2**28)):
         with pytest.raises(ValueError, match=f"in {len(block)} bytes"):
             unpacked(block, points, metrics)
+
+
+def test_checkpoint_by_its_number_is_that_of_the_whole_trace():
+    marks = [Checkpoint(s, 0.5, Work(s, 2 * s), {"gap": 1.0 / (s + 1)}) for s in (0, 1, 2, 5)]
+    marks[1] = replace(marks[1], metrics={})
+    names, block = packed(marks)
+    trace = Trace(len(marks), names, marks[-1], block)
+    assert [trace[i] for i in range(-4, 4)] == [*marks, *marks]
+    assert trace[1:3] == tuple(marks[1:3])
+    with pytest.raises(IndexError):
+        trace[4]

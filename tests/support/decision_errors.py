@@ -7,6 +7,7 @@ import numpy as np
 from orthobench.decide.more_seeds import contenders, next_look
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Evidence, Verdict
 from orthobench.stats.calls import Calls, Stop
+from orthobench.stats.differences import Differences
 
 KINDS = ("normal", "heavy tails", "skewed", "ties", "failures", "copies", "unequal seeds")
 
@@ -138,10 +139,9 @@ def _decided(values, runs):
         name: np.outer(STEPS, np.full(seeds, float(len(values) - i)))
         for i, name in enumerate(calls)
     }
-    evidence = Evidence(
-        {name: own.values[-1] for name, own in calls.items()},
-        [1.5] * seeds, calls, [0.5] * seeds, dict.fromkeys(calls, runs.tolist()),
-    )  # fmt: skip
+    finals = {name: own.values[-1] for name, own in calls.items()}
+    identity = dict.fromkeys(calls, runs.tolist())
+    evidence = Evidence(Differences(finals, [1.5] * seeds, [0.5] * seeds, identity), calls)
     return [
         Comparison(
             "", "", "", "", evidence.best, tuple(evidence.decide(costs, tolerance)), tolerance,

@@ -61,8 +61,9 @@ def page_content(results: Results) -> dict[str, Any]:
     runs: dict[int, dict[str, dict[str, Any]]] = {}
     problems: list[dict[str, Any]] = []
     groups = grouped(entries, lambda entry: entry.problem)
-    for name, comparison in comparisons.items():
-        rows = [row for row in problem_rows(entries, comparison) if row.takes_part]
+    rows_of = {name: problem_rows(groups[name], own) for name, own in comparisons.items()}
+    for name, all_rows in rows_of.items():
+        rows = [row for row in all_rows if row.takes_part]
         rows.sort(key=lambda row: groups[name].index(row.result))
         own = [*problem_plots(groups[name]), *curves.get(name, [])] if rows else []
         if own:
@@ -81,7 +82,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "date": str(session["started"])[:16].replace("T", " ") + " UTC",
         "counts": _counts(results, len(problems)),
         "families": sections,
-        "troubles": [*caveats.troubles(entries, [*comparisons.values()])],
+        "troubles": [*caveats.troubles([row for own in rows_of.values() for row in own])],
         "failed_runs": len(results.failures),
         "problems": problems,
         "anchors": {one["label"]: one["id"] for one in problems},

@@ -4,14 +4,14 @@ const CHOICES = ["cost", "tolerance"];
 
 /** Show what is decided in all families under the cost and the tolerance of the address, or else the first. */
 function showDecisions() {
-  for (const article of document.querySelectorAll("article.family")) {
+  for (const choices of document.querySelectorAll(".switch")) {
     const key = CHOICES.map((choice) => {
-      const boxes = [...article.querySelectorAll(`input[data-choice="${choice}"]`)];
+      const boxes = [...choices.querySelectorAll(`input[data-choice="${choice}"]`)];
       const box = boxes.find(({ value }) => value === state.get(choice)) ?? boxes[0];
-      if (box) box.checked = true;
-      return box?.value;
+      box.checked = true;
+      return box.value;
     }).join();
-    for (const one of article.querySelectorAll("[data-key]")) one.hidden = key.length > 1 && one.dataset.key !== key;
+    for (const one of choices.parentElement.querySelectorAll("[data-key]")) one.hidden = one.dataset.key !== key;
   }
 }
 

@@ -157,9 +157,9 @@ def _tick(value: float, far: bool) -> str:
     """Return a tick as text: 0.01, 2,000; on axes that reach far, 10⁻², 1, 2·10³."""
     if not far or value == 0 or 1 <= abs(value) < 1e3:
         return f"{value:,.6g}"
-    mantissa, exponent = f"{value:.0e}".split("e")
+    mantissa, exponent = f"{value:.5e}".split("e")
     raised = f"10{str(int(exponent)).translate(RAISED)}"
-    return raised if mantissa == "1" else f"{mantissa}·{raised}"
+    return raised if float(mantissa) == 1 else f"{float(mantissa):g}·{raised}"
 
 
 def _series(panel: Panel, number: int, pool: Pool, points: int) -> dict[str, Any]:

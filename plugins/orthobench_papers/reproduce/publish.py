@@ -62,7 +62,7 @@ def _page(
     paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture], runs: Runs
 ) -> Iterator[str]:
     yield f"# {paper.name}\n\n{paper.reference}\n"
-    yield f"Of {len(checked)} claims, {listed(counts(checked))}.\n"
+    yield f"Of {len(checked)} claims, {listed(counts(checked))}."
     for verdict in ORDER:
         yield from _table(verdict, [one for one in checked if one.measurement.verdict is verdict])
     if paper.notes:

@@ -1,7 +1,7 @@
 """Plane rotations of a small symmetric tensor that maximize its leading block, compiled.
 
-F is the squared norm of the leading block. After the rotation of u_i, i <= r < j, into c u_i + s
-u_j, c = cos t and s = sin t, F is the sum over k = 0, ..., d, and over all tuples of d - k leading
+F is the squared norm of the leading block. A rotation of u_i, i <= r < j, gives c u_i + s u_j with
+c = cos t and s = sin t. F is then the sum over k = 0, ..., d, and over all tuples of d - k leading
 indices other than i, of
 
     binom(d, k) (sum_e binom(k, e) c^(k-e) s^e T[others, i, ..., i, j, ..., j])²,   e times j.

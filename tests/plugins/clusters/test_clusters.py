@@ -5,6 +5,7 @@ from orthobench_clusters import clusters
 from orthobench_clusters.clusters import ClusterError, _security, connected
 
 from orthobench.errors import UsageError
+from orthobench.harness import placement
 from orthobench.harness.executors import Executor
 
 distributed = pytest.importorskip("distributed")
@@ -59,3 +60,9 @@ def test_own_scheduler_listens_on_this_machine_only(monkeypatch):
 def test_executor_and_scheduler_that_do_not_fit_are_refused(name, scheduler, said):
     with pytest.raises(UsageError, match=said):
         Executor(name, scheduler=scheduler)
+
+
+def test_installation_without_its_entry_points_is_named(monkeypatch):
+    monkeypatch.setattr(placement, "entry_points", lambda **_: [])
+    with pytest.raises(UsageError, match="no part for dask: install orthobench again"):
+        Executor("dask", scheduler="tls://a:1").facts()

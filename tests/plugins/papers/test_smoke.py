@@ -12,6 +12,8 @@ from orthobench.harness.suite import SMOKE
 
 pytest.importorskip("rdata")
 
+pytestmark = pytest.mark.wide
+
 PAPERS = [provided.item for provided in catalogue().papers.values()]
 
 TOO_SMALL = {"one-step-fewer-of-others"}

@@ -107,7 +107,7 @@ def test_data_are_json_with_every_panel_of_every_plot(every_page):
     assert len(data["plots"]) >= 6
     for plot in data["plots"]:
         assert plot["panels"]
-        for panel in plot["panels"].values():
+        for panel in plot["panels"]:
             for one in panel["series"]:
                 assert len(data["pool"][one["x"]]) == len(data["pool"][one["y"]])
 

@@ -14,6 +14,7 @@ from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.report import caveats
+from orthobench.report.rows import problem_rows
 from orthobench.report.terminal import table
 from orthobench.report.terminal.table import answer_legend, show
 from orthobench.results.tuning import choose
@@ -21,6 +22,10 @@ from orthobench.results.tuning import choose
 
 def rows(entries):
     return table.rows(entries, compare(entries))
+
+
+def all_rows(entries):
+    return [row for found in compare(entries) for row in problem_rows(entries, found)]
 
 
 def text(entries, width=80, encoding="utf-8"):
@@ -170,7 +175,7 @@ def test_each_reason_is_told_once_and_who_did_not_run_in_one_line(runs):
     records += [*runs("c", 0.1, problem="p"), *without(RunStatus.REFUSED, "c", "is flat", "q")]
     records += [r for p in "pq" for r in without(RunStatus.MISSING, "late", "not run yet", p)]
     entries = choose(records)
-    assert list(caveats.troubles(entries, compare(entries))) == [
+    assert list(caveats.troubles(all_rows(entries))) == [
         "4 solvers did not run: x and z (is flat); y (is deep); late (not run yet)",
         "p: b: diverged: the solution at step 7 is not finite (seeds 0, 1)",
         "q: c takes no part: is flat",
@@ -180,5 +185,5 @@ def test_each_reason_is_told_once_and_who_did_not_run_in_one_line(runs):
 def test_troubles_name_runs_that_a_limit_cut(runs):
     cut = [replace(r, stop=Termination.cut(60.0)) for r in runs("b", 0.1)]
     entries = choose([*runs("a", 0.3), *cut])
-    (line,) = caveats.troubles(entries, compare(entries))
+    (line,) = caveats.troubles(all_rows(entries))
     assert f"b {len(cut)} runs, after 60 s" in line
