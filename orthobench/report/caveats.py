@@ -170,8 +170,9 @@ def conduct(entries: Sequence[SolverResult]) -> list[str]:
 
 def _no_better(entry: SolverResult) -> bool:
     name = entry.problem_info.primary
-    ends = [(r.trace[0].metrics.get(name, 0.0), r.trace[-1].metrics.get(name, 0.0))
+    both = [(r.trace[0].metrics, r.trace[-1].metrics)
             for r in entry.finished if r.ok and len(r.trace) > 1]  # fmt: skip
+    ends = [(start[name], end[name]) for start, end in both if name in start and name in end]
     return bool(ends) and all(end > start + OPTIMAL for start, end in ends)
 
 

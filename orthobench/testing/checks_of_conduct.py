@@ -68,6 +68,7 @@ def check_progress(runner: Runner) -> None:
     if not values or (runner.solver.batch and {*values} == {first}):
         raise NotCheckable("it does not leave its start on this instance: pass one of more data")
     late = float(np.median(values[len(values) // 2 :]))
+    late = values[-1] if late == first else late  # it may move only after a pass
     optimal = first <= runner.instance.best.get(metric, -math.inf) + OPTIMAL
     require(
         late < first or optimal,

@@ -36,7 +36,7 @@ def test_commands_and_options_of_the_page_exist(line):
     words = line.partition("#")[0].split()[1:]
     command = main
     while isinstance(command, click.Group):
-        command = command.commands[words.pop(0)]
+        _, command, words = command.resolve_command(click.Context(command), words)
     known = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
     assert {word for word in words if re.match("-+[a-z]", word)} <= known
 

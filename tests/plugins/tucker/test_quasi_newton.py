@@ -7,12 +7,12 @@ from itertools import permutations
 from typing import ClassVar
 
 import numpy as np
+import orthobench_kit.memory
 import pytest
 from orthobench_kit.geometry import subspace_error
 from orthobench_tucker import SymmetricTucker
 from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 
-import orthobench.tools.machine
 from orthobench.contract.parameters import parameter
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
@@ -111,7 +111,7 @@ class Sized(SymmetricTucker):
 
 
 def test_matrix_beyond_memory_is_refused_with_its_size(second_order, monkeypatch):
-    monkeypatch.setattr(orthobench.tools.machine, "total", lambda: 2**20)
+    monkeypatch.setattr(orthobench_kit.memory, "total", lambda: 2**20)
     why = QuasiNewton(method="bfgs", form="implicit").refuses(Sized())
     assert "475 x 475" in why
     assert "3.4 MiB" in why
