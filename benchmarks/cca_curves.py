@@ -1,14 +1,14 @@
-"""Stochastic canonical correlations against samples, at five batch sizes; nothing ends in silence.
+"""Stochastic canonical correlations against samples, at five batch sizes.
 
-    python benchmarks/cca_curves.py                          # runs what the store lacks, a table
+    python benchmarks/cca_curves.py                          # runs missing cells, prints a table
     python benchmarks/cca_curves.py --picture curves.png     # and the curves
     python benchmarks/cca_curves.py --smoke                  # three small runs
 
-The suite is ``cca-stochastic``: each method at each batch size has the same number of trials of its
-step. The table has medians over seeds of the share of the correlations that is missing, after as
-many pairs; and of all trials with steps that were not chosen how many failed with a reason, and how
-many wandered: they ended more than `LOST` above the least that they had reached, which only the
-judge sees.
+The suite is ``cca-stochastic``: each method has the same number of trials of its step at each batch
+size. The table has the missing share of the correlations after each number of pairs, a median over
+seeds. It also counts trials of other steps: those that failed with a reason, and those that
+wandered. A trial wandered if it ended more than `LOST` above its own minimum, which only the judge
+sees.
 """
 
 from __future__ import annotations

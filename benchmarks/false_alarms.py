@@ -13,7 +13,9 @@ is a line of the output file; a second call continues after the last one.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import math
 import multiprocessing
 import os
 import site
@@ -29,9 +31,11 @@ import click
 import numpy as np
 
 import orthobench as ob
+from orthobench.compare.comparison import Comparison
 from orthobench.compare.options import Options, Question
 from orthobench.compare.run import compare
 from orthobench.compare.sides import Side
+from orthobench.errors import OrthobenchError
 from orthobench.registry.suite_file import load
 from orthobench.stats.run_pairs import Change
 from orthobench.tools.places import place_of
@@ -130,7 +134,7 @@ def main() -> None:
             with out.open("a") as file:
                 file.write(json.dumps(compared(head, slowed, given.slowdown, options)) + "\n")
             click.echo(summary(out, given.slowdown))
-    click.echo(summary(out, given.slowdown))
+    click.echo(f"{summary(out, given.slowdown)}\n{exits(out)}")
 
 
 def solvers() -> list[str]:
@@ -160,8 +164,12 @@ def environment(folder: Path) -> Side:
 
 def compared(head: Side, slowed: str, slowdown: float, options: Options) -> dict[str, object]:
     """Return what one comparison found: alarms of unchanged cells, and whether the slow one is."""
-    base = Side("BASE", "environment", sys.prefix, Path(sys.executable))
-    found = compare(base, head, options, lambda _: None)
+    base, begin = Side("BASE", "environment", sys.prefix, Path(sys.executable)), time.monotonic()
+    try:
+        found = compare(base, head, options, lambda _: None)
+    except OrthobenchError as error:
+        spent = time.monotonic() - begin
+        found = Comparison(base, head, "", options, seconds=spent, reason=str(error))
     slow = derived(slowed) if slowdown > 0 else set()
     alarms: dict[str, list[str]] = {}
     hits = []
@@ -177,6 +185,7 @@ def compared(head: Side, slowed: str, slowdown: float, options: Options) -> dict
         "alarms": alarms,
         "exit": found.exit_code,
         "open": [f"{row.question.value} {row.label}: {row.said}" for row in found.open],
+        "reason": found.reason,
         "cells": len(found.cells),
         "undecided": len(found.found(Change.UNDECIDED, Question.TIME)),
         "rounds": found.rounds,
@@ -198,6 +207,20 @@ def summary(out: Path, slowdown: float) -> str:
         found = sum(Change.WORSE.value in row["slow_cells"] for row in rows)
         text += f"; the slower solver found in {found}"
     return f"{text}; {np.median(seconds):.0f} s each, {max(seconds):.0f} s at most"
+
+
+def exits(out: Path) -> str:
+    """Return a table of the exit codes so far, by the load of the machine."""
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    lines = ["load        exit 0  exit 1  exit 2  median s"]
+    for low, high in itertools.pairwise((0, 2, 5, 10, 20, math.inf)):
+        own = [row for row in rows if low <= (row["load"] or 0) < high]
+        counts = [sum(row["exit"] == code for row in own) for code in range(3)]
+        if own:
+            seconds = np.median([row["seconds"] for row in own])
+            cells = "".join(f"{count:8}" for count in counts)
+            lines.append(f"{f'{low} to {high}':10}{cells}{seconds:10.0f}")
+    return "\n".join(lines)
 
 
 def load_machine() -> None:

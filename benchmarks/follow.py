@@ -9,18 +9,18 @@
 On each problem `orthobench.race` and `orthobench.advise` answer. The code of each answer is pasted
 into a fresh process, and judged there in numpy alone:
 
-- *runs*: whether the code runs as it was printed, if the data are in files; if they are in a
-  variable, whether its line ``outcome = ob.solve(...)`` does.
+- *runs*: whether the printed code runs, or its line ``outcome = ob.solve(...)`` if the data are in
+  a variable.
 - *wall / said*: the wall-clock time of a call, the median of five after the first, over the cost
   that the race said; 1 if they differ by less than 20 ms.
-- *as good*: on how many fresh seeds the call ends within 1 % of the gap from a random start to the
-  optimum; to the best value that any call here reached, if the optimum is not known.
+- *as good*: number of fresh seeds on which the call ends within 1 % of the gap from a random start
+  to the optimum; to the best value that any call here reached, if the optimum is not known.
 - *regret*: its wall-clock time less 0.05 s over that of the cheapest literal call that is as good,
-  at least 1; both timed in turns in one process. 10 if the code does not run, or if the call gets
-  there less than half as often as that one. The literal calls are the other answer, and those of
-  each solver of the race, as it is by default and in the configuration that the race found
-  cheapest: to its own end, and with budgets of a half, a quarter and a sixteenth of those steps.
-  They are tried in the order of the race, for as long as they might be the cheapest.
+  at least 1; both timed in turns in one process. It is 10 if the code does not run, or if the call
+  is as good on less than half as many seeds as that one. The literal calls are the other answer and
+  those of each solver of the race, with defaults and as the race found it cheapest. Each runs to
+  its own end, and with budgets of a half, a quarter and a sixteenth of those steps. They are tried
+  in the order of the race, for as long as they might be the cheapest.
 
 The output is one JSON file, written after each problem; ``--resume`` goes on with it.
 """

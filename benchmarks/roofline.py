@@ -1,13 +1,12 @@
-"""How near each kernel comes to what binds it: matrix products, or reading memory.
+"""Share of the hardware's limit that each kernel reaches.
 
     python benchmarks/roofline.py [PATTERN [TURNS]]        the table of docs/guide/clock.md
 
-A run's bound is the larger of its flops at the rate of a large matrix product, or of products with
-as few columns as it has, and the bytes that it has to read at the rate of reading; its share is
-that bound over the seconds on our clock. Where the bound of what one call does is below `SMALL`,
-calls and loops bind it instead, and the table says so. Flops are those that must be executed: half
-of a product that is symmetric; where they are the nominal ones of the method's paper, the table
-says that too.
+The limit of a run is the larger of two times: its flops at the rate of matrix products with as many
+columns, and its bytes at the rate of reading. The share is that limit over the seconds on our
+clock. If the limit of one call is below `SMALL`, calls and loops bind it, and the table says so.
+Flops are those that must be executed: half of a symmetric product. The table marks flops that are
+the nominal ones of a paper.
 """
 
 from __future__ import annotations

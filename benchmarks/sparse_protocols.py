@@ -1,14 +1,14 @@
-"""Whether the answer for sparse PCA depends on what says how many loadings there are.
+"""Whether the answer for sparse PCA depends on how the number of loadings is chosen.
 
     python benchmarks/sparse_protocols.py            # four problems of the map, three protocols
     python benchmarks/sparse_protocols.py --smoke    # a small one
 
-``penalty``: each solver runs at all points of its grid, and what has a density of at most 0.05
-counts. ``each``: problems ask for that number of loadings of each component, ``in all``: of all
-together; penalties are found by bisection, whose every run counts. A solver stands at the best of
-its configurations: it is good where the median over seeds is within 1 % of the gap between nothing
-explained and the best of all. Costs are over those of the cheapest that is good, a geometric mean
-over problems in which a miss counts ten.
+``penalty``: each solver runs at all points of its grid, and results with a density of at most 0.05
+count. ``each``: problems ask for that number of loadings of each component; ``in all``: of all
+together. Penalties are found by bisection, and each of its runs counts. A solver stands at the best
+of its configurations. It is good if the median over seeds is within 1 % of the gap between nothing
+explained and the best of all. Costs are over those of the cheapest good solver: a geometric mean
+over problems, in which a miss counts ten.
 """
 
 from __future__ import annotations

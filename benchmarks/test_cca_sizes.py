@@ -24,7 +24,7 @@ from test_cca import by_qr
 
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status
-from orthobench.reproduce import catalogue
+from orthobench.registry.plugins import catalogue
 from orthobench.tools.environment import limited
 from orthobench.tools.geometry import random_point
 

@@ -1,11 +1,11 @@
 """Costs of judges: seconds of the first call, and of making the instance, against each size.
 
-A judge may not cost more than what it judges, so its cost may grow with the number p of samples no
-faster than linearly: the exponent of a power of p, fitted to the larger sizes, is at most 1.1. The
-exponents in the number d of variables and in the order of a moment are reported.
+A judge may not cost more than the run. Its cost may grow at most linearly with the number p of
+samples: the exponent of a power of p, fitted to the larger sizes, is at most 1.1. The exponents in
+the number d of variables and in the order of a moment are reported.
 
-At one real size of each family all judgements of a first run take at most as long as the
-run, or `LEAST`; otherwise the table says so.
+At one real size of each family all judgements of a first run take at most as long as the run, or
+`LEAST`; otherwise the table says so.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from smoke import usually
 
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
-from orthobench.reproduce import catalogue
+from orthobench.registry.plugins import catalogue
 
 M = 3
 CARDINALITIES = usually((3, 5, 10, 20, 40, 80, 160, 320), smoke=(3,))

@@ -18,10 +18,9 @@ from orthobench_givens._kernels.pairs import uniform_pairs
 from orthobench_givens._kernels.sparse_columns import Columns, empty_columns
 from orthobench_givens.reference import rotate_columns
 from orthobench_givens.solvers.sparse_pca import GivensSparsePCA
+from orthobench_kit.compiled import summed
 from orthobench_sparse_pca import SparsePCAOracle
 from smoke import usually
-
-from orthobench.tools.compiled import summed
 
 PAIRS = SAMPLES * (SAMPLES - 1) // 2
 PLAIN_PAIRS = usually(200, smoke=20)

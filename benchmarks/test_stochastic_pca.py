@@ -12,12 +12,13 @@ from time import perf_counter
 import numpy as np
 import orthobench_stochastic_pca as plugin
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.sources import ArraySource
 from orthobench_stochastic_pca.reference import METHODS, Spectrum, batch_pca
 from smoke import usually
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 SIZES = usually([(784, 8), (5000, 10)], smoke=[(40, 3)])
 SOLVERS = {solver.name: solver for solver in plugin.orthobench_solvers()}

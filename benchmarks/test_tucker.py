@@ -1,15 +1,14 @@
 """Projected gradient ascent against pyttb, TensorLy, Pymanopt, and equation 13 in numpy.
 
 Run with ``pytest benchmarks/test_tucker.py``; the opponents come with the extra ``peers``. Third
-moments of 5n samples of a skewed factor model, r = 5. What is timed is all that leads to a basis
-of relative gradient 1e-8, start included: of ``pgd`` from the samples (implicit), or from the
-tensor; opponents get the tensor for free. All begin with HOEVD, which each computes for itself, or
-at random; the implicit ``pgd`` does HOEVD in single precision ("hoevd-single", half the time).
-Opponents do as few iterations as lead there, found off the clock. They take turns, each first
-filling the caches with its own, and the best of each counts. TensorLy and pyttb do not know that
-the tensor is symmetric, and have a basis for each mode; the best of the three must be there, and is
-not averaged. The targets are for HOEVD; for Pymanopt, whose own start is a random point and
-which has no HOEVD, at random.
+moments of 5n samples of a skewed factor model, r = 5. Timed is the way to a basis of relative
+gradient 1e-8, start included: ``pgd`` begins with the samples (implicit) or with the tensor, and
+opponents get the tensor for free. All begin with their own HOEVD, or at random; the implicit
+``pgd`` does HOEVD in single precision ("hoevd-single", half the time). Opponents make the smallest
+number of iterations that leads there, found off the clock. They take turns, each first filling the
+caches with its own data, and the minimum of each counts. TensorLy and pyttb do not use the symmetry
+and have a basis for each mode; the best of the three counts. Targets are for HOEVD, and for
+Pymanopt, which has none, for its own random start.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ import numpy as np
 import pytest
 from orthobench_tucker import SampleMoment, symmetric_tucker
 from orthobench_tucker._kernels.partial_cores import SampleCores
-from orthobench_tucker.full_tensors import moment_tensor
-from orthobench_tucker.sample_moments import monomials
+from orthobench_tucker.sample_moments import moment_tensor, monomials
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.pgd import PGD
 from peers import imported

@@ -1,9 +1,9 @@
 """cp-adam against plain numpy and the flop bound, in iterations a second.
 
 Run with ``pytest benchmarks/test_tucker_cp.py``. Both see the same batches of 50 samples and the
-same start, and must end at the same components; the two take turns, and the best of each counts.
-What ends an epoch is left out: no opponent has it. pyttb has no equal: its stochastic gcp_opt
-samples the entries of a tensor that is formed, and knows neither moments nor symmetry.
+same start, and must end at the same components. The two take turns, and the minimum of each counts.
+The end of an epoch is left out, since no opponent has it. pyttb has no equal: its stochastic
+gcp_opt samples the entries of a formed tensor, and uses neither moments nor symmetry.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Symmetric Tucker decomposition of full tensors: its algebra, and its solvers against pyttb.
 
 Run with ``pytest benchmarks/test_tucker_explicit.py``; pyttb comes with the extra ``peers``. One
-thread, one process; opponents take turns, and the best of each counts. What is reported are calls
-per second. The last column is the time over that of reading the tensor once (``np.vdot`` with
-itself), or over that of the matrix products alone.
+thread, one process; opponents take turns, and the minimum of each counts. Figures are calls per
+second. The last column is the time over that of reading the tensor once (``np.vdot`` with itself),
+or over that of the matrix products alone.
 
 Tensors are third (fourth) moments of 5n samples B f + noise: B Gaussian (n, 5), f independent,
 skewed (1.5), of unit variance, sigma sqrt(n) / |B| = 0.5. All solvers get the tensor for free.
-What is timed of ours is the whole run, from the HOEVD start on (`init` and `advance`), until the
-relative gradient is 1e-8; of pyttb the whole of ``tucker_als``, from its start "nvecs" on, with the
-fewest iterations after which the basis of the first mode has a relative gradient of 1e-8: that
-number is searched for off the clock.
+Our time is that of the whole run from the HOEVD start on (`init` and `advance`), until the relative
+gradient is 1e-8. The time of pyttb is that of ``tucker_als`` from its start "nvecs" on. It makes
+the smallest number of iterations after which the first basis has that relative gradient, found off
+the clock.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from orthobench_tucker import symmetric_tucker
 from orthobench_tucker._kernels.partial_cores import TensorCores
-from orthobench_tucker.full_tensors import moment_tensor, partial_core
+from orthobench_tucker.sample_moments import moment_tensor, tensor_core
 from orthobench_tucker.solvers.hooi import HOOI
 from orthobench_tucker.solvers.jacobi_tucker import JacobiTucker
 from peers import imported
@@ -102,11 +102,11 @@ def test_partial_cores_against_tensordot(best_in_turns, report, name, n, order):
     cores = TensorCores(T)
     ours = (lambda: cores.at(Q)) if name == "at" else (lambda: cores.along(Q, Q, cores.pairs(Q)))
     opponents = {
-        "tensordots of at": lambda: partial_core(T, Q),
+        "tensordots of at": lambda: tensor_core(T, Q),
         "reading the tensor": lambda: np.vdot(T, T),
     }
     fast, slow, read = best_in_turns(f"partial cores n={n} d={order}", ours, opponents)
-    np.testing.assert_allclose(cores.at(Q), partial_core(T, Q), rtol=1e-9, atol=1e-9 * abs(T).max())
+    np.testing.assert_allclose(cores.at(Q), tensor_core(T, Q), rtol=1e-9, atol=1e-9 * abs(T).max())
     what = f"{name}, d = {order}, {1e6 * fast:.0f} us : tensordots of at"
     row(report, what, n, slow, fast, bound=f"{fast / read:.1f} reads")
 

@@ -17,6 +17,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.sources import ArraySource
 from orthobench_tucker import MomentStream, reference
 from orthobench_tucker.solvers.shoevd import SHOEVD
@@ -24,7 +25,7 @@ from orthobench_tucker.solvers.spgd import SPGD
 from smoke import usually
 
 from orthobench.contract.samples import WINDOW_BYTES
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 SIZES = usually([(500, 50, 5), (5000, 200, 10)], smoke=[(30, 10, 3)])
 BYTES = usually(WINDOW_BYTES, smoke=100 * 30 * 8)
@@ -96,7 +97,7 @@ def bound(name, n, b, r):
 
 
 def seconds_for_products(n, b, r):
-    """Return the least seconds of a step's products for shoevd, with nothing else."""
+    """Return the minimum time of the products of a shoevd step, in seconds."""
     batches, rows = samples(n, b, r).reshape(-1, b, n), np.ascontiguousarray(start(n, r).T)
 
     def multiply():

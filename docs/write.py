@@ -1,8 +1,8 @@
 """Writes what pages take from code and measurements: ``python docs/write.py [--check]``.
 
 A part of a page between ``<!-- write: WHAT -->`` and ``<!-- end -->`` is written by the function
-of that name below, so that pages can be read where the repository is shown. With ``--check``
-nothing is written: the exit code is 1 if a page is out of date, and its name is printed.
+of that name below, so that pages can be read without building them. With ``--check`` nothing is
+written: the exit code is 1 if a page is out of date, and its name is printed.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from facts import (  # noqa: E402
     references,
     solver_rows,
 )
+from orthobench_papers.reproduce import catalogue as with_papers  # noqa: E402
 
 from orthobench.atlas.answers import (  # noqa: E402
     NOBODY,
-    NUMBERS,
     VIEWS,
     opened,
     origin,
@@ -39,10 +39,23 @@ from orthobench.atlas.answers import (  # noqa: E402
 )
 from orthobench.atlas.table import Atlas  # noqa: E402
 from orthobench.decide.answer import Answer  # noqa: E402
-from orthobench.registry.plugins import catalogue  # noqa: E402
+from orthobench.decide.rule import TOLERANCE  # noqa: E402
 from orthobench.tools.formatting import clean  # noqa: E402
 
 PART = re.compile(r"(<!-- write: ([\w-]+)(?: ([^\n]+?))? -->\n).*?(<!-- end -->\n)", re.DOTALL)
+COUNTS = re.compile(r"^Of (\d+ claims?, .+)\.$", re.MULTILINE)
+RECORD = re.compile(r"(\d+) of (\d+) problems of (.+?) \(cheapest on (\w+)\)")
+"""Counts of the atlas about a solver in a family."""
+
+ATLAS = "[the atlas](../guide/atlas.md)"
+NUMBERS = (
+    f"At the solver's own end, within {100 * TOLERANCE:g} % of the gap between start and best "
+    "value; for high accuracy a millionth of it. In brackets: the problems on which it is as good "
+    "as the best, of those tested with five seeds. Then its mean cost over the cheapest; a miss "
+    "counts ten."
+)
+"""The meaning of the numbers of the table of answers."""
+
 MAKERS = {
     "Stiefel manifold": "ob.stiefel(cost, gradient, n=50, p=4)  # functions of X (n, p)",
     "eigenbasis stream": "ob.gram_stream(gradients)  # (steps, n, m)",
@@ -69,9 +82,13 @@ def call(name: str) -> str:
 
 
 def record(name: str) -> str:
-    """Return a sentence: on how many problems of the atlas a solver is as good as the best."""
+    """Return the number of problems of the atlas on which a solver is as good as the best."""
     sentence: str = opened(None, rows=False).about["records"].get(name, "")
-    return sentence.replace("In the atlas", "In [the atlas](../guide/atlas.md)")
+    counts = [
+        f"{kind} {good} of {count} ({cheapest.replace('none', '0')})"
+        for good, count, kind, cheapest in RECORD.findall(sentence)
+    ]
+    return f"As good as the best (cheapest) in {ATLAS}: {', '.join(counts)}." if counts else ""
 
 
 def details(name: str) -> str:
@@ -82,7 +99,7 @@ def details(name: str) -> str:
             parts.append(f"On problems of {' and '.join(homes(cls))}:")
         parts += [computes(cls), "\n".join(parameter_rows(cls))]
         path = Path(inspect.getfile(cls)).resolve().relative_to(ROOT.resolve()).as_posix()
-        parts.append(f"[Its code](../../{path}) has the formulas line by line.")
+        parts.append(f"[Code](../../{path})")
     return "\n\n".join(filter(None, parts))
 
 
@@ -128,15 +145,18 @@ def linked(one: Answer) -> str:
 
 def papers(_: str) -> str:
     """Return the table of papers, with the counts of their published pages."""
-    lines = ["| paper | claims | in short |", "|---|---|---|"]
-    for name, provided in catalogue().papers.items():
+    lines = ["| paper | claims that hold | others | in short |", "|---|---|---|---|"]
+    for name, provided in with_papers().papers.items():
         page = ROOT / "reports" / name / "README.md"
-        (counted,) = re.findall(r"^Of (.+)\.$", page.read_text(encoding="utf-8"), re.MULTILINE)
-        paper = provided.item
-        lines.append(
-            f"| [{name}](../../reports/{name}/README.md): {paper.reference} | Of {counted}. "
-            f"| {paper.summary} |"
-        )
+        (counts,) = COUNTS.findall(page.read_text(encoding="utf-8"))
+        total, *parts = re.split(r" claims?, |, | and ", counts)
+        holding = [part.split()[0] for part in parts if re.fullmatch(r"\d+ holds?", part)]
+        others = [part for part in parts if not re.fullmatch(r"\d+ holds?", part)]
+        cells = [
+            f"[{name}](../../reports/{name}/README.md): {provided.item.reference}",
+            f"{holding[0] if holding else 0} of {total}", ", ".join(others), provided.item.summary,
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -35,7 +35,8 @@ from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.registry import preflight
 from orthobench.registry.entries import class_in, specification
 from orthobench.registry.plugins import Registry, catalogue, solver_for
-from orthobench.registry.suite_file import LARGEST_SEED, from_table, requested_suite
+from orthobench.registry.suite_file import from_table, requested_suite
+from orthobench.registry.suite_values import LARGEST_SEED
 from orthobench.report.notebook_view import Outcome, Results
 from orthobench.report.terminal.progress import Progress
 from orthobench.results.explain import RUNS, explain
@@ -77,7 +78,7 @@ def solve(
     ----------
     solver : str, Solver or callable
         ``"NAME key=value ..."`` with a name from the `catalogue` or ``FILE.py:CLASS``, a solver, or
-        a black box: ``run(problem, steps, rng)``, also as ``FILE.py:run``.
+        a black box ``run(problem, steps, rng)``.
     problem : str, Problem or Instance
         Such a specification, a problem, or an instance: of your own data such as
         ``ob.stochastic_pca(X, k=8)``, or of a problem, by `instance`.
@@ -90,7 +91,7 @@ def solve(
     threads : int
         BLAS threads.
     curve : bool
-        Record checkpoints between the start and the end too; implied by `until` and `on_point`.
+        Record checkpoints between start and end; implied by `until` and `on_point`.
     on_point : callable, optional
         ``on_point(run, point)`` is called with each checkpoint after the run.
     **parameters
@@ -100,18 +101,17 @@ def solve(
     -------
     Outcome
         ``.result``, in the words of the family; ``.solution`` (n, k), ``.trace``, ``.work``,
-        ``.stop``, ``.exhibits``; ``.plot(ax)`` draws its curve. Metrics and the result are computed
-        when they are read.
+        ``.stop``, ``.exhibits``; ``.plot(ax)``. Metrics and result are computed when they are read.
 
     Raises
     ------
     UsageError
-        If a name is unknown, a parameter is wrong, or the solver cannot take the problem.
+        On an unknown name, a wrong parameter, or a solver that cannot take the problem.
     DataError
-        If the data are unfit.
+        On unfit data.
     SolverError
-        If the run failed; its ``outcome`` has the checkpoints so far. An error of the judge is
-        raised when metrics are read.
+        If the run failed; its ``outcome`` has the checkpoints so far. Reading metrics raises errors
+        of the judge.
     """
     recipe = _problem(problem) if isinstance(problem, str) else problem
     preflight.check_settings(budget, seed, until, threads, recipe)
@@ -130,12 +130,12 @@ def solve(
         chosen.place.limit(threads)
         streams = Streams.of(made.streams, chosen.name, seed)
         curve = curve or on_point is not None
-        recording, stop, _ = harness.recorded(made, chosen, limits, streams, until, curve=curve)
+        recording = harness.recorded(made, chosen, limits, streams, until, curve=curve)
         ran: LateJudgement | JudgedOutcome
-        if until or needs_judge(recording, stop):
-            ran = judged(made, recording, stop, until)
+        if until or needs_judge(recording):
+            ran = judged(made, recording, until)
         else:
-            ran = LateJudgement(made, recording, stop, int(threads))
+            ran = LateJudgement(made, recording, int(threads))
     outcome = Outcome(ran, partial(result_of, made, ran.final, int(threads)))
     if isinstance(outcome.error, OrthobenchError):
         raise outcome.error
@@ -149,6 +149,8 @@ def solve(
 def instance(problem: str | AnyProblem, seed: int = 0) -> AnyInstance:
     """Return the instance of a problem, whose data are read or drawn once for all runs on it.
 
+    With the same seed, `solve` gives the same bits on it as on the problem.
+
     Parameters
     ----------
     problem : str or Problem
@@ -156,17 +158,10 @@ def instance(problem: str | AnyProblem, seed: int = 0) -> AnyInstance:
     seed : int
         The seed of the data, if they are drawn.
 
-    Returns
-    -------
-    Instance
-        With the same seed, `solve` gives the same bits on it as on the problem.
-
     Raises
     ------
-    UsageError
-        If there is no such problem, or a parameter is wrong.
-    DataError
-        If the data are missing or unfit.
+    UsageError, DataError
+        On an unknown problem, a wrong parameter, or unfit data.
 
     Examples
     --------
@@ -203,13 +198,12 @@ def run(
 ) -> Results:
     """Run the cells of a suite that are not in its store yet, and return its results.
 
-    Classes and objects are identified by their code, instances by their data: unchanged cells do
-    not run again. Worker processes get them with all that they refer to.
+    Classes and objects are identified by their code, instances by their data.
 
     Parameters
     ----------
     suite : str, Path, mapping or Suite, optional
-        The name of a suite in the `catalogue`, a TOML file, its tables, or a suite.
+        A name in the `catalogue`, a TOML file, its tables, or a suite.
     store : Path, optional
         The SQLite file; by default ``orthobench-results/SUITE/results.sqlite``.
     problems : sequence, optional
@@ -223,12 +217,12 @@ def run(
     budget : Budget, optional
         In place of the suite's; of problems by default 10,000 samples.
     only : str, optional
-        A pattern such as ``"digits* oja*"``: run only the cells whose ``PROBLEM SOLVER`` matches.
+        A pattern of ``PROBLEM SOLVER``, such as ``"digits* oja*"``.
     retry : bool
         Run cells again that failed before.
     decide : int, optional
-        Maximum number of seeds of an undecided solver, and of those that it is tested against;
-        doubled at each look, as 12, 24 and 48. By default 48 for a suite of 12 seeds, else 0.
+        Maximum number of seeds of an undecided solver and its rivals, reached by doubling. By
+        default 48 for a suite of 12 seeds, else 0.
     quiet : bool
         No progress display on standard error.
     executor : str
@@ -241,7 +235,7 @@ def run(
     scheduler : str, optional
         Address of the scheduler of ``"dask"``.
     observer : Observer, optional
-        Receives cells as they begin and end, and results of each problem; by default a display.
+        Watches cells and results; by default a display.
     on_point : callable, optional
         ``on_point(run, point)`` is called with each checkpoint of each stored cell.
     command : str
@@ -255,7 +249,7 @@ def run(
     Raises
     ------
     UsageError, DataError
-        If the suite or its data cannot be run; nothing has been run or written then.
+        If the suite cannot be run; nothing has been run or written then.
     StoreError
         If the store cannot be used.
     """
@@ -264,20 +258,16 @@ def run(
     path = Path(store or default_store(known))
     planned = known.cells()
     asked = matching(planned, only)
-    limits = limits or Limits()
-    runner = Executor(executor, workers, known.threads, limits, scheduler)
+    runner = Executor(executor, workers, known.threads, limits or Limits(), scheduler)
     preflight.check_cells(asked)
     results = partial(Results, known.name, path, score=known.score, tolerance=known.tolerance)
     with ExitStack() as stack:
         opened = stack.enter_context(Store(path, write=True)) if exists(path) else None
-        again = repeated(known, opened, asked, limits.timeout, retry) if opened else {}
+        again = repeated(known, opened, asked, runner.limits.timeout, retry) if opened else {}
         done = opened.known(p.key for p in planned) - again.keys() if opened else set()
         observer = stack.enter_context(observer or Progress(quiet))
         if opened and not (again or decide) and (found := complete(opened, known, planned)):
-            observer.expect(0, len(found))
-            for of_problem in grouped(found, lambda r: r.problem.label).values():
-                observer.table(results(of_problem))
-            return results(found)
+            return _shown(observer, found, results)
         preflight.check_problems(asked, done)
         # nothing is written before all checks pass
         written = opened or stack.enter_context(Store(path, write=True))
@@ -294,17 +284,22 @@ def run(
         return results(written.records(known.name))
 
 
+def _shown(
+    observer: Observer, runs: Sequence[Run], results: Callable[[Sequence[Run]], Results]
+) -> Results:
+    """Show the tables of stored runs; return their results."""
+    observer.expect(0, len(runs))
+    for of_problem in grouped(runs, lambda run: run.problem.label).values():
+        observer.table(results(of_problem))
+    return results(runs)
+
+
 def explained(
     suite: Suite, store: Path, *, only: str | None = None, retry: bool = False
 ) -> list[dict[str, str]]:
-    """Return for each cell of a suite whether it would run, and why; run and write nothing.
+    """Return ``cell``, ``action`` and ``reason`` of each cell of a suite; run and write nothing.
 
-    Each entry has ``cell``, ``action`` and ``reason``.
-
-    Raises
-    ------
-    UsageError, DataError
-        As of `run`.
+    Raises as `run`.
     """
     planned, waiting = matching(suite.cells(), only), []
     preflight.check_cells(planned)
@@ -326,7 +321,7 @@ def explained(
 
 
 def _explain_rest(suite: Suite, trial: Cell) -> list[dict[str, str]]:
-    """Return the entries of the trial that is still to be chosen, on the seeds that follow."""
+    """Return the entries of the trial that is to be chosen, on the seeds that follow."""
     reason = "with the trial that is chosen when all have run"
     return [
         {"cell": replace(p, tuned={}).label, "action": RUNS, "reason": reason}

@@ -2,16 +2,15 @@
 
     python tests/mutation.py [--sample 150] [--seed 0] [--out FILE] [MODULE...]
 
-Draws a random sample of the changes that Cosmic Ray can make in all rooms, and has each tested in a
-copy of the project: by the tests of the module, or of those that import it if it has none, then
-by the others of its room for a while, up to the first that fails. Prints as a diff what survives,
-which needs a test or is equivalent, and the scores. Needs the extra: mutation.
+Draws a random sample of the changes that Cosmic Ray can make in all rooms. Tests each in a copy of
+the project, up to the first failure: by the tests of the module, or of its importers if it has
+none, then for a while by the others of its room. Prints the scores, and the survivors as diffs.
+Each of these needs a test, or is equivalent. Needs the extra: mutation.
 
-Left out of the sample are most of the arithmetic operators that another one may become, which
-would crowd out the rest (`ONE_EACH`), and equivalent changes: comparisons
-that are the same for names (`EQUAL`), numbers next to a `LARGE` one, as bounds of 5,000 and 5,001
-files, caches that keep less or nothing (`KEPT`), and changes that leave the same syntax tree, as
-1e150 + 1 is.
+The sample leaves out most replacements of an arithmetic operator, which would crowd out the rest
+(`ONE_EACH`). It leaves out equivalent changes: comparisons that are the same for names (`EQUAL`);
+numbers next to a `LARGE` one, such as bounds of 5,000 and 5,001 files; caches that keep less or
+nothing (`KEPT`). Changes that leave the same syntax tree are left out as well, such as 1e150 + 1.
 """
 
 from __future__ import annotations
@@ -63,7 +62,6 @@ ROOMS = {
     "orthobench/racing": ("tests/racing",),
     "orthobench/registry": ("tests/registry", "tests/cli/test_plugins.py"),
     "orthobench/report": ("tests/report", "tests/cli/test_reporting.py"),
-    "orthobench/reproduce": ("tests/reproduce", "tests/plugins/papers"),
     "orthobench/results": ("tests/results", "tests/verify"),
     "orthobench/stats": ("tests/stats",),
     "orthobench/testing": ("tests/testing",),
@@ -75,8 +73,8 @@ ROOMS = {
             "tests/plugins/test_conformance.py",
         )
         for name in (
-            "cca", "givens", "gpower", "kit", "orthogonal_tensor", "papers", "pca", "polar",
-            "sparse_pca", "stiefel", "stochastic_pca", "tensor_power", "tucker",
+            "bridges", "cca", "givens", "gpower", "kit", "orthogonal_tensor", "papers", "pca",
+            "polar", "sparse_pca", "stiefel", "stochastic_pca", "tensor_power", "tucker",
         )
     },
 }  # fmt: skip
@@ -122,7 +120,7 @@ ENOUGH = 40
 """CPU seconds of the nearest tests, and of the others, after which none is begun."""
 
 DIGESTED = '(*shared, *sorted(here.rglob("*.py")))'
-"""Files whose digest `orthobench/tools/compiled.py` takes: if it changes, kernels compile again."""
+"""Files whose digest `orthobench_kit.compiled` takes: if it changes, kernels compile again."""
 
 OF_A_MUTANT = 'map(Path, __import__("os").environ.get("KERNELS", "").split())'
 """The input of the digest here: a mutant of kernels, or nothing."""
@@ -174,7 +172,7 @@ def copy_project(folder):
 
 def keep_kernels():
     """Let kernels be compiled again where a module of kernels is changed, and nowhere else."""
-    path = Path("orthobench/tools/compiled.py")
+    path = Path("plugins/orthobench_kit/compiled.py")
     begin, found, end = path.read_text().partition(DIGESTED)
     assert found
     path.write_text(f"{begin}{OF_A_MUTANT}{end}")

@@ -19,6 +19,7 @@ from orthobench.tools.places import place_of
 PAGES = Path(__file__).parents[1] / "methods"
 COST = re.compile(r"^## Cost\n(.*?)^## ", re.DOTALL | re.MULTILINE)
 MEMORY = re.compile(r"^Memory: (.+?)\.$", re.DOTALL | re.MULTILINE)
+YEAR = re.compile(r".*?\b(?:18|19|20)\d\d\b")  # the names and the year of a reference
 DOT = re.compile(r"(?<=\w)\.(?=[A-Za-z])")  # of a dotted name, after which a line may break
 PLACES = {
     "numpy": "NumPy",
@@ -29,6 +30,9 @@ PLACES = {
     "dask:1": "Dask",
 }
 """Places at which solvers may compute, with the words for them."""
+
+WITHIN = {"orthogonal group": "Stiefel manifold"}
+"""Families of which another one's solvers take every problem too."""
 
 MARKUP = re.compile(r"[\\|*_<\[\]]")
 
@@ -65,12 +69,12 @@ def references(cls: type[Any]) -> str:
 
 
 def computes(cls: type[Any]) -> str:
-    """Return where a solver computes, a sentence; empty if only NumPy will do."""
+    """Return the places of a solver, a sentence; empty if only NumPy will do."""
     able = [words for name, words in PLACES.items() if cls.computes_on(place_of(name))]
     if len(able) < 2 or hasattr(cls, "library"):  # a peer of one library
         return ""
     waits = "" if getattr(cls, "readings", 0) == 0 else " On a device steps wait for values."
-    return f"Where it computes ([`on`](../guide/devices.md)): {', '.join(able)}.{waits}"
+    return f"Computes with {', '.join(able)} ([`on`](../guide/devices.md)).{waits}"
 
 
 def memory(name: str) -> str:
@@ -79,7 +83,7 @@ def memory(name: str) -> str:
     Raises
     ------
     ValueError
-        Where the section on its cost has no such line.
+        If the section on its cost has no such line.
     """
     cost = COST.search((PAGES / f"{name}.md").read_text(encoding="utf-8"))
     found = MEMORY.search(cost[1]) if cost else None
@@ -119,30 +123,58 @@ def solvers_of(family: str) -> dict[str, type[Any]]:
     return dict(sorted(found, key=lambda pair: bool(pair[1].packages)))
 
 
+def summary(name: str, cls: type[Any]) -> str:
+    """Return a phrase about a solver: its page's first sentence, or its docstring's.
+
+    A page of solvers for several families describes the first of them.
+    """
+    if len(namesakes(name)) > 1:
+        return markdown((inspect.getdoc(cls) or "").partition("\n")[0].rstrip("."))
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    return " ".join(text.split("\n\n")[1].split()).rstrip(".")
+
+
 def solver_rows(family: str) -> Iterator[str]:
     """Yield the lines of the table of a family's solvers, in Markdown."""
     yield "| solver | method | memory | source |"
     yield "|---|---|---|---|"
+    listed_elsewhere = solvers_of(WITHIN[family]) if family in WITHIN else {}
     for name, cls in solvers_of(family).items():
-        summary = (inspect.getdoc(cls) or "").partition("\n")[0]
-        method = markdown(summary.rstrip("."))
-        source = DOT.sub(".\u200b", markdown(cls.source))
-        yield f"| [{name}]({name}.md) | {method} | {memory(name)} | {source} |"
+        if name not in listed_elsewhere:
+            until = YEAR.match(cls.source)
+            source = until[0] if until else cls.source.rpartition(": ")[2]
+            source = DOT.sub(".\u200b", markdown(source))
+            yield f"| [{name}]({name}.md) | {summary(name, cls)} | {memory(name)} | {source} |"
 
 
 def oracle_rows() -> Iterator[str]:
-    """Yield the lines of the table of the oracles that problems offer, in Markdown."""
-    yield "| family | `needs` | methods and attributes | a black box sees |"
+    """Yield the lines of the table of the oracles that problems offer, in Markdown.
+
+    Oracles of a family that show a black box the same have one row.
+    """
+    yield "| family | `needs` | all of these have | a black box sees |"
     yield "|---|---|---|---|"
-    found = {p.offers: p.family for p in built_in("problems").values()}
-    for cls, family in sorted(found.items(), key=lambda one: (one[1], one[0].__name__)):
-        path = f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
-        if path.startswith("orthobench."):
-            path = f"orthobench.contract.{cls.__name__}"
-        own = {n for base in cls.__mro__[:-3] for n in vars(base) if n[0] != "_"}
-        offers = ", ".join(f"`{name}`" for name in sorted(own - {*vars(Oracle), "shows"}))
+    rows: dict[tuple[str, str], list[type[Oracle]]] = {}
+    offered = {p.offers: p.family for p in built_in("problems").values()}
+    for cls, family in sorted(offered.items(), key=lambda one: (one[1], one[0].__name__)):
         shown = "; ".join(f"`{name}`: {markdown(text)}" for name, text in cls.shows.items())
-        yield f"| {family} | `{path}` | {offers} | {shown or '`X`: the samples so far'} |"
+        rows.setdefault((family, shown or "`X`: the samples so far"), []).append(cls)
+    for (family, shown), classes in rows.items():
+        names = ", ".join(f"`{_importable(cls)}`" for cls in classes)
+        common = set.intersection(*map(_offers, classes))
+        offers = ", ".join(f"`{name}`" for name in sorted(common))
+        yield f"| {family} | {names} | {offers} | {shown} |"
+
+
+def _importable(cls: type[Oracle]) -> str:
+    package = cls.__module__.partition(".")[0]
+    return f"{'orthobench.contract' if package == 'orthobench' else package}.{cls.__name__}"
+
+
+def _offers(cls: type[Oracle]) -> set[str]:
+    """Return the public names of an oracle beyond those that each oracle has."""
+    own = {name for base in cls.__mro__[:-3] for name in vars(base) if name[0] != "_"}
+    return own - {*vars(Oracle), "shows"}
 
 
 def default(parameter: Parameter) -> str:
@@ -153,10 +185,12 @@ def default(parameter: Parameter) -> str:
 
 
 def parameter_rows(cls: type[Any]) -> Iterator[str]:
-    """Yield the lines of the table of a solver's parameters, in Markdown."""
-    yield "| parameter | type | default | |"
-    yield "|---|---|---|---|"
-    for p in parameters_of(cls):
+    """Yield the lines of the table of a solver's parameters, without `on` if `computes` has it."""
+    own = [p for p in parameters_of(cls) if p.name != "on" or not computes(cls)]
+    if own:
+        yield "| parameter | type | default | |"
+        yield "|---|---|---|---|"
+    for p in own:
         kind = f"{p.type_name} {p.bounds}".strip().replace("|", "or")
         help_ = f"{p.help} ({p.unit})" if p.unit else p.help
         yield f"| `{p.name}` | {kind} | {default(p)} | {help_.replace('|', chr(92) + '|')} |"

@@ -1,6 +1,6 @@
 """Wall time and efficiency of a pass over blocks on many workers, from a few measured times.
 
-The same tree and the same tasks as those of a run on Dask (`orthobench.harness.reducing`): each
+The same tree and the same tasks as those of a run on Dask (`orthobench_clusters`): each
 worker summarizes neighbouring blocks and merges what it can; then summaries move, two by two, until
 one is left. The tree is known beforehand, so that ten thousand workers take milliseconds.
 """
@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_clusters.passes import run_length
 
-from orthobench.harness.reducing.on_dask import run_length
 from orthobench.tools.arrays import Array
 
 Integers = NDArray[np.int64]

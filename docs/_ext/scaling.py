@@ -27,7 +27,7 @@ from reduction_times import Costs, MeasuredPass, PassTime, fitted, simulated
 from orthobench.contract import BlockOracle, SampleOracle, random_point
 from orthobench.harness.execution import Execution
 from orthobench.harness.identity import Streams
-from orthobench.harness.reducing.reduction import WORKER_SECONDS
+from orthobench.harness.placement import WORKER_SECONDS
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
 from orthobench.tools.environment import limited

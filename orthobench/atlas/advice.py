@@ -1,9 +1,8 @@
 """Advice: the method to use on data that an atlas has not seen, with the expected regret.
 
-A model predicts the loss of each solver (`orthobench.atlas.losses`) at the features of the data. It
-is one of three: the mean over the problems of the family; a mean in which nearer problems have more
-weight (exp(-2 x) at a distance x between the logarithms of features); a ridge regression. The one
-with the least regret on left-out data of the atlas is used, or the plain mean if no other gains.
+One of three models predicts the loss of each solver (`orthobench.atlas.losses`) at the features of
+the data: the mean over the problems of the family; a mean in which nearer problems have more
+weight; a ridge regression. The one with the least regret on left-out data of the atlas is used.
 
 If the rows of the data are ordered, only problems solved to `STRICT` count: solvers that see
 samples one after another do not end there.
@@ -19,15 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.answers import CUT, compare, find, folded, opened, unmapped
+from orthobench.atlas.answers import CUT, compare, expected_order, find, folded, opened, unmapped
 from orthobench.atlas.features import Features, features_of
-from orthobench.atlas.losses import (
-    Losses,
-    features_in,
-    losses,
-    mean_loss,
-    position_of,
-)
+from orthobench.atlas.losses import Losses, features_in, losses, mean_loss, position_of
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver
@@ -35,7 +28,7 @@ from orthobench.decide.answer import Answer, answer, common
 from orthobench.decide.code import code_of
 from orthobench.decide.rule import STRICT, TOLERANCE
 from orthobench.decide.wording import factor_text
-from orthobench.errors import UsageError
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
@@ -44,8 +37,14 @@ from orthobench.stats.calls import Stop
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.formatting import clean, plural
 
+MOST_READ = 2**26
+"""Maximum number of entries of a file or stream that are read before a race."""
+
 BEYOND = 2.0
 """Factor between a size and all measured sizes from which on it is extrapolated."""
+
+REGRET, TAIL = 1.25, 2.0
+"""Maximum mean of the regret, and maximum 95 % quantile, of advice that needs no race."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +56,15 @@ class Advice:
     use : str
         The name of a solver in the catalogue.
     parameters : mapping
-        The parameters that were equal in all measurements.
+        Those that were equal in all measurements.
     expected_regret : float
         Its expected cost over that of the cheapest: the geometric mean over problems of the atlas,
         each advised without those of the same data.
     extrapolation : float
         The factor between the data and all measured sizes; 1 if they are within.
     runner_up : str, optional
-    sentence : str
-    check : str
-        The command of a race on the data.
+    sentence, check : str
+        The advice, and the command of a race on the data.
     features : Features
     near : tuple of str
         The three nearest problems.
@@ -75,7 +73,9 @@ class Advice:
     code : str
         The lines that compute the result with `orthobench.solve`.
     stop : Stop
-        The stop of the call: its own, or a number of samples of data that never end.
+        Its own end, or a number of samples of data that never end.
+    doubt : str
+        Why a race is the better answer; empty if advice is enough.
     """
 
     use: str
@@ -90,6 +90,7 @@ class Advice:
     solver: str
     code: str
     stop: Stop
+    doubt: str = ""
 
 
 def advise(
@@ -105,8 +106,7 @@ def advise(
     ----------
     problem : str, Problem or Instance
         As ``"npy-stochastic-pca path=X.npy k=8"``, or your data such as
-        ``ob.stochastic_pca(X, k=8)``.
-        It is built once, and its data are measured: size, spectrum, noise, share of zeros.
+        ``ob.stochastic_pca(X, k=8)``. It is built once, and its features are measured.
     cost : str
         The cost to minimise: ``"seconds"``, ``"samples"`` or ``"flops"``.
     tolerance : float
@@ -121,7 +121,7 @@ def advise(
     UsageError
         If the atlas has no problem of the family, or no solver that can take the data.
     DataError
-        If the data cannot be read.
+        If the data cannot be read, or are not finite.
     """
     atlas = atlas or opened(None)
     recipe, instance, text = _built(problem)
@@ -160,7 +160,34 @@ def advise(
         solver=label,
         code=code_of(problem, chosen, stop),
         stop=stop,
+        doubt=_doubt(found, rows, features),
     )
+
+
+def likely(problem: AnyProblem, instance: AnyInstance) -> list[tuple[str, dict[str, Any]]]:
+    """Return the order in which to try solvers on data, the fastest first: names and parameters.
+
+    The installed atlas answers, or `expected_order` if it does not know such data.
+
+    Raises
+    ------
+    DataError
+        If the data are unfit.
+    """
+    features = features_of(instance, MOST_READ)
+    try:
+        atlas = opened(None, family=problem.family)
+        rows = _rows_of_kind(atlas, problem, instance, problem.family)
+    except OrthobenchError:
+        return expected_order(problem)
+    found = losses(rows, tolerance=STRICT if features.ordered else TOLERANCE)
+    if not found.solvers:
+        return expected_order(problem)
+    parameters = {row.solver: settings(row.solver_parameters) for row in rows}
+    return [
+        (found.solver_names[i], parameters[found.solvers[i]])
+        for i in np.argsort(found.expected(position_of(features), found.model))
+    ]
 
 
 def on_problem(
@@ -173,9 +200,7 @@ def on_problem(
     return answer(compare(rows, cost, tolerance))
 
 
-def _built(
-    problem: str | AnyProblem | AnyInstance,
-) -> tuple[AnyProblem | None, AnyInstance, str]:
+def _built(problem: str | AnyProblem | AnyInstance) -> tuple[AnyProblem | None, AnyInstance, str]:
     """Return the problem if it is one, its instance, and its name on a command line."""
     if isinstance(problem, str):
         from orthobench.registry.entries import specification
@@ -231,7 +256,6 @@ def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) ->
 def _sentence(
     found: Losses, order: Sequence[int], rows: Sequence[AtlasRow], features: Features, cost: str
 ) -> str:  # fmt: skip
-    """Return the advice as a sentence."""
     regret = math.exp(mean_loss(found.held_out[found.model]))
     text = f"Use {clean(found.solvers[order[0]])}: expect {factor_text(regret)} times the least "
     text += f"{ALL_COSTS[cost].title}, judged on {plural(len(found.problems), 'problem')} of the "
@@ -247,6 +271,18 @@ def _sentence(
             "check with a race"
         )
     return f"{text}."
+
+
+def _doubt(found: Losses, rows: Sequence[AtlasRow], features: Features) -> str:
+    """Return why a race is the better answer; empty if advice is enough."""
+    lost = found.held_out[found.model]
+    if _extrapolation(features, rows)[0] > 1:
+        return "the data are far from all that was measured"
+    if features.ordered:
+        return "the order of the rows may matter"
+    if mean_loss(lost) <= math.log(REGRET) and np.quantile(lost, 0.95) <= math.log(TAIL):
+        return ""
+    return "on similar problems of the atlas such advice is often wrong"
 
 
 def _extrapolation(features: Features, rows: Sequence[AtlasRow]) -> tuple[float, str]:

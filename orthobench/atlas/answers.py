@@ -15,13 +15,7 @@ import numpy as np
 from orthobench.atlas.table import Atlas, AtlasRow, read, settings
 from orthobench.contract.problem import AnyProblem
 from orthobench.decide.answer import MISS, Answer, answer, plain_answer, standings
-from orthobench.decide.rule import (
-    STRICT,
-    TOLERANCE,
-    Comparison,
-    Verdict,
-    decide,
-)
+from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Verdict, decide
 from orthobench.decide.wording import factor_text
 from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.harness.identity import digest
@@ -56,8 +50,8 @@ NUMBERS = (
 """The meaning of the numbers of the table."""
 
 
-def opened(path: Path | None, rows: bool = True) -> Atlas:
-    """Return the atlas in a file, by default the one in the package; raises also as `read`.
+def opened(path: Path | None, rows: bool = True, family: str = "") -> Atlas:
+    """Return the atlas in a file, by default the one in the package; see `read`, whose errors too.
 
     Raises
     ------
@@ -69,7 +63,7 @@ def opened(path: Path | None, rows: bool = True) -> Atlas:
             "no atlas came with this installation; name one with --atlas FILE, which "
             "`orthobench atlas STORE --out DIR` makes"
         )
-    return read(path or SHIPPED, rows)
+    return read(path or SHIPPED, rows, family)
 
 
 def compare(
@@ -77,7 +71,7 @@ def compare(
 ) -> list[Comparison]:
     """Compare the solvers of each problem, as `orthobench.decide.comparisons.compare` does.
 
-    Problems of one name and size are variants of one data set. Seconds are compared on the machine
+    Problems of one name and size are variants of one data set. Seconds are those of the machine
     that has the largest number of rows.
 
     Raises
@@ -106,23 +100,14 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
     best, decided = decide(
         {s: [_end(own.get(i)) for i in seeds] for s, own in runs.items()},
         [gap[seed].start for seed in seeds],
-        {
-            s: [getattr(own[i], cost) if i in own else math.nan for i in seeds]
-            for s, own in runs.items()
-        },
+        {s: [getattr(own.get(i), cost, math.nan) for i in seeds] for s, own in runs.items()},
         lowest=[gap[seed].lowest for seed in seeds],
         tolerance=tolerance,
         certified=_is_primary(first),
     )
-    one = {solver: next(iter(own.values())) for solver, own in runs.items()}
-    decisions = (
-        replace(
-            d,
-            name=one[d.solver].solver_name,
-            parameters=settings(one[d.solver].solver_parameters),
-        )
-        for d in decided
-    )
+    one = {row.solver: (row.solver_name, settings(row.solver_parameters)) for row in rows}
+    found = [(d, *one[d.solver]) for d in decided]
+    decisions = [replace(d, name=name, parameters=values) for d, name, values in found]
     return Comparison(
         first.problem, f"{first.name} {first.rows} x {first.d}", first.family, first.metric,
         best, tuple(decisions), tolerance, cost, len(seeds), first.name, settings(first.parameters),
@@ -143,8 +128,7 @@ def _end(row: AtlasRow | None) -> float:
 def factors(comparison: Comparison) -> dict[str, float]:
     """Return the cost of solvers over that of the named call, between 1 and `MISS`.
 
-    An untested solver counts if all of its runs got to the tolerance, since these factors make an
-    order or a prediction, not a verdict.
+    An untested solver counts if all of its runs got to the tolerance: a prediction is no verdict.
     """
     able = {
         d.solver: d.cost
@@ -221,8 +205,7 @@ def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
 def with_records(atlas: Atlas) -> Atlas:
     """Return an atlas with a sentence about each solver, and the order in which to try them.
 
-    If a solver has several labels in a family, the best one counts. `expected_order` reads the
-    order.
+    If a solver has several labels in a family, the best one counts.
     """
     clauses: dict[str, list[str]] = {}
     order: dict[str, list[tuple[str, dict[str, Any]]]] = {}
@@ -319,10 +302,7 @@ def folded(text: str) -> str:
 
 
 def short(one: Answer) -> str:
-    """Return the named solver, the number of problems on which it is as good, and its factor.
-
-    A dash if no solver is named.
-    """
+    """Return the named solver, the number of problems on which it is as good, and its factor."""
     if one.use is None:
         return NOBODY
     open_ = (Verdict.UNTESTED, Verdict.ABSENT)

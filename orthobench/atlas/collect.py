@@ -20,7 +20,7 @@ from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.cost_curve import CostCurve, cost_curve
+from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of
 from orthobench.stats.costs import COSTS as READ
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
@@ -28,17 +28,16 @@ from orthobench.tools.files import refuse_files
 
 
 def collect(stores: Sequence[Path]) -> Atlas:
-    """Return the atlas of all suites in some stores.
+    """Return the atlas of all suites in some stores, each of which may have a part of a suite.
 
-    The results of a suite may come from several stores. Only runs with chosen parameters have a
-    row. Runs that measured memory have none.
+    Only runs with chosen parameters have a row, and none that measured memory.
 
     Raises
     ------
     StoreError
         If a store cannot be read.
     UsageError
-        If a store has runs of another harness, or all runs measured memory.
+        If a store has runs of another harness, or all runs measured memory, or budgets differ.
     """
     suites = by_suite(stores)
     timed = [own for own in suites.values() if not any(run.measure for run in own[0].records)]
@@ -66,7 +65,6 @@ def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:
 
 
 def _about(parts: Sequence[Results]) -> dict[str, Any]:
-    """Return the date, the machines and the versions of the results."""
     sessions = [part.session() for part in parts]
     versions: dict[str, set[str]] = {}
     for part in parts:
@@ -85,7 +83,14 @@ def _machine(part: Results) -> str:
 
 
 def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
-    """Yield the rows of one suite, each cell once: a run with checkpoints if a store has one."""
+    """Yield the rows of one suite, each cell once: a run with checkpoints if a store has one.
+
+    Raises
+    ------
+    UsageError
+        If two stores ran a problem with different budgets.
+    """
+    _check_budgets(parts)
     rows: dict[tuple[str, str, int], AtlasRow] = {}
     curves: dict[tuple[str, int], list[CostCurve]] = {}
     for part in parts:
@@ -97,10 +102,23 @@ def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
             if (curve := cost_curve(run, entry.level)) is not None:
                 curves.setdefault((entry.problem, run.seed), []).append(curve)
     for row in rows.values():
-        same = curves.get((row.problem, row.seed), [])
-        start = max((curve.start for curve in same), default=math.nan)
-        lowest = min((curve.lowest for curve in same), default=math.nan)
+        start, lowest = gap_of(curves.get((row.problem, row.seed), ()))
         yield replace(row, start=start, lowest=lowest)
+
+
+def _check_budgets(parts: Sequence[Results]) -> None:
+    first: dict[str, tuple[Results, str]] = {}
+    for part in parts:
+        for problem, runs in grouped(part.records, lambda run: run.problem.label).items():
+            budget, *others = {canonical(run.budget) for run in runs}
+            if others:
+                continue  # a race gives each run its own
+            other, known = first.setdefault(problem, (part, budget))
+            if budget != known:
+                raise UsageError(
+                    f"the runs of {part.suite} on {problem} have other budgets in {other.path} "
+                    f"({known}) than in {part.path} ({budget}): leave one out"
+                )
 
 
 def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
@@ -122,8 +140,8 @@ def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
 def described(atlas: Atlas) -> Atlas:
     """Return an atlas with the features of its problems.
 
-    Each problem is built once, with seed 0, off the clock. A problem that is not installed, has no
-    data here or names a file stays without features: a store may be a stranger's.
+    Each problem is built once, with seed 0, off the clock. One that is not installed, has no data
+    here or names a file stays without features: a store may be a stranger's.
     """
     groups = grouped(atlas.rows, lambda row: (row.name, row.parameters))
     found = {problem: _features(*problem) for problem in groups}
@@ -132,7 +150,6 @@ def described(atlas: Atlas) -> Atlas:
 
 
 def _features(name: str, parameters: str) -> dict[str, Any]:
-    """Return the features of a problem as attributes of its rows."""
     try:
         refuse_files(settings(parameters))
         problem = catalogue().problem(name, settings(parameters))

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.problem import AnyInstance
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, check_rows
+from orthobench.tools.environment import limited
 
 MOST_ROWS = 4096
 """Maximum number of rows that are read."""
@@ -50,8 +52,8 @@ class Features:
         The mean factor between the leading k + 1 eigenvalues of the second moment:
         ``(l_1 / l_(k+1)) ** (1 / k)``.
     noise : float
-        The share of the second moment's trace outside of its leading k eigenvalues. For a tensor of
-        which all columns are sought, `not_commuting`.
+        The share of the second moment's trace outside of its leading k eigenvalues, or
+        `not_commuting` for such a tensor.
     sparsity : float
         The share of entries that are zero or missing.
     ordered : bool
@@ -67,17 +69,29 @@ class Features:
     ordered: bool = False
 
 
-def features_of(instance: AnyInstance) -> Features:
+def features_of(instance: AnyInstance, most: float = math.inf) -> Features:
     """Return the features of an instance, and rewind its oracle.
 
-    A function on the manifold has no data, so only its sizes are known.
+    A function on the manifold has no data, so only its sizes are known. A stream is read up to
+    ``most`` entries, and a file is checked up to these.
+
+    Raises
+    ------
+    DataError
+        If an entry is not finite; names its row.
     """
-    oracle = instance.oracle
+    with limited(1):  # more threads do not pay at these sizes
+        return _features_of(instance.oracle, most)
+
+
+def _features_of(oracle: Any, most: float) -> Features:
     oracle.rewind(np.random.default_rng(0))
     length = oracle.remaining()
     rows = int(length) if math.isfinite(length) and _draws(oracle) else 0
     matrix = _matrix(oracle)
-    data = _data(oracle, length) if matrix is None else _some_rows(matrix, oracle.k)
+    if math.isfinite(length):
+        length = min(length, max(MOST_ROWS, most / oracle.n))
+    data = _data(oracle, length) if matrix is None else _some_rows(matrix, oracle.k, most)
     oracle.rewind(np.random.default_rng(0))
     if data is None:
         return Features(rows, oracle.n, oracle.k)
@@ -126,8 +140,7 @@ def features(X: Array, k: int, rows: int | None = None) -> Features:
 def ordered(X: Array) -> bool:
     """Return whether the second moment of rows changes from the beginning to the end.
 
-    A permutation test: the variance of the second moments of `BLOCKS` blocks, in a random range,
-    against that of shuffled rows.
+    A permutation test on the variance of the second moments of `BLOCKS` blocks, in a random range.
     """
     m, d = X.shape
     if m < 4 * BLOCKS:
@@ -148,7 +161,7 @@ def not_commuting(T: Array) -> float:
     """Return √(d/2) |AB - BA| / |A||B| of two random contractions of a tensor to d x d matrices.
 
     Zero for orthogonally decomposable tensors (Robeva 2016, "Orthogonal decomposition of symmetric
-    tensors"), about one for independent entries. In Frobenius norms; one pass over T and 4d³ flops.
+    tensors"), about one for independent entries. Frobenius norms; one pass over T and 4d³ flops.
     """
     rng = np.random.default_rng(0)
     A, B = T, T
@@ -176,17 +189,20 @@ def leading(X: Array, count: int) -> Array:
 
 
 def _matrix(oracle: Any) -> Any:
-    """Return the data matrix of an oracle; None if it has none."""
     found = getattr(oracle, "X", None)
     is_matrix = len(getattr(found, "shape", ())) == 2 and hasattr(found, "__getitem__")
     return found if is_matrix and not _draws(oracle) else None
 
 
-def _some_rows(matrix: Any, k: int) -> Array:
-    """Return equally spaced rows of a matrix as a dense array."""
+def _some_rows(matrix: Any, k: int, most: float) -> Array:
+    """Return equally spaced rows of a matrix as a dense array; refuse a file with unfit ones."""
     rows, columns = matrix.shape
-    most = max(k + 1, min(MOST_ROWS, MOST_ENTRIES // columns))
-    some = matrix[:: math.ceil(rows / most)]
+    block = max(k + 1, min(MOST_ROWS, MOST_ENTRIES // columns))
+    if isinstance(matrix, np.memmap):  # other matrices were looked at when they were made
+        what = f"{Path(str(matrix.filename)).name}: row"
+        for first in range(0, int(min(most / columns, rows)), block):
+            check_rows(np.asarray(matrix[first : first + block], np.float64), first, what=what)
+    some = matrix[:: math.ceil(rows / block)]
     dense = some.toarray() if hasattr(some, "toarray") else some
     return np.asarray(dense, dtype=np.float64)
 
@@ -215,7 +231,7 @@ def _samples(oracle: Any, most: int, length: float) -> Array:
         return drawn
     step, found = math.ceil(length / most), list[Array]()
     taken = 0
-    while left := int(oracle.remaining()):
+    while left := int(length) - taken:
         count = min(left, max(1, oracle.window))
         oracle.prepare(count)
         samples = oracle.take(count)

@@ -1,8 +1,7 @@
 """The loss of each solver on the problems of an atlas, and models that predict it elsewhere.
 
-The loss is the logarithm of a solver's cost over that of the named call; a miss counts ten. Costs
-are those of calls to the solver's own end. An untested solver counts if all of its runs got to the
-tolerance: a prediction is no verdict.
+The loss is the logarithm of the cost of a solver's call to its own end, over that of the named
+call; a miss counts ten.
 """
 
 from __future__ import annotations
@@ -57,10 +56,8 @@ class Losses:
     features : tuple of Features
     blocks : tuple of str
         Variants of one data set have equal blocks.
-    logs : ndarray, shape (problems, solvers)
-        Logarithm of the cost over that of the cheapest call that is as good; of `MISS` for a miss.
-    costs : ndarray, shape (problems, solvers)
-        NaN for a miss.
+    logs, costs : ndarray, shape (problems, solvers)
+        Losses, and costs, which are NaN for a miss.
     """
 
     solvers: tuple[str, ...]
@@ -128,13 +125,13 @@ def nearer(positions: Array, logs: Array, shares: Array, position: Array) -> Arr
 
 def linear(positions: Array, logs: Array, shares: Array, position: Array) -> Array:
     """Return losses that are linear in the features: a ridge regression for each solver."""
-    from sklearn.linear_model import Ridge
-
     known = np.isfinite(position) & np.isfinite(positions).all(axis=0)
-    if not known.any():
-        return single_best(positions, logs, shares, position)
-    fitted = Ridge(RIDGE).fit(positions[:, known], logs, shares)
-    expected: Array = fitted.predict(position[None, known]).reshape(-1)
+    middle, mean = np.average(positions[:, known], axis=0, weights=shares), shares @ logs
+    X, mean = positions[:, known] - middle, mean / shares.sum()
+    weighted = shares[:, None] * X
+    penalized = weighted.T @ X + RIDGE * np.eye(X.shape[1])
+    slopes = np.linalg.solve(penalized, weighted.T @ (logs - mean))
+    expected: Array = mean + (position[known] - middle) @ slopes
     return np.clip(expected, 0.0, math.log(MISS))
 
 
@@ -182,10 +179,9 @@ def mean_loss(logs: Array) -> float:
 def members(found: Losses) -> Iterator[dict[str, Any]]:
     """Yield the worth of each solver among the others of a family, the best first.
 
-    ``solver`` is a name in the catalogue; the best of its settings counts on each problem. It
-    gets within the tolerance on ``reached`` problems, at ``factor`` times the least cost (a
-    geometric mean in which a miss counts `MISS`). Without it the best of the others costs
-    ``marginal`` times as much.
+    ``solver`` is a name in the catalogue; the best of its settings counts on each problem. It gets
+    within the tolerance on ``reached`` problems, at ``factor`` times the least cost (a geometric
+    mean in which a miss counts `MISS`). Without it the others cost ``marginal`` times as much.
     """
     names = np.array(found.solver_names)
     solvers = list(dict.fromkeys(found.solver_names))

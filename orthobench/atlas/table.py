@@ -41,17 +41,15 @@ class AtlasRow:
         Solvers are compared within a problem of a suite.
     problem, name, parameters : str
         The problem: its label, its name in the catalogue, and its parameters as JSON.
-    rows, d, k : int
-        Rows of data, dimension and number of columns sought; 0 if unknown.
-    decay, noise, sparsity : float
-        Features of the data; NaN if unknown.
+    rows, d, k, decay, noise, sparsity
+        Its `Features`; 0 or NaN if unknown.
     solver, solver_name, solver_parameters : str
         Its label, its name in the catalogue, and all of its parameters as JSON.
     seed : int
     metric : str
         The metric that is compared; smaller is better.
     start, value, lowest : float
-        Its value at the start and at the end of the run (infinite for a failed run), and the
+        The metric at the start and at the end of the run (infinite for a failed run), and the
         minimum over all solvers on this problem and seed. NaN if unknown.
     seconds, samples, flops : float
         The costs of the whole run.
@@ -106,8 +104,7 @@ class Atlas:
     rows : tuple of AtlasRow
     about : mapping
         Plain values: ``date``, ``machines``, ``versions``, ``suites``; in a file also ``records``,
-        a sentence about each solver, and ``order``, the order in which to try solvers on each
-        kind of problems.
+        a sentence about each solver, and ``order``, the solvers to try on each kind of problems.
     """
 
     rows: tuple[AtlasRow, ...]
@@ -168,8 +165,8 @@ def write(atlas: Atlas, path: Path) -> None:
         )  # fmt: skip
 
 
-def read(path: Path, rows: bool = True) -> Atlas:
-    """Read an atlas; without ``rows`` only its description.
+def read(path: Path, rows: bool = True, family: str = "") -> Atlas:
+    """Read an atlas; without ``rows`` only its description, with a family only its rows.
 
     Raises
     ------
@@ -183,7 +180,7 @@ def read(path: Path, rows: bool = True) -> Atlas:
         with opened(path) as file:
             parquet_file = parquet.ParquetFile(file, page_checksum_verification=True)
             about = _about(parquet_file, path)
-            found = _rows(parquet_file, path) if rows else ()
+            found = _rows(parquet_file, path, family) if rows else ()
     except DataError:
         raise
     except OSError as error:
@@ -203,7 +200,6 @@ def _schema() -> Any:
 
 
 def _about(file: Any, path: Path) -> dict[str, Any]:
-    """Return the description in a Parquet file of an atlas."""
     about = json.loads((file.schema_arrow.metadata or {}).get(b"orthobench", b"{}"))
     if not isinstance(about, dict) or about.pop("format", "") != FORMAT:
         raise DataError(
@@ -213,8 +209,10 @@ def _about(file: Any, path: Path) -> dict[str, Any]:
     return about
 
 
-def _rows(file: Any, path: Path) -> tuple[AtlasRow, ...]:
+def _rows(file: Any, path: Path, family: str) -> tuple[AtlasRow, ...]:
     """Return the rows of a file, whose columns must have our types and no missing value."""
+    from pyarrow.compute import equal
+
     footer = file.metadata
     size = sum(footer.row_group(i).total_byte_size for i in range(footer.num_row_groups))
     if footer.num_rows > MOST_ROWS or size > MOST_BYTES:
@@ -224,4 +222,6 @@ def _rows(file: Any, path: Path) -> tuple[AtlasRow, ...]:
         values = table.column(column.name)
         if values.type != column.type or values.null_count:
             raise ValueError(f"{column.name!r} is not always {KINDS[column.name]}")
+    if family:
+        table = table.filter(equal(table["family"], family))
     return tuple(AtlasRow(**row) for row in table.to_pylist())

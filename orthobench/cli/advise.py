@@ -43,7 +43,8 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
     table = answers.opened(file)
     if problem:
         own = advice.advise(problem, cost, tolerance, table)
-        lines = [own.sentence, f"Like: {', '.join(own.near)}", f"Check it: {own.check}"]
+        race = f"Race instead, since {own.doubt}:" if own.doubt else "Check it:"
+        lines = [own.sentence, f"Like: {', '.join(own.near)}", f"{race} {own.check}"]
         print_json(own) if as_json else _print(lines)
         return
     kinds, named = answers.find(table, about) if about else (list(table.kinds), "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shutil
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -70,8 +69,7 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
               help="Limit the timing; the limit is doubled once if times are undecided."
               )  # fmt: skip
 @click.option("--run-limit", type=shared.POSITIVE, metavar="SECONDS",
-              help="Limit one run.  [default: twice the budget, minimum 60]"
-              )  # fmt: skip
+              help="Limit one run.  [default: twice the budget, minimum 60]")  # fmt: skip
 @shared.PROBLEMS
 @shared.SOLVERS
 @SEEDS
@@ -79,15 +77,10 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
 @WITH
 @click.option("--name-base", metavar="NAME", help="Call BASE this in reports.")
 @click.option("--name-head", metavar="NAME", help="Call HEAD this in reports.")
-@click.option(
-    "--markdown", type=shared.FILE, help="Also write Markdown, for a comment, to this file."
-)
-@click.option("--junit", type=shared.FILE, help="Also write JUnit XML to this file.")
-@click.option(
-    "--dashboard",
-    type=shared.FILE,
-    help="Also write JSON for github-action-benchmark to this file.",
-)
+@click.option("--markdown", type=shared.FILE, help="Write Markdown, for a comment, to this file.")
+@click.option("--junit", type=shared.FILE, help="Write JUnit XML to this file.")
+@click.option("--dashboard", type=shared.FILE,
+              help="Write JSON for github-action-benchmark to this file.")  # fmt: skip
 @click.option("--all", "every", is_flag=True,
               help="Compare and list every cell, also if it does not differ.")  # fmt: skip
 @shared.QUIET
@@ -111,6 +104,8 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     orthobench compare v1.0 HEAD -s bench.py:Mine -p "digits k=4"
                                      in the repository of any library
     """  # noqa: D301 - click reads the backspace
+    from dataclasses import replace
+
     from orthobench.compare import reports, run
     from orthobench.compare.cells import SUITE
     from orthobench.compare.comparison import Comparison

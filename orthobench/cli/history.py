@@ -51,14 +51,13 @@ def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
     from orthobench.history import outputs
     from orthobench.history.commits import commits_of, shown
     from orthobench.history.curves import curves
-    from orthobench.history.follow import Followed, History
-    from orthobench.history.record import Record
+    from orthobench.history.follow import History, Record
     from orthobench.history.times import ratios
     from orthobench.report.page.history import write_history
     from orthobench.tools.files import make_folder
 
     here, options = Path.cwd(), Options(**chosen)
-    commits = [Followed(commit) for commit in commits_of(here, revisions, every)]
+    commits = commits_of(here, revisions, every)
     name = Path(options.suite or SUITE).stem
     folder = make_folder(out or Path("orthobench-results", f"{name}-history"), "the history")
     record = Record(folder / "history.sqlite")

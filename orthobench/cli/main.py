@@ -11,26 +11,24 @@ import click
 from orthobench._version import __version__
 from orthobench.cli.advise import advise
 from orthobench.cli.atlas import atlas
+from orthobench.cli.commands import Commands
 from orthobench.cli.comparing import compare
 from orthobench.cli.doctor import doctor
 from orthobench.cli.export import export
 from orthobench.cli.history import history
-from orthobench.cli.importing import import_
 from orthobench.cli.list import list_
 from orthobench.cli.map import measure_map
 from orthobench.cli.merge import merge
 from orthobench.cli.plugin import plugin
-from orthobench.cli.printing import Group
 from orthobench.cli.race import race
 from orthobench.cli.report import report
-from orthobench.cli.reproducing import reproduce
 from orthobench.cli.run import run
 from orthobench.cli.show import show
 from orthobench.cli.verify import verify
 
 
 @click.group(
-    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
 )
 @click.version_option(__version__, prog_name="orthobench")
 def main() -> None:
@@ -46,7 +44,7 @@ def main() -> None:
 
 
 for command in (
-    advise, atlas, compare, doctor, export, history, import_, list_, measure_map, merge, plugin,
-    race, report, reproduce, run, show, verify,
+    advise, atlas, compare, doctor, export, history, list_, measure_map, merge, plugin,
+    race, report, run, show, verify,
 ):  # fmt: skip
     main.add_command(command)

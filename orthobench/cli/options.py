@@ -32,8 +32,6 @@ WORKERS = click.option(
 
 
 class _Workers(click.IntRange):
-    """A number of worker processes, or ``auto``."""
-
     name = "integer|auto"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

@@ -14,6 +14,9 @@ import click
 from orthobench.cli.options import AS_JSON, FOLDER, PATH
 from orthobench.cli.printing import FAILED, print_json, say
 
+PORTS = "orthobench.ports"
+"""The entry points of functions that make plugins of benchmarks of other harnesses."""
+
 
 @click.group()
 def plugin() -> None:
@@ -27,11 +30,8 @@ def plugin() -> None:
 @click.option("--ci", type=click.Choice(("github", "gitlab")), help="Also write a gate: a small "
               "suite, and files that compare each change with its target.")  # fmt: skip
 @click.option("--author", help="Name this author.  [default: the user of git]")
-@click.option(
-    "--family",
-    default="stochastic-pca",
-    help="Write a solver of this family, or of a new one: own.",
-)
+@click.option("--family", default="stochastic-pca",
+              help="Write a solver of this family, or of a new one: own.")  # fmt: skip
 @click.option("--from-benchopt", "benchmark", type=FOLDER, help="Port the benchmark of benchopt in "
               "this folder, after which NAME is called by default.")  # fmt: skip
 def new(name: str | None, folder: Path | None, ci: str | None, author: str | None,
@@ -69,19 +69,12 @@ def new(name: str | None, folder: Path | None, ci: str | None, author: str | Non
 
 
 def _port(benchmark: Path, name: str | None, folder: Path | None, author: str | None) -> None:
-    from orthobench.registry import benchopt
-    from orthobench.registry.scaffold import names_of, write
+    from importlib.metadata import entry_points
 
-    chosen = objective, data, solvers = benchopt.originals(benchmark)
-    of_folder = benchmark.resolve().name.removeprefix("benchmark_").replace("_", "-")
-    names = names_of(name or f"orthobench-{of_folder}")
-    target = folder or Path(names["distribution"])
-    files = benchopt.files_of(benchmark, names, chosen)
-    write(names, target, None, author, own=files, requires=["benchopt>=1.7"])
-    say(f"{len(data)} data sets and {len(solvers)} solvers of {objective.name} are in {target}")
-    needed = sorted({one for own in (objective, *data, *solvers) for one in own.requirements})
-    more = f"python -m pip install {shlex.join(needed)}"
-    _say_next(target, (*([more] if needed else []), f"orthobench run {names['plugin']}-comparison"))
+    for point in entry_points(group=PORTS, name="benchopt"):
+        target, summary, steps = point.load()(benchmark, name, folder, author)
+        say(f"{summary} are in {target}")
+        _say_next(target, steps)
 
 
 def _say_next(target: Path, steps: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import shutil
@@ -17,8 +16,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from orthobench.tools.collections import plain
-
 FAILED = 1
 WRONG = 2
 NO_OUTPUT = 74
@@ -31,7 +28,7 @@ DRAWN = "drawn.txt"
 """Beside the figures of a run: their data and version, and their names."""
 
 FEW = 8
-"""Maximum number of reasons that are printed without the tables."""
+"""Maximum number of reasons without the tables."""
 
 _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 
@@ -59,6 +56,10 @@ def wrapped(text: str, indent: int = 0) -> str:
 
 def print_json(facts: Any) -> None:
     """Print dataclasses and plain values as JSON."""
+    import json
+
+    from orthobench.tools.collections import plain
+
     say(json.dumps(plain(facts), indent=2, default=str))
 
 
@@ -76,18 +77,20 @@ def print_results(
 ) -> None:
     """Print the answer, with all tables first if asked; draw figures if there is a folder."""
     from orthobench.decide.comparisons import answer_of
+    from orthobench.report import caveats
+    from orthobench.report.terminal import table
 
     if as_json:
         figures = [] if folder is None else _figures(results, folder)
         print_json({**facts(results, [*figures, results.path]), "versions": results.versions})
         return
-    if tables:
-        print_tables(results)
     answer = answer_of(results)
+    if tables:
+        table.show(results.entries, answer.comparisons)
     print_answer(answer)
     say()
     if not tables:
-        print_troubles(results, answer)
+        _print_troubles(caveats.troubles(results.entries, answer.comparisons))
     match results.session()["environment"]:
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
@@ -112,30 +115,29 @@ def facts(results: Results, files: Iterable[Path]) -> dict[str, Any]:
 
 def print_tables(results: Results) -> None:
     """Print a table for each problem of some results."""
+    from orthobench.decide.comparisons import compare
     from orthobench.report.terminal import table
 
-    table.show(results.entries)
+    table.show(results.entries, compare(results.entries))
 
 
 def print_answer(answer: Answer) -> None:
     """Print the answer, cost and seeds of each solver on each problem, and the evidence."""
     from rich.console import Console
 
-    from orthobench.report.terminal import overview
+    from orthobench.report.terminal import table
 
-    overview.show(answer)
+    table.show_answer(answer)
     say()
-    for line in overview.legend(answer, Console().options.ascii_only):
+    for line in table.answer_legend(answer, Console().options.ascii_only):
         say(wrapped(line))
     for family in answer.by_family.values() or [answer]:
         say(wrapped(answer.prefix(family) + family.evidence))
 
 
-def print_troubles(results: Results, answer: Answer) -> None:
-    """Print a line for each reason why runs failed or solvers were left out, up to `FEW`."""
-    from orthobench.report.terminal import table
-
-    lines = [*table.troubles(results.entries, answer.comparisons)]
+def _print_troubles(reasons: Iterable[str]) -> None:
+    """Print the reasons why runs failed or solvers were left out, up to `FEW`."""
+    lines = [*reasons]
     for line in lines[:FEW]:
         say(wrapped(line, 2))
     if len(lines) > FEW:
@@ -143,18 +145,27 @@ def print_troubles(results: Results, answer: Answer) -> None:
 
 
 @contextmanager
-def status_line(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the current work, if standard error is a terminal."""
+def status_line(quiet: bool, *, lines: bool = False) -> Iterator[Callable[..., None]]:
+    """Yield a function that shows the current work, if standard error is a terminal.
+
+    With a second argument False it prints for good. Elsewhere it prints last lines, if `lines`.
+    """
     if quiet or not sys.stderr.isatty():
-        yield lambda _: None
+        shown = lines and not quiet
+        yield lambda text, *_: say(text.rpartition("\n")[2], err=True) if shown else None
         return
-    from rich.console import Console
-    from rich.markup import escape
+    from rich.console import Console, Group
+    from rich.text import Text
 
-    from orthobench.tools.formatting import clean
+    with (console := Console(stderr=True)).status("") as status:
 
-    with Console(stderr=True).status("") as status:
-        yield lambda text: status.update(escape(clean(text)))
+        def tell(text: str, passing: bool = True) -> None:
+            if passing:
+                status.update(Group(Text(text)))
+            else:
+                console.print(Text(text))
+
+        yield tell
 
 
 def _figures(results: Results, folder: Path) -> list[Path]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sys
-import textwrap
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from orthobench.cli import options
-from orthobench.cli.printing import FAILED, INTERRUPTED, print_json, say
+from orthobench.cli.printing import FAILED, INTERRUPTED, print_json, say, status_line, wrapped
 
 if TYPE_CHECKING:
     from orthobench.racing.race import Race
-    from orthobench.racing.scheduler import Progress
 
 
 @click.command()
@@ -24,13 +20,11 @@ if TYPE_CHECKING:
 @click.option("--within", type=options.duration, default="2m", metavar="TIME",
               help="Stop after this time: 30s, 2m or 1h.")  # fmt: skip
 @click.option("--tolerance", type=options.PART, default=0.01,
-              help="Accept solvers that leave this part of the gap.",
-              )  # fmt: skip
+              help="Accept solvers that leave this part of the gap.")  # fmt: skip
 @click.option("--cost", type=click.Choice(("seconds", "samples", "flops", "memory", "products")),
               default="seconds", help="Minimise this cost.")  # fmt: skip
 @click.option("--memory", type=options.size, metavar="SIZE",
-              help="Limit the memory of a process, as 2GB.  [default: none]",
-              )  # fmt: skip
+              help="Limit the memory of a process, as 2GB.  [default: none]")  # fmt: skip
 @options.SOLVERS
 @click.option("--store", type=options.FILE,
               help="Keep the runs in this file.  [default: in orthobench-results]")  # fmt: skip
@@ -49,7 +43,7 @@ def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
         raise click.UsageError('name your problem: -p "npy-pca path=X.npy k=4"')
     from orthobench.racing.race import races
 
-    with _telling(quiet or as_json) as tell:
+    with status_line(quiet or as_json, lines=True) as tell:
         found = races(problems, within, tolerance, cost, solvers=solvers, memory=memory,
                       store=store, tell=tell)  # fmt: skip
     facts = [one.facts() for one in found]
@@ -63,27 +57,6 @@ def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
     sys.exit(0 if all(one.winner for one in found) else FAILED)
 
 
-@contextmanager
-def _telling(quiet: bool) -> Iterator[Progress | None]:
-    """Yield a function that shows lines and the standing, which a terminal redraws."""
-    if quiet or not sys.stderr.isatty():
-        yield None if quiet else lambda text, _: say(text.rpartition("\n")[2], err=True)
-        return
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as live:
-
-        def tell(text: str, standing: bool) -> None:
-            if standing:
-                live.update(Text(text), refresh=True)
-            else:
-                live.console.print(Text(text))
-
-        yield tell
-
-
 def _print(one: Race, many: bool) -> None:
     from orthobench.racing import wording
 
@@ -91,9 +64,8 @@ def _print(one: Race, many: bool) -> None:
     for line in wording.lines(one.table, one.cost):
         say(line)
     for why, names in one.lacking.items():
-        say("\n".join(textwrap.wrap(f"not raced: {', '.join(names)} ({why})", 80)))
+        say(wrapped(f"not raced: {', '.join(names)} ({why})"))
     title = f"{one.problem}: " if many else ""
-    say("\n" + "\n".join(textwrap.wrap(title + one.sentence, 80)))
-    say("\n".join(textwrap.wrap(one.evidence, 80)))
+    say(f"\n{wrapped(title + one.sentence)}\n{wrapped(one.evidence)}")
     say(f"\n{one.code}\n" if one.code else "")
     say(f"{one.seconds:.1f} s; the runs are in {one.results.path}")

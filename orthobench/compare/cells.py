@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -40,17 +40,17 @@ class SideCells:
     request : mapping
         The arguments of the request ``plan``.
     content : dict
-        A digest of everything that the result of a planned cell depends on, by cell.
+        A digest of all that the result of a planned cell depends on.
     absent : tuple of (str, str, str)
         Problem, solver and reason of missing cells.
     facts : mapping
         The worker's reply to ``describe``.
     runs : dict
-        The run of every cell that is not `unchanged`.
+        Without cells that are `unchanged`.
     kinds : dict
-        For each file that differs, digests of its code and of the code that runs at import.
+        Digests of the code of each file that differs, and of its part that runs at import.
     imported : dict
-        The libraries' modules that the runs import, with their files.
+        The libraries' modules that runs import, with their files.
     """
 
     side: Side
@@ -64,27 +64,24 @@ class SideCells:
 
     def why_absent(self, key: Key) -> str:
         """Return why the side does not have a cell."""
-        for problem, solver, reason in self.absent:
-            if key[0].startswith(problem) and key[1].startswith(solver):
-                return reason
-        return "it is not in its suite"
+        return why_absent(self.absent, key) or "it is not in its suite"
 
     @property
     def shared_code(self) -> dict[str, str]:
-        """Digests of the code that reaches every cell: all of a library, else that at import."""
+        """Digests of code that reaches every cell: all of a library, else that at import."""
         part = 0 if self.facts["libraries"] else 1
         return {name: kind[part] for name, kind in self.kinds.items() if kind[part]}
 
     @property
     def importable(self) -> dict[str, list[str]]:
-        """The modules of each project whose import is timed; of a library, those in use."""
+        """The modules of each project whose import is timed; in a library, those in use."""
         libraries, used = self.facts["libraries"], {x.partition(".")[0] for x in self.imported}
         found = {project: [name for name in names if project not in libraries or name in used]
                  for project, names in self.facts["modules"].items()}  # fmt: skip
         return {project: names for project, names in found.items() if names}
 
     def add_imported(self, modules: Mapping[str, str]) -> None:
-        """Add modules of libraries with their files; refuse those outside the side's folder."""
+        """Add modules of libraries; refuse files outside the side's folder."""
         self.imported.update(modules)
         root = self.side.root
         for name, file in modules.items():
@@ -95,7 +92,7 @@ class SideCells:
                 )
 
     def require_libraries(self) -> None:
-        """Refuse the side if no run imports a library of it, unless all runs failed."""
+        """Refuse the side if no run imports its library, unless all failed."""
         for library in {*self.facts["libraries"]} - {*self.importable}:
             if not all(run.failed for run in self.runs.values()):
                 raise UsageError(
@@ -104,8 +101,15 @@ class SideCells:
                 )
 
 
+def why_absent(absent: Iterable[tuple[str, str, str]], key: Key) -> str:
+    """Return the reason in a list of missing cells; empty if a cell is not in it."""
+    reasons = (why for problem, solver, why in absent
+               if key[0].startswith(problem) and key[1].startswith(solver))  # fmt: skip
+    return next(reasons, "")
+
+
 def unchanged(both: Sequence[SideCells], options: Options) -> set[Key]:
-    """Return the cells that are the same on both sides, which are neither run nor timed."""
+    """Return the cells that are equal on both sides, which are neither run nor timed."""
     old, new = both
     if options.every or old.shared_code != new.shared_code:
         return set()
@@ -148,10 +152,10 @@ def run_cells(
     options: Options, progress: Progress, stack: ExitStack, seconds: float = math.inf,
     keep: Callable[[Key, Mapping[str, Any]], None] = lambda *_: None,
 ) -> None:  # fmt: skip
-    """Run cells one after the other, each on all sides at the same time.
+    """Run cells one after the other, each on all sides at once, and add the runs to `found`.
 
-    The runs are added to `found`, and dead workers replaced. After `seconds`, no more cells run.
-    `keep` is called with each cell and the worker's reply.
+    Dead workers are replaced. After `seconds`, no more cells run. `keep` gets each cell with the
+    worker's reply.
     """
     deadline, keys = time.monotonic() + seconds, [*keys]
     watched = [[*chain(*map(cells.facts["modules"].get, cells.facts["libraries"]))]
@@ -179,22 +183,32 @@ def run_cells(
 def planned(
     sides: Sequence[Side], workers: Sequence[SideProcess], request: Mapping[str, Any]
 ) -> list[SideCells]:
-    """Return the cells of sides, from workers with the request ``plan``, without runs."""
-    for side, worker in zip(sides, workers, strict=True):
-        worker.request("describe", distributions=side.distributions)
+    """Return the cells of sides, from workers with the request ``plan``, without runs.
+
+    A side that does not import its own code is refused: its gate would always pass.
+    """
+    for worker in workers:
+        worker.request("describe")
     found = []
     for side, worker in zip(sides, workers, strict=True):
-        try:
+        with _refusing(side):
             plan, facts = worker.reply(), worker.reply()
-        except SideError as error:
-            raise SideError(f"{side.name} cannot be compared: {error}") from None
         content = {tuple(key): digest for key, digest in facts["content"]}
-        found.append(SideCells(side, request, content, tuple(map(tuple, plan["absent"])), facts))
+        own = side if side.root else replace(side, root=Path(plan["orthobench"]))
+        found.append(SideCells(own, request, content, tuple(map(tuple, plan["absent"])), facts))
     return found
 
 
+@contextmanager
+def _refusing(side: Side) -> Iterator[None]:
+    try:
+        yield
+    except SideError as error:
+        raise UsageError(f"{side} cannot be compared: {error}") from None
+
+
 def requested(sides: Sequence[Side], options: Options) -> dict[str, Any]:
-    """Return the arguments of the request ``plan``, with the suite of HEAD or else of BASE."""
+    """Return the arguments of the request ``plan``; a suite is of HEAD, else of BASE."""
     name, text = str(options.suite or SUITE), ""
     try:
         if isinstance(options.suite, Path):
@@ -218,6 +232,8 @@ def _text_of_suite(name: str, sides: Sequence[Side], options: Options) -> str:
     reasons = []
     for side in reversed(sides):
         with SideProcess(side, options) as process:
+            with _refusing(side):
+                process.ask("check", distributions=side.distributions)
             try:
                 return str(process.ask("suite", name=name)["text"])
             except SideError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orthobench.compare.cells import SideCells
+from orthobench.compare.remote.reach import module_of
 from orthobench.compare.sides import Side
 from orthobench.tools.formatting import listed, plural
 from orthobench.tools.git import GitError, git
@@ -26,13 +27,13 @@ class File:
     how : str
         ``"changed"``, ``"added"``, ``"removed"``, or ``"comments"`` if its code is the same.
     cells : int
-        The number of cells that reach it.
+        The number that reach it.
     at_import : bool
-        Whether its code that runs at import differs, so that all cells reach it.
+        Whether code that runs at import differs, so that all cells reach it.
     imported : bool
-        Whether it is of a library and the runs import it.
+        Whether runs import it from a library.
     solvers : tuple of str
-        The solvers of these cells.
+        Those of the cells.
     """
 
     name: str
@@ -43,7 +44,7 @@ class File:
     solvers: tuple[str, ...] = ()
 
     def text(self, cells: int) -> str:
-        """Return its name, how it differs, and the number of cells that reach it."""
+        """Return its name, how it differs, and how many of the cells reach it."""
         if self.how == "comments":
             return f"{self.name} (its code is the same)"
         if self.at_import:
@@ -64,20 +65,19 @@ class Changes:
     Attributes
     ----------
     packages : mapping
-        Versions on both sides by package, None if it is not installed.
+        Both versions by package, None if it is not installed.
     dependencies : bool
         Whether packages other than the projects differ.
     requirements : mapping
-        Under ``"base"`` and ``"head"``, the requirements of the projects on this side alone.
+        Under ``"base"`` and ``"head"``, those of this side alone.
     parameters : mapping
-        Defaults on both sides, by solver or problem and parameter.
+        Both defaults, by item and parameter.
     files : tuple of File
     commits : tuple of str
         Hashes and subjects from BASE to HEAD, newest first.
     outside : tuple of str
-        Files of the repository that differ outside of the projects.
+        Files that differ outside of the projects.
     cells : int
-        The number of cells.
     """
 
     packages: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
@@ -153,9 +153,10 @@ def _files(old: SideCells, new: SideCells) -> tuple[File, ...]:
         how = "comments" if code == new_code else "changed" if code and new_code else (
             "removed" if code else "added")  # fmt: skip
         keys = {key for key, names in reached if name in names}
-        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         solvers = tuple(sorted({solver for _, solver, _ in keys}))
-        found.append(File(name, how, len(keys), acting != new_acting, module in loaded, solvers))
+        found.append(
+            File(name, how, len(keys), acting != new_acting, module_of(name) in loaded, solvers)
+        )
     return tuple(sorted(found, key=lambda file: (
         file.how == "comments", not file.at_import, not file.imported, -file.cells, file.name,
     )))  # fmt: skip

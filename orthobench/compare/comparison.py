@@ -13,6 +13,7 @@ from orthobench.compare.options import FAILING, Options, Question
 from orthobench.compare.sides import Side
 from orthobench.results.runs import run_label
 from orthobench.stats.run_pairs import Change, Finding, Key
+from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import percent, plural
 
 UNTOUCHED = Finding(Change.SAME, explanation="neither run nor timed: nothing of it differs")
@@ -50,7 +51,7 @@ class Row:
 
     @property
     def said(self) -> str:
-        """The ratio, and the values that were compared: ``+17.0 %; gap 0.12 -> 0.14``."""
+        """Ratio and values: ``+17.0 %; gap 0.12 -> 0.14``."""
         return "; ".join(filter(None, (self.ratio, self.finding.explanation)))
 
 
@@ -64,13 +65,13 @@ class Comparison:
     suite : str
     options : Options
     rows : tuple of Row
-        In the suite's order, including cells that only one side has, or that failed.
+        In the suite's order, with cells that failed or that only one side has.
     rounds : int
-        The number of rounds of the timing.
+        Rounds of the timing.
     seconds : float
-        Wall-clock time of the comparison.
+        Wall-clock time.
     machine : mapping
-        `orthobench.tools.environment.snapshot`; its ``packages`` are those of the sides.
+        `orthobench.tools.environment.snapshot` with the packages of both sides.
     notes : tuple of str
     changes : Changes
     reason : str
@@ -89,17 +90,21 @@ class Comparison:
     changes: Changes = field(default_factory=Changes)
     reason: str = ""
 
-    def found(self, change: Change, question: Question | None = None) -> list[Row]:
-        """Return the rows with an answer, to one question or to all, the largest change first.
+    def answers(self, question: Question | None = None) -> dict[Change, list[Row]]:
+        """Return the rows of each answer to one question or to all, the largest change first.
 
-        Answers without a ratio, for instance about failed runs, come before all.
+        Rows without a ratio, for instance about failed runs, come before all.
         """
-        sign = 1 if change is Change.BETTER else -1
         rows = (row for row in self.rows if question in (None, row.question))
-        return sorted(
-            (row for row in rows if row.finding.change is change),
-            key=lambda row: (not math.isnan(row.finding.ratio), sign * row.finding.ratio),
-        )
+        found = grouped(rows, lambda row: row.finding.change)
+        for change, own in found.items():
+            sign = 1 if change is Change.BETTER else -1
+            own.sort(key=lambda row: (not math.isnan(row.finding.ratio), sign * row.finding.ratio))
+        return {change: found[change] for change in Change if change in found}
+
+    def found(self, change: Change, question: Question | None = None) -> list[Row]:
+        """Return the rows with an answer, as in `answers`."""
+        return self.answers(question).get(change, [])
 
     @property
     def asked(self) -> list[Question]:
@@ -113,7 +118,7 @@ class Comparison:
 
     @property
     def open(self) -> list[Row]:
-        """The rows that are not compared or too uncertain, so that no gate may pass."""
+        """The rows with which no gate may pass: not compared, or too uncertain."""
         return [row for row in self.rows if row.finding.change not in FAILING
                 and not self.options.settled(row.finding)]  # fmt: skip
 
@@ -129,7 +134,7 @@ class Comparison:
 
     @property
     def empty(self) -> bool:
-        """Whether no answer compares both sides, for instance since all cells of BASE fail."""
+        """Whether no answer compares both sides, as if all cells of BASE fail."""
         return all(
             row.finding.change in (Change.NONE, Change.NEW)
             or (row.finding.change is Change.BETTER and math.isnan(row.finding.ratio))
@@ -144,7 +149,7 @@ class Comparison:
         return 2 if self.empty or self.open else 0
 
     def verdict(self) -> str:
-        """Return the outcome in one sentence, with the number of cells that were compared."""
+        """Return the outcome in a sentence, with the number of cells compared."""
         if self.reason:
             return "not compared"
         if self.empty:
@@ -162,7 +167,7 @@ class Comparison:
         return f"{sentence} ({', '.join([compared, *missing])})"
 
     def next_step(self) -> str:
-        """Return the next step for the user, in one sentence."""
+        """Return the user's next step, a sentence."""
         if self.reason:
             return self.reason
         if self.empty:
@@ -185,6 +190,6 @@ class Comparison:
 
 
 def _by_question(rows: Sequence[Row]) -> str:
-    """Return the number of rows by question: ``1 of result, 2 of time``."""
+    """Return the counts by question: ``1 of result, 2 of time``."""
     counts = Counter(row.question for row in rows)
     return ", ".join(f"{counts[asked]} of {asked}" for asked in Question if counts[asked])

@@ -10,7 +10,6 @@ import sysconfig
 import tomllib
 import venv
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import metadata
@@ -20,8 +19,6 @@ from zipfile import ZipFile
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from orthobench.compare.options import Options
-from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import PROJECT, Side, checked_out, is_project, resolve
 from orthobench.errors import UsageError
 from orthobench.tools.environment import version
@@ -42,9 +39,8 @@ def sides(
     *texts: str, here: Path | None = None, extras: Sequence[Path] = (),
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[list[Side]]:  # fmt: skip
-    """Give the sides of a comparison, with the environments that they need.
+    """Give the sides of a comparison, with environments that are removed at the end.
 
-    Every text is looked up before anything is built. Built environments are removed at the end.
     BASE is complete before any code of HEAD runs.
 
     Parameters
@@ -52,15 +48,14 @@ def sides(
     *texts : str
         BASE and HEAD, or HEAD alone; see `resolve`.
     here : Path, optional
-        The current folder by default.
+        [default: the current folder]
     extras : sequence of Path
-        Folders of more projects of the same repository, which are built on all sides.
+        More projects of the repository, which are built on all sides.
 
     Raises
     ------
     UsageError
-        If a text names nothing, or an environment cannot be built, does not import its code or
-        has an orthobench with another version of the protocol.
+        If a text names nothing, or an environment cannot be built.
     """
     here = here or Path.cwd()
     roles, folders = ("BASE", "HEAD")[-len(texts) :], [here / extra for extra in extras]
@@ -70,27 +65,11 @@ def sides(
             if side.python is None:
                 scratch = stack.enter_context(TemporaryDirectory(prefix="orthobench-compare-"))
                 found[i] = _installed(side, Path(scratch).resolve(), progress)
-        progress("checking what the sides import")
-        with ThreadPoolExecutor() as pool:
-            ready = list(pool.map(_checked, found))
-        yield ready
-
-
-def _checked(side: Side) -> Side:
-    """Refuse an environment that does not import the side's code.
-
-    A gate that compares a version with itself, or with nothing, always passes.
-    """
-    try:
-        with SideProcess(side, Options(run_limit=120.0)) as process:
-            place = process.ask("check", distributions=side.distributions)["orthobench"]
-    except (SideError, OSError) as error:
-        raise UsageError(f"{side} cannot be compared: {error}") from None
-    return side if side.root else replace(side, root=Path(place))
+        yield found
 
 
 def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Side:
-    """Install a side's projects in a new environment in a folder; return the side with it."""
+    """Return a side with its projects installed in a new environment."""
     wheels, env = [Path(side.detail)], scratch / side.role.lower()
     if side.kind != "wheel":
         progress(f"{side}: building its wheel")
@@ -117,8 +96,8 @@ def _installed(side: Side, scratch: Path, progress: Callable[[str], None]) -> Si
 def _build(side: Side, source: Path, target: Path) -> Path:
     """Build the wheel of a project.
 
-    The backend is called here if all requirements of the build are installed, since that needs no
-    network; otherwise, and if that fails, pip builds in an isolated environment.
+    The backend is called here if its requirements are installed, which needs no network; otherwise,
+    and if that fails, pip builds in isolation.
     """
     if not is_project(source):
         raise UsageError(f"{side} has no {PROJECT[0]} in {source.name}; call this in the folder of "
@@ -159,12 +138,12 @@ def _is_installed(text: str) -> bool:
 
 
 def shared_paths(without: Sequence[str] = ()) -> list[str]:
-    """Return the lines of a ``.pth`` file that adds the packages here to another environment.
+    """Return the lines of a ``.pth`` file that shares the packages here.
 
     Parameters
     ----------
     without : sequence of str
-        The side's projects: editable installations of them are left out.
+        Projects whose editable installations are left out.
     """
     own = {path.name for name in without if version(name)
            for path in metadata.distribution(name).files or ()}  # fmt: skip

@@ -12,7 +12,7 @@ from orthobench.stats.run_pairs import Change, Finding
 
 
 class Question(StrEnum):
-    """The questions: about every cell, except that the import is asked once for a project."""
+    """The questions about every cell; the import is asked once for a project."""
 
     RESULT = "result"
     WORK = "work"
@@ -49,21 +49,21 @@ class Options:
     suite : str or Path, optional
         Name or file [default: `orthobench.compare.cells.SUITE`].
     tolerance : mapping
-        As `TOLERANCE`. A key ``time@digits*`` is for the cells whose problem, solver or label
-        ``SOLVER on PROBLEM`` matches the pattern; the last match counts.
+        As `TOLERANCE`. A key ``time@digits*`` is for cells whose problem, solver or ``SOLVER on
+        PROBLEM`` matches; the last match counts.
     budget : float
-        Maximum time of the timing, in seconds; it may be doubled once.
+        Maximum seconds of the timing; it may be doubled once.
     solvers, problems : tuple of str
         Specifications ``NAME key=value ...``, instead of the suite's.
     seeds : int, optional
         Instead of the suite's.
     clock : {"cpu", "wall"}
     run_limit : float, optional
-        Maximum time of a run, in seconds [default: twice the budget, at least 60].
+        Maximum seconds of a run [default: twice the budget, at least 60].
     every : bool
-        Whether to compare also the cells that are the same on both sides.
+        Whether equal cells are compared too.
     undecided : float
-        The slow-down that an undecided time has to exclude, as a part of BASE's time.
+        The slow-down that an undecided time has to exclude.
     """
 
     suite: str | Path | None = None

@@ -17,6 +17,9 @@ from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.stats.run_pairs import Key
 from orthobench.tools.processes import Process, ProcessError, reason_of
 
+STARTING = 120.0
+"""Minimum patience with a request that is no run, in seconds: a busy machine imports slowly."""
+
 
 class SideError(OrthobenchError):
     """A side's process raised, died or hung."""
@@ -30,22 +33,25 @@ class SideProcess(Process):
     side : Side
         With its interpreter.
     options : Options
-        Its clock, and the maximum time of a request; after that the process is killed.
+        Its clock, and the maximum time of a request before the process is killed.
     request : mapping, optional
-        Arguments of the request ``plan``, which is sent at once; `reply` returns the plan.
+        Arguments of the request ``plan``, which is sent at once.
     """
 
     def __init__(
         self, side: Side, options: Options, request: Mapping[str, Any] | None = None
     ) -> None:
         threads = int(request["tables"].get("threads", 1)) if request else 1
-        super().__init__(
-            "orthobench_remote.worker", {"clock": options.clock}, threads,
-            codec="json", python=side.python, package=Path(remote.__file__).parent,
-        )  # fmt: skip
-        self._patience = options.patience
+        try:
+            super().__init__(
+                "orthobench_remote.worker", {"clock": options.clock}, threads,
+                codec="json", python=side.python, package=Path(remote.__file__).parent,
+            )  # fmt: skip
+        except OSError as error:
+            raise SideError(f"{side} cannot be started: {error}") from None
+        self._limit = options.patience
         if request:
-            self.request("plan", **request)
+            self.request("plan", distributions=side.distributions, **request)
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
         """Send a request, and return its reply."""
@@ -57,12 +63,12 @@ class SideProcess(Process):
         self.send({"do": do, **arguments})
 
     def reply(self, patience: float | None = None) -> dict[str, Any]:
-        """Return the reply to the oldest request that has none yet.
+        """Return the reply to the oldest request without one.
 
         Parameters
         ----------
         patience : float, optional
-            Maximum time, in seconds [default: that of a run].
+            Maximum seconds [default: those of a run, at least `STARTING`].
 
         Raises
         ------
@@ -70,7 +76,7 @@ class SideProcess(Process):
             If the side raised, died, or took too long and was killed.
         """
         try:
-            reply: dict[str, Any] = self.receive(patience or self._patience)
+            reply: dict[str, Any] = self.receive(patience or max(self._limit, STARTING))
         except (ProcessError, TimeoutError) as error:
             raise SideError(str(error)) from None
         if "error" in reply:
@@ -80,9 +86,9 @@ class SideProcess(Process):
         return reply
 
     def outcome(self) -> dict[str, Any]:
-        """Return the reply to the request ``run``; if the worker died, that of a failed run."""
+        """Return the reply to ``run``; if the worker died, that of a failed run."""
         try:
-            return self.reply()
+            return self.reply(self._limit)
         except SideError as error:
             return {"status": "error", "reason": str(error)}
 

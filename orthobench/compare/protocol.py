@@ -1,8 +1,8 @@
 """The names that ``orthobench compare`` uses of an orthobench of another version.
 
-The worker in a side's environment is code of the installation that compares, and imports this
-module of the side's orthobench alone, so that other modules can be moved and renamed. If a promise
-changes, `VERSION` is raised here and in `remote.worker`. The promises:
+The worker in a side's environment is code of the installation that compares. It imports this module
+of the side's orthobench alone, so that others can be moved. If a promise changes, `VERSION` is
+raised here and in `remote.worker`:
 
 VERSION
     The version of this protocol.
@@ -11,9 +11,9 @@ catalogue
 from_table
     ``from_table(tables, name, catalogue)`` makes a suite; its ``cells()`` yields cells. A cell has
     ``problem_label``, ``solver_label``, ``tuned``, ``problem``, ``solver``, ``seed``, ``budget``,
-    ``streams``, ``until``, ``threads`` and ``content``. A budget has ``limits``, a problem
-    ``primary``. A solver has ``refuses(problem)`` and ``reruns``. The result of a cell depends on
-    the plain values in its ``content``.
+    ``streams``, ``until``, ``threads`` and ``content``, the plain values that its result depends
+    on. A budget has ``limits``, a problem ``primary``. A solver has ``refuses(problem)`` and
+    ``reruns``.
 built
     ``built(cell)`` returns the instance of a cell.
 run
@@ -27,15 +27,15 @@ peak
     ``peak(instance, solver, steps, streams)`` returns the additional bytes at the peak of a run. If
     they are unknown, it returns None.
 files
-    ``files(cell)`` returns the paths of all files that the result of a cell depends on.
+    ``files(cell)`` returns the paths of the files that its result depends on.
 defaults
-    ``defaults(cell)`` returns the defaults of the parameters of its problem and its solver.
+    ``defaults(cell)`` returns the defaults of the parameters of problem and solver.
 CLOCK
-    A context variable: the function that `timed` reads, which returns nanoseconds.
+    A context variable: the clock of `timed`, in nanoseconds.
 RATIO
-    The ratio of the steps of one checkpoint and the next by default.
+    The default ratio of the steps of one checkpoint and the next.
 limited
-    ``with limited(count):`` limits the BLAS to that many threads.
+    ``with limited(count):`` limits the threads of the BLAS.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def files(one: cell.Cell) -> set[str]:
     """Return the files that the result of a cell depends on; see above."""
     classes = (type(one.problem), type(one.solver.single))
     homes = {home for cls in classes for home in source_digests.homes_of(cls)}
-    modules = {f"{source_digests.CORE}.{name}" for name in source_digests.HARNESS}
+    modules = source_digests.harness_modules()
     modules |= {module for home in homes for module in source_digests.reached(home)}
     own = {path for cls in classes for path in source_digests.parts(cls)}
     return own | {str(source_digests.file_of(module)) for module in modules}

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import click
 
 from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
-from orthobench.compare.options import ASKED, FAILING, TOLERANCE, Question
+from orthobench.compare.options import ASKED, FAILING, TOLERANCE, Options, Question
 from orthobench.compare.sides import Side
 from orthobench.stats.run_pairs import Change
-from orthobench.tools.collections import finite_or_none, grouped
+from orthobench.tools.collections import finite_or_none, grouped, plain
 from orthobench.tools.formatting import clean, duration, plural
 
 SHOWN = {  # the answers that are listed: title, colour, maximum number in a terminal
@@ -48,20 +48,19 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
         yield from _wrapped(text, width, "  ")
     for asked in comparison.asked:
         yield f"\n{click.style(asked, bold=True)}  {ASKED[asked]}"
-        found = {change: comparison.found(change, asked) for change in Change}
-        counts = [f"{len(rows):,} {change}" for change, rows in found.items() if rows]
+        found = comparison.answers(asked)
+        counts = [f"{len(rows):,} {change}" for change, rows in found.items()]
         noun = "project" if asked is Question.IMPORT else "cell"
         yield f"  {plural(sum(map(len, found.values())), noun)}: {', '.join(counts)}"
         for change, rows in found.items():
             _, colour, most = SHOWN.get(change, ("", None, 0))
             groups = _grouped(rows)
-            listed = groups if every else groups[:most]
-            for label, said, _ in listed:
+            for label, said, _ in groups if every else groups[:most]:
                 first, *rest = _wrapped(f"{change}: {label}: {said}", width, "  ")
                 yield first.replace(change, click.style(change, fg=colour), 1)
                 yield from rest
-            if change in SHOWN and (more := len(groups) - len(listed)):
-                yield f"  and {more:,} more {change}: --all lists them"
+            if change in SHOWN and not every and len(groups) > most:
+                yield f"  and {len(groups) - most:,} more {change}: --all lists them"
     yield ""
     notes = (f"note: {note}" for note in comparison.notes)
     for text in (*notes, _measured(comparison), f"next: {comparison.next_step()}"):
@@ -71,8 +70,7 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
 def markdown(comparison: Comparison) -> str:
     """Return a marker, the verdict, counts for each question, the regressions, the rest folded.
 
-    Names and messages are escaped, so that they format nothing and notify no user. Tables are cut
-    so that the text stays below GitHub's limit.
+    Escaped names and messages format nothing and notify no user. Tables are cut at GitHub's limit.
     """
     texts = ("\n".join(_markdown(comparison, most)) + "\n" for most in ROWS)
     short = f"{MARKER}\n### orthobench · {comparison.verdict()}\n"
@@ -82,19 +80,16 @@ def markdown(comparison: Comparison) -> str:
 def junit(comparison: Comparison) -> str:
     """Return a test suite for each question, with a test case for each cell.
 
-    A regression is a failure, and an answer with which no gate may pass an error. Cells that do not
-    differ, or that BASE does not have, are skipped. The format is the common part of those of
-    GitLab and Jenkins.
+    A regression is a failure, an answer with which no gate may pass an error. Equal and new cells
+    are skipped. GitLab and Jenkins read it.
     """
     root = ET.Element("testsuites", name="orthobench compare", time=f"{comparison.seconds:.3f}")
     if comparison.reason:
-        suite = ET.SubElement(root, "testsuite", name="orthobench compare", time="0.000")
-        case = ET.SubElement(suite, "testcase", classname="orthobench", name="compare", time="0")
-        ET.SubElement(case, "error", type="comparison", message=_xml(comparison.reason))
+        case = _case("orthobench", "compare", "error", "comparison", comparison.reason)
+        _add_suite(root, "", [case])
     for asked in comparison.asked:
-        name = f"orthobench compare: {asked}"
-        suite = ET.SubElement(root, "testsuite", name=name, time="0.000")
-        suite.extend(_case(row, comparison) for row in comparison.rows if row.question is asked)
+        rows = (row for row in comparison.rows if row.question is asked)
+        suite = _add_suite(root, f": {asked}", (_case_of(row, comparison.options) for row in rows))
         if differences := [*comparison.changes.lines()]:
             ET.SubElement(suite, "system-out").text = _xml("\n".join(differences))
     tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -106,13 +101,9 @@ def junit(comparison: Comparison) -> str:
 
 
 def dashboard(comparison: Comparison) -> str:
-    """Return JSON for dashboards: the ratio of each cell to BASE, where a smaller one is better.
+    """Return the ratio of each cell to BASE as JSON for dashboards.
 
     github-action-benchmark reads it as ``customSmallerIsBetter``.
-
-    Parameters
-    ----------
-    comparison : Comparison
     """
     entries = []
     for row in comparison.rows:
@@ -127,36 +118,29 @@ def dashboard(comparison: Comparison) -> str:
 def facts(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison as JSON values, with None for numbers that are not finite.
 
-    ``schema`` is raised if a key is dropped or changes its meaning. ``reason`` says why no
-    comparison was possible. There are numbers of ``regressions``, ``cells`` and ``compared`` cells.
+    ``schema`` is raised if a key is dropped or changes its meaning.
     """
-    changes = comparison.changes
     base, head = ({name: getattr(side, name) for name in ("name", "kind", "detail")}
                   for side in (comparison.base, comparison.head))  # fmt: skip
-    return {
+    found: dict[str, Any] = plain({
         "schema": 2, "verdict": comparison.verdict(), "next": comparison.next_step(),
         "exit_code": comparison.exit_code, "reason": comparison.reason,
         "regressions": len(comparison.regressions), "cells": len(comparison.cells),
         "compared": len(comparison.compared), "base": base, "head": head,
-        "changes": {
-            "packages": dict(changes.packages), "parameters": dict(changes.parameters),
-            "requirements": dict(changes.requirements),
-            "files": [vars(file) for file in changes.files], "commits": [*changes.commits],
-        },
-        "suite": comparison.suite, "tolerance": dict(comparison.options.tolerance),
+        "changes": comparison.changes,
+        "suite": comparison.suite, "tolerance": comparison.options.tolerance,
         "findings": [
             {
                 "question": row.question, "problem": row.problem, "solver": row.solver,
-                "seed": row.seed, "change": row.finding.change,
-                **{name: finite_or_none(getattr(row.finding, name))
-                   for name in ("ratio", "low", "high")},
-                "said": row.finding.explanation,
+                "seed": row.seed, "change": row.finding.change, "ratio": row.finding.ratio,
+                "low": row.finding.low, "high": row.finding.high, "said": row.finding.explanation,
             }
             for row in comparison.rows
         ],
         "rounds": comparison.rounds, "seconds": comparison.seconds,
-        "machine": dict(comparison.machine), "notes": list(comparison.notes),
-    }  # fmt: skip
+        "machine": comparison.machine, "notes": comparison.notes,
+    })  # fmt: skip
+    return found
 
 
 def _side(side: Side) -> str:
@@ -185,19 +169,19 @@ def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
         yield f"Not compared: {_plain(comparison.reason)}"
         return
     yield from (f"- {_plain(text)}" for text in comparison.changes.lines())
-    seen = [change for change in Change if comparison.found(change)]
-    yield f"\n| question | {' | '.join(seen)} |"
-    yield "|:--|" + "--:|" * len(seen)
+    found = comparison.answers()
+    yield f"\n| question | {' | '.join(found)} |"
+    yield "|:--|" + "--:|" * len(found)
     for asked in comparison.asked:
-        counts = (f"{len(comparison.found(change, asked)):,}" for change in seen)
+        counts = (f"{len(comparison.found(change, asked)):,}" for change in found)
         yield f"| {asked}: {ASKED[asked]} | {' | '.join(counts)} |"
-    for change, (title, *_) in SHOWN.items():
-        rows = comparison.found(change)
-        if rows and change in (*FAILING, Change.PROBABLE):
+    for change in (one for one in SHOWN if one in found):
+        title, table = SHOWN[change][0], _table(found[change], most)
+        if change in (*FAILING, Change.PROBABLE):
             yield f"\n#### {title}\n"
-            yield from _table(rows, most)
-        elif rows:
-            yield from _folded(f"{title} ({len(rows):,})", _table(rows, most))
+            yield from table
+        else:
+            yield from _folded(f"{title} ({len(found[change]):,})", table)
     notes = [_measured(comparison), *comparison.notes[:most]]
     yield from _folded("How it was measured", (f"- {_plain(note)}" for note in notes))
     yield f"\nNext: {_plain(comparison.next_step())}"
@@ -243,18 +227,30 @@ def _escaped(text: str) -> str:
     return re.sub(r"[^\w\s.,;()+%/→…-]|_", lambda found: f"&#{ord(found[0])};", line)
 
 
-def _case(row: Row, comparison: Comparison) -> ET.Element:
-    # readers identify a case by class name and name
-    name, change = _xml(row.label), row.finding.change
-    case = ET.Element("testcase", classname=f"orthobench.{row.question}", name=name, time="0")
-    text = _xml(row.said if change is Change.WORSE else f"{change}: {row.said}")
+def _add_suite(root: ET.Element, name: str, cases: Iterable[ET.Element]) -> ET.Element:
+    suite = ET.SubElement(root, "testsuite", name=f"orthobench compare{name}", time="0.000")
+    suite.extend(cases)
+    return suite
+
+
+def _case_of(row: Row, options: Options) -> ET.Element:
+    change, said = row.finding.change, f"{row.finding.change}: {row.said}"
+    place, name = f"orthobench.{row.question}", row.label
     if change in FAILING:
-        failure = ET.SubElement(case, "failure", type=row.question, message=text)
-        failure.text = f"{name}\n{ASKED[row.question]}\n{text}"
-    elif not comparison.options.settled(row.finding):
-        ET.SubElement(case, "error", type=row.question, message=text)
-    elif change is Change.NEW or row.finding == UNTOUCHED:
-        ET.SubElement(case, "skipped", message=text)
+        said = row.said if change is Change.WORSE else said
+        return _case(place, name, "failure", row.question, said, f"{name}\n{ASKED[row.question]}")
+    if not options.settled(row.finding):
+        return _case(place, name, "error", row.question, said)
+    skipped = change is Change.NEW or row.finding == UNTOUCHED
+    return _case(place, name, "skipped" * skipped, row.question, said)
+
+
+def _case(place: str, name: str, tag: str, kind: str, message: str, text: str = "") -> ET.Element:
+    """Return a test case, which readers identify by place and name; without a tag, it passed."""
+    case = ET.Element("testcase", classname=place, name=_xml(name), time="0")
+    if tag:
+        found = ET.SubElement(case, tag, type=kind, message=_xml(message))
+        found.text = _xml(f"{text}\n{message}") if text else None
     return case
 
 

@@ -25,14 +25,13 @@ Answers = dict[Question, Finding]
 
 
 def compare(base: Side, head: Side, options: Options, progress: Progress) -> Comparison:
-    """Compare two sides on the cells of a suite; `progress` is called with messages.
+    """Compare two sides on the cells of a suite.
 
     Raises
     ------
     UsageError
-        If the suite is unknown to both sides, or has no cell that either side can plan.
-    SideError
-        If a side cannot plan the suite.
+        If a side does not import its own code or cannot plan the suite; if the suite is unknown
+        to both sides, or has no cell that either side can plan.
     """
     begin = time.monotonic()
     old, new = both = collect([base, head], options, progress)
@@ -87,9 +86,9 @@ def _exact(old: SideCells, new: SideCells, key: Key, options: Options) -> Answer
 def _blame_irreproducible(
     both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
 ) -> None:
-    """Run cells that changed once more, and withdraw answers about runs that are not repeated.
+    """Run changed cells again, and withdraw answers about runs that are not repeated.
 
-    If HEAD alone does not repeat its run, that is a regression.
+    If only HEAD does not repeat its run, that is a regression.
     """
     moved = {Change.WORSE, Change.BETTER, Change.MIXED}
     keys = [key for key, answers in found.items()

@@ -23,25 +23,25 @@ class Side:
     Attributes
     ----------
     name : str
-        The user's text.
+        The user's word.
     kind : str
         ``"revision"``, ``"folder"``, ``"wheel"`` or ``"environment"``.
     detail : str
-        The full hash of the commit, or the path.
+        The commit's full hash, or the path.
     python : Path, optional
-        The interpreter of the environment.
+        The interpreter.
     role : str
         ``"BASE"`` or ``"HEAD"``.
     repository : Path, optional
         Top folder of the git repository.
     project : str
-        The project's folder, relative to `repository`.
+        Its folder, relative to `repository`.
     extras : tuple of str
-        Folders of the projects of ``--with``: relative to `repository`, or absolute without one.
+        Folders of ``--with``: relative to `repository`, or absolute without one.
     distributions : tuple of str
-        The names of the built projects.
+        The built projects.
     root : Path, optional
-        The folder of the built environment, or of a given one's orthobench.
+        The built environment, or the orthobench of a given one.
     """
 
     name: str
@@ -75,13 +75,13 @@ def resolve(role: str, text: str, here: Path, extras: Sequence[Path] = ()) -> Si
     here : Path
         Relative paths begin here; revisions are of the project around it.
     extras : sequence of Path
-        More projects of the same repository.
+        More projects of the repository.
 
     Raises
     ------
     UsageError
         If the text names nothing, or both a path and a revision; if an extra folder is no project
-        of the repository, or the side is neither a revision nor a folder.
+        of the repository.
     """
     if not text.strip():
         raise UsageError(f"{role} is empty; name a revision, a folder or a wheel")
@@ -144,7 +144,7 @@ def _repository(folder: Path) -> Path | None:
 
 
 def _commit(root: Path, revision: str) -> str:
-    """Return the full hash of the commit of a revision; empty if there is none."""
+    """Return the full hash of a revision's commit; empty if there is none."""
     if revision.startswith("-"):
         return ""
     try:
@@ -154,7 +154,7 @@ def _commit(root: Path, revision: str) -> str:
 
 
 def _project(here: Path, root: Path) -> str:
-    """Return the nearest project's folder at or above `here`, relative to the repository's."""
+    """Return the nearest project at or above `here`, relative to the repository."""
     here, root = here.resolve(), root.resolve()
     inside = (here, *(folder for folder in here.parents if folder.is_relative_to(root)))
     return next(filter(is_project, inside), root).relative_to(root).as_posix()
@@ -172,9 +172,9 @@ def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:
 
 @contextmanager
 def checked_out(side: Side, target: Path) -> Iterator[list[Path]]:
-    """Give copies of a side's projects: in a repository a linked working tree, with its history.
+    """Give copies of a side's projects: in a repository, a linked working tree.
 
-    Submodules are copied from the user's checkout; git fetches those whose commits are not there.
+    Submodules are copied from the user's checkout, or fetched if a commit is not there.
     """
     root = side.repository
     if root is None:
@@ -221,7 +221,7 @@ def _add_submodules(root: Path, target: Path, commit: str) -> None:
 
 
 def _copy_working_tree(root: Path, target: Path) -> None:
-    """Copy tracked and new files, also those of submodules, without what git ignores."""
+    """Copy tracked and new files, also of submodules, without those that git ignores."""
     names = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     for name in filter(None, names):
         source = root / name

@@ -1,9 +1,9 @@
 """Timing of both sides by turns, A B B A ..., until each cell is decided.
 
-The speed of a shared machine varies, so that only neighbouring turns can be compared: the median
-logarithm of their ratios is the one observation of a cell in a round. The addresses of code and
-data alone make code some percent faster or slower. So each round runs in fresh copies of both
-processes with other addresses, and every few rounds in fresh processes.
+The speed of a shared machine varies, so only neighbouring turns are compared: the median logarithm
+of their ratios is the one observation of a cell in a round. Addresses alone make code some percent
+faster or slower. So each round runs in fresh copies of both processes with other addresses, and
+every few rounds in fresh processes.
 
 Curtsinger and Berger 2013, "Stabilizer: statistically sound performance evaluation"; Kalibera and
 Jones 2013, "Rigorous benchmarking in reasonable time".
@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import Any, TypeAlias
 
@@ -58,25 +59,24 @@ class TimedCell:
     Attributes
     ----------
     key : tuple
-        Problem, solver and seed.
     steps, units : tuple
-        Steps and units of work of the runs of BASE and of HEAD.
+        Steps and units of work of both runs.
     runs, turns : int
-        Runs in a turn, and turns of each side in a round; 0 until they are known.
+        Runs in a turn, and turns of each side in a round; 0 if unknown.
     logs : list of float
-        For each round, the logarithm of HEAD's seconds for a unit of work over BASE's.
+        For each round, the logarithm of the ratio of seconds for a unit of work.
     seconds, steady : float, tuple of float
-        Seconds of a run in the latest round: of BASE; of both, without waiting for a processor.
+        Seconds of a run in the latest round: BASE's; both, without waiting for a processor.
     pairs : set of int
-        The pairs of processes that have timed it.
+        Pairs of processes that timed it.
     failed : str
-        Why it cannot be timed.
+        The reason if it cannot be timed.
     first, peaks : list of tuple
-        Seconds of the first run in a process, and bytes of a run at its peak.
+        Seconds of first runs in a process, and bytes at the peaks of runs.
     patience : float
-        Maximum time of a run, in seconds.
+        Maximum seconds of a run.
     alone : bool
-        Whether it cannot be timed in copies of a process.
+        Whether copies of a process cannot time it.
     """
 
     key: Key
@@ -97,13 +97,13 @@ class TimedCell:
 
     @property
     def limit(self) -> float:
-        """The logarithm of the maximum ratio of seconds that is tolerated."""
+        """The logarithm of the maximum ratio that is tolerated."""
         return math.log1p(self.tolerance[Question.TIME])
 
     @property
-    def unsure(self) -> bool:
-        """Whether it is timed further although it is decided."""
-        return False
+    def evidence(self) -> float:
+        """The logarithm of the evidence of a change; the largest is timed first."""
+        return evidence(self.logs)
 
 
 def timed_cell(key: Key, base: Run, head: Run, options: Options) -> TimedCell | None:
@@ -117,25 +117,27 @@ def timed_cell(key: Key, base: Run, head: Run, options: Options) -> TimedCell | 
     return TimedCell(key, steps, units, tolerance=tolerance) if all(steps) else None
 
 
-def undecided(cells: Sequence[TimedCell]) -> list[TimedCell]:
-    """Return the cells that more rounds could decide."""
-    changes = zip(cells, _decide(cells), strict=True)
-    return [
-        cell for cell, change in changes if not cell.failed and (
-            cell.unsure
-            or Change.UNDECIDED in {change, *(one.change for one in _few(cell).values())}
-        )
+def undecided(cells: Sequence[TimedCell], options: Options, prolonged: bool) -> list[TimedCell]:
+    """Return the cells that more rounds could decide; if prolonged, those that no gate passes."""
+    left = [
+        cell for cell, change in zip(cells, _decide(cells), strict=True) if not cell.failed
+        and Change.UNDECIDED in {change, *(answer.change for answer in _few(cell).values())}
     ]  # fmt: skip
+    if prolonged:
+        known = findings(cells)
+        left = [x for x in left if not all(map(options.settled, known[x.key].values()))]
+    return left
 
 
 def measure(
     sides: Sequence[Side], cells: Sequence[TimedCell], options: Options,
     start: Callable[[Side], SideProcess], progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
+    choose: Callable[[bool], Sequence[TimedCell]] | None = None,
 ) -> tuple[int, bool]:  # fmt: skip
-    """Time cells in rounds until all are decided or the budget is spent.
+    """Time cells in rounds until all are decided or the budget, doubled once, is spent.
 
-    The budget is doubled once, for the cells with which no gate can pass.
+    The budget begins with the first round.
 
     Parameters
     ----------
@@ -144,7 +146,9 @@ def measure(
     start : callable
         Starts a worker of a side with the request ``plan``.
     now : callable
-        Reads the clock of the budget, in seconds.
+        The clock of the budget, in seconds.
+    choose : callable, optional
+        Returns the cells of the next round; with true, of a doubled budget [default: `undecided`].
 
     Returns
     -------
@@ -152,15 +156,14 @@ def measure(
     prolonged : bool
         Whether the budget was doubled.
     """
-    deadline, rounds, number, prolonged = now() + options.budget, 0, 0, False
+    choose = choose or partial(undecided, cells, options)
+    deadline, rounds, number, prolonged = math.inf if options.budget else now(), 0, 0, False
 
-    def waiting() -> list[TimedCell]:
+    def waiting() -> Sequence[TimedCell]:
         """Return the cells of the next round; none if the budget is spent."""
         nonlocal deadline, prolonged
-        late, left = now() > deadline, undecided(cells)
-        if late or prolonged:
-            known = findings(cells)
-            left = [x for x in left if not all(map(options.settled, known[x.key].values()))]
+        late = now() > deadline
+        left = choose(late or prolonged)
         if late and left and not prolonged and options.budget > 0:
             deadline, prolonged, late = now() + options.budget, True, False
         return [] if late else left
@@ -177,6 +180,8 @@ def measure(
             # without copies, rounds of one pair would share their places in memory
             copies = not any(cell.alone for cell in left)
             ready, done = now(), 0
+            if not number:  # a busy machine starts processes slowly
+                deadline = ready + options.budget
             while alive and (left := waiting()):
                 # a pair is used for at least as long as it took to start
                 if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
@@ -190,21 +195,15 @@ def measure(
 
 
 def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
-    """Return the cells of the next round: all, or those that look slow.
-
-    The evidence stays valid if the choice depends on earlier observations.
-    """
+    """Return all cells or those that look slow; evidence stays valid with such a choice."""
     if rounds % PART == 0 or min(len(cell.logs) for cell in cells) < ROUNDS:
         return cells
-    by_evidence = sorted(cells, key=lambda cell: -evidence(cell.logs))
+    by_evidence = sorted(cells, key=lambda cell: -cell.evidence)
     return by_evidence[: math.ceil(len(cells) / PART)]
 
 
 def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Sequence[int]) -> bool:
-    """Run each cell once in both processes, and observe its first run and its memory.
-
-    Return whether both processes are alive.
-    """
+    """Run each cell once on both sides, observe first run and memory; return whether both live."""
     for cell in cells:
         begin = time.monotonic()
         try:
@@ -214,7 +213,9 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Seq
             cell.first.append((base["awake"], head["awake"]))
             seconds = base["seconds"] + head["seconds"]
             cell.runs = cell.runs or math.ceil(SECONDS / max(min(seconds), 1e-6))
-            cell.turns = cell.turns or min(TURNS, max(2, int(LONG / (cell.runs * sum(seconds)))))
+            # an even number, so that each side is as often the first of a round
+            pairs = int(LONG / (2 * cell.runs * sum(seconds)))
+            cell.turns = cell.turns or min(TURNS, max(2, 2 * pairs))
             if len(cell.peaks) < FEWEST[Question.MEMORY]:
                 base, head = _both(cell, pair, order, "peak")
                 if None not in (base["bytes"], head["bytes"]):
@@ -227,13 +228,15 @@ def _warm_up(cells: Sequence[TimedCell], pair: Sequence[SideProcess], order: Seq
 
 
 def _both(
-    cell: TimedCell, pair: Sequence[SideProcess], order: Sequence[int], do: str, **arguments: Any
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    cell: TimedCell, pair: Sequence[SideProcess], order: Sequence[int], do: str,
+    patience: float | None = None, **arguments: Any,
+) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
     """Ask both processes one after the other, and return their replies."""
     replies = {}
     for side in order:
         try:
-            replies[side] = pair[side].ask(do, key=cell.key, steps=cell.steps[side], **arguments)
+            pair[side].request(do, key=cell.key, steps=cell.steps[side], **arguments)
+            replies[side] = pair[side].reply(patience)
         except SideError as error:
             raise SideError(f"{('BASE', 'HEAD')[side]}: {error}") from None
     return replies[0], replies[1]
@@ -243,10 +246,9 @@ def _round(
     cells: Iterable[TimedCell], pair: Sequence[SideProcess], swapped: bool, number: int,
     copies: bool,
 ) -> bool:  # fmt: skip
-    """Add an observation to each cell, in fresh copies of both processes or in themselves.
+    """Add an observation to each cell; return whether the processes can serve another round.
 
-    Return whether the processes can serve another round. A cell that fails in a copy is timed
-    without copies from then on.
+    A cell that fails in a copy of a process is timed without copies from then on.
     """
     for process in pair if copies else ():
         process.ask("begin")
@@ -264,16 +266,14 @@ def _round(
 
 def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> None:
     """Add the observation of turns A B B A ..., or B A A B ... if swapped."""
-    turns: tuple[list[float], list[float]] = ([], [])
-    awake: tuple[list[float], list[float]] = ([], [])
-    for turn in range(cell.turns):
-        for side in (1, 0) if swapped ^ turn % 2 else (0, 1):
-            pair[side].request("time", key=cell.key, steps=cell.steps[side], runs=cell.runs)
-            reply = pair[side].reply(cell.patience * cell.runs)
-            turns[side].append(sum(reply["seconds"]) / cell.runs)
-            awake[side].append(reply["awake"] / cell.runs)
-    cell.seconds, cell.steady = median(turns[0]), (median(awake[0]), median(awake[1]))
-    ratios = [math.log(head / base) for base, head in zip(*turns, strict=True)]
+    orders = [(1, 0) if swapped ^ turn % 2 else (0, 1) for turn in range(cell.turns)]
+    replies = [_both(cell, pair, order, "time", cell.patience * cell.runs, runs=cell.runs)
+               for order in orders]  # fmt: skip
+    base, head = zip(*replies, strict=True)
+    cell.seconds = median(sum(one["seconds"]) for one in base) / cell.runs
+    old, new = (median(one["awake"] for one in side) / cell.runs for side in (base, head))
+    cell.steady = (old, new)
+    ratios = (math.log(sum(b["seconds"]) / sum(a["seconds"])) for a, b in replies)
     cell.logs.append(median(ratios) - math.log(cell.units[1] / cell.units[0]))
 
 
@@ -309,10 +309,10 @@ def _time_finding(cell: TimedCell, change: Change) -> Finding:
 
 
 def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]) -> Finding:
-    """Return the answer about memory, import or first call, from a few observations.
+    """Return the answer to a question from few observations.
 
-    HEAD is worse if it exceeds BASE by more than the tolerance, and by more than the floor, in each
-    of at least `FEWEST` observations, in bytes or seconds; it is undecided if there are fewer.
+    HEAD is worse if it exceeds BASE by more than tolerance and floor in each of at least `FEWEST`
+    observations, in bytes or seconds; with fewer, it is undecided.
     """
 
     def exceeds(one: float, other: float) -> bool:
@@ -333,15 +333,15 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
 
 
 def evidence(logs: Sequence[float], limit: float = 0.0) -> float:
-    """Return the logarithm of the evidence that the mean of observations is above a limit."""
+    """Return the logarithm of the evidence that a mean is above a limit."""
     return sequential.log_evidence(logs, limit, REACH)
 
 
 def _decide(cells: Sequence[TimedCell]) -> list[Change]:
-    """Return which cells are certainly slower, faster, or not slower beyond the tolerance.
+    """Return which cells are slower, faster, or not slower beyond the tolerance.
 
-    The test is of a ratio above 1, and the median ratio has to exceed the tolerance: a test of a
-    ratio above the tolerance would leave twice the tolerance undecided on most machines.
+    The test is of a ratio above 1, and the median ratio has to exceed the tolerance. A test of a
+    ratio above the tolerance would leave twice the tolerance undecided.
     """
 
     def beyond(logs: Sequence[float], limit: float, null: float = 0.0) -> float:

@@ -14,8 +14,8 @@
 - Errors for users are a `UsageError` or a `DataError`, with the fault and the remedy.
 - `flops` has closed formulae to count work.
 
-The modules have more: `exhibits` for pictures of solutions, `panel` for figures of papers,
-`placed_solvers` for ends that only a device knows. `orthobench.tools.compiled` compiles kernels.
+The modules have more: `exhibits` for pictures of solutions, `panel` for figures of papers. In
+`orthobench_kit`, `compiled` has kernels, `reading` data of users, `ending` ends of runs on devices.
 """
 
 from orthobench.contract.black_boxes import black_box, skip

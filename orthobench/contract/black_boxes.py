@@ -91,7 +91,7 @@ class Samples(Oracle):
 class BoxState(State):
     """The last point, the seed of all calls, and the samples of a stream so far.
 
-    `since` is the number of steps at which the point became what it is, up to rounding.
+    `since` is the number of steps since which the point is the same up to rounding.
     """
 
     seed: int
@@ -109,7 +109,7 @@ class BlackBox(Solver[Oracle, BoxState]):
     arguments : tuple of str
         Its arguments after the problem.
     install : str
-        The command that installs its `packages`, by default with pip.
+        The command that installs its `packages`.
     others : tuple of type
         The solver of the same function for streams.
     """
@@ -182,17 +182,16 @@ class BlackBox(Solver[Oracle, BoxState]):
 
 
 def black_box(function: Any) -> type[BlackBox]:
-    """Return the class of solvers that call a function.
+    """Return the class of solvers that call a function, named after it, or after its file if `run`.
 
-    Its name is that of the function, or of its file for a function ``run``. The constants
-    ``packages`` and ``install`` of the file may name distributions and the command to install them.
+    Constants ``packages`` and ``install`` of its file name distributions, and how to install them.
 
     Parameters
     ----------
     function : callable
-        ``run(problem, steps, rng)``; `steps` and `rng` are optional. Further arguments have
-        defaults, and are parameters of the solver. It returns the point (n, k), or a tuple of
-        point, weights and core, or a `Solution`.
+        ``run(problem, steps, rng)``; `steps` and `rng` are optional, further arguments with
+        defaults are parameters. It returns the point (n, k), a tuple of point, weights and core,
+        or a `Solution`.
 
     Raises
     ------

@@ -41,12 +41,12 @@ class Image:
     signed : bool
         Whether zero is drawn white, with one colour below and another above.
     reference : bool
-        Whether the image is equal for all solvers on the instance, as the true map is.
+        Whether it is the same for all solvers, as the true map is.
 
     Raises
     ------
     ValueError
-        On another shape or kind, infinite values, no values, or more than `LARGEST`.
+        On another shape or kind, infinite values, none, or more than `LARGEST`.
     """
 
     values: Values
@@ -73,12 +73,12 @@ class Curve:
     x_label, y_label : str
         With units.
     reference : bool
-        Whether the curve is equal for all solvers on the instance, as the diagonal of an ROC is.
+        Whether it is the same for all solvers, as the diagonal of an ROC is.
 
     Raises
     ------
     ValueError
-        On another shape or kind, infinite values, no values, or more than `LARGEST`.
+        On another shape or kind, infinite values, none, or more than `LARGEST`.
     """
 
     x: Values
@@ -145,8 +145,7 @@ def check_all(exhibits: Iterable[Exhibit]) -> None:
 def packed(exhibit: Exhibit) -> tuple[str, str, bytes]:
     """Return an exhibit as the store keeps it: kind, labels and flags in JSON, and data.
 
-    The data are the values of an image, or x and y of a curve as two rows, in little-endian float32
-    in the .npy format, compressed by zlib.
+    The data are an image, or x and y of a curve as rows, in a compressed .npy of float32.
     """
     meta: dict[str, Any] = {"reference": exhibit.reference}
     if isinstance(exhibit, Image):

@@ -23,10 +23,8 @@ class Axis:
 
     Attributes
     ----------
-    key : str
-        The quantity: the name of its column in a CSV file.
-    label : str
-        The quantity for people, with the unit.
+    key, label : str
+        The quantity as a column of a CSV file, and for people, with the unit.
     log : bool
         Whether the axis is logarithmic at first.
     categories : tuple of str
@@ -55,7 +53,7 @@ class Series:
     label : str
         Its name in the legend.
     x, y : ndarray, shape (m,)
-        The points. The line has a gap at a y that is not finite; failed runs count as infinite.
+        The points, with a gap at a y that is not finite.
     low, high : ndarray, shape (m,), optional
         The band around y; error bars on an axis with categories.
     solver : str
@@ -65,7 +63,7 @@ class Series:
     chosen : int, optional
         The index of the point that tuning chose.
     notes : tuple of str
-        A description of each point beyond its coordinates: ``"step=2"``.
+        A note on each point: ``"step=2"``.
     """
 
     label: str
@@ -127,15 +125,12 @@ class Plot:
 
     Attributes
     ----------
-    name : str
-        The title, and the stem of file names: ``"digits k=4"``.
-    kind : str
-        As ``"convergence"``.
+    name, kind : str
+        The title and stem of file names, as ``"digits k=4"``; ``"convergence"``.
     choices : mapping
-        The options of each choice, the default first:
-        ``{"x": ("samples", "seconds"), "metric": ("suboptimality",)}``.
+        The options of each choice, the default first: ``{"x": ("samples", "seconds")}``.
     draw : callable
-        ``draw(key)`` returns the panel for one option of each choice, when it is shown.
+        ``draw(key)`` returns the panel for one option of each choice.
     sheet : sequence of Key
         The panels of a figure on paper.
     about : tuple of str

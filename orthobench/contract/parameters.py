@@ -40,11 +40,10 @@ def parameter(
     choices: tuple[str, ...] = (),
     grid: tuple[Any, ...] = (),
 ) -> Any:
-    """Declare a field of a solver or a problem as a parameter that users set.
+    """Declare a field of a solver or a problem as a parameter, checked when the object is made.
 
     Its type is the annotation of the field: ``bool``, ``int``, ``float`` or ``str``, or one of
-    them ``| None``. Values are checked when the solver or problem is made. An ``int`` becomes a
-    ``float`` if that is the type.
+    them ``| None``.
 
     Parameters
     ----------
@@ -53,15 +52,12 @@ def parameter(
     help : str
         One line for ``orthobench show``.
     name : str, optional
-        The name for users, by default that of the field. The field ``step_size`` of a solver is
-        the parameter ``step``, because ``step`` is a method.
+        The name for users, by default that of the field: ``step`` for the field ``step_size``.
     unit : str
-    low, high : float
-        The smallest and the largest value allowed.
-    above, below : float
-        Excluded bounds: ``above=0`` allows positive numbers only.
+    low, high, above, below : float
+        Bounds; the last two are excluded.
     choices : tuple of str
-        All values allowed, for a ``str``.
+        All values of a ``str``.
     grid : tuple
         The values that tuning tries.
 
@@ -83,18 +79,10 @@ def parameter(
 
 @dataclass(frozen=True)
 class Parameter:
-    """The declaration of one parameter; other attributes are as in `parameter`.
+    """The declaration of one parameter, as in `parameter`.
 
-    Attributes
-    ----------
-    name : str
-        The name for users.
-    field : str
-        The name of the dataclass field.
-    type : object
-        The annotation of the field, resolved.
-    default : object
-        ``dataclasses.MISSING`` if the parameter is required.
+    `name` is that for users, `field` that of the dataclass field, `type` its resolved annotation;
+    `default` is ``dataclasses.MISSING`` if the parameter is required.
     """
 
     name: str

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from orthobench.contract.parameters import ParameterError, parameter
-from orthobench.contract.problem import AnyProblem, Oracle, Solution
-from orthobench.contract.solver import OracleT_contra, Solver, State, StateT, Status, Work
+from orthobench.contract.problem import AnyProblem, Solution
+from orthobench.contract.solver import OracleT_contra, Solver, StateT
 from orthobench.errors import UsageError
-from orthobench.tools.arrays import AnyArray, Array, namespace, where
+from orthobench.tools.arrays import Array
 from orthobench.tools.places import Place, place_of
 
 
@@ -24,8 +24,7 @@ class PlacedSolver(Solver[OracleT_contra, StateT]):
     Parameters
     ----------
     on : str
-        ``LIBRARY[:DEVICE][/DTYPE]``, such as ``"torch:cuda/float32"``; for blocks of samples
-        ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``.
+        ``LIBRARY[:DEVICE][/DTYPE]``; ``"blocks"``, ``"dask:WORKERS"`` or ``"dask:ADDRESS"``.
     """
 
     on: str = parameter(
@@ -66,102 +65,25 @@ def elsewhere(place: Place) -> str:
     return f"it computes with numpy in float64 only, not with {place}"
 
 
-@dataclass(slots=True, kw_only=True)
-class EndingState(State):
-    """The state of an `ArraySolver` whose steps test whether the run ends.
-
-    With NumPy a step sets the status. On a device that would wait: `finish_if` notes the end there,
-    `unless_ended` keeps the iterate from then on, and `ArraySolver.advance` reads the note once.
-
-    Attributes
-    ----------
-    ended : array of shape (), optional
-        Zero while it runs, else the number of notes at the end, negative for a failure.
-    notes : list of Work
-        The work at each note since `advance` began.
-    """
-
-    ended: Any = None
-    notes: list[Work] = field(default_factory=list)
-
-
-def finish_if(state: EndingState, converged: Any, failed: Any = False) -> bool:
-    """Set the status at the end of a run, or note it on the device.
-
-    Parameters
-    ----------
-    state : EndingState
-    converged, failed : bool or array of shape ()
-        Failure wins if both are true.
-
-    Returns
-    -------
-    bool
-        Whether it has ended; False if only the device knows.
-    """
-    if converged is False and failed is False:
-        return False
-    if not isinstance(converged, (bool, np.bool_)):
-        _note(state, converged, failed)
-        return False
-    if failed or converged:
-        state.status = Status.FAILED if failed else Status.CONVERGED
-    return state.status is not Status.RUNNING
-
-
-def _note(state: EndingState, converged: Any, failed: Any) -> None:
-    xp = namespace(converged)
-    state.notes.append(replace(state.work))
-    none, number = xp.zeros_like(converged, dtype=xp.int32), len(state.notes)
-    now = where(failed, none - number, xp.where(converged, none + number, none))
-    state.ended = now if state.ended is None else xp.where(state.ended == 0, now, state.ended)
-
-
-def unless_ended(state: EndingState, new: AnyArray, old: AnyArray) -> AnyArray:
-    """Return the new iterate, or the old one if the run has ended."""
-    if state.ended is None:
-        return new
-    kept: AnyArray = namespace(new).where(state.ended == 0, new, old)
-    return kept
-
-
-def read_end(oracle: Oracle, state: EndingState) -> None:
-    """Set status and work from the notes of `finish_if`; wait for the device."""
-    number = 0 if state.ended is None else int(state.ended)
-    if number:
-        state.status = Status.FAILED if number < 0 else Status.CONVERGED
-        state.work = state.notes[abs(number) - 1]
-        state.work.samples = max(state.work.samples, oracle.taken)
-    state.ended, state.notes = None, []
-
-
 class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
     """Base of solvers that are written against the array API standard.
 
     All arrays of the oracle are at the place that users name. The solver gets their functions with
-    ``xp = namespace(x)``. It keeps to the standard (no writing into arrays, no einsum), and returns
-    such arrays in its `Solution`. `like` moves NumPy arrays there. `advance` should read no value
-    back, since each one waits for the device: see `orthobench.tools.arrays` and `EndingState`. For
-    NumPy it may call a compiled kernel.
+    ``xp = namespace(x)``, keeps to the standard (no writing into arrays, no einsum), and returns
+    such arrays. Each value that `advance` reads back waits for the device: see
+    `orthobench_kit.arrays` and `orthobench_kit.ending`. For NumPy it may call a compiled kernel.
 
     Class attributes
     ----------------
     readings : float
-        Maximum number of values that a step reads back, each with a reason in the solver's
-        docstring, without the one of `EndingState`.
+        Maximum number of values that a step reads back, besides that of its end.
     """
 
     readings: ClassVar[float] = 0
 
-    def advance(self, oracle: OracleT_contra, state: StateT, count: int) -> None:
-        """Do `count` steps, or fewer if the status leaves ``RUNNING``; called on the clock."""
-        super().advance(oracle, state, count)
-        if isinstance(state, EndingState):
-            read_end(oracle, state)
-
     @classmethod
     def computes_on(cls, place: Place) -> bool:
-        """Return whether the place has arrays of a library, or the answer of another base."""
+        """Return whether the place has arrays of a library, or another base computes there."""
         return not place.reduces or super().computes_on(place)
 
     def refuses(self, problem: AnyProblem) -> str | None:
@@ -175,13 +97,7 @@ class ArraySolver(PlacedSolver[OracleT_contra, StateT]):
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """The summary of some blocks; subclasses add arrays and numbers. It is pickled.
-
-    Attributes
-    ----------
-    rows, flops : int
-        Number of samples, and flops, those of merged summaries included.
-    """
+    """The summary of some blocks, with numbers of samples and flops; subclasses add arrays."""
 
     rows: int
     flops: int = 0
@@ -204,11 +120,9 @@ class BlockOracle:
     sizes : tuple of int
         `Oracle.sizes`: n, k, and further ones of the family.
     start : ndarray, shape (n, k)
-        `Oracle.start`.
     rows, number : int
-        Number of samples of all blocks, and the number of the pass, from 0.
+        Number of samples of all blocks; number of the pass, from 0.
     seed : numpy.random.SeedSequence
-        The seed of the solver's stream.
     shared : mapping
         The value of `SummarySolver.proceed` after the last pass, such as a basis.
     """
@@ -240,18 +154,18 @@ class SummarySolver(
 ):
     """Base of solvers that summarize each block of samples, and merge summaries.
 
-    On the places ``blocks`` and ``dask:...`` the harness calls `summarize` for each block, `merge`
-    along a binary tree that only the number of blocks determines, and `finish`: that is a pass, and
-    counts as one step. On other places samples stream through `advance`. The three methods are
-    pure: they change nothing, and equal arguments give equal bits, in any process.
+    On the places ``blocks`` and ``dask:...`` a step is a pass: `summarize` for each block, `merge`
+    along a binary tree that only the number of blocks determines, and `finish`. On other places
+    samples stream through `advance`. The three methods are pure: they change nothing, and equal
+    arguments give equal bits, in any process.
 
     Class attributes
     ----------------
     passes : float
         Number of passes over the data; infinite if the budget ends the run. May be a parameter.
     merge_error : float
-        Maximum sine of angles between solutions of other groupings of the same blocks, on the
-        examples of the conformance checks; 0 if they give equal bits.
+        Maximum sine of angles between solutions of other groupings of the same blocks in the
+        conformance checks; 0 for equal bits.
     """
 
     passes: float = 1
@@ -259,7 +173,7 @@ class SummarySolver(
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:
-        """Return whether the place summarizes blocks, or the answer of another base."""
+        """Return whether the place summarizes blocks, or another base computes there."""
         return place.reduces or super().computes_on(place)
 
     @abstractmethod
@@ -270,8 +184,7 @@ class SummarySolver(
         ----------
         oracle : BlockOracle
         block : ndarray, shape (rows, n)
-            Finite, at least one row, float64 or float32 in C order. Do not write into it, and keep
-            no view of it.
+            Finite, float64 or float32 in C order. Do not write into it, and keep no view of it.
 
         Raises
         ------
@@ -285,7 +198,7 @@ class SummarySolver(
 
     @abstractmethod
     def finish(self, oracle: BlockOracle, summary: SummaryT) -> Solution:
-        """Return the solution after a pass, from the summary of all blocks; timed as reading."""
+        """Return the solution from the summary of all blocks; timed as reading."""
 
     def flops(self, oracle: BlockOracle, summary: SummaryT) -> int:
         """Return the flops of a pass, by default those of the summary."""
@@ -293,10 +206,7 @@ class SummarySolver(
         return summary.flops
 
     def proceed(self, oracle: BlockOracle, summary: SummaryT) -> Mapping[str, Any] | None:
-        """Return `BlockOracle.shared` of the next pass, or None if the solver has converged.
-
-        Called on the clock after each pass but the last.
-        """
+        """Return `BlockOracle.shared` of the next pass, or None at convergence; on the clock."""
         del oracle, summary
         return {}
 

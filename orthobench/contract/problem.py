@@ -23,21 +23,20 @@ from orthobench.tools.places import DEFAULT, Place
 
 @dataclass(frozen=True)
 class Solution:
-    """A solution at one point of a run, in arrays that the solver never changes later.
+    """A solution at one point of a run, in arrays that never change later.
 
-    They are of float64, unless an `ArraySolver` computes in another precision. Families may derive
-    from it.
+    They are of float64, except those of an `ArraySolver` in another precision.
 
     Attributes
     ----------
     point : ndarray, shape (n, k)
-        Orthonormal columns, or the constraint of the family.
+        Orthonormal columns, or what the family asks for.
     weights : ndarray, shape (k,), optional
-        The weight of each column of a decomposition.
+        Weights of the columns of a decomposition.
     core : ndarray, shape (k, ..., k), optional
-        The core tensor of a Tucker decomposition.
+        Core tensor of a Tucker decomposition.
     tolerance : float, optional
-        The bound of `Instance.residual` that the solver claims; 0 for rounding, None for no claim.
+        Claimed bound of `Instance.residual`; 0 for rounding, None for no claim.
     """
 
     point: Array
@@ -65,7 +64,7 @@ class Solution:
 
 @dataclass(slots=True)
 class Work:
-    """The work of a solver since the start of the run, in counts that do not depend on a machine.
+    """The work of a solver since the start of the run; it does not depend on the machine.
 
     Attributes
     ----------
@@ -74,8 +73,7 @@ class Work:
     samples : int
         Samples taken from the oracle.
     flops : int
-        Floating-point operations of the method in its paper, by closed formulae
-        (`orthobench.contract.flops`).
+        Floating-point operations, by closed formulae (`orthobench.contract.flops`).
     """
 
     steps: int = 0
@@ -92,10 +90,10 @@ class Oracle(ABC):
     Attributes
     ----------
     n, k : int
-        Rows and columns of the point sought, a matrix with orthonormal columns.
+        Rows and columns of the point.
     start : ndarray, shape (n, k)
-        A random point with orthonormal columns, float64 and read-only, equal for all solvers of a
-        comparison. The harness sets it before ``init``.
+        A random point with orthonormal columns, read-only, the same for all solvers. The harness
+        sets it before ``init``.
     window : int
         Maximum number of samples that `prepare` gets at once, except for solvers that rerun.
     place : Place
@@ -106,7 +104,7 @@ class Oracle(ABC):
     Class attributes
     ----------------
     portable : bool
-        Whether its methods work on arrays of any library, so that `to` is allowed.
+        Whether its methods work on arrays of any library.
     shows : mapping
         Further attributes that a black box sees, with their meaning.
     """
@@ -143,10 +141,7 @@ class Oracle(ABC):
         return moved
 
     def miniature(self) -> Oracle:
-        """Return an oracle of the same kind on little data, for the warm-up; by default this one.
-
-        Useful if one step may be a whole run.
-        """
+        """Return an oracle on little data for the warm-up, if one step may be a whole run."""
         return self
 
     def placed(self, values: NDArray[np.generic]) -> Any:
@@ -164,23 +159,16 @@ class Oracle(ABC):
     def objective(self, solution: Solution) -> tuple[float, Work]:
         """Return the objective to minimise over several starts, and the work of computing it.
 
-        Families that are not convex override it. The arrays of the solution are at `place`.
+        The arrays of the solution are at `place`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no objective")
 
     def prepare(self, samples: int) -> None:  # noqa: B027 - most need nothing
-        """Make samples ready before a chunk of steps, off the clock.
-
-        Parameters
-        ----------
-        samples : int
-            Number of samples that are ready afterwards; at most `window`, except for solvers with
-            `reruns`.
-        """
+        """Make a number of samples ready before a chunk of steps, off the clock."""
 
     @property
     def taken(self) -> int:
-        """Number of samples taken in this run; a solver must count at least these."""
+        """Number of samples taken in this run."""
         return 0
 
     def remaining(self) -> float:
@@ -217,41 +205,38 @@ INSTANCE = "instance"
 class Instance(Generic[OracleT_co]):
     """A problem with its data: an oracle, which solvers see, and a judge, which they never see.
 
-    All functions are called off the clock; all but `measure` and `violation` after the run.
+    All functions are called off the clock.
 
     Attributes
     ----------
     oracle : Oracle
     measure : callable
-        The judge: ``measure(solution)`` returns finite metrics by name, of every checkpoint. It
-        must not change the solution, and must repeat.
+        The judge: ``measure(solution)`` returns finite metrics by name. It must not change the
+        solution, and must repeat.
     best : mapping
-        The known optimal values of metrics.
+        Known optimal values of metrics.
     violation : callable
-        ``violation(solution)`` returns the constraint violation. Above 1e-8, or the rounding of a
-        lower precision, the run is infeasible. By default |U'U - I|_F of the point U.
+        ``violation(solution)`` returns the constraint violation, by default |U'U - I|_F. Above
+        1e-8, or the rounding of a lower precision, the run is infeasible.
     nearest : callable
-        ``nearest(solution)`` returns the nearest feasible solution, at which points below float64
-        are judged. By default with the polar factor of the point.
+        ``nearest(solution)`` returns the nearest feasible solution, by default with the polar
+        factor. Points below float64 are judged there.
     finish : callable
-        ``finish(solution)`` completes the last solution of a run, such as by the core of a Tucker
-        basis. By default `unchanged`.
+        ``finish(solution)`` completes the last solution, such as by the core of a Tucker basis.
     exhibits : callable
-        ``exhibits(solution)`` returns pictures of the finished solution by name, each an `Image`
-        or a `Curve`. Called once a run, unless it failed.
+        ``exhibits(solution)`` returns an `Image` or a `Curve` of the finished solution by name.
     measure_after : callable, optional
-        Replaces `measure` if the truth moves with the samples: ``measure_after(solution, samples)``
-        gets the number of samples taken.
+        ``measure_after(solution, samples)`` replaces `measure` if the truth moves with the number
+        of samples taken.
     settle : callable, optional
-        ``settle(solutions)`` gets the first and the last solution of a run without others, before
-        they are judged: the judge may then use an optimum that is cheaper to find.
+        ``settle(solutions)`` gets the first and the last solution of a run without others before
+        they are judged, so that the judge may use a cheaper optimum.
     result : callable, optional
-        ``result(solution)`` returns the `Result` of a finished solution. Called when it is read.
+        ``result(solution)`` returns the `Result` of a finished solution, when it is read.
     conditional : tuple of str
         Metrics of some solutions only, such as the rank of a relaxed one.
     residual : str
-        The metric that `Solution.tolerance` bounds: a run that ends by its own test above 100 times
-        that fails.
+        The metric that `Solution.tolerance` bounds; a converged run above 100 times that fails.
     streams : str
         The text that determines the random streams of runs; the harness sets it for a recipe.
     """
@@ -281,8 +266,7 @@ class Instance(Generic[OracleT_co]):
 class Problem(ABC, Generic[OracleT_co]):
     """A recipe for instances: parameters and a name, no data.
 
-    Subclasses are frozen dataclasses with fields declared by `parameter`. The base class of a
-    family sets all class attributes but the name.
+    Subclasses are frozen dataclasses with fields declared by `parameter`.
 
     Class attributes
     ----------------
@@ -297,8 +281,8 @@ class Problem(ABC, Generic[OracleT_co]):
     tuned_by : str
         The metric that tuning minimises, on validation data if there are any.
     at : mapping
-        Levels of another metric at which solvers are compared, if the primary metric can improve
-        at its expense: ``{"density": (0.05, 0.1)}``. A suite may change it.
+        Default levels of another metric at which solvers are compared, if the primary metric can
+        improve at its expense: ``{"density": (0.05, 0.1)}``.
     source : str
         The source of real data.
     """
@@ -316,12 +300,7 @@ class Problem(ABC, Generic[OracleT_co]):
 
     @abstractmethod
     def build(self, rng: np.random.Generator) -> Instance[OracleT_co]:
-        """Return an instance, off the clock; equal generators give equal instances.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Draws all random data.
+        """Return an instance; equal generators, which draw all random data, give equal ones.
 
         Raises
         ------
@@ -337,13 +316,7 @@ class Problem(ABC, Generic[OracleT_co]):
 
     @classmethod
     def lack(cls, metrics: Mapping[str, float]) -> str:
-        """Return the price of an approximate solution, in the unit of the family.
-
-        Parameters
-        ----------
-        metrics : mapping
-            Its metrics; for several solutions the largest values.
-        """
+        """Return the price of an approximate solution by its metrics, in the family's unit."""
         value = metrics.get(cls.primary, float("nan"))
         return f"{cls.primary.replace('_', ' ')} {value:.2g}"
 

@@ -43,10 +43,7 @@ class SampleSource(ABC):
 
     @abstractmethod
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield all samples of a run in blocks, new float64 arrays ``(rows, d)`` in C order.
-
-        ``rng`` draws random samples.
-        """
+        """Yield all samples of a run, drawn by `rng`, in new float64 arrays ``(rows, d)``."""
 
     def row_number(self, index: int) -> int | str:
         """Return the row of the user's data of sample `index`, with its file; from 0."""
@@ -61,10 +58,8 @@ class BlockSource(SampleSource):
 
     Attributes
     ----------
-    count : int
-        Number of blocks.
-    length : int
-        Number of samples of all blocks.
+    count, length : int
+        Number of blocks, and of all their samples.
     timed : bool
         Whether reading a block is on the clock of a `SummarySolver`.
     """
@@ -75,7 +70,7 @@ class BlockSource(SampleSource):
 
     @abstractmethod
     def block(self, index: int) -> NDArray[np.floating[Any]]:
-        """Return a block, float64 or float32 ``(rows, d)`` in C order; equal bits at each call."""
+        """Return a block ``(rows, d)``, float64 or float32 in C order; equal bits at each call."""
 
     @abstractmethod
     def height(self, index: int) -> int:
@@ -99,8 +94,7 @@ class SampleOracle(Oracle):
     """A stream of samples, each of which a solver can take once.
 
     The harness prepares the samples of each chunk of steps off the clock, in one contiguous array
-    of at most 32 MiB, except for solvers with `reruns`. Solvers `take` them on the clock, without a
-    copy.
+    of at most 32 MiB, except for solvers with `reruns`.
 
     Parameters
     ----------
@@ -164,7 +158,7 @@ class SampleOracle(Oracle):
         Raises
         ------
         DataError
-            On a sample that is not finite, or so large that its square overflows; names the row.
+            Names the row of a sample that is not finite, or whose square overflows.
         """
         if self._prepared:
             self.source.forget()
@@ -187,22 +181,17 @@ class SampleOracle(Oracle):
         self._there = self.placed(self._ready)
 
     def take(self, count: int) -> Any:
-        """Return the next samples, fewer at the end of the data; do not write into them.
-
-        Parameters
-        ----------
-        count : int
-            At most `Solver.batch` for each step.
+        """Return the next samples, at most `Solver.batch` a step; do not write into them.
 
         Returns
         -------
         array, shape (<= count, n)
-            At `place`; with NumPy float64 in C order.
+            At `place`, fewer at the end of the data; with NumPy float64 in C order, not copied.
 
         Raises
         ------
         RuntimeError
-            If fewer samples are ready: the solver takes more than its `batch`.
+            If fewer samples are ready.
         """
         end = self._at + count
         if self._exhausted:

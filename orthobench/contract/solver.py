@@ -31,7 +31,7 @@ class Status(Enum):
 
 @dataclass(slots=True, kw_only=True)
 class State:
-    """The changing values of a run, which resumes from its pickle; subclasses are dataclasses.
+    """The changing values of a run; subclasses are dataclasses that can be pickled.
 
     Attributes
     ----------
@@ -40,8 +40,7 @@ class State:
     status : Status
         Set by the solver; the run ends if it is no longer ``RUNNING``.
     reason : str
-        A sentence for people: the cause of a failure, a remark on a complete run, or the part that
-        a budget left out.
+        A sentence for people, such as the cause of a failure.
     """
 
     work: Work = field(default_factory=Work)
@@ -57,40 +56,33 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     """A method with its parameters.
 
     Subclasses are frozen dataclasses with fields declared by `parameter`. They define `init`,
-    `solution`, and `step`, or `advance` if one kernel does many steps.
-
-    The harness calls `init` once and then, in turns, `advance` and `solution`. The clock runs
-    during `init` and `advance`. Equal seeds must give equal bits, for any division into calls.
+    `solution`, and `step`, or `advance` if one kernel does many steps. The clock runs during
+    `init` and `advance`. Equal seeds must give equal bits, for any division into calls.
 
     Class attributes
     ----------------
     name : str
         One word, unique: ``"oja"``.
     needs : type of Oracle
-        The capability that it needs; it refuses other problems. By default the first argument of
-        ``Solver[Oracle, State]``.
-    source : str
-        Paper, algorithm or equation.
-    doi : str
-        The paper, or that of the library: ``"10.1038/s41592-019-0686-2"``.
+        The capability that it needs; by default the first argument of ``Solver[Oracle, State]``.
+    source, doi : str
+        Paper, algorithm or equation: ``"10.1038/s41592-019-0686-2"``.
     code, licence : str
-        The address and the licence of the code that it calls. By default from the metadata of the
-        first of its `packages`.
+        Address and licence of the code that it calls; by default those of the first of its
+        `packages`.
     batch : int
         Maximum number of samples of a step; 0 without samples. May be a parameter.
     reruns : bool
-        Whether each call of `advance` starts from the beginning and does all steps so far, since a
-        library cannot be stepped. Seconds of a run are then those of ``init`` and of the last
-        call, and ``work.flops`` those of the last call. Checkpoints are a factor of 4 apart.
+        Whether each `advance` starts from the beginning and does all steps so far, since a library
+        cannot be stepped. Seconds and flops are then those of ``init`` and the last call.
     converges : bool
-        Whether it ends by its own test, with the status ``CONVERGED``. Other solvers without
-        samples need a budget in steps, seconds or flops.
+        Whether it ends by its own test, with the status ``CONVERGED``.
     packages : tuple of str
-        Distributions that it calls, as ``("scikit-learn",)``. Their versions are part of a run's
-        identity. If one is missing, the solver refuses every problem.
+        Distributions that it calls, as ``("scikit-learn",)``; without one it refuses every problem.
+        Their versions are part of a run's identity.
     files : tuple of str
-        Files outside of its package that runs load, as ``("../build/*.so",)``, from the folder of
-        its module. Their contents are part of a run's identity.
+        Patterns of files outside of its package that runs load, from the folder of its module, as
+        ``("../build/*.so",)``. Their contents are part of a run's identity.
     place : Place
         NumPy in float64, except for a `PlacedSolver`.
     """
@@ -138,7 +130,7 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         oracle : Oracle
             No samples are ready yet.
         rng : numpy.random.Generator
-            The stream of this solver; keep it in the state if steps draw from it.
+            The stream of this solver.
 
         Raises
         ------
@@ -149,20 +141,16 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     def step(self, oracle: OracleT_contra, state: StateT) -> None:
         """Do one step: change `state` in place, and count the step in ``state.work``.
 
-        Parameters
-        ----------
-        oracle : Oracle
-            At least `batch` samples are ready, or all that are left. Do not write into its arrays.
-        state : State
-            It is ``RUNNING``.
+        At least `batch` samples are ready, or all that are left. Do not write into arrays of the
+        oracle.
         """
         raise NotImplementedError(f"{type(self).__name__} has neither step nor advance")
 
     def advance(self, oracle: OracleT_contra, state: StateT, count: int) -> None:
         """Do `count` steps, or fewer if the status leaves ``RUNNING``; called on the clock.
 
-        ``advance(a)`` and then ``advance(b)`` must leave the same bits as ``advance(a + b)``. By
-        default it calls `step`. At least ``count * batch`` samples are ready, or all that are left.
+        By default it calls `step`. At least ``count * batch`` samples are ready, or all that are
+        left.
         """
         for _ in range(count):
             if state.status is not Status.RUNNING:
@@ -171,22 +159,19 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
 
     @abstractmethod
     def solution(self, state: StateT) -> Solution:
-        """Return the solution at this point of the run, in arrays that never change later.
+        """Return the solution, in arrays that never change later; leave `state` as it is.
 
-        Called at every checkpoint and timed apart, as reading time. It must not change `state`.
+        Timed apart, as reading time.
         """
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why this solver cannot take a problem, or None.
-
-        By default a solver takes problems that offer what it `needs`. An override calls this first.
-        """
+        """Return why this solver cannot take a problem, or None; an override calls this first."""
         if issubclass(problem.offers, self.needs):
             return self.missing_packages()
         return f"needs a {self.needs.__name__}, {problem.name} offers {problem.offers.__name__}"
 
     def missing_packages(self) -> str | None:
-        """Return a sentence with the `packages` that are not installed, or None."""
+        """Return a sentence on the `packages` that are not installed, or None."""
         missing = [name for name in self.packages if version(name) is None]
         words = " ".join(missing)
         return f"needs {words}: pip install {words}" if missing else None

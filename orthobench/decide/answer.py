@@ -33,12 +33,10 @@ class Standing:
     parameters : mapping
         Those that are the same on all problems.
     as_good_on, cheapest_on, problems : int
-        Number of problems on which it is as good as the best, on which it is the cheapest, and of
-        all.
-    factor : float
-        Geometric mean of its cost over that of the cheapest that is as good; a miss counts `MISS`.
-    worst : float
-        The largest of these factors, without misses.
+        Number of problems on which it is as good as the best, or the cheapest, and of all.
+    factor, worst : float
+        Its cost over that of the cheapest that is as good: the geometric mean, with `MISS` for a
+        miss, and the largest, without misses.
     """
 
     solver: str
@@ -65,25 +63,18 @@ class Answer:
         on any problem, or if families need different ones.
     parameters : mapping
         Its parameters that are the same on all problems.
-    sentence : str
-        The solver, its quality and its cost; or the command that would tell.
+    sentence, evidence : str
+        The solver, its quality and its cost, or the command that would tell; and the tests.
     as_good_on, problems : int
         Number of problems on which it is as good as the best, and of all.
     factor : float
-        The cost of the next that is as good over its own, the geometric mean over problems; NaN
-        without another.
+        The cost of the next that is as good over its own, the geometric mean; NaN without another.
     alternatives : tuple of Standing
         The other solvers, the nearest first.
     mean_factor, worst_factor : float
         As `factor` and `worst` of its `Standing`.
-    evidence : str
-        The tests, in one line.
-    cost : str
-    tolerance : float
-    family : str
-        Empty if there are several.
-    solver : str
-        Its label in the suite.
+    cost, tolerance, family, solver
+        The family is empty if there are several; the solver is its label in the suite.
     comparisons : tuple of Comparison
     by_family : mapping
         The answer of each family, if there are several.
@@ -118,12 +109,7 @@ class Answer:
 def answer(comparisons: Sequence[Comparison], suite: str = "") -> Answer:
     """Return the solver to use, for each family and over all.
 
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        All problems, with one cost and tolerance.
-    suite : str
-        The suite to run on more seeds.
+    All comparisons have one cost and tolerance; ``suite`` is the one to run on more seeds.
     """
     families = grouped(comparisons, lambda c: c.family)
     answers = {family: _of_family(own, suite) for family, own in families.items()}

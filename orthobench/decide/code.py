@@ -17,12 +17,7 @@ from orthobench.stats.calls import Stop
 def code_of(source: Any, solver: AnySolver, stop: Stop) -> str:
     """Return the lines that compute the answer when they are pasted.
 
-    Parameters
-    ----------
-    source : str, Problem or Instance
-        The problem as the caller gave it.
-    solver : Solver
-    stop : Stop
+    ``source`` is the problem as the caller gave it: a text, a Problem or an Instance.
     """
     return "\n".join((
         "import orthobench as ob",

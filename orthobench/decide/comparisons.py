@@ -15,7 +15,7 @@ from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.calls import calls_of, ratio_of
-from orthobench.stats.cost_curve import CostCurve, cost_curve
+from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
@@ -32,7 +32,7 @@ def compare(
     tolerance: float | None = None,
     metric: str = "",
 ) -> list[Comparison]:
-    """Compare the solvers of each problem.
+    """Compare the solvers of each problem, in their order.
 
     Parameters
     ----------
@@ -44,11 +44,6 @@ def compare(
         In place of the suite's.
     metric : str
         By default the problem's primary metric.
-
-    Returns
-    -------
-    list of Comparison
-        Problems in their order.
 
     Raises
     ------
@@ -93,13 +88,14 @@ class _Problem:
             )
             for name, own in self._curves.items()
         }
-        by_seed = [[c for c in own if c] for own in zip(*self._curves.values(), strict=True)]
-        by_seed = by_seed or [[] for _ in self._seeds]
+        by_seed = zip(*self._curves.values(), strict=True)
+        gaps = [gap_of([curve for curve in own if curve]) for own in by_seed]
+        gaps = gaps or [gap_of(())] * len(self._seeds)
         self._evidence = Evidence(
             finals,
-            [max((curve.start for curve in own), default=math.nan) for own in by_seed],
+            [start for start, _ in gaps],
             self._calls,
-            [min((curve.lowest for curve in own), default=math.inf) for own in by_seed],
+            [lowest for _, lowest in gaps],
             {name: [_identity(run, metric) for run in own] for name, own in self._runs.items()},
             metric == self._info.primary and not self._unit,
         )
@@ -134,7 +130,6 @@ class _Problem:
         )  # fmt: skip
 
     def _measured(self, d: Decision) -> Decision:
-        """Return a decision whose calls have the judge's metrics at their stops."""
         if not d.as_good:
             return d
         calls, runs = self._calls[d.solver], self._runs[d.solver]
@@ -162,7 +157,6 @@ def _final(run: Run | None, metric: str) -> float:
 
 
 def _identity(run: Run | None, metric: str) -> object:
-    """Return all values of the metric as bytes, which are equal for copies."""
     if run is None or run.failed or not run.trace:
         return None if run is None else run.seed
     return read(run.trace, metric_of(metric)).tobytes()

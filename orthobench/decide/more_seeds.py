@@ -47,13 +47,8 @@ def next_look(seeds: int, limit: int = LIMIT) -> int:
 def more_cells(results: Results, cells: Sequence[Cell], limit: int = LIMIT) -> list[Cell]:
     """Return the cells on more seeds that may decide what is undecided.
 
-    Parameters
-    ----------
-    results : Results
-    cells : sequence of Cell
-        Those that it ran. If a solver has several trials, only the chosen one runs on more seeds.
-    limit : int
-        Maximum number of seeds of a pair.
+    ``cells`` are those that ran; if a solver has several trials, only the chosen one runs on more
+    seeds, up to the ``limit``.
     """
     one = {(c.problem_label, c.solver_label, canonical(c.tuned)): c for c in cells}
     entries = {(entry.problem, entry.solver): entry for entry in results.entries}

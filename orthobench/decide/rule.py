@@ -2,13 +2,13 @@
 
 A solver is *as good as the best* if the upper end of the interval of its typical (median)
 difference from the true best is within the tolerance, and *worse* if the lower end is beyond it
-(`orthobench.stats.differences`). At most one problem in twenty has a wrong verdict
-(`docs/decision.md`). With fewer than `FEWEST` seeds a solver is *untested*; if it typically ends
-lower than another one, that one is *undecided*.
+(`orthobench.stats.differences`). With fewer than `FEWEST` seeds it is *untested*; if it typically
+ends lower than another one, that one is *undecided*. At most one problem in twenty has a wrong
+verdict (`docs/decision.md`).
 
-The calls of such a solver (`orthobench.stats.calls`) are its end, and earlier stops. From the end
-backwards each stop is tested against the ends of all solvers, up to the first that fails. This
-order is fixed before, and needs no correction (Marcus, Peritz and Gabriel 1976, *Biometrika* 63).
+The calls of such a solver are its end, and earlier stops. From the end backwards each stop is
+tested against the ends of all solvers, up to the first that fails. This order is fixed before, and
+needs no correction (Marcus, Peritz and Gabriel 1976, *Biometrika* 63).
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ class Decision:
     exact : Call, optional
         The cheapest call that ends at a known optimum on all seeds.
     factor : float
-        The cost of its call over that of the call that is named; NaN if it is not as good.
+        The cost of its call over that of the named one; NaN if it is not as good.
     factor_interval : (float, float)
-        The 95 % interval of that factor, paired over the seeds.
+        Its 95 % interval, paired over the seeds.
     seeds, copies, n_failed : int
         Number of distinct seeds, of copies of other seeds, and of failed runs.
     success : float
@@ -144,22 +144,17 @@ class Comparison:
         Its label.
     block : str
         Variants of one data set are one block.
-    family : str
-    metric : str
-        Smaller is better.
+    family, metric : str
     best : str, optional
         The solver that ends lowest of those without a failed run.
     decisions : tuple of Decision
         Those that are as good first, by cost.
     tolerance : float
     cost : str
-        The cost that is compared.
     seeds : int
         Seeds planned.
-    name : str
-        The name of the problem in the catalogue.
-    parameters : mapping
-        The parameters of the problem.
+    name, parameters
+        The name of the problem in the catalogue, and its parameters.
     """
 
     problem: str
@@ -276,17 +271,8 @@ def decide(
 class Evidence:
     """The runs of one problem, before costs and a tolerance are chosen.
 
-    Parameters
-    ----------
-    finals, starts, lowest, identity, certified
-        As of `decide`.
-    calls : mapping
-        The calls of each solver.
-
-    Attributes
-    ----------
-    best : str, optional
-        The solver that ends lowest of those that did not fail.
+    ``calls`` has the calls of each solver; the other arguments are as of `decide`. ``best`` is the
+    solver that ends lowest of those that did not fail, or None.
     """
 
     def __init__(
@@ -314,7 +300,7 @@ class Evidence:
             The cost of each call of each solver, shape (J, S).
         tolerance : float
         cost : str
-            The name of the cost, one of `orthobench.stats.costs.ALL_COSTS`, or empty.
+            The name of the cost, or empty.
         """
         ends, targets, found = self._ends, self._ends.targets(tolerance), []
         for i, name in enumerate(ends.names):
@@ -396,13 +382,11 @@ def chosen(calls: Sequence[Call]) -> Call | None:
 
 
 def _cheapest_decision(decisions: Iterable[Decision]) -> Decision | None:
-    """Return the decision with the call to make."""
     able = (d for d in decisions if d.cost < math.inf)
     return _cheapest(able, lambda d: (d.cost, d.high, d.solver))
 
 
 def _exact(decisions: Sequence[Decision]) -> Decision | None:
-    """Return the solver with the cheapest exact call, as its call."""
     able = [replace(d, call=d.exact) for d in decisions if d.as_good and d.exact]
     return min(able, key=lambda d: (d.cost, d.solver), default=None)
 

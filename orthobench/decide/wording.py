@@ -29,7 +29,11 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
     "star": ("★", "*", "the call to make: as good as the best, at the lowest cost"),
     "good": ("●", "o", "as good as the best"),
     "undecided": ("?", "?", "undecided with these seeds"),
-    "untested": ("-", "-", f"untested: fewer than {FEWEST} seeds"),
+    "untested": (
+        "-",
+        "-",
+        f"untested: fewer than {FEWEST} seeds (2 are enough if they repeat one run)",
+    ),
     "worse": ("✗", "x", "worse than the best"),
     "failed": ("!", "!", "half of the runs or more failed"),
 }
@@ -74,8 +78,8 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
     Parameters
     ----------
     solvers : sequence of str
-        The labels of the one to use, and of those to use in turn on the problems on which the ones
-        before are not as good as the best; empty if none is on any problem.
+        The label of the one to use, then those for the problems on which the ones before are not as
+        good as the best; empty if none is on any problem.
     comparisons : sequence of Comparison
     suite : str
         The suite to run on more seeds.
@@ -96,7 +100,7 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
         if call:
             seeds_of = f"{call.reached} of {plural(call.seeds, 'seed')}"
             shown = f", {_amount(first, call)}, on {seeds_of}"
-        text = f"Use {clean(solver)}{_stop(call)}: {_quality(solver, good)}{shown}"
+        text = f"Use {clean(solver)}{stop_text(call)}: {_quality(solver, good)}{shown}"
         text += f"{_price(solver, good)}.{_other(first)}"
     missed = [c for c in comparisons if c not in good]
     return f"{text}{_misses(others, missed, suite)}"
@@ -105,14 +109,20 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
 def _quality(solver: str, good: Sequence[Comparison]) -> str:
     if all((d := c.of(solver)).exact is not None and d.call is d.exact for c in good):
         return "exact"
-    within = f"within {100 * good[0].tolerance:g} % of the gap above the best value seen"
+    within = within_text(good[0].tolerance)
     if len(good) > 1:
         return within
     ran = [d for d in good[0].decisions if d.verdict is not Verdict.ABSENT]
     return f"{within} by {plural(len(ran), 'solver')}"
 
 
-def _stop(call: Call | None) -> str:
+def within_text(tolerance: float) -> str:
+    """Return the quality of a call that ends within a tolerance."""
+    return f"within {100 * tolerance:g} % of the gap above the best value seen"
+
+
+def stop_text(call: Call | None) -> str:
+    """Return the stop of a call after its solver: `` with 12 steps``, or nothing."""
     return "" if call is None or call.stop.own else f" with {call.stop}"
 
 
@@ -129,7 +139,7 @@ def _other(comparison: Comparison) -> str:
     other = comparison.alternative
     if other is None or other.call is None:
         return ""
-    text = f" {clean(other.solver)}{_stop(other.call)}"
+    text = f" {clean(other.solver)}{stop_text(other.call)}"
     amount = _amount(comparison, other.call)
     if other.exact is not None and other.call is other.exact:
         return f"{text} is exact and takes {amount}."
@@ -199,7 +209,6 @@ def _names(comparisons: Sequence[Comparison]) -> str:
 
 
 def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
-    """Return why no solver is named, and the command to run."""
     everyone = [d for c in comparisons for d in c.decisions]
     if not everyone or all(d.verdict is Verdict.ABSENT for d in everyone):
         return "No run is finished yet."
@@ -209,7 +218,7 @@ def _nobody(comparisons: Sequence[Comparison], suite: str) -> str:
     solvers = max(sum(d.verdict is not Verdict.ABSENT for d in c.decisions) for c in comparisons)
     text = f"{plural(seeds, 'seed')} do not show which of {solvers} is as good as the best"
     if seeds < FEWEST:
-        text = too_few(seeds, solvers) + ("" if _copied(comparisons) else f"; {FEWEST} can")
+        text = too_few(seeds) + ("" if _copied(comparisons) else f"; {FEWEST} can")
     return f"{text}{_remedy(comparisons, suite)}."
 
 
@@ -217,9 +226,9 @@ def _copied(comparisons: Sequence[Comparison]) -> bool:
     return any(d.copies for c in comparisons for d in c.decisions)
 
 
-def too_few(seeds: int, solvers: int) -> str:
+def too_few(seeds: int) -> str:
     """Return the sentence that this number of seeds decides nothing."""
-    return f"{plural(seeds, 'seed')} cannot decide among {plural(solvers, 'solver')}"
+    return f"{plural(seeds, 'seed')} cannot decide among the solvers"
 
 
 def _remedy(comparisons: Sequence[Comparison], suite: str) -> str:

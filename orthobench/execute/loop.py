@@ -94,7 +94,7 @@ def execute(
     show : callable
         Called with each problem whose cells are all finished.
     on_point : callable, optional
-        Called with each stored run and each of its checkpoints; an error ends the loop.
+        Its errors end the loop.
     """
     suite = scheduler.suite
     with limited(suite.threads):

@@ -21,16 +21,14 @@ from orthobench.harness.suite import Suite
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import choose
+from orthobench.tools.collections import grouped
 
 Pair: TypeAlias = tuple[str, str]
 """Labels of a problem and a solver."""
 
 
 class SuiteCells(Scheduler):
-    """The cells of a suite that are not stored yet.
-
-    Trials on the tuning seeds come first. When those of a solver on a problem are finished, one is
-    chosen, and the rest of its cells follow.
+    """The cells of a suite that are not stored yet: trials first, then those of the chosen trial.
 
     Parameters
     ----------
@@ -178,8 +176,8 @@ def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Ru
     session = store.session(suite.name)
     if session["ended"] is None or session["text"] != suite.text:
         return ()
-    records = store.records(suite.name)
-    if any(record.stop.status is RunStatus.MISSING for record in records):
+    runs = store.records(suite.name)
+    if any(run.stop.status is RunStatus.MISSING for run in runs):
         return ()
     cells = list(planned)
     for trials in undecided(suite, cells).values():
@@ -190,22 +188,19 @@ def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Ru
     ]
     there = [
         (r.key, r.problem.label, r.solver.label, canonical(r.solver.tuned), r.problem.levels)
-        for r in records
+        for r in runs
     ]  # the text of a suite that is a table in Python does not have its labels
-    return records if there == wanted else ()
+    return runs if there == wanted else ()
 
 
 def undecided(suite: Suite, planned: Iterable[Cell]) -> dict[Pair, list[Cell]]:
     """Return the trials of each solver on each problem, if one is to be chosen."""
     if not suite.tuning_seeds:
         return {}
-    trials: dict[Pair, list[Cell]] = {}
-    for p in planned:
-        trials.setdefault(pair_of(p), []).append(p)
     return {
-        pair: of_pair
-        for pair, of_pair in trials.items()
-        if len({canonical(p.tuned) for p in of_pair}) > 1
+        pair: trials
+        for pair, trials in grouped(planned, pair_of).items()
+        if len({canonical(p.tuned) for p in trials}) > 1
     }
 
 
@@ -215,14 +210,14 @@ def rest_of(suite: Suite, store: Store, trials: Sequence[Cell]) -> list[Cell] | 
     None if a trial is unfinished. At several levels more than one trial may be chosen.
     """
     keys = {p.key for p in trials}
-    records = [
-        record
-        for record in store.records(suite.name, trials[0].problem_label, trials[0].solver_label)
-        if record.key in keys and record.stop.status is not RunStatus.MISSING
+    runs = [
+        run
+        for run in store.records(suite.name, trials[0].problem_label, trials[0].solver_label)
+        if run.key in keys and run.stop.status is not RunStatus.MISSING
     ]
-    if {record.key for record in records} != keys:
+    if {run.key for run in runs} != keys:
         return None
-    chosen = {canonical(entry.best_parameters) for entry in choose(records, score=suite.score)}
+    chosen = {canonical(entry.best_parameters) for entry in choose(runs, score=suite.score)}
     first = trials[0].seed
     return [
         planned

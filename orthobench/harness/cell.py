@@ -48,17 +48,15 @@ class Cell:
     measure : str
         ``"memory"`` if peak memory is measured, else empty.
     problem_label, solver_label : str
-        Names in the suite. This and what follows is not part of the key.
+        Names in the suite; these and the following ones are not part of the key.
     tuned : mapping
         Values of the solver's tuned parameters.
     position : int
         Place in the suite.
     levels : tuple of Target
         Levels that solvers are compared at.
-    cut : float
-        Longest limit that cut the cell so far, in seconds.
-    timeout : float, optional
-        Limit of this cell in seconds, instead of that of all cells.
+    cut, timeout : float
+        Longest limit that cut the cell so far, and a limit of this cell, in seconds.
     """
 
     problem: AnyProblem

@@ -53,11 +53,11 @@ class Execution:
     ----------
     state : State
     seconds : float
-        Seconds on the clock. With `reruns`: those of ``init`` and the last ``advance``.
+        Seconds on the clock; with `reruns` those of ``init`` and the last ``advance``.
     batch : int
         Maximum number of samples of a step.
     waiting : float
-        Seconds that a call waits for an idle device; 0 on the host.
+        Seconds that a call waits for an idle device.
     """
 
     state: State
@@ -130,13 +130,7 @@ class Execution:
 
 
 def check_solution(solution: object) -> None:
-    """Refuse anything but a solution on the host with a matrix of real numbers.
-
-    Raises
-    ------
-    TypeError
-        Names what it is instead.
-    """
+    """Raise a `TypeError` for anything but a solution on the host with a real matrix."""
     found = solution.point if isinstance(solution, Solution) else solution
     wanted = "solution() must return a Solution of an array (n, k)"
     if found is solution or not isinstance(found, np.ndarray):
@@ -162,9 +156,9 @@ def timed_call(call: Callable[[], T], collect: bool = False) -> tuple[float, T]:
 
 
 def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[OracleT, float]:
-    """Warm up the solver; return the oracle with a start, at the beginning of its data, and a time.
+    """Warm up the solver; return the oracle at its start, on the solver's device, and a time.
 
-    Its arrays are on the device of the solver; the time is in seconds, for `Budget.after`.
+    The time is in seconds, for `Budget.after`.
     """
     warmed = 0.0
     start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
@@ -183,18 +177,10 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[
 
 
 def prepare_steps(oracle: Oracle, batch: int, steps: int, whole: bool = False) -> int:
-    """Prepare the samples of the next steps; return the number of steps that they suffice for.
+    """Prepare samples of at most `steps` steps; return the number of steps that they suffice for.
 
-    Parameters
-    ----------
-    oracle : Oracle
-    batch : int
-        `Solver.batch`.
-    steps : int
-        Maximum number of steps; the data, and the window unless `whole`, may allow fewer. The last
-        step may have less than a batch.
-    whole : bool
-        Whether each call is a run from the start.
+    The data may allow fewer, as does the window unless each call is a `whole` run. The last step
+    may have less than a batch.
     """
     if not batch:
         return steps
@@ -210,8 +196,8 @@ _warm: set[tuple[object, ...]] = set()
 def _warm_up(oracle: Oracle, solver: AnySolver, streams: Streams) -> float:
     """Compile and load the code of a run by a few steps; return the seconds of all but the first.
 
-    Once a process for each type of solver and oracle, `Oracle.sizes`, and parameters that are not
-    floats, on `Oracle.miniature`; each time on the data if code is compiled for each shape.
+    On `Oracle.miniature`, once a process for equal types, `Oracle.sizes` and parameters other than
+    floats; on the data each time if code is compiled for each shape.
     """
     if not solver.place.compiles:
         oracle = oracle.miniature()

@@ -109,10 +109,10 @@ class Streams:
     Attributes
     ----------
     data, start : numpy.random.SeedSequence
-        Streams of the instance and of its start, by problem and seed: the same for all solvers.
+        Streams of the instance and of its start, by problem and seed.
     solver : numpy.random.SeedSequence
-        Stream of the solver, by its name but not its parameters, so that parameters are tuned on
-        common random numbers.
+        Stream of the solver, by its name but not its parameters, which are tuned on common random
+        numbers.
     """
 
     data: np.random.SeedSequence
@@ -127,10 +127,7 @@ class Streams:
 
     @property
     def samples(self) -> np.random.SeedSequence:
-        """The stream of the samples of a run.
-
-        It differs from that of `Problem.build`, so that no sample repeats validation data.
-        """
+        """The stream of the samples of a run, none of which repeats data of `Problem.build`."""
         key = int(digest("samples")[:8], 16)
         return np.random.SeedSequence(self.data.entropy, spawn_key=(*self.data.spawn_key, key))
 

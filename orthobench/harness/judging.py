@@ -55,55 +55,51 @@ TOLERANCE = "constraint_tolerance"
 """Metric that the harness adds below float64: `feasible_up_to`."""
 
 
-def judged(
-    instance: AnyInstance, recording: Recording, stop: Termination, until: Rule | None = None
-) -> Outcome:
-    """Measure the checkpoints of a run, finish and exhibit its last solution; return the outcome.
-
-    The trace ends at the first checkpoint at which the rule `until` stops.
-    """
+def judged(instance: AnyInstance, recording: Recording, until: Rule | None = None) -> Outcome:
+    """Measure the checkpoints of a run, up to one at which the rule stops; return the outcome."""
+    stop, error = recording.stop, recording.error
     if stop.status is RunStatus.REFUSED:
-        return Outcome(stop, error=recording.error)
+        return Outcome(stop, error=error, load=recording.load)
     trace: list[Checkpoint] = []
-    raised = recording.error
-    for mark, solution in zip(recording.marks, recording.solutions, strict=True):
+    for checkpoint, solution in zip(recording.trace, recording.solutions, strict=True):
         try:
             if instance.settle and not trace and not recording.curve:
                 instance.settle(recording.solutions)
-            measured = measured_at(instance, mark, solution)
+            measured = measured_at(instance, checkpoint, solution)
             met = until(measured) if until else None
-        except Exception as error:
-            stop, raised = stop_of(error, "the judge"), error
+        except Exception as raised:
+            stop, error = stop_of(raised, "the judge"), raised
             break
         trace.append(measured)
         if met:
             stop = met
             break
-    last = recording.solutions[len(trace) - 1] if trace else None
-    ended = _feasible(trace, recording.solutions, _checked_end(instance, trace, recording, stop))
-    outcome = Outcome(ended, tuple(trace), final=last, error=raised)
-    return outcome if last is None else _exhibited(instance, _finished(instance, outcome, last))
+    stop = _feasible(trace, recording.solutions, _checked_end(instance, trace, recording, stop))
+    outcome = Outcome(stop, tuple(trace), error=error, load=recording.load)
+    if not trace:
+        return outcome
+    return _exhibited(instance, _finished(instance, outcome, recording.solutions[len(trace) - 1]))
 
 
 class LateJudgement:
-    """The outcome of a run whose metrics are computed when they are read, and then kept.
+    """An outcome whose metrics are computed when they are read; the constraint is checked at once.
 
-    The constraint is checked at once. The attributes are those of `Outcome`.
+    The attributes are those of `Outcome`.
     """
 
-    def __init__(
-        self, instance: AnyInstance, recording: Recording, stop: Termination, threads: int
-    ) -> None:
+    def __init__(self, instance: AnyInstance, recording: Recording, threads: int) -> None:
         self._instance, self._recording, self._threads = instance, recording, threads
-        points = list(zip(recording.marks, recording.solutions, strict=True))
+        points = list(zip(recording.trace, recording.solutions, strict=True))
         self.trace = tuple(
-            LateCheckpoint(mark, partial(_read, instance, recording, mark, solution, threads))
-            for mark, solution in points
+            LateCheckpoint(
+                checkpoint, partial(_read, instance, recording, checkpoint, solution, threads)
+            )
+            for checkpoint, solution in points
         )
-        outcome = Outcome(stop, error=recording.error)
+        outcome = Outcome(recording.stop, error=recording.error)
         try:
-            marks = [replace(m, metrics=constraint_at(instance, s)) for m, s in points]
-            outcome = replace(outcome, stop=_feasible(marks, recording.solutions, stop))
+            trace = [replace(m, metrics=constraint_at(instance, s)) for m, s in points]
+            outcome = replace(outcome, stop=_feasible(trace, recording.solutions, outcome.stop))
         except Exception as error:
             outcome = _failed(outcome, error, "the judge")
         if points:  # a caller may write into what is returned
@@ -127,20 +123,20 @@ class LateJudgement:
             return checked_exhibits(self._instance.exhibits(final))
 
 
-def needs_judge(recording: Recording, stop: Termination) -> bool:
+def needs_judge(recording: Recording) -> bool:
     """Return whether only the judge knows how a run ended, because it did not move."""
-    points = len(recording.marks)
-    return points > 0 and stop.status is RunStatus.DONE and _stands_still(recording, points)
+    points, done = len(recording.trace), recording.stop.status is RunStatus.DONE
+    return points > 0 and done and _stands_still(recording, points)
 
 
-def measured_at(instance: AnyInstance, mark: Checkpoint, solution: Solution) -> Checkpoint:
+def measured_at(instance: AnyInstance, checkpoint: Checkpoint, solution: Solution) -> Checkpoint:
     """Return a checkpoint with its metrics; below float64 those of the nearest feasible point."""
     shown = judged_point(instance, solution)
     moving = instance.measure_after
-    metrics = moving(shown, mark.work.samples) if moving else instance.measure(shown)
+    metrics = moving(shown, checkpoint.work.samples) if moving else instance.measure(shown)
     found = {**metrics, **constraint_at(instance, solution)}
-    found |= {**mark.extra_metrics, **found}  # the names of the judge win
-    return replace(mark, metrics={name: float(value) for name, value in found.items()})
+    found |= {**checkpoint.extra_metrics, **found}  # the names of the judge win
+    return replace(checkpoint, metrics={name: float(value) for name, value in found.items()})
 
 
 def judged_point(instance: AnyInstance, solution: Solution) -> Solution:
@@ -164,17 +160,17 @@ def constraint_at(instance: AnyInstance, solution: Solution) -> dict[str, float]
     return found if given is solution else {**found, TOLERANCE: feasible_up_to(solution.point)}
 
 
-def excess_violation(mark: Checkpoint) -> float:
+def excess_violation(checkpoint: Checkpoint) -> float:
     """Return the constraint violation of a checkpoint, or of a trace, minus its tolerance."""
     # a column has NaN at points in float64
-    most = np.nan_to_num(mark.metrics.get(TOLERANCE, FEASIBLE), nan=FEASIBLE)
-    return mark.metrics.get(VIOLATION, 0.0) - cast(float, most)
+    most = np.nan_to_num(checkpoint.metrics.get(TOLERANCE, FEASIBLE), nan=FEASIBLE)
+    return checkpoint.metrics.get(VIOLATION, 0.0) - cast(float, most)
 
 
 def feasible_up_to(point: NDArray[np.floating[Any]]) -> float:
     """Return the maximum constraint violation of a feasible point (n, k), by its precision.
 
-    In float64 it is 1e-8. Else it is 20 sqrt(n) k u with the rounding unit u: ten steps of a
+    In float64 it is 1e-8, else 20 sqrt(n) k u with the rounding unit u. These are ten steps of a
     Householder QR with |Q'Q - I|_F <= 2 sqrt(k) nk u (Higham 2002, "Accuracy and stability of
     numerical algorithms", theorem 19.4). Since errors are independent, sqrt(nk) replaces nk.
     """
@@ -186,10 +182,10 @@ def feasible_up_to(point: NDArray[np.floating[Any]]) -> float:
 
 
 def stop_at(
-    instance: AnyInstance, until: Rule, mark: Checkpoint, solution: Solution
+    instance: AnyInstance, until: Rule, checkpoint: Checkpoint, solution: Solution
 ) -> Termination | None:
     """Measure a point; return why the run stops there by a rule, or None."""
-    return until(measured_at(instance, mark, solution))
+    return until(measured_at(instance, checkpoint, solution))
 
 
 def stop_of(error: BaseException, culprit: str) -> Termination:
@@ -250,15 +246,17 @@ def _believed(tolerance: float, dtype: np.dtype[Any]) -> float:
 def _stands_still(recording: Recording, points: int) -> bool:
     """Return whether a run is at its start after `points` points."""
     first, end = recording.solutions[0].point, recording.solutions[points - 1].point
-    return not recording.marks[points - 1].work.steps or (points > 1 and np.array_equal(first, end))
+    return not recording.trace[points - 1].work.steps or (points > 1 and np.array_equal(first, end))
 
 
 def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Termination) -> Termination:
     if stop.status.failed:
         return stop
-    for mark, solution in zip(trace, solutions, strict=False):
-        if not excess_violation(mark) <= 0:
-            reason = f"violated by {mark.metrics[VIOLATION]:.1e} at step {mark.work.steps}"
+    for checkpoint, solution in zip(trace, solutions, strict=False):
+        if not excess_violation(checkpoint) <= 0:
+            reason = (
+                f"violated by {checkpoint.metrics[VIOLATION]:.1e} at step {checkpoint.work.steps}"
+            )
             if (kind := solution.point.dtype) != np.float64:
                 reason += f", more than rounding in {kind} explains"
             return Termination(
@@ -284,12 +282,16 @@ def _exhibited(instance: AnyInstance, outcome: Outcome) -> Outcome:
 
 
 def _read(
-    instance: AnyInstance, recording: Recording, mark: Checkpoint, solution: Solution, threads: int
+    instance: AnyInstance,
+    recording: Recording,
+    checkpoint: Checkpoint,
+    solution: Solution,
+    threads: int,
 ) -> Mapping[str, float]:
     with limited(threads):
         if instance.settle and not recording.curve:  # another run may have settled it since
             instance.settle(recording.solutions)
-        return measured_at(instance, mark, solution).metrics
+        return measured_at(instance, checkpoint, solution).metrics
 
 
 def _failed(outcome: Outcome, error: Exception, culprit: str) -> Outcome:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, get_type_hints
 
-from orthobench.tools.rows import DaskRows, MappedFile, OpenRows
+from orthobench.tools.files import file_state
 
 MADE = frozenset({
     "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
@@ -74,8 +74,9 @@ def pickled(item: object) -> bytes:
 def digest_of(value: object, code_of: Callable[[str], str]) -> str:
     """Return a digest of a value: of its data, and of the code that it refers to.
 
-    Values that cannot be read, such as generators, have a unique digest. `code_of` returns a digest
-    of the code of a module, by its name.
+    Values that cannot be read, such as generators, have a unique digest. The method
+    ``content_identity`` of an object stands for its content. `code_of` returns a digest of the code
+    of a module, by its name.
     """
     hashed = hashlib.sha256()
     try:
@@ -98,10 +99,8 @@ class _Digester(pickle.Pickler):
                 return "module", item.__name__, self._code_of(item.__name__)
             case set() | frozenset():
                 return "set", sorted(map(repr, item))
-            case MappedFile() | Path():
-                return _file(item)
-            case DaskRows() | OpenRows():
-                raise TypeError("their content is elsewhere")
+            case Path():
+                return file_state(item)
             case classmethod() | staticmethod():
                 return type(item).__name__, item.__func__
             case property():
@@ -110,6 +109,8 @@ class _Digester(pickle.Pickler):
                 return "property", item.func
             case type() | FunctionType():
                 return self._code(item)
+        if hasattr(type(item), "content_identity"):
+            return item.content_identity()
         # functions of numba and cached ones are pickled as names
         inner = getattr(item, "py_func", None) or getattr(item, "__wrapped__", None)
         return ("wrapped", inner) if isinstance(inner, FunctionType) else None
@@ -121,15 +122,6 @@ class _Digester(pickle.Pickler):
         if not by_value(item):
             return "name", item.__module__, item.__qualname__, self._code_of(item.__module__)
         return _class(item) if isinstance(item, type) else _function(item)
-
-
-def _file(item: MappedFile | Path) -> Any:
-    path = item if isinstance(item, Path) else Path(item.file)
-    if not path.is_file():
-        return None
-    state = path.stat()
-    offset = item.offset if isinstance(item, MappedFile) else 0
-    return "file", str(path), offset, state.st_size, state.st_mtime_ns
 
 
 def _class(item: type) -> tuple[Any, ...]:

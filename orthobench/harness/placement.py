@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import fields, replace
+from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State
 from orthobench.harness.identity import Streams
+from orthobench.harness.source_digests import CLUSTERS
 from orthobench.harness.stopping import Budget
 from orthobench.tools.places import Place
 
@@ -25,16 +27,20 @@ TRANSFER = "transfer_seconds"
 WARM_UP = "warm_up_seconds"
 """Metric: time of loading and compilation so far, off the clock."""
 
+WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
+    "worker_seconds",
+    "moved_bytes",
+    "peak_worker_bytes",
+    "reading_seconds",
+    "workers",
+)
+"""Metrics of workers: seconds in methods of the solver, and in reading if it is timed; bytes moved
+between processes; peak memory of a worker in bytes, on Linux; seconds of reading and checking
+blocks; number of workers. Seconds are sums over workers."""
+
 
 class MeasuredPlace(Place):
-    """A place that measures the seconds of moving arrays (`spent`) and of warm-ups (`warming`).
-
-    Moves during a warm-up are part of the warm-up.
-
-    Parameters
-    ----------
-    place : Place
-    """
+    """A place that measures seconds of warm-ups (`warming`) and of other moves (`spent`)."""
 
     spent: list[float]
     warming: list[float]
@@ -77,9 +83,9 @@ class MeasuredPlace(Place):
 class Calls:
     """The calls of a solver that are timed.
 
-    A call may end with a wait for another device (`waits`). The samples of a step may come from the
-    oracle (`streams`). A call of hours needs the garbage collector (`collects`). `besides` are the
-    seconds of the last `advance` that are off the clock.
+    A call may wait for a device (`waits`), take samples of the oracle (`streams`), or be so long
+    that it needs the garbage collector (`collects`). `besides` are the seconds of the last
+    `advance` that are off the clock.
     """
 
     waits: bool = False
@@ -173,11 +179,15 @@ class CallsElsewhere(Calls):
 def calls(solver: AnySolver, oracle: Oracle, budget: Budget, streams: Streams) -> Calls:
     """Return the calls of a solver that are timed."""
     if solver.place.reduces:
-        from orthobench.harness.reducing.reduction import Reduction
-
-        summarizing: Any = solver  # no other is at such a place
-        return Reduction(summarizing, oracle, budget, streams)
+        made: Calls = clusters("blocks").Reduction(solver, oracle, budget, streams)
+        return made
     return CallsElsewhere(solver) if solver.place.moves else Calls(solver)
+
+
+def clusters(name: str) -> Any:
+    """Return the module that has blocks or Dask, which most runs do without."""
+    (point,) = entry_points(group=CLUSTERS, name=name)
+    return point.load()
 
 
 def _place_of(oracle: Oracle) -> MeasuredPlace:

@@ -21,8 +21,7 @@ TAKEN_OVER = ("name", "needs", "source", "reruns", "packages", "files", "place",
 class RestartState(State):
     """The current start, its number from 1, and the best of those that ended.
 
-    `first` and `rng` are those of the first start, `done` is the work of all starts that ended,
-    `lowest` the objective of the best.
+    `done` is the work of all starts that ended, `lowest` the objective of the best.
     """
 
     first: object
@@ -36,17 +35,10 @@ class RestartState(State):
 
 @dataclass(frozen=True)
 class Restarted(Solver[Oracle, RestartState]):
-    """A solver from several starts, one after the other, all on the clock.
+    """A solver without samples from several starts, one after the other, all on the clock.
 
-    The first start is that of the run, the others are drawn by `Oracle.start_again`. The solution
-    is the best end by `Oracle.objective`; before the first end it is the iterate.
-
-    Parameters
-    ----------
-    solver : Solver
-        It must take no samples.
-    restarts : int
-        Number of starts.
+    The first start is that of the run, `Oracle.start_again` draws the others. The solution is the
+    best end by `Oracle.objective`; before the first end it is the iterate.
     """
 
     solver: AnySolver

@@ -10,7 +10,6 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -33,7 +32,7 @@ from orthobench.harness.trace import (
     spent_seconds,
 )
 from orthobench.tools.formatting import budget_text, plural
-from orthobench.tools.machine import Load, load
+from orthobench.tools.machine import load
 from orthobench.tools.processes import Alarm
 
 RATIO = 1.3
@@ -81,8 +80,7 @@ def run(
     budget : Budget
     streams : Streams
     until : Rule, optional
-        A rule that stops the run, evaluated at most every 20 ms during the run; afterwards the
-        trace ends at the first checkpoint at which it stops.
+        A rule that stops the run, evaluated at most every 20 ms, and at each checkpoint afterwards.
     **how
         `ratio`, `measure` and `curve` of `recorded`.
 
@@ -91,8 +89,7 @@ def run(
     UsageError
         If another run uses the instance.
     """
-    recording, stop, busy = recorded(instance, solver, budget, streams, until, **how)
-    return replace(judged(instance, recording, stop, until), load=busy)
+    return judged(instance, recorded(instance, solver, budget, streams, until, **how), until)
 
 
 def recorded(
@@ -104,7 +101,7 @@ def recorded(
     ratio: float = RATIO,
     measure: str = "",
     curve: bool = True,
-) -> tuple[Recording, Termination, tuple[Load, Load]]:
+) -> Recording:
     """Run a solver as `run`, but judge only what a rule needs.
 
     Parameters
@@ -112,16 +109,11 @@ def recorded(
     instance, solver, budget, streams, until
         As in `run`.
     ratio : float
-        Ratio of the step counts of successive checkpoints. Iterates do not depend on it.
+        Ratio of the step counts of successive checkpoints; iterates do not depend on it.
     measure : str
         One of `orthobench.harness.execution.MEASURES`, or empty.
     curve : bool
         Whether to record more than the start and the end of a run without a rule.
-
-    Returns
-    -------
-    Recording, Termination, pair of Load
-        The load of the machine is that before and after the run.
     """
     recording = Recording(curve=curve or until is not None)
     if not recording.curve and math.isinf(budget.seconds):
@@ -132,10 +124,11 @@ def recorded(
     with _alone(instance.oracle), late:
         oracle, warmed = ready_oracle(instance.oracle, solver, streams)
         before = load()
-        stop, recording.error = record(
+        recording.stop, recording.error = record(
             oracle, solver, budget.after(warmed), streams, recording.add, rule, ratio, measure
         )
-        return recording, stop, (before, load())
+        recording.load = before, load()
+    return recording
 
 
 @contextmanager
@@ -172,25 +165,23 @@ def record(
     ratio: float = RATIO,
     measure: str = "",
 ) -> tuple[Termination, BaseException | None]:
-    """Run a solver on an oracle; return how the run ended, and the error that was raised, if any.
+    """Run a solver on an oracle of `ready_oracle`; return how the run ended, and its error.
+
+    Other parameters are as in `recorded`.
 
     Parameters
     ----------
-    oracle : Oracle
-        From `ready_oracle`.
-    solver, budget, streams, ratio, measure
-        As in `recorded`.
     journal : callable
         Called with each checkpoint, off the clock; it must copy the solution to keep it.
     rule : callable, optional
         Returns why the run stops at a checkpoint; called at most every 20 ms.
     """
-    marks: list[Checkpoint] = []
+    trace: list[Checkpoint] = []
     solver = on_all_components(solver, oracle)
 
-    def keep(mark: Checkpoint, solution: Solution) -> None:
-        marks.append(mark)
-        journal(mark, solution)
+    def keep(checkpoint: Checkpoint, solution: Solution) -> None:
+        trace.append(checkpoint)
+        journal(checkpoint, solution)
 
     try:
         with closing(Execution(oracle, solver, budget, streams, measure)) as execution:
@@ -199,8 +190,8 @@ def record(
             targets = checkpoints(RERUN_RATIO if sparse else ratio)
             stop = _checkpoint(execution, keep, throttled)
             while stop is None:
-                target = _target(execution, targets, marks)
-                stop = _chunk(execution, budget, target, marks, ratio)
+                target = _target(execution, targets, trace)
+                stop = _chunk(execution, budget, target, trace, ratio)
                 stop = stop or _checkpoint(execution, keep, throttled)
     except KeyboardInterrupt:
         raise
@@ -210,21 +201,17 @@ def record(
 
 
 def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float:
-    """Return the seconds of a run without checkpoints: ``init``, all steps, and one reading.
-
-    Raises
-    ------
-    RuntimeError
-        If the run fails or ends before its last step.
-    """
+    """Return the seconds of ``init``, all steps, and one reading; raise if the run ends before."""
     oracle, _ = ready_oracle(instance.oracle, solver, streams)
     with closing(Execution(oracle, solver, Budget(), streams)) as execution:
         execution.advance(steps)
-        mark, _ = execution.read()
-    if execution.state.status is Status.FAILED or mark.work.steps != steps:
-        reason = execution.state.reason or f"it ended after {mark.work.steps} of {steps} steps"
+        checkpoint, _ = execution.read()
+    if execution.state.status is Status.FAILED or checkpoint.work.steps != steps:
+        reason = (
+            execution.state.reason or f"it ended after {checkpoint.work.steps} of {steps} steps"
+        )
         raise RuntimeError(f"{solver.name}: {reason}")
-    return mark.seconds + mark.readout_seconds
+    return checkpoint.seconds + checkpoint.readout_seconds
 
 
 def checkpoints(ratio: float = RATIO) -> Iterator[int]:
@@ -238,32 +225,32 @@ def checkpoints(ratio: float = RATIO) -> Iterator[int]:
 def _checkpoint(execution: Execution, keep: Journal, rule: PointRule) -> Termination | None:
     """Read and record the solution; return why the run ends here, or None."""
     state = execution.state
-    mark, solution = execution.read()
+    checkpoint, solution = execution.read()
     if state.status is Status.FAILED or not solution.is_finite:
-        reason = state.reason or f"the solution at step {mark.work.steps} is not finite"
+        reason = state.reason or f"the solution at step {checkpoint.work.steps} is not finite"
         return Termination(RunStatus.DIVERGED, reason)
-    mark = checked(mark)
-    keep(mark, solution)
+    checkpoint = checked(checkpoint)
+    keep(checkpoint, solution)
     if state.status is Status.CONVERGED:
-        return Termination(RunStatus.DONE, f"{CONVERGED} {plural(mark.work.steps, 'step')}")
+        return Termination(RunStatus.DONE, f"{CONVERGED} {plural(checkpoint.work.steps, 'step')}")
     if state.status is Status.COMPLETE:
-        ended = f"complete after {plural(mark.work.steps, 'step')}"
+        ended = f"complete after {plural(checkpoint.work.steps, 'step')}"
         return Termination(RunStatus.DONE, ": ".join(filter(None, (ended, state.reason))))
-    return rule(mark, solution)
+    return rule(checkpoint, solution)
 
 
 def _chunk(
-    execution: Execution, budget: Budget, target: int, marks: list[Checkpoint], ratio: float
+    execution: Execution, budget: Budget, target: int, trace: list[Checkpoint], ratio: float
 ) -> Termination | None:
-    solver, now = execution.solver, marks[-1]
+    solver, now = execution.solver, trace[-1]
     if budget.limits.keys() == {"flops"} and now.work.steps >= UNCOUNTED and not now.work.flops:
         why = f"{solver.name} counts no flops, so that a budget in flops does not end it"
         return Termination(RunStatus.ERROR, f"{why}: give steps, samples or seconds")
-    left = _left(execution, budget, marks)
+    left = _left(execution, budget, trace)
     # a run from the start must at least double the steps
     if left < 1 or (solver.reruns and left < now.work.steps):
         reason = f"the budget is spent {execution.state.reason}".rstrip()
-        if (spent := spent_seconds(marks, solver.reruns)) > (1 + OVERSHOOT) * budget.seconds:
+        if (spent := spent_seconds(trace, solver.reruns)) > (1 + OVERSHOOT) * budget.seconds:
             reason += f"; it took {spent:.3g} s, since no call is interrupted"
         return Termination(RunStatus.BUDGET, reason)
     wanted: float = target - now.work.steps
@@ -278,23 +265,23 @@ def _chunk(
     return None
 
 
-def _left(execution: Execution, budget: Budget, marks: list[Checkpoint]) -> int | float:
-    now, reruns = marks[-1], execution.solver.reruns
+def _left(execution: Execution, budget: Budget, trace: list[Checkpoint]) -> int | float:
+    now, reruns = trace[-1], execution.solver.reruns
     # the first checkpoint of a rerun has the cost of its init, which is not that of a step
-    start = marks[1] if reruns and len(marks) > 1 else marks[0]
-    again = now.seconds - marks[0].seconds if reruns else 0.0
-    besides = spent_seconds(marks, reruns) - now.seconds + now.readout_seconds + again
+    start = trace[1] if reruns and len(trace) > 1 else trace[0]
+    again = now.seconds - trace[0].seconds if reruns else 0.0
+    besides = spent_seconds(trace, reruns) - now.seconds + now.readout_seconds + again
     left = budget.left(now, start, execution.batch, besides)
-    if len(marks) < 2:
+    if len(trace) < 2:
         return left
     seconds = Budget(seconds=budget.seconds)
-    return min(left, max(1, seconds.left(now, marks[-2], 0, besides)))
+    return min(left, max(1, seconds.left(now, trace[-2], 0, besides)))
 
 
-def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint]) -> int:
+def _target(execution: Execution, targets: Iterator[int], trace: list[Checkpoint]) -> int:
     """Return the next checkpoint for which the chunk is long compared to the wait for a device."""
-    target, now = next(targets), marks[-1]
-    spent = now.seconds - marks[0].seconds
+    target, now = next(targets), trace[-1]
+    spent = now.seconds - trace[0].seconds
     if not execution.waiting or spent <= 0:
         return target
     begun = 0 if execution.solver.reruns else now.work.steps
@@ -306,11 +293,11 @@ def _target(execution: Execution, targets: Iterator[int], marks: list[Checkpoint
 def _throttled(rule: PointRule | None) -> PointRule:
     last = -math.inf
 
-    def throttled(mark: Checkpoint, solution: Solution) -> Termination | None:
+    def throttled(checkpoint: Checkpoint, solution: Solution) -> Termination | None:
         nonlocal last
-        if rule is None or mark.seconds - last < RULE_SECONDS:
+        if rule is None or checkpoint.seconds - last < RULE_SECONDS:
             return None
-        last = mark.seconds
-        return rule(mark, solution)
+        last = checkpoint.seconds
+        return rule(checkpoint, solution)
 
     return throttled

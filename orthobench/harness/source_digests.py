@@ -21,9 +21,12 @@ CORE = "orthobench"
 
 HARNESS = (
     "harness.cell", "harness.identity", "harness.run", "harness.execution", "harness.placement",
-    "harness.stopping", "harness.judging", "harness.reducing.reduction", "tools.geometry",
+    "harness.stopping", "harness.judging", "tools.geometry",
 )  # fmt: skip
 """Modules of the core that each run uses."""
+
+CLUSTERS = "orthobench.clusters"
+"""Entry points of the modules that reduce blocks, and run cells on Dask."""
 
 MAKERS = f"{CORE}.makers"
 """Entry points of the functions that make instances."""
@@ -52,14 +55,14 @@ def digests(problem: type, solver: type) -> dict[str, str]:
     """Return digests of all code and files that the result of a run depends on.
 
     These are the modules that the classes reach by imports, all other files of their packages, and
-    the files that `Solver.files` names. A module that imports by computed names
-    (``importlib.import_module``) depends on all modules of its package.
+    those of `Solver.files`. A module that imports by computed names (``importlib.import_module``)
+    depends on all modules of its package.
 
     Returns
     -------
     dict
-        ``"orthobench"``: one digest of the core; ``"problem"`` and ``"solver"``: the digests of
-        modules and files of their plugins.
+        One digest of the core (``"orthobench"``), and those of modules and files of plugins
+        (``"problem"`` and ``"solver"``).
     """
     anew = any(map(objects.by_value, (problem, solver)))
     return dict((_digests.__wrapped__ if anew else _digests)(problem, solver))
@@ -68,7 +71,7 @@ def digests(problem: type, solver: type) -> dict[str, str]:
 @cache
 def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
     homes = {home for cls in (problem, solver) for home in homes_of(cls)}
-    core = {f"{CORE}.{name}" for name in HARNESS}
+    core = harness_modules()
     core |= {module for home in homes for module in reached(home) if _package(module) == CORE}
     return (
         (CORE, _hashed(_joined(_facts(module).digest for module in core).encode())),
@@ -77,10 +80,16 @@ def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
     )
 
 
+def harness_modules() -> set[str]:
+    """Return the modules that each run uses, that of blocks included."""
+    points = metadata.entry_points(group=CLUSTERS, name="blocks")
+    return {f"{CORE}.{name}" for name in HARNESS} | {point.module for point in points}
+
+
 def parts(cls: type) -> dict[str, str]:
     """Return the digests of the files that a class depends on outside the core, by path.
 
-    The code of a class of a script or a notebook is listed by the name of the class.
+    A class of a script or a notebook stands for its code.
     """
     if not objects.by_value(cls):
         return _parts(cls)
@@ -223,10 +232,7 @@ def _is_for_checkers(node: Any) -> bool:
 
 
 def _read(tree: ast.AST) -> tuple[list[str], list[tuple[int, str, str, str]]]:
-    """Return the meaning of a tree as words, the same for each version of Python, and its imports.
-
-    Code for type checkers does not count.
-    """
+    """Return the meaning of a tree as words, equal for each version of Python, and its imports."""
     tokens: list[str] = []
     found: list[tuple[int, str, str, str]] = []
 

@@ -19,13 +19,13 @@ from orthobench.tools.arrays import is_number
 if TYPE_CHECKING:
     from orthobench.harness.trace import Checkpoint
 
-LARGEST = 1e300
+LARGEST_LIMIT = 1e300
 """Maximum of a finite limit of a budget."""
 
 USED_UP = "the data are used up"
 """The reason of a run that ends with its data."""
 
-LONGEST = 20_000
+LONGEST_TEXT = 20_000
 """Maximum length of a reason or a traceback, in characters."""
 
 CUT = "cut by the limit of"
@@ -43,7 +43,7 @@ FAULTS = {
 }
 """Faults of a solver that a run notices, each with its remedy."""
 
-PATIENCE = 10.0
+DEFAULT_SECONDS = 10.0
 """Budget of cells that nothing else ends, in seconds."""
 
 CONVERGED = "converged after"
@@ -60,11 +60,11 @@ class RunStatus(Enum):
     BUDGET = "budget"
     """The budget was spent."""
     NOT_STATIONARY = "not stationary"
-    """The solver reports convergence, but the judge finds a large gradient; the run counts."""
+    """It converged by its own test, but the judge finds a large gradient; the run counts."""
     NOT_CONVERGED = "not converged"
-    """The solver is done, but the residual is above 100 times its tolerance."""
+    """It is done, but the residual is above 100 times its tolerance."""
     NOTHING_DONE = "nothing done"
-    """It took no step, or ended at its start, which is no optimum."""
+    """It ended at its start, which is no optimum."""
     DIVERGED = "diverged"
     """A solution was not finite, or the solver gave up."""
     ERROR = "error"
@@ -92,7 +92,7 @@ class RunStatus(Enum):
 
     @property
     def absent(self) -> bool:
-        """Whether there is no whole run: its value is NaN, and neither ranked nor a failure."""
+        """Whether there is no whole run, which is neither ranked nor a failure."""
         return self in (RunStatus.REFUSED, RunStatus.TIMEOUT, RunStatus.MISSING)
 
     @property
@@ -108,16 +108,13 @@ def said(value: object) -> str:
         text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
     except Exception:
         text = f"{type(value).__name__}, which cannot be printed"
-    half = LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[:half]} ... {text[-half:]}"
+    half = LONGEST_TEXT // 2
+    return text if len(text) <= LONGEST_TEXT else f"{text[:half]} ... {text[-half:]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Termination:
-    """How and why a run ended.
-
-    `reason` is a sentence for people, `traceback` that of an error.
-    """
+    """How and why a run ended; `reason` is for people, `traceback` that of an error."""
 
     status: RunStatus
     reason: str
@@ -169,13 +166,13 @@ class Termination:
 
 @dataclass(frozen=True)
 class Budget:
-    """Hard limits of a run.
+    """Hard limits of a run, infinite by default.
 
     Parameters
     ----------
     steps, samples, flops : float
-        Counts of `Work`; infinite if not limited. Steps and samples are limited exactly, flops and
-        evaluations of a function by their average for a step so far.
+        Counts of `Work`. Flops and evaluations of a function are limited by their average for a
+        step so far.
     seconds : float
         Seconds in all calls of the solver, with readings and the warm-up after its first step. A
         call that outlasts them by a tenth is ended if the run has a process of its own. In this
@@ -191,7 +188,7 @@ class Budget:
         for f in fields(self):
             value = getattr(self, f.name)
             unlimited = isinstance(value, float) and value == math.inf
-            if not unlimited and not (is_number(value) and 0 <= value <= LARGEST):
+            if not unlimited and not (is_number(value) and 0 <= value <= LARGEST_LIMIT):
                 message = f"budget: {f.name} must be a number >= 0, not {quoted(value)}"
                 raise UsageError(message)
             if isinstance(value, np.generic):
@@ -216,9 +213,8 @@ class Budget:
     ) -> int | float:
         """Return the number of steps that still fit; infinite if nothing limits them.
 
-        `start` is the checkpoint after ``init``, whose cost is not that of a step; `batch` is 0 if
-        a step may evaluate a function any number of times; `besides` are seconds spent or promised
-        besides those of `now`.
+        `start` is the checkpoint after ``init``; `batch` is 0 if a step may evaluate a function any
+        number of times; `besides` are seconds besides those of `now`.
         """
         room: list[float] = [self.steps - now.work.steps]
         steps, samples = now.work.steps - start.work.steps, self.samples - now.work.samples
@@ -247,8 +243,8 @@ def terminates(solver: AnySolver, budget: Budget) -> bool:
 
 
 def ending(solver: AnySolver, budget: Budget) -> Budget:
-    """Return a budget that ends each run of a solver: `PATIENCE` seconds if nothing else does."""
-    return budget if terminates(solver, budget) else replace(budget, seconds=PATIENCE)
+    """Return a budget that ends each run of a solver, by `DEFAULT_SECONDS` if nothing else does."""
+    return budget if terminates(solver, budget) else replace(budget, seconds=DEFAULT_SECONDS)
 
 
 Rule: TypeAlias = "Callable[[Checkpoint], Termination | None]"
@@ -257,7 +253,7 @@ Rule: TypeAlias = "Callable[[Checkpoint], Termination | None]"
 
 @dataclass(frozen=True)
 class Target:
-    """A bound of a metric of the judge: a rule that stops a run there, or a level of a suite."""
+    """A bound of a metric: a rule that stops a run there, or a level of a suite."""
 
     metric: str
     value: float
@@ -273,13 +269,7 @@ class Target:
         return f"{self.metric.replace('_', ' ')} <= {self.value:g}"
 
     def __call__(self, checkpoint: Checkpoint) -> Termination | None:
-        """Return why the run stops at a checkpoint, or None.
-
-        Raises
-        ------
-        UsageError
-            If the judge does not report the metric.
-        """
+        """Return why the run stops at a checkpoint, or None; refuse an unknown metric."""
         if self.metric not in checkpoint.metrics:
             known = ", ".join(checkpoint.metrics)
             raise UsageError(f"no metric {self.metric!r} to stop by; the judge reports {known}")

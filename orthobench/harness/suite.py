@@ -48,7 +48,7 @@ TRIALS = 16
 
 @dataclass(frozen=True)
 class SuiteProblem:
-    """A problem of a suite, its label for people, and the name and version of its distribution."""
+    """A problem of a suite, its label, and the name and version of its distribution."""
 
     problem: AnyProblem
     label: str
@@ -59,10 +59,7 @@ class SuiteProblem:
 
 @dataclass(frozen=True)
 class SuiteSolver:
-    """A solver of a suite, or one trial of it, with the values of its tuned parameters.
-
-    All trials have the same label.
-    """
+    """A solver of a suite, or a trial of it; all trials have the same label."""
 
     solver: AnySolver
     label: str
@@ -117,8 +114,8 @@ class Suite:
     def cells(self) -> list[Cell]:
         """Return problems times seeds times solvers; trials only on `tuning_seeds`, if any.
 
-        A solver has cells in the families that it can take. Raises a `DataError` if a data file
-        cannot be read.
+        A solver has cells in the families that it can take. Raises a `DataError` on a bad data
+        file.
         """
         packages = {
             names: {name: version(name) or "none" for name in names}

@@ -14,12 +14,14 @@ from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
 from orthobench.errors import quoted
-from orthobench.harness.stopping import Termination
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.tools.arrays import Array
 from orthobench.tools.machine import Load
 
-LARGEST = 2**63
+LARGEST_COUNT = 2**63
 """Bound of whole numbers, as in SQLite and pandas."""
+
+NOT_RUN = Termination(RunStatus.MISSING, "it has not run")
 
 LONGEST_CLOCK = 1e9
 """Maximum of a clock, in seconds."""
@@ -54,13 +56,8 @@ class Checkpoint:
         """Whether it has metrics."""
         return bool(self.metrics)
 
-    @property
-    def judged(self) -> Checkpoint:
-        """The checkpoint with its metrics, as a plain `Checkpoint`."""
-        return self
-
     def __reduce__(self) -> tuple[type[Checkpoint], tuple[object, ...]]:
-        """Pickle as a call, in half the time of a dataclass with slots."""
+        """Pickle a plain checkpoint as a call, in half the time of a dataclass with slots."""
         given = self.seconds, self.readout_seconds, self.work, self.metrics, self.extra_metrics
         return Checkpoint, given
 
@@ -68,8 +65,8 @@ class Checkpoint:
 class LateCheckpoint(Checkpoint):
     """A checkpoint that is judged when its metrics are read for the first time, by `judge`."""
 
-    def __init__(self, mark: Checkpoint, judge: Callable[[], Mapping[str, float]]) -> None:
-        super().__init__(*mark.__reduce__()[1])  # type: ignore[arg-type]
+    def __init__(self, checkpoint: Checkpoint, judge: Callable[[], Mapping[str, float]]) -> None:
+        super().__init__(*checkpoint.__reduce__()[1])  # type: ignore[arg-type]
         del vars(self)["metrics"]
         vars(self)["_judge"] = judge
 
@@ -85,41 +82,33 @@ class LateCheckpoint(Checkpoint):
         """Whether its metrics were read."""
         return "metrics" in vars(self)
 
-    @property
-    def judged(self) -> Checkpoint:
-        """The checkpoint with its metrics, computed now if they were not before."""
-        return self._with(self.metrics)
-
     def __repr__(self) -> str:
-        return repr(self._with(vars(self).get("metrics", {})))
+        known = vars(self).get("metrics", {})
+        return repr(
+            Checkpoint(self.seconds, self.readout_seconds, self.work, known, self.extra_metrics)
+        )
 
-    def _with(self, metrics: Mapping[str, float]) -> Checkpoint:
-        given = self.seconds, self.readout_seconds, self.work, metrics, self.extra_metrics
-        return Checkpoint(*given)
 
-
-def checked(mark: Checkpoint) -> Checkpoint:
+def checked(checkpoint: Checkpoint) -> Checkpoint:
     """Return a checkpoint with counts as `int` and times as `float`.
-
-    A float is no count even if it is whole: whether a formula gives one depends on the data.
 
     Raises
     ------
     ValueError
-        If a count or a time is not possible; names the value.
+        Names a count or a time that is not possible; a float is no count even if it is whole.
     """
-    counts = {f.name: _count(f.name, getattr(mark.work, f.name, None)) for f in fields(Work)}
-    times = [_seconds(seconds) for seconds in (mark.seconds, mark.readout_seconds)]
-    for name, value in mark.extra_metrics.items():
-        if not is_number(value):
+    counts = {f.name: _count(f.name, getattr(checkpoint.work, f.name, None)) for f in fields(Work)}
+    times = [_seconds(seconds) for seconds in (checkpoint.seconds, checkpoint.readout_seconds)]
+    for name, value in checkpoint.extra_metrics.items():
+        if not fits_store(value):
             raise ValueError(f"it measured {quoted(name)} as {quoted(value)}: a number is needed")
-    return replace(mark, seconds=times[0], readout_seconds=times[1], work=Work(**counts))
+    return replace(checkpoint, seconds=times[0], readout_seconds=times[1], work=Work(**counts))
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number."""
+def fits_store(value: Any) -> bool:
+    """Return whether a value is a finite number that a store holds."""
     if isinstance(value, int):
-        return -LARGEST <= value < LARGEST
+        return -LARGEST_COUNT <= value < LARGEST_COUNT
     return isinstance(value, float) and math.isfinite(value)
 
 
@@ -128,7 +117,7 @@ def _count(name: str, value: Any) -> int:
         count = index(value)
     except TypeError:
         count = -1
-    if not 0 <= count < LARGEST:
+    if not 0 <= count < LARGEST_COUNT:
         raise ValueError(
             f"it counts {name} as {quoted(value)}: a whole number from 0 to 2**63 - 1 is needed"
         )
@@ -141,13 +130,13 @@ def _seconds(value: Any) -> float:
     return float(value)
 
 
-def spent_seconds(marks: Sequence[Checkpoint], reruns: bool) -> float:
+def spent_seconds(trace: Sequence[Checkpoint], reruns: bool) -> float:
     """Return the seconds of all calls of a run so far, with readings and reruns."""
-    reading = sum(mark.readout_seconds for mark in marks)
-    if not marks or not reruns:
-        return reading + sum(mark.seconds for mark in marks[-1:])
-    begin = marks[0].seconds
-    return reading + begin + sum(mark.seconds - begin for mark in marks)
+    reading = sum(checkpoint.readout_seconds for checkpoint in trace)
+    if not trace or not reruns:
+        return reading + sum(checkpoint.seconds for checkpoint in trace[-1:])
+    begin = trace[0].seconds
+    return reading + begin + sum(checkpoint.seconds - begin for checkpoint in trace)
 
 
 Journal: TypeAlias = Callable[[Checkpoint, Solution], None]
@@ -165,13 +154,13 @@ class Outcome:
     ----------
     stop : Termination
     trace : tuple of Checkpoint
-        The checkpoints; empty if the run failed before the first.
+        Empty if the run failed before the first.
     exhibits : mapping
-        Pictures of the last solution by name; empty if the run failed.
+        Pictures of the last solution by name.
     final : Solution, optional
         The last solution; not stored.
     error : BaseException, optional
-        The error that was raised; its text is in `stop`.
+        Not stored; its text is in `stop`.
     load : pair of Load, optional
         Load of the machine before and after the timed part.
     """
@@ -201,17 +190,19 @@ class Outcome:
 
 @dataclass
 class Recording:
-    """The checkpoints of a run before judging, a solution for each, and the error of the solver.
+    """A run for the judge: its checkpoints, their solutions, its end, error and load.
 
-    Without `curve` only the first and the last are kept.
+    Without `curve` only the first and the last checkpoint are kept.
     """
 
-    marks: list[Checkpoint] = field(default_factory=list)
+    trace: list[Checkpoint] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
-    error: BaseException | None = None
+    stop: Termination = NOT_RUN
     curve: bool = True
+    error: BaseException | None = None
+    load: tuple[Load, Load] | None = None
 
-    def add(self, mark: Checkpoint, solution: Solution) -> None:
+    def add(self, checkpoint: Checkpoint, solution: Solution) -> None:
         """Add a checkpoint and a copy of its solution, whose arrays the solver may overwrite."""
-        at = len(self.marks) if self.curve else 1
-        self.marks[at:], self.solutions[at:] = [mark], [deepcopy(solution)]
+        at = len(self.trace) if self.curve else 1
+        self.trace[at:], self.solutions[at:] = [checkpoint], [deepcopy(solution)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orthobench.errors import UsageError
+from orthobench.results.runs import Run
+from orthobench.stats.run_pairs import Key
 from orthobench.tools.formatting import clean
 from orthobench.tools.git import GitError, git
 
@@ -20,31 +22,51 @@ PATCH = 20_000
 _FORMAT = "--format=%H%x00%cs%x00%s"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Commit:
-    """A commit: its full hash, its date and its subject."""
+    """A commit with its cells.
+
+    Attributes
+    ----------
+    hash : str
+        In full.
+    date, subject : str
+    failed : str
+        Why it has no cells; empty if it has.
+    content, absent, runs
+        As in `orthobench.compare.cells.SideCells`.
+    """
 
     hash: str
     date: str
     subject: str
+    failed: str = ""
+    content: dict[Key, str] = field(default_factory=dict)
+    absent: Sequence[tuple[str, str, str]] = ()
+    runs: dict[Key, Run] = field(default_factory=dict)
 
     @property
     def short(self) -> str:
         """The first characters of the hash."""
         return self.hash[:10]
 
+    def finished(self, key: Key) -> Run | None:
+        """Return the run of a cell; None if it is missing or failed."""
+        run = self.runs.get(key)
+        return run if run and run.trace and not run.failed else None
+
 
 def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[Commit]:
-    """Return the commits of ranges, or single ones, oldest first.
+    """Return the commits of ranges, or single ones, oldest first, without cells.
 
     Parameters
     ----------
     folder : Path
         A folder of the repository.
     revisions : sequence of str
-        Ranges ``A..B``, which include A and follow the first parents of merges; or revisions.
+        Ranges ``A..B``, with A, along first parents; or revisions.
     every : int
-        Take each n-th commit, counted from the newest, and the oldest one.
+        Take each n-th commit from the newest on, and the oldest one.
 
     Raises
     ------
@@ -58,24 +80,27 @@ def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[C
     try:
         found = _log(folder, "--first-parent" if bases else "--no-walk", *revisions)
         if bases:
-            found = list(dict.fromkeys([*found, *_log(folder, "--no-walk", *bases)]))
+            found |= _log(folder, "--no-walk", *bases)
     except (GitError, FileNotFoundError) as error:
         raise UsageError(f"no commits {text!r} here: {clean(str(error))}") from None
-    taken = list(dict.fromkeys([*found[::every], found[-1]]))
+    hashes = [*found]
+    taken = dict.fromkeys([*hashes[::every], hashes[-1]])
     if len(taken) > LIMIT:
         raise UsageError(
             f"{text} has {len(found):,} commits, and a history at most {LIMIT}: take a shorter "
             f"range, or --every {math.ceil(len(found) / (LIMIT - 1))}"
         )
-    return taken[::-1]
+    return [found[one] for one in reversed(taken)]
 
 
 def shown(folder: Path, commit: str) -> str:
-    """Return the output of ``git show`` about a commit, cut if it is long."""
+    """Return the output of ``git show`` about a commit, cut at `PATCH`."""
     text = git(folder, "show", "--stat", "--patch", "--no-color", "--no-ext-diff", commit)
     return text if len(text) <= PATCH else f"{text[:PATCH]}\n... git show {commit} has the rest"
 
 
-def _log(folder: Path, *words: str) -> list[Commit]:
+def _log(folder: Path, *words: str) -> dict[str, Commit]:
+    """Return the commits of ``git log`` by their hashes, newest first."""
     lines = git(folder, "log", _FORMAT, *words, "--").splitlines()
-    return [Commit(*line.split("\0")) for line in lines]
+    facts = (line.split("\0") for line in lines)
+    return {full: Commit(full, date, subject) for full, date, subject in facts}

@@ -10,9 +10,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from orthobench.compare.cells import why_absent
 from orthobench.compare.comparison import Row
 from orthobench.compare.options import Question
-from orthobench.history.follow import Followed, History
+from orthobench.history.commits import Commit
+from orthobench.history.follow import History
 from orthobench.history.times import Ratio
 from orthobench.results.runs import Run
 from orthobench.results.traces import COUNTS
@@ -46,10 +48,10 @@ class Curve:
     unit : str
         That of its work: flops, samples or steps.
     result, work : list of float
-        For each commit the median over seeds of the last value of the metric, and of the work to
-        the target. NaN stands for no value, infinity for a target that is not reached.
+        For each commit the median over seeds of the metric's last value, and of the work to the
+        target: NaN for no value, infinity if it is not reached.
     time, low, high : list of float
-        The ratio of the time to that of the oldest commit, and its 95 % interval.
+        The ratio to the oldest commit's time, and its 95 % interval.
     reasons : dict
         Why commits have no value, by their places.
     """
@@ -73,16 +75,15 @@ def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list
     ----------
     history : History
     ratios : sequence of Ratio
-        The ratios of times; none if they were not measured.
+        Empty if no times were measured.
 
     Returns
     -------
     curves : list of Curve
     steps : list of dict
-        Changes of a curve from one commit with a value to the next one. The place of the later
-        commit is ``place``, that of the earlier one ``since``. The number of commits between them
-        is ``gap``. If seeds disagree, the ``change`` is ``"mixed"``. The ``ratio`` and ``said`` are
-        those of the seed with the largest change.
+        Changes from one commit with a value, at ``since``, to the next, at ``place``, with ``gap``
+        commits between them. If seeds disagree, the ``change`` is ``"mixed"``; ``ratio`` and
+        ``said`` are of the seed with the largest change.
     """
     keys = dict.fromkeys(key for one in reversed(history.commits) for key in one.runs)
     found, steps = [], list[Step]()
@@ -94,7 +95,7 @@ def curves(history: History, ratios: Sequence[Ratio]) -> tuple[list[Curve], list
     return found, sorted(steps, key=lambda step: -step["place"])
 
 
-def _curve(keys: Sequence[Key], commits: Sequence[Followed]) -> Curve:
+def _curve(keys: Sequence[Key], commits: Sequence[Commit]) -> Curve:
     newest = next(one.runs[keys[0]] for one in reversed(commits) if keys[0] in one.runs)
     metric = newest.problem.primary
     seeds = [[one.finished(key) for one in commits] for key in keys]
@@ -109,7 +110,7 @@ def _curve(keys: Sequence[Key], commits: Sequence[Followed]) -> Curve:
 def _work(runs: Sequence[Run | None]) -> tuple[str, list[float]]:
     """Return the unit, and the work at each commit to a target of the oldest run.
 
-    If the oldest run ends no lower than it starts, the work of whole runs is counted.
+    If that run ends no lower than it starts, the work of whole runs counts.
     """
     oldest = next(filter(None, runs), None)
     if oldest is None:
@@ -132,17 +133,15 @@ def _median(rows: Sequence[Sequence[float]]) -> list[float]:
     return [math.nan if np.isnan(one).any() else float(quantiles(one, 0.5)) for one in columns]
 
 
-def _why(one: Followed, keys: Sequence[Key]) -> str:
+def _why(one: Commit, keys: Sequence[Key]) -> str:
     """Return why a commit has no value."""
-    runs = [one.runs[key] for key in keys if key in one.runs]
-    failed = [f"seed {run.seed}: {run_pairs.failure(run)}" for run in runs if run.failed]
-    absent = [why for problem, solver, why in one.absent
-              if keys[0][0].startswith(problem) and keys[0][1].startswith(solver)]  # fmt: skip
-    reasons = [one.failed, *failed, *absent, "it does not have the cell, or another metric"]
-    return next(filter(None, reasons))
+    runs = (one.runs[key] for key in keys if key in one.runs)
+    failed = next((f"seed {run.seed}: {run_pairs.failure(run)}" for run in runs if run.failed), "")
+    otherwise = "it does not have the cell, or another metric"
+    return one.failed or failed or why_absent(one.absent, keys[0]) or otherwise
 
 
-def _steps(keys: Sequence[Key], commits: Sequence[Followed]) -> Iterator[Step]:
+def _steps(keys: Sequence[Key], commits: Sequence[Commit]) -> Iterator[Step]:
     """Yield each change of results and of work."""
     there = [i for i, one in enumerate(commits) if any(key in one.runs for key in keys)]
     for ends in pairwise(there):
@@ -169,13 +168,13 @@ def _size(one: Finding) -> float:
 
 
 def _step(
-    key: Key, question: Question, ends: tuple[int, int], commits: Sequence[Followed],
+    key: Key, question: Question, ends: tuple[int, int], commits: Sequence[Commit],
     change: Change, finding: Finding, seeds: str = "",
 ) -> Step:  # fmt: skip
     (since, place), (problem, solver, seed) = ends, key
     said = Row(question, problem, solver, seed, finding).said
     said = said.replace("HEAD", "this commit").replace("BASE", "the one before") + seeds
-    commit = commits[place].commit
+    commit = commits[place]
     return {
         "place": place, "since": since, "gap": place - since - 1, "commit": commit.hash,
         "subject": clean(commit.subject), "question": question, "problem": problem,
@@ -184,12 +183,12 @@ def _step(
 
 
 def _chain(
-    curve: Curve, keys: Sequence[Key], ratios: Sequence[Ratio], commits: Sequence[Followed]
+    curve: Curve, keys: Sequence[Key], ratios: Sequence[Ratio], commits: Sequence[Commit]
 ) -> Iterator[Step]:
     """Multiply the ratios of neighbours from the oldest commit on, and yield the steps.
 
-    The error of a ratio is at least the typical distance from 1 of the ratios that are no steps:
-    rounds in the same processes share their addresses.
+    Rounds in the same processes share their addresses. So the error of a ratio is at least the
+    typical distance from 1 of ratios that are no steps.
     """
     curve.time, curve.low, curve.high = ([math.nan] * len(commits) for _ in range(3))
     if not ratios:

@@ -1,12 +1,13 @@
-"""Builds the commits of a range, and runs the cells that are new in each."""
+"""Builds the commits of a range, runs the cells that are new in each, and keeps a record."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,40 +17,55 @@ from orthobench.compare.environments import sides
 from orthobench.compare.options import Options
 from orthobench.compare.process import SideProcess, run_of
 from orthobench.compare.sides import Side
-from orthobench.errors import OrthobenchError, UsageError
+from orthobench.errors import OrthobenchError, StoreError, UsageError
 from orthobench.history.commits import Commit
-from orthobench.history.record import Record
-from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import Key
+from orthobench.tools.files import refuse_link
 from orthobench.tools.formatting import clean
 
 REASON = 300
 """Maximum number of characters of the reason why a commit has no results."""
 
 
-@dataclass
-class Followed:
-    """A commit with its cells.
+class Record:
+    """Finished runs and times as JSON values, by the digests of what they depend on.
 
-    Attributes
+    They are in an SQLite file, each in its own transaction.
+
+    Parameters
     ----------
-    commit : Commit
-    failed : str
-        Why it has no cells; empty if it has.
-    content, absent, runs
-        As in `SideCells`.
+    path : Path
+        Created if it does not exist.
+
+    Raises
+    ------
+    StoreError
+        If it is another kind of file, or cannot be written.
     """
 
-    commit: Commit
-    failed: str = ""
-    content: dict[Key, str] = field(default_factory=dict)
-    absent: Sequence[tuple[str, str, str]] = ()
-    runs: dict[Key, Run] = field(default_factory=dict)
+    def __init__(self, path: Path) -> None:
+        refuse_link(path)
+        self.path = path
+        self._run("CREATE TABLE IF NOT EXISTS run (digest TEXT PRIMARY KEY, reply TEXT)")
 
-    def finished(self, key: Key) -> Run | None:
-        """Return the run of a cell; None if it is missing or failed."""
-        run = self.runs.get(key)
-        return run if run and run.trace and not run.failed else None
+    def get(self, digest: str) -> Any:
+        """Return a run or a time, or None."""
+        rows = self._run("SELECT reply FROM run WHERE digest = ?", digest)
+        return json.loads(rows[0][0]) if rows else None
+
+    def put(self, digest: str, reply: Any) -> None:
+        """Keep a run or a time."""
+        self._run("INSERT OR REPLACE INTO run VALUES (?, ?)", digest, json.dumps(reply))
+
+    def _run(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
+        try:
+            with closing(sqlite3.connect(self.path, timeout=60)) as connection, connection:
+                return connection.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"cannot use {self.path} as the record of a history ({error}); "
+                "name another folder with --out"
+            ) from None
 
 
 @dataclass
@@ -59,21 +75,21 @@ class History:
     Attributes
     ----------
     folder : Path
-        The project's, in its repository.
-    commits : list of Followed
+        The project's.
+    commits : list of Commit
     options : Options
     record : Record
-        Finished runs are read from it, and new ones added at once.
+        With finished runs; new ones are added at once.
     extras : sequence of Path
-        Folders of more projects of the repository, which are built too.
+        Folders of more projects that are built.
     request : mapping
-        The arguments of the request ``plan``.
+        Arguments of the request ``plan``.
     made : int
-        The number of new runs.
+        New runs.
     """
 
     folder: Path
-    commits: list[Followed]
+    commits: list[Commit]
     options: Options
     record: Record
     extras: Sequence[Path] = ()
@@ -81,9 +97,7 @@ class History:
     made: int = 0
 
     def follow(self, progress: Progress) -> None:
-        """Run the cells of a suite at each commit, the newest first, but equal cells only once.
-
-        All commits run the suite of the newest one that can be built.
+        """Run the suite of the newest commit that builds at each, but equal cells only once.
 
         Raises
         ------
@@ -91,9 +105,9 @@ class History:
             If no commit can be run.
         """
         for number, one in enumerate(reversed(self.commits), start=1):
-            progress(f"{one.commit.short}, commit {number} of {len(self.commits)}")
+            progress(f"{one.short}, commit {number} of {len(self.commits)}")
             try:
-                with sides(one.commit.hash, here=self.folder, extras=self.extras) as built:
+                with sides(one.hash, here=self.folder, extras=self.extras) as built:
                     self.request = self.request or requested(built, self.options)
                     self._run(built[0], one, progress)
             except OrthobenchError as error:
@@ -101,9 +115,9 @@ class History:
         if not any(one.content for one in self.commits):
             last = self.commits[-1]
             why = last.failed or "; ".join({reason for *_, reason in last.absent})
-            raise UsageError(f"no commit has a cell that can be run; {last.commit.short}: {why}")
+            raise UsageError(f"no commit has a cell that can be run; {last.short}: {why}")
 
-    def _run(self, side: Side, one: Followed, progress: Progress) -> None:
+    def _run(self, side: Side, one: Commit, progress: Progress) -> None:
         """Plan the cells of a side, and run those that are not in the record."""
         with ExitStack() as stack:
             worker = stack.enter_context(SideProcess(side, self.options, self.request))
@@ -125,7 +139,7 @@ class History:
                     self.record.put(content[key], reply)
 
             run_cells([cells], [worker], missing, self.options,
-                      lambda text: progress(f"{one.commit.short}: {text}"), stack, keep=keep
+                      lambda text: progress(f"{one.short}: {text}"), stack, keep=keep
                       )  # fmt: skip
             cells.require_libraries()
         one.content, one.absent = content, cells.absent

@@ -25,11 +25,10 @@ def facts(
 ) -> dict[str, Any]:
     """Return a history as JSON values, with None for numbers that are not finite.
 
-    ``revisions`` are the user's words, and ``runs`` is the number of new runs. ``commits`` are
-    oldest first, with the reason ``failed`` if one has no cells; ``steps`` are newest first.
+    ``runs`` is the number of new runs; ``commits`` are oldest first, ``steps`` newest first.
     """
     commits = [
-        {"commit": one.commit.hash, "date": one.commit.date, "subject": clean(one.commit.subject),
+        {"commit": one.hash, "date": one.date, "subject": clean(one.subject),
          "cells": len(one.runs), "failed": one.failed}
         for one in history.commits
     ]  # fmt: skip
@@ -42,10 +41,7 @@ def facts(
 
 
 def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
-    """Yield the first and last values of each curve, the steps by commit, and the gaps.
-
-    `found` is that of `facts`, and `width` the columns of the terminal.
-    """
+    """Yield the first and last values of each curve in `facts`, the steps, and the gaps."""
     commits = found["commits"]
     yield (
         f"{plural(len(commits), 'commit')}, {_name(commits[0])} to {_name(commits[-1])}, suite "

@@ -1,17 +1,16 @@
 """The times of a history: neighbouring commits timed side by side, and a test over all of them.
 
 Seconds of different days are not comparable, but ratios of neighbours that were timed by turns are,
-and their products from the oldest commit on are a curve. A step needs evidence above
-log(tests / `RATE`), with a test for each pair of commits, each cell and both directions. If nothing
-changed, any step in the whole history has a probability of at most `RATE` (Ville's inequality and
-Bonferroni's).
+and their products are a curve. A step needs evidence above log(tests / `RATE`), with a test for
+each pair of commits, each cell and both directions. If nothing changed, the probability of any step
+is at most `RATE` (inequalities of Ville and Bonferroni).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -21,6 +20,7 @@ from orthobench.compare import timing
 from orthobench.compare.cells import Progress
 from orthobench.compare.environments import sides
 from orthobench.compare.process import SideProcess
+from orthobench.compare.sides import Side
 from orthobench.compare.timing import TimedCell, evidence
 from orthobench.errors import OrthobenchError
 from orthobench.history.follow import History
@@ -32,6 +32,9 @@ from orthobench.tools.formatting import clean, plural
 RATE = 0.01
 """The probability of any false step in a history in which nothing changed."""
 
+LEAST_PAIRS = 2
+"""The minimum number of pairs of processes, of which each side starts the first in one."""
+
 
 @dataclass
 class Ratio(TimedCell):
@@ -40,9 +43,9 @@ class Ratio(TimedCell):
     Attributes
     ----------
     since, place : int
-        The places of the two commits in the history, the earlier one first.
+        Both commits' places in the history.
     tests : int
-        The number of tests in the history.
+        Their number in the history.
     """
 
     since: int = 0
@@ -51,7 +54,7 @@ class Ratio(TimedCell):
 
     @property
     def evidence(self) -> float:
-        """The logarithm of the evidence that it is not 1, in its likelier direction."""
+        """The logarithm of the evidence that it is not 1."""
         return max(evidence(self.logs), evidence([-log for log in self.logs]))
 
     @property
@@ -61,10 +64,17 @@ class Ratio(TimedCell):
         return known and (len(self.pairs) >= timing.PAIRS or abs(median(self.logs)) > timing.FAR)
 
     @property
-    def unsure(self) -> bool:
-        """Whether it is a likely step that is not certain yet."""
-        likely = bool(self.logs) and abs(median(self.logs)) > self.limit
-        return likely and self.evidence >= timing.ENOUGH and not self.certain
+    def settled(self) -> bool:
+        """Whether it is timed no further: it is certain, or within the tolerance on both sides.
+
+        The rule is the same for the inverse. If the timing ended as soon as a commit is not slower,
+        ratios without a change would be below 1 on average, and their chain would fall.
+        """
+        logs, least = self.logs, timing.ENOUGH
+        within = len(logs) >= timing.ROUNDS and len(self.pairs) >= LEAST_PAIRS and (
+            min(evidence(logs, -self.limit), evidence([-x for x in logs], -self.limit)) >= least
+        )  # fmt: skip
+        return within or (bool(logs) and self.certain)
 
     def finding(self) -> Finding:
         """Return whether it is a step."""
@@ -84,8 +94,8 @@ class Ratio(TimedCell):
 def ratios(history: History, progress: Progress) -> list[Ratio]:
     """Time each cell at all neighbours that have it and differ in it; return their ratios.
 
-    A likely step is timed until it is certain, or the budget of the two commits is spent. Finished
-    ratios are read from the record of the history, and new ones added to it.
+    A ratio is timed until it is settled, or the budget of both commits is spent. Finished ones are
+    in the record of the history. One that failed has no observations.
     """
     found = list(_neighbours(history))
     pairs = grouped(found, lambda one: (one.since, one.place)).values()
@@ -94,18 +104,29 @@ def ratios(history: History, progress: Progress) -> list[Ratio]:
             one.logs, processes = history.record.get(_digest(one, history)) or ([], 0)
             one.pairs, one.tests = {*range(processes)}, 2 * len(found)
         if left := [one for one in part if not one.logs]:
-            old, new = (history.commits[i].commit for i in (left[0].since, left[0].place))
+            old, new = (history.commits[i] for i in (left[0].since, left[0].place))
             progress(f"{old.short} and {new.short}, pair {number} of {len(pairs)}")
-            start = partial(SideProcess, options=history.options, request=history.request)
             try:
                 with sides(old.hash, new.hash, here=history.folder, extras=history.extras) as both:
-                    timing.measure(both, left, history.options, start, lambda _: None)
+                    _measure(both, left, history)
             except OrthobenchError as error:
                 progress(f"{old.short} and {new.short} cannot be timed: {clean(str(error))}")
+                for one in left:
+                    one.failed = str(error)
             for one in left:
-                if one.logs:
+                if one.failed:
+                    one.logs.clear()
+                elif one.logs:
                     history.record.put(_digest(one, history), (one.logs, len(one.pairs)))
     return found
+
+
+def _measure(both: Sequence[Side], left: Sequence[Ratio], history: History) -> None:
+    def choose(prolonged: bool) -> list[Ratio]:
+        return [one for one in left if not (prolonged or one.failed or one.settled)]
+
+    start = partial(SideProcess, options=history.options, request=history.request)
+    timing.measure(both, left, history.options, start, lambda _: None, choose=choose)
 
 
 def _digest(one: Ratio, history: History) -> str:

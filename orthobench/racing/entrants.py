@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from orthobench.atlas.advice import likely
 from orthobench.atlas.answers import expected_order
 from orthobench.contract.parameters import changed_values, values_of
 from orthobench.errors import UsageError
+from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import canonical, describe, digest
 from orthobench.harness.stopping import Budget, Target
 from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
@@ -46,24 +48,34 @@ class Entrants:
 def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entrants:
     """Return the configurations that race on a problem: those of all solvers by default.
 
+    The problem is built once, and the map orders the solvers by its features.
+
     Raises
     ------
     UsageError
         If a specification is wrong, or no solver can take the problem.
+    DataError
+        If the data are unfit.
     """
     measure = "memory" if cost == "memory" else None
     asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
-    return entrants(asked, asked.problems[0])
+    known = asked.problems[0]
+    return entrants(asked, known, likely(known.problem, instance_of(known.problem, 0)))
 
 
-def entrants(asked: Suite, known: SuiteProblem) -> Entrants:
-    """Return the configurations that race on one problem of a suite; raises as `entrants_on`."""
+def entrants(
+    asked: Suite, known: SuiteProblem, order: Sequence[tuple[str, Mapping[str, Any]]] | None = None
+) -> Entrants:
+    """Return the configurations that race on one problem of a suite; see `entrants_on`.
+
+    ``order`` has the solvers that come first, and their parameters; by default that of the family.
+    """
     refusals = {s.label: s.solver.refuses(known.problem) for s in asked.solvers}
     able = [s for s in asked.solvers if s.solver.refuses(known.problem) is None]
     if not able:
         reasons = [f"{name}: {why}" for name, why in refusals.items()]
         raise UsageError(f"no solver can take {known.label} ({listed(reasons, 3)})")
-    order = expected_order(known.problem)
+    order = expected_order(known.problem) if order is None else order
     names = [solver for solver, _ in order]
     first = {(solver, canonical(values)): at for at, (solver, values) in enumerate(order)}
 

@@ -1,18 +1,16 @@
 """The rule of a race, without clock or processes: the next configuration, seed and time.
 
-Successive halving with adaptive capping. The gap is that from the start to the best value so far.
-The leader is the cheapest configuration within the tolerance. Each other configuration gets a few
-times the seconds of the leader, and is dropped if it is not within the tolerance by then. If the
-time does not allow this, all get equal shares: those behind the leader at equal time are dropped,
-and the others run longer. A configuration without a step yet, or that would pass the best value at
-its rate of descent, runs again. The finalists run on fresh seeds until `orthobench.decide` names
-the cheapest that is as good.
+Successive halving with adaptive capping. The leader is the cheapest configuration within the
+tolerance of the best value so far. Each other one gets a few times its seconds, or an equal share
+if time is short, and is dropped if it is not there by then, or far behind at equal time. One
+without a step yet, or that would pass the best value at its rate of descent, runs again. The
+finalists run on fresh seeds until `orthobench.decide` names the cheapest that is as good.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -62,25 +60,18 @@ class Halving(Standing):
         """
         if 0 not in self.gaps:
             return []
-        out = set(self.dropped)
-        first = {
-            name: self.latest[name, 0].cost(self.target(0))
-            for name in self.rules.order
-            if (name, 0) in self.latest and name not in out
-        }
-        there = sorted((n for n, c in first.items() if c < math.inf), key=lambda n: first[n])
+        left = {name: trial for name, trial in self.first.items() if name not in self.dropped}
+        costs = {name: trial.cost(self.target(0)) for name, trial in left.items()}
+        there = sorted((n for n, cost in costs.items() if cost < math.inf), key=costs.__getitem__)
         best = {self.rules.order[name]: name for name in reversed(there)}
-        rest = [name for name in there if name not in best.values()]
-        missed = [self.latest[name, 0] for name, cost in first.items() if cost == math.inf]
-        exact = sorted((n for n in there if self.latest[n, 0].exact), key=self._end)[:SURE]
-        near = sorted((t for t in missed if t.ended and self._near(t)), key=self.above)
-        chosen = [n for n in there if n in best.values()]
-        ranked = dict.fromkeys([*exact, *chosen, *rest, *(t.configuration for t in near)])
+        exact = sorted((name for name in there if left[name].exact), key=self._end)[:SURE]
+        near = [t for n, t in left.items() if n not in there and t.ended and self._near(t)]
+        ranked = dict.fromkeys([*exact, *(name for name in there if name in best.values()), *there])
+        ranked.update(dict.fromkeys(t.configuration for t in sorted(near, key=self.above)))
         return sorted([*ranked][: self.rules.finalists], key=self.cost)
 
     def _end(self, name: str) -> float:
-        """Return the seconds of a configuration on the first seed."""
-        return float(self.latest[name, 0].seconds[-1])
+        return float(self.first[name].seconds[-1])
 
     def decisions(self) -> list[Decision]:
         """Return the decisions about the finalists, on the seeds with results."""
@@ -126,31 +117,37 @@ class Halving(Standing):
         return not any(d.cost <= named.cost for d in open_)
 
     def next(
-        self, left: float, overhead: float = 0.0, running: Collection[Run] = ()
+        self, left: float, overhead: float = 0.0, running: Collection[Run] = (), workers: int = 1
     ) -> NextRun | None:
         """Return the next run, or None until one of the running ones ends.
+
+        No run begins that is known to take longer than what is left.
 
         Parameters
         ----------
         left : float
-            Remaining seconds of the race, times the number of runs at once.
+            Remaining seconds of the race.
         overhead : float
             Seconds of a run beside its clock.
         running : collection of (str, int)
             Current configurations and seeds.
+        workers : int
+            Number of runs at once.
         """
-        if left <= 0:
+        if left <= 0 or (self.leader and left <= overhead):
             return None
-        if left > FINALS * self.rules.total or self.leader is None:
+        most, shared = left - overhead, left * workers
+        if shared > FINALS * self.rules.total or self.leader is None:
             ask = (
-                self._look(left, overhead, running, contenders=True)
-                or self._untried(left, overhead, running)
-                or self._look(left, overhead, running, contenders=False)
-                or self._to_the_end(running)
+                self._look(shared, most, overhead, running, contenders=True)
+                or self._untried(shared, overhead, running)
+                or self._look(shared, most, overhead, running, contenders=False)
+                or self._to_the_end(most, running)
             )
             if ask:
                 return ask
-        return next(self._fresh(overhead, running), None)
+        names = self._affordable(shared, overhead)
+        return next(self._fresh(names, most, overhead, running), None)
 
     def _untried(self, left: float, overhead: float, running: Collection[Run]) -> NextRun | None:
         """Return the next first run: solvers in their order, then grids, the best solver first."""
@@ -158,16 +155,12 @@ class Halving(Standing):
         waiting = [name for name in self.rules.order if (name, 0) not in known]
         if not waiting:
             return None
-        ends = {t.configuration: t.lowest for t in self.latest.values() if t.seed == 0}
-        lowest: dict[str, float] = {}
-        for name, end in ends.items():
-            solver = self.rules.order[name]
-            lowest[solver] = min(end, lowest.get(solver, math.inf))
+        seen = sorted(self.first.items(), key=lambda item: -item[1].lowest)
+        lowest = {self.rules.order[name]: trial.lowest for name, trial in seen}
         first = min(waiting, key=lambda name: lowest.get(self.rules.order[name], -math.inf))
         return NextRun(first, 0, self._cap(left, len(waiting), overhead))
 
     def _cap(self, left: float, waiting: int, overhead: float) -> float:
-        """Return the seconds of the next of some waiting runs."""
         if self.leader is None:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
@@ -175,36 +168,33 @@ class Halving(Standing):
         return max(self.floor, min(most, max(share, overhead)))
 
     def _look(
-        self, left: float, overhead: float, running: Collection[Run], contenders: bool
+        self, left: float, most: float, overhead: float, running: Collection[Run], contenders: bool
     ) -> NextRun | None:
         """Return a longer run of a configuration that was cut: the leader first, then by value.
 
-        ``contenders``: of those that keep up with the leader; otherwise of those that may win.
+        ``contenders`` keep up with the leader; the others may win. ``most`` is the longest run.
         """
         if 0 not in self.gaps:
             return None
-        first = [self.latest[name, 0] for name in self.rules.order if (name, 0) in self.latest]
-        free = [t for t in first if (t.configuration, 0) not in running]
-        looks = [t for t in free if (self._contends(t) if contenders else self._may_win(t))]
+        wanted = self._contends if contenders else self._may_win
+        free = [t for name, t in self.first.items() if t.cap < most and (name, 0) not in running]
+        looks = [trial for trial in free if wanted(trial)]
         if not looks:
             return None
         trial = min(looks, key=lambda t: (t.configuration != self.leader, t.lowest))
         cap = max(FACTOR * trial.cap, self._cap(left, len(looks), overhead))
         return NextRun(trial.configuration, 0, min(cap, FIRST * self.rules.total))
 
-    def _to_the_end(self, running: Collection[Run]) -> NextRun | None:
+    def _to_the_end(self, most: float, running: Collection[Run]) -> NextRun | None:
         """Return a run of a finalist to its own end, if no exact call is known."""
-        known = [self.latest[name, 0] for name in self.finalists if name in self.rules.ending]
         if any(trial.exact for trial in self.latest.values()):
             return None
-        able = [t for t in known if t.certified and self._more(t)][:SURE]
-        for trial in able:
-            if (trial.configuration, 0) not in running:
-                return NextRun(trial.configuration, 0, FIRST * self.rules.total)
-        return None
+        known = {name: self.first[name] for name in self.finalists if name in self.rules.ending}
+        able = [n for n, t in known.items() if t.certified and t.cap < most and self._more(t)]
+        free = (name for name in able[:SURE] if (name, 0) not in running)
+        return next((NextRun(name, 0, FIRST * self.rules.total) for name in free), None)
 
     def _more(self, trial: Trial) -> bool:
-        """Whether a run was cut off, and may run longer."""
         cut = not (trial.failed or trial.ended)
         return cut and trial.cap < FIRST * self.rules.total
 
@@ -229,36 +219,52 @@ class Halving(Standing):
         soon = trial.lowest - DOUBLINGS * gain
         return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
-    def _fresh(self, overhead: float, running: Collection[Run]) -> Iterator[NextRun]:
-        """Yield the runs of finalists on fresh seeds, until the cheapest is known.
+    def _affordable(self, shared: float, overhead: float) -> list[str]:
+        """Return the cheapest finalists whose first `FEWEST` seeds fit in the time; one at least.
 
-        No cap is below the overhead, since the clock of short runs is uncertain.
+        Others would take the seeds that the cheapest needs to be tested.
         """
-        if self.leader is None or self._repeats:
+        chosen = list[str]()
+        for name in self.finalists:
+            due = sum((name, seed) not in self.latest for seed in range(1, FEWEST))
+            shared -= due * (self._end(name) + overhead)
+            if chosen and shared < 0:
+                break
+            chosen.append(name)
+        return chosen
+
+    def _fresh(
+        self, names: Sequence[str], most: float, overhead: float, running: Collection[Run]
+    ) -> Iterator[NextRun]:
+        """Yield the runs of some finalists on fresh seeds, until the cheapest is known."""
+        if self.leader is None or self._repeat(names):
             return
         for seed in range(1, self.rules.seeds):
             if seed >= FEWEST and self.settled:
                 return
-            for name in self.finalists:
+            for name in names:
                 cap = self._cap_on(name, seed)
-                if cap and (name, seed) not in running:
+                if cap and self._needs(name) < most and (name, seed) not in running:
                     yield NextRun(name, seed, max(cap, overhead))
                     return
+
+    def _needs(self, name: str) -> float:
+        """Return the seconds of a configuration to the target, or else to its end, on seed 0."""
+        trial = self.first[name]
+        return min(trial.seconds_to(self.target(0)), float(trial.seconds[-1]))
 
     def _cap_on(self, name: str, seed: int) -> float:
         """Return the seconds of a finalist on a seed, more after a kill; 0 if it is done."""
         trial, most = self.latest.get((name, seed)), MOST * self.lead
         if trial is None:
-            first = self.latest[name, 0]
-            return max(self._fresh_cap, FRESH * self._end(name) if first.ended else 0.0)
+            return max(self._fresh_cap, FRESH * self._end(name) * self.first[name].ended)
         killed = not len(trial.values) and name not in self.failed
         return most if killed and trial.cap < most else 0.0
 
-    @property
-    def _repeats(self) -> bool:
-        """Whether the first two runs of all finalists are copies: further ones would be, too."""
+    def _repeat(self, names: Sequence[str]) -> bool:
+        """Whether the first two runs of some finalists are copies: further ones would be, too."""
         return all(
             (name, 1) in self.latest
-            and np.array_equal(self.latest[name, 0].values, self.latest[name, 1].values)
-            for name in self.finalists
+            and np.array_equal(self.first[name].values, self.latest[name, 1].values)
+            for name in names
         )

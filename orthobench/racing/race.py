@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from orthobench.api import RESULTS
+from orthobench.atlas.advice import advise
+from orthobench.atlas.table import COSTS as COUNTED
 from orthobench.contract.parameters import changed_values
 from orthobench.decide.answer import answer
 from orthobench.decide.code import code_of
 from orthobench.decide.rule import TOLERANCE
-from orthobench.errors import UsageError, unknown
+from orthobench.errors import OrthobenchError, UsageError, unknown
 from orthobench.execute.loop import execute
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Executor, Limits, Observer
@@ -24,7 +26,7 @@ from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.suite import Suite
 from orthobench.racing import wording
 from orthobench.racing.entrants import Entrants, entrants_on
-from orthobench.racing.scheduler import Clock, Progress, RaceScheduler, compared
+from orthobench.racing.scheduler import Clock, Progress, RaceScheduler
 from orthobench.racing.standing import Rules
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
@@ -42,6 +44,9 @@ COSTS = ("seconds", "samples", "flops", "memory", "products")
 
 TICK = 4.0
 """Seconds between two tables of a race."""
+
+LONG = 0.05
+"""Maximum part of the time of a race that its best call may take: others would get no seeds."""
 
 MOST_WORKERS = 4
 """Maximum number of runs at once: more would share the bandwidth of the memory."""
@@ -68,33 +73,28 @@ class Race:
         Its parameters that differ from the defaults.
     factor : float
         The cost of the next call that is as good over that of the winner; NaN without one.
-    sentence : str
-        The call, its quality and its cost.
-    evidence : str
-        The conditions of the timing, and the number of configurations and seeds.
+    sentence, evidence : str
+        The call with its quality and cost, and the conditions of the timing.
     decided : bool
         Whether the call is shown to be as good as the best (`orthobench.decide`).
     table : list of dict
-        A row for each configuration, the call to make first. Keys: ``configuration``, ``solver``,
-        ``verdict``, ``cost``, ``first_cost`` (the first call in a process), ``stop``, ``reached``
+        A row for each configuration, the call to make first: ``configuration``, ``solver``,
+        ``verdict``, ``cost``, ``first_cost`` (first call in a process), ``stop``, ``reached``
         (seeds within the tolerance), ``seeds``, ``factor`` (cost over that of the first row),
-        ``why`` (the reason for dropping it).
+        ``why``.
     dropped : tuple of Dropped
     missing : mapping
-        Names of solvers whose packages are not installed, with the remedy.
+        Names of solvers without their packages, with the remedy.
     results : Results
         All runs.
     code : str
         The lines that compute the answer with `orthobench.solve`.
     stop : Stop
-        The stop of the call.
     exact : str, optional
         The solver with the cheapest call that ends at a known optimum on all seeds.
     seconds : float
         Duration of the race.
-    problem : str
-        Its label.
-    cost : str
+    problem, cost : str
     interrupted : bool
     """
 
@@ -143,7 +143,7 @@ def race(
 ) -> Race:
     """Find the cheapest solver that is good enough on a problem, within a time limit.
 
-    All solvers that take the problem race, with the points of their grids; the rule is in
+    All solvers that take the problem race, with the points of their grids, by the rule in
     `orthobench.racing.halving`. A problem with levels of another metric races at the first one. An
     interrupted race goes on from its store.
 
@@ -156,17 +156,15 @@ def race(
     tolerance : float
         The part of the gap that counts as good enough.
     cost : str
-        The cost to minimise: ``"seconds"``, ``"samples"``, ``"flops"`` or ``"memory"``.
+        One of `COSTS`.
     solvers : sequence
-        Specifications ``NAME key=value ...``, classes or objects; by default all solvers that take
-        the problem, with their grids.
+        Specifications ``NAME key=value ...``, classes or objects; all by default.
     memory : int, optional
         Maximum memory of a solver's process, in bytes (on Linux).
     store : path, optional
         The SQLite file; by default one for each problem in ``orthobench-results``.
     tell : callable, optional
-        Called with text for people, and whether it is the table of the race, which the next one
-        replaces. Other texts name solvers that are dropped.
+        Called with text for people, and whether it is the table, which the next one replaces.
 
     Raises
     ------
@@ -175,9 +173,8 @@ def race(
     StoreError
         If the store cannot be used.
     """
-    return races(
-        [problem], within, tolerance, cost, solvers=solvers, memory=memory, store=store, tell=tell
-    )[0]
+    how = {"memory": memory, "store": store, "tell": tell}
+    return races([problem], within, tolerance, cost, solvers, **how)[0]
 
 
 def races(
@@ -185,11 +182,8 @@ def races(
     within: float,
     tolerance: float,
     cost: str,
-    *,
-    solvers: Sequence[Any],
-    memory: int | None,
-    store: Path | str | None,
-    tell: Progress | None,
+    solvers: Sequence[Any] = (),
+    **how: Any,
 ) -> list[Race]:
     """Race on several problems in turn, with equal shares of the remaining time; see `race`."""
     began = time.monotonic()
@@ -205,8 +199,7 @@ def races(
         started = time.monotonic() if i else began
         total = (began + within - started) / (len(entries) - i)
         rules = Rules(one.order, total, tolerance, cost == "seconds", ending=one.ending)
-        how: dict[str, Any] = {"memory": memory, "tell": tell, "source": problems[i]}
-        found.append(run(one, rules, cost, store, began=started, **how))
+        found.append(run(one, rules, cost, began=started, source=problems[i], **how))
         if found[-1].interrupted:
             break
     return found
@@ -284,51 +277,54 @@ def stored(suite: Suite, path: Path) -> tuple[list[tuple[Cell, Run]], int]:
 
 
 def _result(
-    race: RaceScheduler,
-    results: Results,
-    missing: Mapping[str, str],
-    source: Any,
-    workers: int,
+    race: RaceScheduler, results: Results, missing: Mapping[str, str], source: Any, workers: int,
     interrupted: bool,
-) -> Race:
-    """Return the answer of a race so far."""
+) -> Race:  # fmt: skip
     standing, suite, cost = race.standing, race.suite, race.cost
-    solvers = {s.label: s.solver for s in suite.solvers}
-    decided, leading = compared(results.records, cost, standing), wording.leading_call(standing)
-    firsts = {name: first for (name, _), (_, first) in race.timed.items()}
-    if decided and cost == "seconds":
-        costs = {call: seconds for call, (seconds, _) in race.timed.items()}
-        decided = decided.with_costs(costs)
-        if leading:
-            own = costs.get((standing.leader or "", leading.stop), leading.cost)
-            leading = replace(leading, cost=own)
+    decided, call = race.answered(results.records)
     named, exact = (decided.named, decided.exact) if decided else (None, None)
-    call = named.call if named else leading
-    winner = named.solver if named else standing.leader
-    solver = solvers.get(winner or "")
+    winner = standing.leader
+    if decided and named:
+        winner, call, sentence = named.solver, named.call, answer([decided]).sentence
+    else:
+        long = standing.lead > LONG * standing.rules.total and not interrupted
+        more = wording.too_long(standing.rules.total, _advised(source, cost)) if long else ""
+        sentence = wording.provisional(standing, call, ALL_COSTS[cost], more)
+    solver = {s.label: s.solver for s in suite.solvers}.get(winner or "")
+    problem = suite.problems[0].problem if source is None else source
+    firsts = {name: first for (name, _), (_, first) in race.timed.items()}
     rows = wording.rows(standing, decided, call, winner, firsts)
     others = [row["factor"] for row in rows[1:] if row["verdict"] in ("as good", "exact")]
-    sentence = answer([decided] if decided else []).sentence
+    dropped = (
+        Dropped(name, round(race.dropped.get(name, 0.0), 3), why)
+        for name, why in standing.dropped.items()
+    )
     return Race(
         solver.name if solver else None,
-        {} if solver is None else changed_values(solver),
+        changed_values(solver) if solver else {},
         min(others, default=math.nan),
-        sentence if named else wording.provisional(standing, call, ALL_COSTS[cost]),
+        sentence,
         wording.evidence(standing, call, bool(firsts), workers, decided=named is not None),
         named is not None,
         rows,
-        tuple(
-            Dropped(name, round(race.dropped.get(name, 0.0), 3), why)
-            for name, why in standing.dropped.items()
-        ),
+        tuple(dropped),
         missing,
         results,
-        code_of(suite.problems[0].problem if source is None else source, solver, call.stop)
-        if solver and call else "",
+        code_of(problem, solver, call.stop) if solver and call else "",
         call.stop if call else Stop(),
         exact.name if exact else None,
         race.elapsed,
         suite.problems[0].label,
         cost,
         interrupted,
-    )  # fmt: skip
+    )
+
+
+def _advised(source: Any, cost: str) -> str:
+    """Return the sentence of the map about a problem; empty if it has none."""
+    if source is None:
+        return ""
+    try:
+        return advise(source, cost if cost in COUNTED else "seconds").sentence
+    except OrthobenchError:
+        return ""

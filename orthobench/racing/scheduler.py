@@ -19,12 +19,12 @@ from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.racing import wording
 from orthobench.racing.halving import Halving, NextRun
-from orthobench.racing.standing import Rules, Standing, measured, trial_of
+from orthobench.racing.standing import Rules, measured, trial_of
 from orthobench.racing.timing import time_calls
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
-from orthobench.stats.calls import Stop
+from orthobench.stats.calls import Call, Stop
 from orthobench.tools.environment import cores
 
 RESERVE = 0.5, 0.05
@@ -58,7 +58,7 @@ class RaceScheduler(Scheduler):
     dropped : dict
         The second of the race at which each configuration was dropped.
     timed : dict
-        The seconds of a call, and of the first one in a process, by label of the solver and stop.
+        Seconds of a call, and of the first one in a process, by label of the solver and stop.
     """
 
     def __init__(
@@ -164,12 +164,10 @@ class RaceScheduler(Scheduler):
 
     @property
     def _overhead(self) -> float:
-        """Median seconds of a run beside its clock."""
         return median(self._overheads[1:] or self._overheads or [0.0])
 
     def _next(self) -> NextRun | None:
-        left = self.left * self._workers
-        return self.standing.next(left, self._overhead, self._running.keys())
+        return self.standing.next(self.left, self._overhead, self._running, self._workers)
 
     def _slack(self, cell: Cell, held: Data | None) -> float:
         """Return the maximum seconds of a run beside its clock."""
@@ -189,7 +187,6 @@ class RaceScheduler(Scheduler):
         self.tell(text, True)
 
     def _tell_dropped(self) -> None:
-        """Print solvers whose last configuration was dropped."""
         order, dropped = self.standing.rules.order, self.standing.dropped
         for name in [name for name in dropped if name not in self.dropped]:
             self.dropped[name] = self.elapsed
@@ -199,22 +196,25 @@ class RaceScheduler(Scheduler):
 
     def _offers(self) -> list[tuple[str, Stop]]:
         """Return the calls that may be the cheapest and the named ones, the cheapest first."""
-        found = compared(self._store.records(self.suite.name), self.cost, self.standing)
+        found, leading = self.answered(self._store.records(self.suite.name))
         if found is None or self.cost != "seconds":
             return []
         calls = ((d.solver, call) for d in found.as_good for call in (d.call, d.exact))
         offers = {(name, call.stop): call.cost for name, call in calls if call}
-        leader, leading = self.standing.leader, wording.leading_call(self.standing)
-        if not offers and leader and leading:
-            offers = {(leader, leading.stop): leading.cost}
+        if not offers and leading:
+            offers = {(self.standing.leader or "", leading.stop): leading.cost}
         sure = {(d.solver, d.call.stop) for d in (found.named, found.exact) if d and d.call}
         most = 2 * cores() * min(offers.values(), default=0.0)
         own = [call for call, cost in offers.items() if cost <= most or call in sure]
         return sorted(own, key=lambda call: offers[call])
 
-
-def compared(runs: Sequence[Run], cost: str, standing: Standing) -> Comparison | None:
-    """Return the comparison of the runs of a race; None without runs."""
-    metric = next((measured(run) for run in runs if run.trace), "")
-    entries = Results("", Path(), runs).entries
-    return next(iter(compare(entries, cost, standing.rules.tolerance, metric)), None)
+    def answered(self, runs: Sequence[Run]) -> tuple[Comparison | None, Call | None]:
+        """Return the comparison of all runs, and the call of the leader, with the timed costs."""
+        metric = next((measured(run) for run in runs if run.trace), "")
+        entries = Results("", Path(), runs).entries
+        found = compare(entries, self.cost, self.standing.rules.tolerance, metric)
+        costs = {call: seconds for call, (seconds, _) in self.timed.items()}
+        leader, leading = self.standing.leader or "", wording.leading_call(self.standing)
+        if leading:
+            leading = replace(leading, cost=costs.get((leader, leading.stop), leading.cost))
+        return next((one.with_costs(costs) for one in found), None), leading

@@ -60,7 +60,7 @@ class Trial:
     Attributes
     ----------
     cap : float
-        Its limit of time, in seconds.
+        Its limit, in seconds.
     values : ndarray, shape (m,)
         The metric at each checkpoint; empty for a failed run, infinite outside a level.
     seconds, spent : ndarray, shape (m,)
@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def curve(self) -> CostCurve | None:
-        """Its curve for the rule of calls; None if it failed."""
+        """Its curve; None if it failed."""
         if not len(self.values):
             return None
         steps = np.arange(len(self.values)) if self.steps is None else self.steps
@@ -164,10 +164,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Standing:
-    """The standing of a race by its trials so far, in any order.
-
-    If a configuration has several trials on a seed, the one with the largest cap counts.
-    """
+    """The standing of a race by its trials: of one configuration and seed, the longest counts."""
 
     rules: Rules
     trials: Sequence[Trial]
@@ -177,6 +174,12 @@ class Standing:
         """The trial that counts, for each configuration and seed."""
         found = sorted(self.trials, key=lambda t: t.cap)
         return {(t.configuration, t.seed): t for t in found}
+
+    @cached_property
+    def first(self) -> dict[str, Trial]:
+        """The trials on the first seed, by configuration."""
+        order = self.rules.order
+        return {name: self.latest[name, 0] for name in order if (name, 0) in self.latest}
 
     @cached_property
     def ran(self) -> dict[str, list[Trial]]:
@@ -244,8 +247,7 @@ class Standing:
     @cached_property
     def dropped(self) -> dict[str, str]:
         """Reasons of the configurations that are out of the race."""
-        first = (self.latest.get((name, 0)) for name in self.rules.order)
-        return {t.configuration: why for t in first if t and (why := self._why(t))}
+        return {name: why for name, trial in self.first.items() if (why := self._why(trial))}
 
     def _why(self, trial: Trial) -> str:
         """Return why a configuration is out of the race; empty if it is not."""
@@ -268,8 +270,8 @@ class Standing:
     @cached_property
     def _exact_seconds(self) -> float:
         """Minimum seconds of an exact run on the first seed; infinite without any."""
-        first = (trial for (_, seed), trial in self.latest.items() if not seed)
-        return min((float(t.seconds[-1]) for t in first if t.exact), default=math.inf)
+        exact = (trial for trial in self.first.values() if trial.exact)
+        return min((float(trial.seconds[-1]) for trial in exact), default=math.inf)
 
     def _why_not_there(self, trial: Trial, leader: str) -> str:
         if trial.ended and self._near(trial):
@@ -299,7 +301,6 @@ class Standing:
 
     @property
     def _fresh_cap(self) -> float:
-        """Seconds of a run on a fresh seed."""
         return max(self.floor, FRESH * self.lead)
 
 

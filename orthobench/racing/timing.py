@@ -30,8 +30,7 @@ def time_calls(
 ) -> Iterator[tuple[float, float]]:
     """Yield the median seconds of each call, and those of its first one, in one process.
 
-    It ends if a call fails or the ``seconds`` are over; none but the last takes more than half of
-    the remaining ones.
+    It ends if a call fails or the ``seconds`` are over; each has at most half of the rest.
     """
     end = time.monotonic() + seconds
     with Process("orthobench.racing.timing", threads=THREADS) as process:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.decide.rule import Comparison, Verdict, chosen
-from orthobench.decide.wording import verdict_text
+from orthobench.decide.wording import stop_text, verdict_text, within_text
 from orthobench.racing.standing import Standing
 from orthobench.stats.calls import Call, Stop, calls_of
 from orthobench.stats.costs import ALL_COSTS, Cost
@@ -62,28 +62,36 @@ def leading_call(race: Standing) -> Call | None:
     return replace(call, reached=reached, seeds=len(race.ran[leader]))
 
 
-def provisional(race: Standing, call: Call | None, cost: Cost) -> str:
-    """Return the sentence about a leader with too few seeds for a decision."""
+def provisional(race: Standing, call: Call | None, cost: Cost, more: str = "") -> str:
+    """Return the sentence about a leader with too few seeds for a decision.
+
+    ``more`` is added if more time would help.
+    """
     if race.leader is None or call is None:
-        ended = any(t.ended for t in race.trials)
-        missed = "all runs end outside the level at which solvers are compared"
-        none = missed if ended else "no run came to an end: give it more time"
-        why = next(iter(race.failed.values()), none)
-        return f"No solver yet: {clean(why)}."
-    stop = "" if call.stop.own else f" with {call.stop}"
+        why = next(iter(race.failed.values()), "")
+        if any(t.ended for t in race.trials):
+            why = why or "all runs end outside the level at which solvers are compared"
+        if why:
+            return f"No solver yet: {clean(why)}."
+        return f"No solver yet: no run came to an end: give it more time.{more}"
     return (
-        f"Use {clean(race.leader)}{stop} for now, {cost.text(call.cost)}: untested on "
+        f"Use {clean(race.leader)}{stop_text(call)} for now, {cost.text(call.cost)}: untested on "
         f"{plural(len(race.costs(race.leader)), 'seed')}. It is the cheapest of {len(race.ran)} of "
-        f"{plural(len(race.rules.order), 'configuration')} within {100 * race.rules.tolerance:g} % "
-        "of the gap above the best value seen; give it more time."
+        f"{plural(len(race.rules.order), 'configuration')} {within_text(race.rules.tolerance)}; "
+        f"give it more time.{more}"
     )
+
+
+def too_long(seconds: float, advised: str) -> str:
+    """Return the sentences about a problem whose calls take too long for a race of some seconds."""
+    said = f" {duration(seconds)} is too short for a race on this problem."
+    return f"{said} Unless you have longer, follow the map: {advised}" if advised else said
 
 
 def evidence(race: Standing, call: Call | None, alone: bool, workers: int, decided: bool) -> str:
     """Return the conditions of the timing, and the numbers of configurations and seeds.
 
-    ``alone``: calls were timed one after another, not beside ``workers`` other runs. ``decided``:
-    the call is shown to be as good as the best.
+    ``alone``: calls were timed one after another. ``decided``: the call is shown to be as good.
     """
     how = "one after another" if alone else f"with up to {plural(workers, 'run')} at once"
     tested = "" if decided else "untested, "
@@ -100,8 +108,8 @@ def rows(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return a row for each configuration, that of the call to make first.
 
-    ``call`` is that call, ``first`` its configuration, and ``firsts`` has the seconds of first
-    calls by configuration. There is no comparison during a race.
+    ``call`` is that call, ``first`` its configuration; ``firsts`` has the seconds of first calls.
+    There is no comparison during a race.
     """
     decided = comparison.by_solver if comparison else {}
     found = []
@@ -122,8 +130,7 @@ def rows(
         })  # fmt: skip
     good = ("as good", "exact")
     return sorted(
-        found,
-        key=lambda r: (r["configuration"] != first, r["verdict"] not in good, r["cost"]),
+        found, key=lambda r: (r["configuration"] != first, r["verdict"] not in good, r["cost"])
     )
 
 

@@ -41,7 +41,7 @@ class SuiteError(Exception):
         self.path, self.message = path, message
 
     def as_usage_error(self, source: str, text: str = "") -> UsageError:
-        """Return the error for users, with the source, the line of its text, and the key."""
+        """Return the error for users, with source, line and key."""
         lines = line_numbers(text)
         around = (self.path[:length] for length in range(len(self.path), 0, -1))
         line = next((f", line {lines[path]}" for path in around if path in lines), "")
@@ -50,7 +50,7 @@ class SuiteError(Exception):
 
 
 def line_numbers(text: str) -> dict[KeyPath, int]:
-    """Return the line, from 1, of each table and key of a TOML document, by path."""
+    """Return the line, from 1, of each table and key of a TOML text, by path."""
     numbers: dict[KeyPath, int] = {}
     counts: Counter[str] = Counter()
     table: KeyPath = ()
@@ -69,10 +69,10 @@ def line_numbers(text: str) -> dict[KeyPath, int]:
 def entries(
     items: Any, kind: str, registry: Registry, folder: Path | None = None
 ) -> list[dict[str, Any]]:
-    """Return the tables of the problems or solvers of a suite, each with the name of its class.
+    """Return the tables of problems or solvers, each with the name of its class.
 
-    Items are tables, specifications, classes, objects, functions that are black boxes, or instances
-    as problems. The registry gets the classes that are not installed.
+    Items are tables, specifications, classes, objects, black boxes, or instances as problems. The
+    registry gets classes that are not installed.
     """
     items = [items] if isinstance(items, str) else items
     if not isinstance(items, list):
@@ -94,7 +94,7 @@ def entries(
 
 
 def _entry(item: Any, registry: Registry, folder: Path | None) -> tuple[Any, type | None]:
-    """Return the table of a problem or a solver, and its class if that is not installed."""
+    """Return the table of an item, and its class if that is not installed."""
     entry: Any = item
     match item:
         case Instance():
@@ -122,7 +122,7 @@ def _entry(item: Any, registry: Registry, folder: Path | None) -> tuple[Any, typ
 
 
 def _given(instance: AnyInstance, registry: Registry) -> dict[str, Any]:
-    """Add a given instance to the problems; return its entry, with a label of its own."""
+    """Add an instance to the problems; return its entry."""
     base = registry.base_of(instance.oracle)
     text = f"{base.family} n={instance.oracle.n} k={instance.oracle.k}"
     names = (f"{text} #{number}" if number > 1 else text for number in count(1))
@@ -132,9 +132,9 @@ def _given(instance: AnyInstance, registry: Registry) -> dict[str, Any]:
 
 
 def class_in(text: str, folder: Path | None = None) -> type:
-    """Return the class that ``FILE.py:CLASS`` names; a file that has changed is loaded again.
+    """Return the class of ``FILE.py:CLASS``, or the `black_box` of a function there.
 
-    The class of a function is its `black_box`.
+    A file that has changed is loaded again.
     """
     file, _, name = text.rpartition(":")
     path = ((folder or Path()) / Path(file).expanduser()).resolve()
@@ -153,7 +153,7 @@ def class_in(text: str, folder: Path | None = None) -> type:
 
 
 def _module(path: Path) -> ModuleType:
-    """Import a file by its name, as worker processes do with the same search path."""
+    """Import a file by its name, as worker processes do."""
     folder, name = str(path.parent), path.stem
     if folder not in sys.path:
         sys.path.append(folder)  # last, so that it hides nothing
@@ -177,14 +177,14 @@ def _module(path: Path) -> ModuleType:
 
 
 def _state(modules: Iterable[str]) -> dict[str, int]:
-    """Return the times of the last changes of files of modules, except those of the core."""
+    """Return the last changes of the files of modules outside the core."""
     files = {name: file_of(name) for name in modules if name.partition(".")[0] != CORE}
     return {name: file.stat().st_mtime_ns if file and file.exists() else 0
             for name, file in files.items()}  # fmt: skip
 
 
 _states: dict[Path, dict[str, int]] = {}
-"""The times of the last changes of loaded files, and of those that they import."""
+"""The last changes of loaded files, and of those that they import."""
 
 
 def specification(text: str) -> dict[str, Any]:

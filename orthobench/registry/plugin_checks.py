@@ -1,4 +1,4 @@
-"""Checks of a plugin as it is loaded: its hooks, and the items that they return."""
+"""Checks of a plugin as it is loaded: its hooks and their items."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError
-from orthobench.registry.claims import Paper
 from orthobench.tools.environment import version
 
 HOOKS = ("orthobench_solvers", "orthobench_problems", "orthobench_suites", "orthobench_claims")
-"""The names of all hooks."""
+"""The names of all hooks; `orthobench reproduce` calls the last one."""
 
 SOLVER_METHODS = ("init", "step", "advance", "solution", "refuses")
-"""The methods of a solver that are called."""
+"""The methods of solvers that are called."""
 
 PROBLEM_METHODS = ("build", "checksum")
-"""The methods of a problem that are called."""
+"""The methods of problems that are called."""
 
 
 class PluginError(OrthobenchError):
-    """A plugin that cannot be used; the registry lists it as broken, and the rest works."""
+    """A plugin that cannot be used; the registry lists it as broken."""
 
 
 def check_requirements(distribution: Distribution, plugin: str) -> None:
@@ -93,10 +92,7 @@ def items_of(hook: str, function: Callable[[], object]) -> list[object]:
 
 
 def reason(error: BaseException, package: str, otherwise: str) -> str:
-    """Return an error as text, with file and line of the innermost frame in a package.
-
-    `otherwise` is the place to name if no frame is in the package.
-    """
+    """Return an error with file and line of the innermost frame in a package, or `otherwise`."""
     top, where = package.partition(".")[0], otherwise
     if isinstance(error, SyntaxError):
         where = f"{error.filename}, line {error.lineno}"
@@ -108,7 +104,7 @@ def reason(error: BaseException, package: str, otherwise: str) -> str:
 
 
 def solver_name(item: object) -> str:
-    """Return the name of a solver class; raise `PluginError` if it could not run."""
+    """Return the name of a solver class, or raise `PluginError`."""
     cls = _checked_class(item, Solver, SOLVER_METHODS, "needs")
     steps = cls.step is not Solver.step or cls.advance is not Solver.advance
     _require(steps, f"{cls.__name__} has neither the method step nor advance")
@@ -116,7 +112,7 @@ def solver_name(item: object) -> str:
 
 
 def problem_name(item: object) -> str:
-    """Return the name of a problem class; raise `PluginError` if it could not be built."""
+    """Return the name of a problem class, or raise `PluginError`."""
     cls = _checked_class(item, Problem, PROBLEM_METHODS, "offers")
     for attribute in ("family", "primary", "tuned_by"):
         _check_text(cls, attribute)
@@ -124,17 +120,10 @@ def problem_name(item: object) -> str:
 
 
 def suite_name(item: object) -> str:
-    """Return the stem of a suite's file; raise `PluginError` if it is no TOML file."""
+    """Return the stem of a TOML file, or raise `PluginError`."""
     if not isinstance(item, Path) or item.suffix != ".toml" or not item.is_file():
         raise PluginError(f"the suite {item} is no TOML file that exists, as a Path")
     return item.stem
-
-
-def paper_name(item: object) -> str:
-    """Return the name of a paper; raise `PluginError` if it is not a `Paper`."""
-    if not isinstance(item, Paper):
-        raise PluginError(f"{item!r} is not a Paper")
-    return item.name
 
 
 def _require(condition: object, message: str) -> None:
@@ -143,7 +132,7 @@ def _require(condition: object, message: str) -> None:
 
 
 def _checked_class(item: object, base: type, methods: Iterable[str], oracle: str) -> Any:
-    """Return a class; raise if it cannot be made, or its methods cannot be called."""
+    """Return a class that can be made and called, or raise."""
     if not (inspect.isclass(item) and issubclass(item, base)):
         shown = textwrap.shorten(repr(item), 80, placeholder=" ...")
         raise PluginError(f"{shown} is not a subclass of {base.__name__}")
@@ -167,7 +156,7 @@ def _checked_class(item: object, base: type, methods: Iterable[str], oracle: str
 
 
 def _check_signature(cls: type, base: type, name: str) -> None:
-    """Raise unless a method takes the arguments of the base class's."""
+    """Raise unless a method takes the base class's arguments."""
     instance: object = object.__new__(cls)
     arguments = list(inspect.signature(getattr(base, name)).parameters)[1:]
     try:

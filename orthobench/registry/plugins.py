@@ -1,10 +1,8 @@
-"""The registry of installed plugins: their solvers, problems, suites and papers, by name."""
+"""The registry of installed plugins: their solvers, problems and suites, by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -18,13 +16,11 @@ from orthobench.contract.problem import AnyProblem, Oracle, Problem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.restarts import restarted
-from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import (
     PluginError,
     check_requirements,
     implementations,
     items_of,
-    paper_name,
     problem_name,
     reason,
     solver_name,
@@ -39,19 +35,15 @@ KINDS: Mapping[str, tuple[str, Callable[[object], str]]] = {
     "solver": ("orthobench_solvers", solver_name),
     "problem": ("orthobench_problems", problem_name),
     "suite": ("orthobench_suites", suite_name),
-    "paper": ("orthobench_claims", paper_name),
 }
-"""The hook that returns items of each kind, and the function that checks and names them."""
+"""The hook of each kind, and the function that checks and names its items."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plugin: its entry point, the distribution that declares it, and its module.
-
-    Name and version of the distribution are empty if they are unknown.
-    """
+    """A plugin: its entry point, distribution and module; unknown parts are empty."""
 
     name: str
     distribution: str = ""
@@ -65,9 +57,9 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Provided(Generic[T]):
-    """A class of solvers or problems, the path of a suite or a paper, with its plugin.
+    """A class or the path of a suite, with its plugin.
 
-    `others` are further solvers of the same name, each for another family.
+    `others` are solvers of the same name for other families.
     """
 
     item: T
@@ -76,23 +68,22 @@ class Provided(Generic[T]):
 
     @property
     def version(self) -> tuple[str, str]:
-        """Name and version of the distribution that brings it."""
+        """Name and version of its distribution."""
         return (self.plugin.distribution or self.plugin.name, self.plugin.version)
 
     @property
     def all(self) -> tuple[Provided[T], ...]:
-        """All of this name, in the order in which they were registered."""
+        """All of this name."""
         return (self, *self.others)
 
 
 @dataclass
 class Registry:
-    """All items of plugins, by name; `broken` has the reasons of plugins that do not work."""
+    """All items of plugins, by name; `broken` has why others do not work."""
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
     problems: dict[str, Provided[type[AnyProblem]]] = field(default_factory=dict)
     suites: dict[str, Provided[Path]] = field(default_factory=dict)
-    papers: dict[str, Provided[Paper]] = field(default_factory=dict)
     plugins: list[Plugin] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
 
@@ -122,9 +113,9 @@ class Registry:
             self.broken[name] = reason(error, plugin.module, where)
 
     def add(self, module: object, plugin: Plugin) -> None:
-        """Register all items of a plugin, or raise `PluginError` if one of them is wrong.
+        """Register all items of a plugin, or raise `PluginError` if one is wrong.
 
-        A name that two plugins bring is broken: neither has it, unless one of them is built in.
+        A name that two plugins bring is broken: neither has it, unless one is built in.
         """
         for other in self.plugins:
             if other.name == plugin.name:
@@ -147,7 +138,7 @@ class Registry:
         self.broken |= {one.name: reason(one.error, one.name, str(plugin)) for one in broken}
 
     def _clashes(self, kind: str, name: str, item: Any, plugin: Plugin) -> bool:
-        """Return whether another plugin brings a name, which is then listed as broken."""
+        """Return whether another plugin brings a name, and list it as broken."""
         known, label = self._of_kind(kind), f"{kind} {name}"
         for there in known[name].all if name in known else ():
             if kind != "solver" or _overlap(item.needs, there.item.needs):
@@ -159,7 +150,7 @@ class Registry:
         return label in self.broken
 
     def register(self, cls: type) -> str:
-        """Add a class of a file, a script or a notebook; return its name."""
+        """Add a class of a file or a notebook; return its name."""
         kind = "problem" if issubclass(cls, Problem) else "solver"
         name, known = KINDS[kind][1](cls), self._of_kind(kind)
         there = known.get(name)
@@ -173,11 +164,11 @@ class Registry:
         return name
 
     def extended(self) -> Registry:
-        """Return a copy that more classes can be added to."""
+        """Return a copy for more classes."""
         return replace(self, solvers=dict(self.solvers), problems=dict(self.problems))
 
     def base_of(self, oracle: Oracle) -> type[AnyProblem]:
-        """Return the base class of the family whose problems offer an oracle."""
+        """Return the base class of the family that offers an oracle."""
         offered: dict[Any, type[AnyProblem]] = {}
         for provided in self.problems.values():
             if isinstance(provided.item, type):  # not a given instance
@@ -198,7 +189,7 @@ class Registry:
         parameters: Mapping[str, Any] | None = None,
         offers: type[Oracle] | None = None,
     ) -> AnySolver:
-        """Make the solver with a name; a wrong name or parameter is a `UsageError`."""
+        """Make a solver; a wrong name or parameter is a `UsageError`."""
         cls = self.solver_class(name, offers).item
         given = dict(parameters or {})
         if "on" in given and not issubclass(cls, PlacedSolver):
@@ -211,33 +202,27 @@ class Registry:
     def solver_class(
         self, name: str, offers: type[Oracle] | None = None
     ) -> Provided[type[AnySolver]]:
-        """Return the class of solvers with a name; the one for `offers` if families share it."""
+        """Return the class with a name; the one for `offers` if families share it."""
         self._find("solver", self.solvers, name)
         known = self.solvers[name].all
         able = [one for one in known if offers and issubclass(offers, one.item.needs)]
         return (able or known)[0]
 
     def problem(self, name: str, parameters: Mapping[str, Any] | None = None) -> AnyProblem:
-        """Make the problem with a name; a wrong name or parameter is a `UsageError`."""
+        """Make a problem; a wrong name or parameter is a `UsageError`."""
         item: Any = self._find("problem", self.problems, name)
         if isinstance(item, Problem):  # its instance is given
             return item
         return make(item, parameters or {}, f"problem {name}")
 
     def suite(self, name: str) -> Path:
-        """Return the path of the suite with a name; an unknown name is a `UsageError`."""
+        """Return the path of a suite; an unknown name is a `UsageError`."""
         return self._find("suite", self.suites, name)
-
-    def paper(self, name: str) -> Paper:
-        """Return the paper with a name; an unknown name is a `UsageError`."""
-        return self._find("paper", self.papers, name)
 
     def _find(self, kind: str, provided: Mapping[str, Provided[T]], name: str) -> T:
         if not isinstance(name, str):
             raise UsageError(f"a {kind} is named by a str, not by {quoted(name)}")
         if name in provided:
-            if (asked_for := _noted.get()) is not None:
-                asked_for.add(f"{kind} {name}")
             return provided[name].item
         if f"{kind} {name}" in self.broken:
             raise UsageError(self.broken[f"{kind} {name}"])
@@ -255,11 +240,11 @@ class Registry:
 
 
 OWN = Plugin("own")
-"""The plugin of the classes of a file, a script or a notebook."""
+"""The plugin of classes of files and notebooks."""
 
 
 def register(cls: type[T]) -> type[T]:
-    """Put a class of solvers or problems into the catalogue of this process, also as a decorator.
+    """Put a class into the catalogue of this process, also as a decorator.
 
     Raises
     ------
@@ -272,23 +257,9 @@ def register(cls: type[T]) -> type[T]:
     return cls
 
 
-_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
-
-
-@contextmanager
-def noted() -> Iterator[set[str]]:
-    """Note the names that the body uses, such as ``"solver msg"``."""
-    found = set[str]()
-    before = _noted.set(found)
-    try:
-        yield found
-    finally:
-        _noted.reset(before)
-
-
 @cache
 def catalogue() -> Registry:
-    """Return all installed ``solvers``, ``problems``, ``suites`` and ``papers``, by name.
+    """Return all installed ``solvers``, ``problems`` and ``suites``, by name.
 
     Plugins are loaded once a process; ``broken`` has the reasons of those that do not work.
     """
@@ -296,7 +267,7 @@ def catalogue() -> Registry:
 
 
 def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -> AnySolver:
-    """Make the solver with a name that works on an oracle; load as few plugins as possible."""
+    """Make the solver with a name for an oracle; load as few plugins as possible."""
     if not catalogue.cache_info().currsize:
         near = _near(offers)
         if name in near.solvers and issubclass(offers, near.solver_class(name, offers).item.needs):
@@ -306,7 +277,7 @@ def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -
 
 @cache
 def _near(offers: type[Oracle]) -> Registry:
-    """Load only the plugins that bring an oracle, or have the name of its family."""
+    """Load the plugins that bring an oracle, or have the name of its family."""
     registry, words = Registry(), offers.__module__.split(".")
     modules = {words[0], *(f"{GROUP}_{word}" for word in words)}
     for point in entry_points(group=GROUP):
@@ -316,7 +287,7 @@ def _near(offers: type[Oracle]) -> Registry:
 
 
 def _overlap(one: type[Oracle], other: type[Oracle]) -> bool:
-    """Return whether an oracle may be what both of two solvers work on."""
+    """Return whether two solvers may work on one oracle."""
     return issubclass(one, other) or issubclass(other, one)
 
 
@@ -332,7 +303,7 @@ def _name_and_version(distribution: Distribution) -> tuple[str, str]:
 
 
 def _brought(module: object) -> tuple[dict[str, dict[str, Any]], list[BrokenModule]]:
-    """Return the items that a plugin brings, by kind and name, and its broken modules."""
+    """Return the items of a plugin, by kind and name, and its broken modules."""
     hooks, broken = implementations(module), list[BrokenModule]()
     brought: dict[str, dict[str, Any]] = {}
     for kind, (hook, name_of) in KINDS.items():
@@ -349,7 +320,7 @@ def _brought(module: object) -> tuple[dict[str, dict[str, Any]], list[BrokenModu
 
 
 def _refuse_elsewhere(name: str, on: object) -> None:
-    """Refuse a place that is not NumPy in float64, for a solver that computes nowhere else."""
+    """Refuse another place than NumPy in float64."""
     try:
         place = place_of(str(on))
     except UsageError as error:

@@ -15,7 +15,7 @@ from orthobench.errors import OrthobenchError, UsageError, quoted, unknown
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.judging import VIOLATION
 from orthobench.harness.stopping import Budget, Rule, terminates
-from orthobench.registry.suite_file import LARGEST_SEED, MOST
+from orthobench.registry.suite_values import LARGEST_SEED, MOST
 from orthobench.results.tuning import untunable
 from orthobench.tools.arrays import whole
 from orthobench.tools.collections import grouped
@@ -24,7 +24,7 @@ from orthobench.tools.machine import Peak
 
 
 def check_settings(budget: object, seed: Any, until: object, threads: Any, problem: object) -> None:
-    """Raise a `UsageError` on a wrong setting of a run."""
+    """Refuse a wrong setting of a run."""
     if budget is not None and not isinstance(budget, Budget):
         raise UsageError(f"budget must be like ob.Budget(steps=1000), not {quoted(budget)}")
     whole(seed, "seed", 0, LARGEST_SEED)
@@ -41,7 +41,7 @@ def check_settings(budget: object, seed: Any, until: object, threads: Any, probl
 
 
 def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
-    """Raise a `UsageError` if a solver cannot take an instance, or cannot compute here."""
+    """Refuse an instance that a solver cannot take or compute here."""
     if not isinstance(instance.oracle, solver.needs):
         offered = type(instance.oracle).__name__
         needed = solver.needs.__name__
@@ -55,7 +55,7 @@ def check_instance(solver: AnySolver, instance: AnyInstance) -> None:
 def check_ending(
     solver: AnySolver, instance: AnyInstance, budget: Budget, until: Rule | None
 ) -> None:
-    """Raise a `UsageError` if neither budget, target, solver nor finite data end a run."""
+    """Refuse a run that neither budget, target, solver nor data end."""
     finite = solver.batch > 0 and math.isfinite(instance.oracle.remaining())
     if finite or until is not None or terminates(solver, budget):
         return
@@ -64,13 +64,13 @@ def check_ending(
 
 
 def check_cells(planned: Collection[Cell]) -> None:
-    """Raise a `UsageError` if cells cannot run, whatever their data."""
+    """Refuse cells that cannot run, whatever their data."""
     if (why := next(_refusals(planned), None)) is not None:
         raise UsageError(why)
 
 
 def _refusals(planned: Collection[Cell]) -> Iterator[str]:
-    """Yield the reasons why cells cannot run: places, measures, and problems of solvers."""
+    """Yield why cells cannot run: places, measures, problems."""
     for solver in dict.fromkeys(p.solver for p in planned):
         # a default place that is missing concerns the problems of its solver alone
         default = {p.name: p.default for p in parameters_of(type(solver.single))}.get("on", "numpy")
@@ -87,10 +87,7 @@ def _refusals(planned: Collection[Cell]) -> Iterator[str]:
 
 
 def check_problems(planned: Iterable[Cell], done: Collection[str]) -> None:
-    """Build each problem with cells to run, and check that its judge reports what the suite names.
-
-    Cells record other errors than those below.
-    """
+    """Refuse problems whose judge does not report what the suite names."""
     for cells in grouped(planned, lambda cell: cell.problem_label).values():
         first = next((cell for cell in cells if cell.key not in done), None)
         if first is None:

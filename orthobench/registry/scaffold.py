@@ -1,4 +1,4 @@
-"""The files of a new plugin, a distribution that passes its tests as written."""
+"""The files of a new plugin, which passes its tests as written."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from orthobench.tools.formatting import clean
 from orthobench.tools.git import GitError, git
 
 LONGEST = 40
-"""Maximum length of a name; longer names make lines of the templates too long."""
+"""Maximum length of a name, for lines of the templates."""
 
 OWN = "own"
-"""The name of a family of the plugin's own."""
+"""The family of one's own."""
 
 GATE = "gate.toml"
-"""The suite that a gate compares, in the project's folder."""
+"""The suite of a gate."""
 
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|[-_.](?=[A-Za-z0-9]))*")
 _PLACEHOLDER = re.compile(r"@([a-z]+)@")
 
 
 def names_of(name: str) -> dict[str, str]:
-    """Derive the names of the package, the entry point and the class from a distribution's name."""
+    """Return the names of package, entry point and class of a distribution."""
     if not _NAME.fullmatch(name) or len(name) > LONGEST:
         raise UsageError(
             f"{name!r} cannot be the name of a plugin: write letters, digits and single "
@@ -55,8 +55,7 @@ def names_of(name: str) -> dict[str, str]:
 def families(registry: Registry) -> dict[str, Traversable]:
     """Return the folders of templates by family: ``polar-factor``.
 
-    A family brings its own, in the folder ``scaffold/polar-factor`` of the package that has the
-    base class of its problems.
+    They are ``scaffold/polar-factor`` in the package of the family's base class.
     """
     found = {OWN: files("orthobench.registry") / "templates" / OWN}
     for provided in registry.problems.values():
@@ -71,7 +70,7 @@ def families(registry: Registry) -> dict[str, Traversable]:
 
 
 def templates_of(family: str, registry: Registry) -> Traversable:
-    """Return the folder of templates of a family; an unknown one is a `UsageError`."""
+    """Return the templates of a family; an unknown one is a `UsageError`."""
     found = families(registry)
     if _slug(family) not in found:
         raise UsageError(f"{unknown('family', family, found)}; --family {OWN} writes one of yours")
@@ -96,13 +95,18 @@ def write(
 
 
 def write_ci(folder: Path, ci: str) -> list[Path]:
-    """Write the files of a CI system into a project; return them, sorted."""
+    """Write the files of a CI system into a project; return them, sorted.
+
+    A file that is there with the same text is left as it is.
+    """
     if not (folder / "pyproject.toml").is_file():
         raise UsageError(f"{folder.absolute()} has no pyproject.toml; call this in a project's "
                          "folder, or give the name of a new plugin")  # fmt: skip
     rendered = {path: each.read_text(encoding="utf-8") for path, each in _of_ci(ci)}
-    if there := [path for path in rendered if (folder / path).exists()]:
-        raise UsageError(f"{folder / there[0]} exists already; move it away first")
+    for path, text in rendered.items():
+        there = folder / path  # the systems share some files
+        if there.exists() and (not there.is_file() or there.read_bytes() != text.encode()):
+            raise UsageError(f"{there} exists already; move it away first")
     return _written(rendered, folder)
 
 
@@ -119,7 +123,7 @@ def _written(rendered: Mapping[str, str], folder: Path) -> list[Path]:
 def render(
     names: Mapping[str, str], family: Traversable | None, author: str | None = None, ci: str = ""
 ) -> dict[str, str]:
-    """Return the text of each file by its path in the plugin's folder."""
+    """Return the text of each file by its path."""
     release = ".".join(__version__.split(".")[:2])
     values = {**names, "author": _author(names["distribution"], author), "orthobench": release}
     common = _templates(files("orthobench.registry") / "templates" / "plugin", "")
@@ -141,7 +145,7 @@ def render(
 
 
 def _gate(comparison: str, plugin: str) -> str:
-    """Return a suite of the solver alone, untuned, on the problems of a comparison."""
+    """Return a suite of the solver alone, untuned, on the same problems."""
     kept = comparison.partition("\n[[solver]]")[0]
     kept = re.sub(r"\[tuning\][^\[]*", "", kept)
     head = f'description = "{plugin}, for comparisons of each change with its target"\nseeds = 3'
@@ -161,7 +165,7 @@ def _author(distribution: str, author: str | None) -> str:
 
 
 def _normal(distribution: str) -> str:
-    """Return the name of a package for the name of a distribution."""
+    """Return the name of a distribution's package."""
     return re.sub(r"[-_.]+", "_", distribution.lower())
 
 

@@ -1,8 +1,4 @@
-"""Reports of results: tables in the terminal, figures, and the interactive page.
-
-The module itself can be called, as ``ob.report(results)``, which is
-`orthobench.report.notebook_view.report`.
-"""
+"""Reports of results; `ob.report(results)` is `orthobench.report.notebook_view.report`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Caveats of a ranking: how parameters were chosen, and what is odd about some runs."""
+"""Caveats of a ranking: how parameters were chosen, which runs failed, and what is odd."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from orthobench.decide.rule import Comparison
 from orthobench.harness.judging import OPTIMAL
-from orthobench.harness.stopping import PATIENCE, RunStatus
+from orthobench.harness.stopping import DEFAULT_SECONDS, RunStatus
+from orthobench.report.rows import Row, problem_rows
 from orthobench.results.tuning import SolverResult, slice_of
+from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import assignments, clean, listed, plural
 
 
@@ -17,16 +20,64 @@ def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list
     return [
         *tuning(part),
         *_named("run anew for each point, for want of single steps",
-                [e for e in part if e.records[0].solver.reruns]),
+                [clean(e.solver) for e in part if e.records[0].solver.reruns]),
         *_named("says that it converged, and has not",
-                [e for e in part
+                [clean(e.solver) for e in part
                  if any(r.stop.status is RunStatus.NOT_STATIONARY for r in e.records)]),
         *missing(entries), *cut(entries), *conduct(entries), *busy(entries), *measured(entries),
     ]  # fmt: skip
 
 
+def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Yield a line about solvers that never ran, then one for each reason on each problem."""
+    solvers = grouped(results, lambda r: r.solver)
+    absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
+    why = grouped(absent, lambda name: clean(absent[name][0].refusal) or "not run yet")
+    if absent:
+        texts = [
+            f"{listed([*map(clean, own)], len(own))} ({reason})" for reason, own in why.items()
+        ]
+        yield f"{plural(len(absent), 'solver')} did not run: {'; '.join(texts)}"
+    for comparison in comparisons:
+        rows = problem_rows(results, comparison)
+        own = [row.result for row in rows]
+        others = [r for r in own if r.solver not in absent]
+        failed = (line for row in rows for line in failures(row))
+        lines = [*refusals(others), *failed, *cut(own), *conduct(own)]
+        yield from (f"{clean(comparison.problem)}: {line}" for line in dict.fromkeys(lines))
+
+
+def refusals(entries: Sequence[SolverResult]) -> list[str]:
+    """Return the refusing solvers, a line for each reason."""
+    refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
+    names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
+    return [
+        f"{listed(solvers, len(solvers))} take{'s' * (len(solvers) == 1)} no part: {reason}"
+        for reason, solvers in names.items()
+    ]
+
+
+def failures(row: Row) -> Iterator[str]:
+    """Yield the failed runs of a solver, a line for each reason; those of other trials last."""
+    result, name = row.result, clean(row.result.solver)
+    for reason, seeds in row.summary.reasons.items():
+        names = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
+        which = "all seeds" if 1 < len(seeds) == len(result.finished) else names
+        yield f"{name}: {clean(reason)} ({which})"
+    others = (
+        run
+        for trial in result.trials
+        if trial.tuned != result.best_parameters
+        for run in trial.records
+        if run.failed or (run.stop.status is RunStatus.REFUSED and not result.refused)
+    )
+    for status, own in grouped(others, lambda run: run.stop.status.value).items():
+        reason = clean(own[0].stop.reason)
+        yield f"{name}, not chosen: {status}: {reason} ({plural(len(own), 'run')})"
+
+
 def tuning(entries: Sequence[SolverResult]) -> list[str]:
-    """Return how parameters were chosen, which had no effect, and which are at a grid's edge."""
+    """Return how parameters were chosen, which had no effect, and which are at an edge."""
     tuned = [entry for entry in entries if len(entry.trials) > 1]
     if not tuned:
         return []
@@ -41,13 +92,13 @@ def tuning(entries: Sequence[SolverResult]) -> list[str]:
     ]
     return [
         f"parameters were chosen by {by} {when}, from up to {most} trials of each solver{some}",
-        *([f"tuning had no effect on {listed(idle, len(idle))}"] if idle else []),
+        *_named("tuning had no effect", idle),
         *(caveat for entry in tuned for caveat in _edges(entry)),
     ]
 
 
 def _edges(entry: SolverResult) -> Iterator[str]:
-    """Yield a caveat for each chosen value at an end of its grid if the score still falls there."""
+    """Yield a caveat for each chosen value at an end of its grid, if scores still fall there."""
     for name, value in entry.best_parameters.items():
         curve = {t.tuned[name]: t.scores for t in slice_of(entry, name)}
         numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in curve)
@@ -70,7 +121,7 @@ def _falls(before: Sequence[float], after: Sequence[float]) -> bool:
 
 
 def missing(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the solvers with runs that were not run yet, and the number of these runs."""
+    """Return how many runs of which solvers were not run yet."""
     planned = [e for e in entries if not e.refused]
     if planned and not any(e.finished for e in planned):
         return ["no run is finished yet"]
@@ -79,7 +130,7 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
         for e in planned
         if len(e.finished) < len(e.seeds)
     ]
-    return [f"not run yet, and not counted: {listed(parts, len(parts))}"] if parts else []
+    return _named("not run yet, and not counted", parts)
 
 
 def cut(entries: Sequence[SolverResult]) -> list[str]:
@@ -89,17 +140,17 @@ def cut(entries: Sequence[SolverResult]) -> list[str]:
         for e in entries
     ]
     parts = [
-        f"{solver} {plural(len(own), 'run')}, after {max(own):g} s" for solver, own in limits if own
+        f"{name} {plural(len(own), 'run')}, after {max(own):g} s" for name, own in limits if own
     ]
     ended = [
         f"{clean(e.solver)} {plural(count, 'run')}"
         for e in entries
         if (count := sum(r.stop.outlasted for t in e.trials for r in t.records))
     ]
-    what = "cut by a limit and not counted; run again, or with a longer --timeout"
-    lines = [f"{what}: {listed(parts, len(parts))}"] if parts else []
-    what = "cut in a call that outlasts the budget, with the value before it"
-    return lines + ([f"{what}: {listed(ended, len(ended))}"] if ended else [])
+    return [
+        *_named("cut by a limit and not counted; run again, or with a longer --timeout", parts),
+        *_named("cut in a call that outlasts the budget, with the value before it", ended),
+    ]
 
 
 def conduct(entries: Sequence[SolverResult]) -> list[str]:
@@ -111,7 +162,7 @@ def conduct(entries: Sequence[SolverResult]) -> list[str]:
     for e in entries:
         own = dict.fromkeys(text for r in e.finished for text in r.stop.faults)
         if any("seconds" in r.budget for r in e.finished) and "seconds" not in shared:
-            own[f"ended after {PATIENCE:g} s, for want of another end: give a budget"] = None
+            own[f"ended after {DEFAULT_SECONDS:g} s, for want of another end: give a budget"] = None
         if _no_better(e):
             own["ends worse than its start: look for a wrong sign, or a step too large"] = None
         for text in own:
@@ -120,23 +171,18 @@ def conduct(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def _no_better(entry: SolverResult) -> bool:
-    """Return whether all runs of a solver end worse than they began."""
     name = entry.problem_info.primary
     ends = [(r.trace[0].metrics.get(name, 0.0), r.trace[-1].metrics.get(name, 0.0))
             for r in entry.finished if r.ok and len(r.trace) > 1]  # fmt: skip
     return bool(ends) and all(end > start + OPTIMAL for start, end in ends)
 
 
-def _named(what: str, entries: Sequence[SolverResult]) -> list[str]:
-    names = [clean(entry.solver) for entry in entries]
-    return [f"{what}: {listed(names, len(names))}"] if names else []
+def _named(what: str, parts: Sequence[str]) -> list[str]:
+    return [f"{what}: {listed(parts, len(parts))}"] if parts else []
 
 
 def busy(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the number of runs that were timed on a machine that was `Load.busy` around them.
-
-    A run's own workers count as well: a thread that waits for them waits.
-    """
+    """Return the number of runs that were timed on a busy machine; see `Load.busy`."""
     runs = [record for entry in entries if not entry.refused for record in entry.finished]
     loads = [run.load for run in runs if run.load and any(one.busy for one in run.load)]
     if not loads:
@@ -147,7 +193,7 @@ def busy(entries: Sequence[SolverResult]) -> list[str]:
 
 
 def measured(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the origin of imported runs, and that runs measured something beside time."""
+    """Return the origin of imported runs, and what was measured beside time."""
     runs = [run for entry in entries for run in entry.finished]
     measures = dict.fromkeys(run.measure for run in runs if run.measure)
     origins = dict.fromkeys((r.imported.source, r.imported.unit) for r in runs if r.imported.unit)

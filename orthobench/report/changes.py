@@ -12,17 +12,10 @@ from orthobench.report.rows import bare_table
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
+from orthobench.stats import run_pairs
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.costs import COSTS
-from orthobench.stats.run_pairs import (
-    REORDERED,
-    Change,
-    Finding,
-    ToleranceRule,
-    compare_results,
-    compare_work,
-    pairs,
-)
+from orthobench.stats.run_pairs import REORDERED, Change, Finding, ToleranceRule, pairs
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import hide_home
@@ -48,14 +41,9 @@ DRIFT = (
 def compare_stores(base: Results, head: Results) -> dict[str, Any]:
     """Return what changed from one store, BASE, to another, HEAD, as plain values.
 
-    Returns
-    -------
-    dict
-        ``sides`` has suite, time and path of both. ``solvers`` has a row for each solver on a
-        problem, with both medians of its ``metric`` and the ``change`` of its ``quantities``. The
-        change is ``"mixed"`` if it is higher on some seeds and lower on others. ``factor`` is the
-        median of HEAD / BASE.
-        ``only`` says what is not compared, and ``notes`` how machines and versions differ.
+    ``solvers`` has a row for each solver on a problem, with both medians of its ``metric``. Each of
+    its ``quantities`` has a ``change``, ``"mixed"`` if seeds differ, and the median ``factor``.
+    ``only`` says what is not compared, and ``notes`` how machines and versions differ.
 
     Raises
     ------
@@ -106,7 +94,6 @@ def _paired(
 
 
 def _hindrance(one: Run | None, other: Run | None) -> str:
-    """Return why two runs of the same labels cannot be compared; empty if they can."""
     if one is None or other is None:
         return f"only in {SIDES[one is None]}"
     a, b = one.problem, other.problem
@@ -123,7 +110,10 @@ def _solver(problem: str, solver: str, runs: Sequence[Pair], *, timed: bool) -> 
     sides = zip(*runs, strict=True)
     medians = (quantiles([final(run, metric) for run in side], 0.5) for side in sides)
     base, head = (number(m) if math.isfinite(m) else "failed" for m in medians)
-    found = {"result": _quantity(runs, compare_results), "work": _quantity(runs, compare_work)}
+    found = {
+        "result": _quantity(runs, run_pairs.compare_results),
+        "work": _quantity(runs, run_pairs.compare_work),
+    }
     if timed:
         found["seconds"] = _quantity(runs, _compare_seconds)
     values = _differing(one.solver.parameters, other.solver.parameters).items()
@@ -162,7 +152,6 @@ def _compare_seconds(base: Run, head: Run, tolerance: float) -> Finding:
 
 
 def _differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return the values that differ of the keys that two mappings share."""
     return {name: (a[name], b[name]) for name in a if name in b and a[name] != b[name]}
 
 

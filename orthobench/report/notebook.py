@@ -1,17 +1,12 @@
 """Plots for notebooks and papers: functions that draw into an axis of matplotlib.
 
-``ob.plots.KIND(ax, results, of, **options)`` draws one of the plots below and returns the `Panel`
-that it drew, as numbers. `of` names the problem, sweep or family, and can be left out if there is
-only one. The options are those that the page offers for the same plot, such as ``x="flops"``; the
+``ob.plots.KIND(ax, results, of, **options)`` draws a plot and returns its `Panel` of numbers. `of`
+names the problem, sweep or family, unless there is only one. The options are those of the page; the
 first one is the default.
 
 Problems have `convergence` (`x`, `metric`), `tuning` (`parameter`, `y`), `tradeoff` (`y`) and
 `curves` (`curve`). Sweeps have `sweep` (`y`). Families have `profile` and `expected` (`cost`,
 `accuracy`).
-
-The axis may be one of pyplot's, of a subfigure or of a grid. Fonts and line widths are those of
-matplotlib's settings. A solver has the same colour, dashes and marker in all plots of the same
-results.
 
 Examples
 --------
@@ -61,7 +56,6 @@ def _drawing_function(kind: str) -> Callable[..., Panel]:
 
 
 def _plot(kind: str, results: Results, of: str | None) -> Plot:
-    """Return the plot of a problem, sweep or family, or the only one of its kind."""
     exhibits = results.exhibits if kind == "curves" else None
     after = {"convergence": "", "sweep": "", "tradeoff": " by "}.get(kind, ": ")
     plots = {

@@ -24,7 +24,7 @@ from orthobench.harness.stopping import Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.report import notebook
-from orthobench.report.terminal import overview, table
+from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.tools.arrays import Array
 from orthobench.tools.files import safe_join
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from orthobench.contract.panel import Panel
 
 MOST_FACTS = 11
-"""The maximum number of lines about an outcome, after the one that says how it ended."""
+"""The maximum number of lines about an outcome, after the first."""
 
 
 class Results(stored.Results):
@@ -48,17 +48,10 @@ class Results(stored.Results):
         Parameters
         ----------
         cost : str
-            One of `orthobench.stats.costs.ALL_COSTS`; by default seconds, or the unit of imported
-            runs.
+            One of `orthobench.stats.costs.ALL_COSTS`; by default seconds, or the unit of imports.
         tolerance : float, optional
-            The part of the gap from the start to the best value by which a solver that is as good
-            may end above the best; by default the suite's, or else 0.01.
-
-        Returns
-        -------
-        Answer
-            With ``use``, a name that can be typed, or None; ``parameters``, ``sentence``,
-            ``as_good_on``, ``problems``, ``factor``, ``alternatives``.
+            The part of the gap by which a solver that is as good may end above the best value; by
+            default the suite's, or else 0.01.
 
         Raises
         ------
@@ -81,7 +74,7 @@ class Results(stored.Results):
     def _repr_html_(self) -> str:
         """Return the output of the terminal as HTML."""
         counts = ", ".join([f"<b>{escape(clean(self.suite))}</b>", *_counts(self)])
-        return f"<p>{counts}</p>{overview.html(self.answer())}"
+        return f"<p>{counts}</p>{table.html(self.answer())}"
 
 
 def _known(result: Result | None = None) -> Result | None:
@@ -89,17 +82,10 @@ def _known(result: Result | None = None) -> Result | None:
 
 
 class Outcome:
-    """The outcome of `ob.solve`: the solution, how the run ended, what it cost, its metrics.
+    """The outcome of `ob.solve`: the solution, how the run ended, its cost, its metrics.
 
-    Metrics and exhibits are computed when they are read, and then kept; an error of the judge is
-    raised there. For that an outcome holds the data of its problem, until it is pickled.
-
-    Parameters
-    ----------
-    ran : LateJudgement or orthobench.harness.trace.Outcome
-        The latter of a run that was judged on its way.
-    result : callable, optional
-        Returns the result.
+    Metrics and exhibits are computed when they are read; an error of the judge is raised there.
+    For that an outcome holds the data of its problem, until it is pickled.
     """
 
     def __init__(
@@ -109,10 +95,7 @@ class Outcome:
 
     @property
     def stop(self) -> Termination:
-        """How and why the run ended.
-
-        A solver's claim of convergence may become *not stationary* when the last metrics are read.
-        """
+        """How the run ended; reading the last metrics may refute a claim of convergence."""
         return self._ran.stop
 
     @property
@@ -162,19 +145,15 @@ class Outcome:
 
     def __reduce__(self) -> tuple[type[Outcome], tuple[Any, ...]]:
         """Judge it, since the judge and the data cannot go along."""
-        marks = tuple(mark.judged for mark in self.trace)
-        judged = JudgedOutcome(self.stop, marks, self.exhibits, self.final, self.error)
+        for point in self.trace:
+            _ = point.metrics  # may change how the run ended
+        judged = JudgedOutcome(self.stop, self.trace, self.exhibits, self.final, self.error)
         return Outcome, (judged, partial(_known, self.result))
 
     def plot(self, ax: Axes, metric: str = "") -> Series:
-        """Draw a metric over the seconds into an axis; by default the first one.
+        """Draw a metric over the seconds into an axis, by default the first; return its points.
 
         It has as many points as `trace`: two unless the run was to record its curve.
-
-        Returns
-        -------
-        Series
-            The points that were drawn.
 
         Raises
         ------
@@ -219,13 +198,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Report:
-    """The page about some results, which a notebook shows in a frame of its own.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    """
+    """The page about some results, in the file `path`; a notebook shows it in a frame."""
 
     path: Path
 
@@ -238,13 +211,7 @@ class Report:
 
 
 def report(results: stored.Results, folder: Path | str | None = None) -> Report:
-    """Write the interactive page about results, which a notebook shows.
-
-    Parameters
-    ----------
-    results : Results
-    folder : path, optional
-        By default ``report`` beside the store.
+    """Write the interactive page about results, by default to ``report`` beside the store.
 
     Raises
     ------

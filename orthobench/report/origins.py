@@ -10,7 +10,7 @@ from orthobench.tools.environment import published
 
 
 def origins(solver: type[AnySolver]) -> dict[str, str]:
-    """Return source and DOI of a method, and code and licence of its library; empty if unknown."""
+    """Return source and DOI of a method, code and licence of its library."""
     packages: object = solver.packages
     named = packages[0] if isinstance(packages, tuple) and packages else ""  # else of an instance
     code, licence = published(named) if named else ("", "")
@@ -21,7 +21,7 @@ def origins(solver: type[AnySolver]) -> dict[str, str]:
 
 
 def origin_lines(names: Iterable[str]) -> dict[str, str]:
-    """Return a line about each of some methods that call a library or have a DOI, by name."""
+    """Return a line about each method that calls a library or has a DOI."""
     installed = catalogue().solvers
     known = {name: origins(installed[name].item) for name in names if name in installed}
     return {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from orthobench.decide.answer import standings
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.decide.wording import mark
 from orthobench.harness.trace import Checkpoint
@@ -19,23 +20,15 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 ROUNDING = 1e-12
-"""Values are equal that differ by less than this fraction of the largest value at a start."""
+"""Values are equal up to this fraction of the largest start."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A solver on a problem.
+    """A solver on a problem, with the summary of its final values, and what is decided.
 
-    Attributes
-    ----------
-    result : SolverResult
-    summary : Summary
-        The summary of the final values of the metric that is compared.
-    decision : Decision
-    mark : str
-        One of `orthobench.decide.wording.MARKS`, or empty.
-    rounding : float
-        The largest difference on the problem that counts as zero.
+    `mark` is one of `orthobench.decide.wording.MARKS`, or empty; differences up to `rounding` count
+    as zero.
     """
 
     result: SolverResult
@@ -64,16 +57,13 @@ class Row:
         return {name: self.median_of(metric_of(name)) for name in names}
 
     def text(self, value: float) -> str:
-        """Return a value as text; one at rounding level only as that."""
+        """Return a value as text; at rounding level only that."""
         if 0 < abs(value) <= self.rounding:
             return f"<1e{math.ceil(math.log10(self.rounding))}"
         return number(value)
 
     def median_of(self, value: Callable[[Checkpoint], float]) -> float:
-        """Return the median of a final value over the runs that did not fail; NaN without any.
-
-        It is NaN for a cost that another harness did not report.
-        """
+        """Return the median of a final value over the sound runs; NaN if it is not known."""
         records = self.result.records
         if isinstance(value, Cost) and value.name not in costs_of(records):
             return math.nan
@@ -81,7 +71,8 @@ class Row:
 
 
 def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> list[Row]:
-    """Return the rows of one problem, as the comparison orders them."""
+    """Return the rows of a comparison, in its order."""
+    results = [r for r in results if r.problem == comparison.problem]
     seeds = {seed for r in results for seed in r.seeds}
     found = summaries([r.records for r in results], comparison.metric, seeds)
     known = {r.solver: (r, s) for r, s in zip(results, found, strict=True)}
@@ -90,6 +81,12 @@ def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> lis
     return [
         Row(*known[d.solver], d, mark(comparison, d.solver), rounding) for d in comparison.decisions
     ]
+
+
+def solvers_shown(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the solvers that ran in a family, the one to use first."""
+    ran = {d.solver for c in comparisons for d in c.decisions if d.verdict is not Verdict.ABSENT}
+    return [one.solver for one in standings(comparisons) if one.solver in ran]
 
 
 def bare_table() -> Table:

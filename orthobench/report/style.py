@@ -22,7 +22,7 @@ LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
     (0, (1.2, 1.4)),
     (0, (6, 1.6, 1.2, 1.6)),
 )
-"""Solid, dashed, dotted, dash-dotted: matplotlib's dash offset and pattern, in line widths."""
+"""Matplotlib's dash offset and pattern, in line widths."""
 
 SHAPES = {
     "o": "M4 0A4 4 0 1 1-4 0A4 4 0 1 1 4 0Z",
@@ -35,12 +35,12 @@ SHAPES = {
     "<": "M-4.6 0L3.4-4.4V4.4Z",
     ">": "M4.6 0L-3.4-4.4V4.4Z",
 }
-"""Markers of matplotlib as SVG paths; no crosses, which mark where a run failed."""
+"""Markers of matplotlib as SVG paths; crosses mark failures."""
 
 MARKERS = tuple(SHAPES)
 
 REFERENCES = ((4, 3), (1.5, 2.5), (9, 3, 2, 3))
-"""The dashes of the first, second and third reference, then again from the first."""
+"""The dashes of references, in turn."""
 
 WIDTH = 1.8
 """The width of lines on a page, in pixels."""
@@ -50,16 +50,8 @@ WIDTH = 1.8
 class Style:
     """The style of a solver's curve; no two solvers share all three.
 
-    Attributes
-    ----------
-    number : int
-        Its place among the solvers of a report.
-    colour : str
-        Hexadecimal, on white; pages mix it with white on a dark background.
-    line : (int, tuple of float)
-        Dash offset and pattern.
-    marker : str
-        A marker of matplotlib.
+    `number` is its place among the solvers of a report, `colour` is hexadecimal, on white, `line`
+    is dash offset and pattern, and `marker` is one of matplotlib.
     """
 
     number: int
@@ -79,11 +71,7 @@ class Style:
 
 
 def solver_styles(names: Iterable[str]) -> dict[str, Style]:
-    """Return a style for each solver.
-
-    The name of a solver decides its hue, or the next free one if it is taken. Up to twelve solvers
-    have different hues, and 432 differ in hue, line or marker.
-    """
+    """Return a style for each solver: its name decides the hue, or the next free one."""
     styles: dict[str, Style] = {}
     rounds, used = 0, set[int]()
     for number, name in enumerate(sorted(set(names))):

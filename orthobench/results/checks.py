@@ -1,4 +1,4 @@
-"""Checks of the JSON in a store, which a stranger may have written."""
+"""Checks of the JSON in a store, possibly a stranger's; they raise `MisfitError`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from orthobench.harness.stopping import Target
-from orthobench.harness.trace import is_number
+from orthobench.harness.trace import fits_store
 from orthobench.results.runs import HERE, Imported
 from orthobench.tools.machine import Load
 
@@ -17,15 +17,15 @@ LONGEST_SUITE = 2**20
 
 
 class MisfitError(ValueError):
-    """Something in a store that was not written by orthobench; says what."""
+    """Something in a store that orthobench did not write."""
 
 
 ERRORS = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
-"""The errors of code that reads a store which was not written by orthobench."""
+"""The errors of code that reads such a store."""
 
 
 def document(text: str) -> Any:
-    """Return a value from JSON; MisfitError if it is none, or nested deeper than Python follows."""
+    """Return a value from JSON, not nested deeper than Python follows."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -38,23 +38,23 @@ def _need(good: bool, what: str, value: Any) -> None:
 
 
 def scalars(value: Any, what: str) -> Mapping[str, Any]:
-    """Return single values by name, as parameters are, or raise MisfitError."""
+    """Return single values by name."""
     good = isinstance(value, dict) and all(
-        one is None or isinstance(one, (str, float)) or is_number(one) for one in value.values()
+        one is None or isinstance(one, (str, float)) or fits_store(one) for one in value.values()
     )
     _need(good, f"{what} are not single values by name", value)
     return dict(value)
 
 
 def texts(value: Any, what: str) -> Mapping[str, str]:
-    """Return texts by name, or raise MisfitError."""
+    """Return texts by name."""
     good = isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
     _need(good, f"{what} are not texts by name", value)
     return dict(value)
 
 
 def catalogued(value: Any, what: str) -> Mapping[str, Any]:
-    """Return the name and the parameters of a problem or a solver, or raise MisfitError."""
+    """Return name and parameters of a problem or a solver."""
     good = isinstance(value, dict) and isinstance(value.get("name"), str)
     _need(good, f"the {what} is not a name with parameters", value)
     scalars(value.get("parameters"), f"the parameters of the {what}")
@@ -62,10 +62,10 @@ def catalogued(value: Any, what: str) -> Mapping[str, Any]:
 
 
 def settings(value: Any) -> Mapping[str, Any]:
-    """Return the settings of a cell, or raise MisfitError."""
+    """Return the settings of a cell."""
     _need(isinstance(value, dict), "the settings are not values by name", value)
     limits = scalars(value.get("budget"), "the budget")
-    _need(all(map(is_number, limits.values())), "the budget is not of numbers", limits)
+    _need(all(map(fits_store, limits.values())), "the budget is not of numbers", limits)
     texts(value.get("versions"), "the versions")
     texts(value.get("imported") or {}, "the facts about another harness")
     until, measure = value.get("until") or {"metric": ""}, value.get("measure", "")
@@ -76,19 +76,19 @@ def settings(value: Any) -> Mapping[str, Any]:
 
 
 def imported(settings: Mapping[str, Any]) -> Imported:
-    """Return the other harness that the settings of a cell name."""
+    """Return the other harness of a cell."""
     return Imported(**settings["imported"]) if settings.get("imported") else HERE
 
 
 def levels(value: Any) -> tuple[Target, ...]:
-    """Return the levels that a plan keeps, or raise MisfitError."""
-    good = all(isinstance(metric, str) and is_number(most) for metric, most in value)
+    """Return the levels of a plan."""
+    good = all(isinstance(metric, str) and fits_store(most) for metric, most in value)
     _need(good, "the levels are not metrics with numbers", value)
     return tuple(Target(metric, most) for metric, most in value)
 
 
 def session(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a session with its environment as values, or raise MisfitError."""
+    """Return the columns of a session, its environment as values."""
     _need(len(row["text"]) <= LONGEST_SUITE, "the suite of a session is too long", row["text"])
     for when in (row["started"], row["ended"]):
         datetime.fromisoformat(when or row["started"])
@@ -102,14 +102,14 @@ def session(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """Return names, all of them different, or raise MisfitError."""
+    """Return different names."""
     good = isinstance(value, list) and all(isinstance(name, str) for name in value)
     _need(good and len({*value}) == len(value), "the metrics are not different names", value)
     return tuple(value)
 
 
 def metrics(text: str, count: int) -> list[float | None]:
-    """Return the values of all metrics at a checkpoint, or raise MisfitError."""
+    """Return the values of all metrics at a checkpoint."""
     values = document(text)
     good = isinstance(values, list) and all(isinstance(v, (float, type(None))) for v in values)
     _need(good and len(values) == count, f"its metrics are not {count} numbers", text)
@@ -117,11 +117,11 @@ def metrics(text: str, count: int) -> list[float | None]:
 
 
 def load(text: str | None) -> tuple[Load, Load] | None:
-    """Return how busy the machine was before and after a run, or raise MisfitError."""
+    """Return the load of the machine before and after a run."""
     if text is None:
         return None
     before, after = (Load(*one[:2]) for one in document(text))
     for one in (before, after):
-        good = all(x is None or is_number(x) for x in one) and one.processors > 0
+        good = all(x is None or fits_store(x) for x in one) and one.processors > 0
         _need(good, "its load is not of numbers", text)
     return before, after

@@ -22,9 +22,9 @@ def explain(
     ----------
     planned : iterable of Cell
     stored : mapping
-        The identities of the cells in the store, by key.
+        The identities of stored cells, by key.
     failed : mapping
-        The status of those of them that run again, by key.
+        The statuses of those that run again, by key.
     """
     same = grouped(stored.values(), lambda one: (one.problem, one.solver, one.seed))
     for cell in planned:

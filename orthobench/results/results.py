@@ -43,7 +43,7 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class Results:
-    """The runs of one suite: every planned cell, finished, failed or missing.
+    """The runs of one suite: all planned cells, also missing ones.
 
     Attributes
     ----------
@@ -53,9 +53,8 @@ class Results:
     records : sequence of Run
         In the suite's order.
     score : str
-        One of `orthobench.harness.suite.SCORES`.
     tolerance : float, optional
-        The part of the gap that the suite compares solvers at.
+        Of the gap.
     """
 
     suite: str
@@ -68,14 +67,14 @@ class Results:
     def read(
         cls, path: Path | str, suite: str | None = None, tolerance: float | None = None
     ) -> Results:
-        """Read the results of a suite from a store, by default of the latest one.
+        """Read the results of a suite, by default the latest one.
 
-        Cost: about 5 s and 300 MB for 100,000 runs of 30 checkpoints with 8 metrics.
+        Cost: 5 s and 300 MB for 100,000 runs of 30 checkpoints with 8 metrics.
 
         Parameters
         ----------
         path : path
-            The store, or the folder that holds it as ``results.sqlite``.
+            The store, or its folder.
         suite : str, optional
         tolerance : float, optional
             In place of the suite's.
@@ -83,9 +82,9 @@ class Results:
         Raises
         ------
         StoreError
-            If the file is no store, or nothing was run on it.
+            If the file is no store, or it is empty.
         UsageError
-            If the suite was never run on it.
+            If it lacks the suite.
         """
         path = store_at(Path(path))
         with Store(path) as store:
@@ -104,7 +103,7 @@ class Results:
 
     @cached_property
     def entries(self) -> list[SolverResult]:
-        """One result for each problem and solver, with the trial that tuning chose."""
+        """One result for each problem and solver, after tuning."""
         try:
             found = choose(self.records, score=self.score)
         except UsageError as error:
@@ -113,27 +112,27 @@ class Results:
 
     @cached_property
     def reported_keys(self) -> frozenset[str]:
-        """The keys of the runs that reports show: those of the trials that tuning chose."""
+        """The keys of the runs that tuning chose, which reports show."""
         return frozenset(record.key for entry in self.entries for record in entry.records)
 
     @property
     def failures(self) -> list[Run]:
-        """The runs that failed; those in `refused` and `missing` did not."""
+        """The runs that failed."""
         return [record for record in self.records if record.failed]
 
     @property
     def missing(self) -> list[Run]:
-        """The cells that were not run yet."""
+        """The cells that are still to run."""
         return [record for record in self.records if record.stop.status is RunStatus.MISSING]
 
     @property
     def refused(self) -> list[Run]:
-        """The runs of solvers that could not take their problem, with the reason."""
+        """The runs of solvers that could not take their problem."""
         return [record for record in self.records if record.stop.status is RunStatus.REFUSED]
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions of solvers, problems and core by distribution, separated by commas."""
+        """The versions of distributions, separated by commas."""
         versions: dict[str, set[str]] = {}
         for record in self.records:
             for name, version in record.versions.items():
@@ -141,18 +140,18 @@ class Results:
         return {name: ", ".join(sorted(versions[name])) for name in sorted(versions)}
 
     def exhibits(self, records: Iterable[Run]) -> dict[str, Mapping[str, Exhibit]]:
-        """Return the exhibits of some runs by key and name, read from the store.
+        """Return the exhibits of runs by key and name.
 
         Raises
         ------
         StoreError
-            If an exhibit is damaged; names its cell.
+            If one is damaged; names its cell.
         """
         with Store(self.path) as store:
             return {**store.exhibits(record.key for record in records)}
 
     def without_home(self) -> Results:
-        """Return the results with ``~`` for the user's home folder, to be published."""
+        """Return the results with ``~`` for the home folder, to be published."""
         info = cache(lambda shared: _without_home(shared.one))  # many runs share them
 
         def record(run: Run) -> Run:
@@ -166,7 +165,7 @@ class Results:
         return replace(self, records=[record(run) for run in self.records])
 
     def fingerprint(self) -> str:
-        """Return a digest of all that a report of these results depends on."""
+        """Return a digest of all that a report depends on."""
         facts = [
             (r.key, r.problem.label, r.problem.levels, r.solver.label, r.solver.tuned, r.checksum)
             for r in self.records
@@ -174,14 +173,14 @@ class Results:
         return f"{digest(repr(facts))[:16]} {self.score} {self.tolerance}"
 
     def session(self) -> dict[str, Any]:
-        """Return the latest session of the suite, as in the store; the home folder is ``~``."""
+        """Return the latest session; the home folder is ``~``."""
         with Store(self.path) as store:
             session = store.session(self.suite)
         return {**session, **{name: hide_home(session[name]) for name in ("text", "command")}}
 
     @property
     def suite_as_typed(self) -> str:
-        """The suite as its last command named it, a file or a name; empty for imported runs."""
+        """The suite as its last command named it; empty for imported runs."""
         if any(run.imported.source for run in self.records[:1]):
             return ""
         try:
@@ -203,7 +202,7 @@ class Results:
         ]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row for each checkpoint and for each run without any, with its known columns."""
+        """Yield a row for each checkpoint, and for each run without any."""
         for run in self.records:
             head = {
                 "key": run.key, "problem": run.problem.label, "family": run.problem.family,
@@ -226,10 +225,9 @@ class Results:
                 yield {**head, **dict(counts), **at.metrics}
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return every checkpoint of every run as a data frame.
+        """Return all checkpoints as a data frame, with the columns of `docs/store.md`.
 
-        A run without any checkpoint has one row without numbers; dtypes do not depend on it.
-        `docs/store.md` has the columns and their dtypes.
+        A run without checkpoints has one row without numbers.
 
         Raises
         ------
@@ -250,7 +248,7 @@ class Results:
 
 
 def store_at(path: Path) -> Path:
-    """Return the store that a path means: itself, or ``results.sqlite`` in a folder."""
+    """Return the store at a path, which may be its folder."""
     return path / FILE if path.is_dir() else path
 
 
@@ -290,14 +288,14 @@ def _keys(suite: str, store: Path) -> tuple[str, float | None]:
 
 
 def write(results: Results, path: Path) -> None:
-    """Write one row a checkpoint, in the format that the suffix names.
+    """Write one row a checkpoint.
 
     Parameters
     ----------
     results : Results
     path : Path
-        With suffix ``.csv``, ``.jsonl`` (null stands for a number that is not finite) or
-        ``.parquet`` (which needs ``orthobench[export]``).
+        With suffix ``.csv``, ``.jsonl`` (null for numbers that are not finite) or ``.parquet``
+        (which needs ``orthobench[export]``).
 
     Raises
     ------
@@ -325,7 +323,7 @@ def _to_json_lines(results: Results, file: BinaryIO) -> None:
 
 
 def _to_parquet(results: Results, file: BinaryIO) -> None:
-    """Write Parquet; a column of several types becomes text, since a column has one there."""
+    """Write Parquet; a column of several types becomes text."""
     try:
         frame = results.to_pandas()
         for name in frame.select_dtypes(object):

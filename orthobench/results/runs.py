@@ -16,7 +16,7 @@ from orthobench.results.traces import Trace
 from orthobench.tools.machine import Load
 
 UNTOLD = Identity("{}", "{}", 0, "{}")
-"""The identity of a run without one, which cannot be stored."""
+"""The identity of runs that cannot be stored."""
 
 NOT_RUN = Termination(RunStatus.MISSING, "not run yet")
 
@@ -41,11 +41,11 @@ class ProblemInfo:
     family : str
         ``"stochastic PCA"``.
     primary : str
-        The metric that comparisons rank by; smaller is better: ``"suboptimality"``.
+        The metric of comparisons: ``"suboptimality"``.
     tuned_by : str
-        The metric that hyperparameters are chosen by: ``"validation_suboptimality"``.
+        The metric of tuning: ``"validation_suboptimality"``.
     levels : tuple of Target
-        The levels that the suite compares it at, if any.
+        The levels that it is compared at.
     """
 
     label: str
@@ -64,13 +64,13 @@ class SolverInfo:
     Attributes
     ----------
     label : str
-        Its label in the suite, without its hyperparameters: ``"capped-msg K=9"``.
+        Its label in the suite, without hyperparameters: ``"capped-msg K=9"``.
     parameters : mapping
-        All of its parameters.
+        All of them.
     tuned : mapping
         Its hyperparameters, as ``{"step": 2.0}``.
     reruns : bool
-        Whether each point of its trace is a run from the start (`Solver.reruns`).
+        See `Solver.reruns`.
     name : str
         Its name in the catalogue: ``"capped-msg"``.
     """
@@ -89,14 +89,13 @@ class Imported:
     Attributes
     ----------
     source : str
-        The table, folder or archive of the run; empty if it was made here.
+        Its table, folder or archive; empty if it was made here.
     unit : str
-        The unit of their costs: ``"evaluations"``.
+        The unit of its costs: ``"evaluations"``.
     stops : str
-        The unit at a smaller whole number of which callers can end a run: its own, ``"steps"``, or
-        none.
+        The unit in which callers can end a run earlier: its own, ``"steps"``, or none.
     digest : str
-        The SHA-256 of the curve, which identifies the run in place of code.
+        The SHA-256 of the curve, which identifies the run.
     """
 
     source: str = ""
@@ -111,10 +110,10 @@ class Imported:
 
 
 IMPORTED = "imported"
-"""The family of the problems of other harnesses."""
+"""The family of their problems."""
 
 HERE = Imported()
-"""The facts about runs that were made here."""
+"""The facts about runs made here."""
 
 
 @dataclass(frozen=True)
@@ -129,27 +128,25 @@ class Run:
     solver : SolverInfo
     seed : int
     stop : Termination
-        How and why the run ended; ``MISSING`` if it has not been run yet.
+        How and why it ended; ``MISSING`` if it is still to run.
     trace : sequence of Checkpoint
-        Empty if the cell failed before its first checkpoint.
     budget : mapping
-        The limits of the run, as ``{"samples": 2000}``.
+        Its limits, as ``{"samples": 2000}``.
     target : str
-        The metric of the target that ends the run; empty without one.
+        The metric of its target; empty without one.
     versions : mapping
-        Versions of the distributions that solver, problem and core come from.
+        Versions of distributions.
     load : pair of Load, optional
-        The load of the machine before and after the run.
+        The load of the machine before and after.
     measure : str
-        The quantity that was measured beside time, which makes times longer; empty without one.
+        The quantity that was measured beside time; empty without one.
     imported : Imported
-        The source of the run, if another harness made it.
     identity : Identity
         All that the result depends on.
     session : int
-        The number of the session that ran it, in its store; 0 without a store.
+        The number of its session; 0 without a store.
     checksum : str
-        A digest of the result, in hexadecimal; empty without a store.
+        A digest of the result; empty without a store.
     """
 
     key: str
@@ -170,7 +167,7 @@ class Run:
 
     @classmethod
     def of(cls, cell: Cell, outcome: Outcome | None = None) -> Run:
-        """Return the run of a cell, finished with an outcome or still to come."""
+        """Return the run of a cell, finished or still to come."""
         problem, solver, until = cell.problem, cell.solver, cell.until
         outcome = outcome or Outcome(NOT_RUN)
         return cls(
@@ -199,7 +196,7 @@ class Run:
 
     @property
     def failed(self) -> bool:
-        """Whether the run counts as a failure in every comparison."""
+        """Whether the run counts as a failure."""
         return self.stop.status.failed
 
     @property

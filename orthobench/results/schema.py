@@ -1,4 +1,4 @@
-"""The tables of a store, and how a file is recognised as one and opened."""
+"""The tables of a store, and how it is recognised and opened."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ PAGE_BYTES = 8192
 """SQLite's page size in bytes: every table has a page, and blocks of traces leave 5 % unused."""
 
 LARGEST = 64 * 2**20
-"""Maximum size of one value in a store, in bytes; no trace or exhibit is larger."""
+"""Maximum size of a value in bytes; no trace or exhibit is larger."""
 
 REMEDY = "restore a copy, or keep the rest: orthobench merge NEW OLD --drop-unreadable"
-"""The advice on a store whose rows cannot be read."""
+"""The advice on unreadable rows."""
 
 STEPS = 100_000
-"""Steps of SQLite's machine, some milliseconds, between two looks at signals."""
+"""Steps of SQLite's machine between two looks at signals: some milliseconds."""
 
 BESIDE = ("-wal", "-shm", "-journal", "-lock")
-"""Ends of the names of the files beside a store: those of SQLite, and the lock."""
+"""Endings of the files beside a store."""
+
+LONGEST_NAME = 255 - len("-journal")
+"""Maximum length of the name of a store, in bytes, which leaves room for files beside it."""
 
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 """SQLite's errors about a database whose bytes changed."""
@@ -103,28 +106,30 @@ CREATE TABLE exhibit (              -- what the solution of a cell looks like
 
 
 def exists(path: Path) -> bool:
-    """Return whether there is a file that is not empty, and so a store or a mistake.
+    """Return whether there is a file that is not empty.
 
     Raises
     ------
     StoreError
-        If there is something else: a folder, a pipe or a device.
+        If there is a folder, a pipe or a device; or its name is too long.
     """
+    _refuse_long(path)
     if path.exists() and not path.is_file():
         raise StoreError(f"{path} is not a regular file; name another file")
     return path.exists() and path.stat().st_size > 0
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Refuse a store that this process cannot write, before SQLite makes files beside it.
+    """Refuse a store that this process cannot write, before SQLite makes files.
 
     Raises
     ------
     UsageError
         If it, or a file beside it, is a link.
     StoreError
-        If one of them is no regular file, or may not be written.
+        If one is no regular file, not writable, or would have too long a name.
     """
+    _refuse_long(path)
     for file in (path, *(path.with_name(f"{path.name}{end}") for end in BESIDE)):
         files.refuse_link(file)
         if file.exists():
@@ -137,6 +142,15 @@ def refuse_unwritable(path: Path) -> None:
         raise _not_writable(path, folder)
 
 
+def _refuse_long(path: Path) -> None:
+    size = len(os.fsencode(path.name))
+    if size > LONGEST_NAME:
+        raise StoreError(
+            f"the name of the store {path} has {size} bytes: take one of at most "
+            f"{LONGEST_NAME}, since SQLite makes files with longer names beside it"
+        )
+
+
 def _not_writable(path: Path, at: Path) -> StoreError:
     return StoreError(
         f"cannot write the store {path}: you have no permission to write {at}; copy it, or name "
@@ -145,12 +159,12 @@ def _not_writable(path: Path, at: Path) -> StoreError:
 
 
 def recognise(path: Path) -> None:
-    """Refuse a file that is no store, or one of another version; it is read, never changed.
+    """Refuse a file that is no store of this version; it is not changed.
 
     Raises
     ------
     StoreError
-        If the file is no SQLite database, another program's, or of another version.
+        If it is no SQLite database, another program's, or of another version.
     """
     try:
         with files.opened(path) as file:
@@ -181,9 +195,9 @@ def _has_log(path: Path) -> bool:
 
 @contextmanager
 def readable(path: Path) -> Iterator[Path]:
-    """Give the path to read a store at: of a copy, if SQLite would have to write beside it.
+    """Give the path to read a store at: that of a copy if SQLite would write beside it.
 
-    A killed process leaves a log, which SQLite reads through an index in a file beside it.
+    It does to read the log of a killed process.
     """
     log, index = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))
     writable = all(os.access(at, os.W_OK) for at in (path, path.absolute().parent))
@@ -198,7 +212,7 @@ def readable(path: Path) -> Iterator[Path]:
 
 
 def opened(path: Path, write: bool) -> sqlite3.Connection:
-    """Return a connection; one to read writes nothing, not even beside the file if it need not."""
+    """Return a connection; one to read writes nothing beside the file if it need not."""
     still = "" if _has_log(path) else "&immutable=1"
     address = f"file:{quote(os.fsencode(path.absolute()))}?mode={'rwc' if write else f'ro{still}'}"
     connection = sqlite3.connect(address, uri=True, timeout=30, isolation_level=None)
@@ -211,14 +225,12 @@ def opened(path: Path, write: bool) -> sqlite3.Connection:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a damaged database, and one whose tables are not those above.
-
-    Views, triggers, indices, constraints and computed columns would run a stranger's expressions.
+    """Refuse a damaged database, and other tables, whose expressions could run code.
 
     Raises
     ------
     StoreError
-        With SQLite's own finding, or the name of a table.
+        With SQLite's finding, or the name of a table.
     """
     try:
         declared = {*connection.execute("SELECT type, name, sql FROM sqlite_master")}
@@ -244,7 +256,7 @@ def check_types(connection: sqlite3.Connection) -> None:
     Raises
     ------
     ValueError
-        Names the table, the column and the row.
+        Names table, column and row.
     """
     for table in sorted(name for kind, name, _ in _declared() if kind == "table"):
         columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
@@ -264,7 +276,7 @@ def check_types(connection: sqlite3.Connection) -> None:
 
 @cache
 def _declared() -> frozenset[tuple[str, str, str | None]]:
-    """Return kind, name and declaration of all that a store has, as SQLite keeps them."""
+    """Return kind, name and declaration of all in a store."""
     with closing(sqlite3.connect(":memory:")) as made:
         made.executescript(TABLES)
         return frozenset(made.execute("SELECT type, name, sql FROM sqlite_master"))

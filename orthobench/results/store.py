@@ -1,7 +1,6 @@
-"""The store: every finished cell, once, in one SQLite file, and the plan of each suite.
+"""The store: all finished cells and the plan of each suite, in one SQLite file.
 
-A cell is written in one transaction as soon as it is finished, so that a run that is killed loses
-at most the cells in flight.
+A cell is written in a transaction once it is finished, so that a kill loses only cells in flight.
 """
 
 from __future__ import annotations
@@ -24,25 +23,25 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.results import checks, schema
-from orthobench.results.rows import Reader, Session, Writer
+from orthobench.results.reader import Reader, Session
 from orthobench.results.runs import Run
+from orthobench.results.writer import Writer
 from orthobench.tools.files import exclusive_lock
 
 FILE = "results.sqlite"
-"""The default file name of a store."""
+"""The default name of a store."""
 
 
 class Store:
-    """A store, open; use it as a context manager.
+    """An open store, a context manager.
 
     Parameters
     ----------
     path : Path
-        The file.
     write : bool
-        Whether to write into it; then it is created if it does not exist.
+        Whether to write into it, and to create it if necessary.
     dropped : list of str, optional
-        Leave out rows that cannot be read, and add their errors to this list.
+        Leave out rows that cannot be read, and add their errors here.
 
     Raises
     ------
@@ -93,11 +92,11 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file; it is a single file then."""
+        """Close the file, which is a single one then."""
         self._opened.close()
 
     def begin(self, suite: Suite, planned: Sequence[Cell], command: str, environment: Any) -> int:
-        """Record that a session of a suite begins, with its plan; return the session's number."""
+        """Record the begin of a session and its plan; return the session's number."""
         with self._transaction() as connection:
             session = self._writer.begin({
                 "suite": suite.name, "text": suite.text, "command": command,
@@ -111,7 +110,7 @@ class Store:
         return session
 
     def plan(self, suite: str, planned: Iterable[Cell]) -> None:
-        """Add cells to the plan of a suite, each in place of any other at its position."""
+        """Add cells to the plan of a suite, in place of others at their positions."""
         with self._transaction():
             self._plan(suite, planned)
 
@@ -120,7 +119,7 @@ class Store:
             self._writer.plan(suite, Run.of(cell), cell.position)
 
     def end(self, session: int, found: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Record that a session went through, with further facts about its environment."""
+        """Record the end of a session, with further facts about its environment."""
         environment = {**self.sessions()[session]["environment"], **found}
         with self._transaction() as connection:
             connection.execute(
@@ -129,7 +128,7 @@ class Store:
             )
 
     def known(self, keys: Iterable[str]) -> set[str]:
-        """Return those of `keys` whose cells are finished."""
+        """Return the keys of finished cells among `keys`."""
         query = "SELECT 1 FROM run WHERE cell = (SELECT id FROM cell WHERE key = ?)"
         return {key for key in keys if self._read(query, (bytes.fromhex(key),))}
 
@@ -143,29 +142,29 @@ class Store:
         Raises
         ------
         StoreError
-            If a key is not the digest of its content, or a run is not what was written.
+            If anything is not what was written.
         """
         with self._snapshot() as reader:
             yield from reader.finished()
 
     def sessions(self) -> dict[int, Session]:
-        """Return the sessions by number, as `session` returns them."""
+        """Return the sessions by number."""
         with self._snapshot() as reader:
             return reader.sessions()
 
     def merge(self, other: Path, dropped: list[str] | None = None) -> int:
-        """Add the runs of another store that are not here, with its plans and sessions.
+        """Add the runs, plans and sessions of another store.
 
         Parameters
         ----------
         other : Path
         dropped : list of str, optional
-            Leave out rows of the other that cannot be read, and add their errors to this list.
+            Leave out rows that cannot be read, and add their errors here.
 
         Returns
         -------
         int
-            Number of finished runs that were added.
+            Number of runs added.
 
         Raises
         ------
@@ -188,10 +187,9 @@ class Store:
         return count
 
     def add(self, session: int, finished: Iterable[tuple[Cell, Outcome]], suite: str = "") -> None:
-        """Write finished cells in one transaction, and add them to the plan of a suite.
+        """Write finished cells in one transaction, and plan them.
 
-        A cell that is here stays as it is. An outcome that could not be read again becomes the
-        error of its cell.
+        A cell that is here stays. An outcome that could not be read again becomes an error.
         """
         with self._transaction():
             for cell, outcome in finished:
@@ -205,7 +203,7 @@ class Store:
                     self._writer.run(session, Run.of(cell, failed), {})
 
     def take(self, session: Session, runs: Sequence[Run]) -> None:
-        """Add runs of another harness as the plan of the session's suite."""
+        """Add runs of another harness as the plan of a suite."""
         with self._transaction():
             number = self._writer.begin(session)
             for place, run in enumerate(runs):
@@ -213,7 +211,7 @@ class Store:
                 self._writer.run(number, run, {})
 
     def discard(self, keys: Iterable[str]) -> None:
-        """Remove the runs of cells, so that they run again."""
+        """Remove the runs of cells."""
         with self._transaction() as connection:
             for key in keys:
                 for part in ("exhibit", "run"):
@@ -223,19 +221,18 @@ class Store:
                     )
 
     def suites(self) -> list[str]:
-        """Return the names of the suites that were run on this store, the latest last."""
+        """Return the names of the suites here, the latest last."""
         query = "SELECT suite FROM session GROUP BY suite ORDER BY max(id)"
         return [name for (name,) in self._read(query)]
 
     def session(self, suite: str) -> Session:
-        """Return the latest session of a suite: text, command, environment, start and end."""
+        """Return the latest session of a suite."""
         return [one for one in self.sessions().values() if one["suite"] == suite][-1]
 
     def records(self, suite: str, *labels: str) -> list[Run]:
-        """Return the planned runs of a suite, in its order; those not run yet are missing.
+        """Return the planned runs of a suite, in its order, also missing ones.
 
-        With the label of a problem, or also of a solver, only the runs of these. Traces are
-        unpacked on first use. Cost: 4 s and 400 MB for 100,000 runs.
+        Labels of a problem, and of a solver, select runs. Cost: 4 s and 400 MB for 100,000 runs.
         """
         with self._snapshot() as reader:
             return list(reader.planned(suite, *labels))
@@ -246,7 +243,7 @@ class Store:
         Raises
         ------
         StoreError
-            If an exhibit is damaged; names its cell.
+            If one is damaged; names its cell.
         """
         with self._snapshot() as reader:
             return dict(reader.exhibits(keys))
@@ -258,7 +255,7 @@ class Store:
 
     @contextmanager
     def _snapshot(self) -> Iterator[Reader]:
-        """Read the state at one time, also while another process writes."""
+        """Read the state at one time."""
         with self._reported():
             self._connection.execute("SAVEPOINT reading")
             try:
@@ -268,7 +265,7 @@ class Store:
 
     @contextmanager
     def _kept(self, label: str) -> Iterator[None]:
-        """Name what cannot be read, or leave it out if that was asked for."""
+        """Name what cannot be read, or leave it out if asked."""
         try:
             yield
         except (*checks.ERRORS, StoreError) as error:
@@ -302,7 +299,7 @@ class Store:
 
     @contextmanager
     def _reported(self, reading: bool = True) -> Iterator[None]:
-        """Turn errors into a `StoreError`; only what cannot be read is called damaged."""
+        """Turn errors into a `StoreError`; damaged is what cannot be read."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:

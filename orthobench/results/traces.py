@@ -1,4 +1,4 @@
-"""Traces as a store keeps them: one compressed block of columns, read when it is asked for."""
+"""Traces as a store keeps them: a compressed block of columns, read on first use."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ TIMES = ("seconds", "reading")
 WIDTH = len(COUNTS) + len(TIMES)
 
 GROWING = WIDTH - 1
-"""Columns that are kept as differences: counts and seconds, but not the time of reading."""
+"""Number of columns kept as differences: counts and seconds."""
 
 BARE = -15
-"""zlib's window, and no header or checksum of its own: the row has a better one."""
+"""zlib's window, without header or checksum: the row has a better one."""
 
 ABSENT = np.array([0x7FF8_6162_7365_6E74], dtype="<u8").view("<f8")
-"""The NaN that stands for a metric that the judge did not report at a checkpoint."""
+"""The NaN of a metric that was not reported."""
 
 LONGEST = 2**20
-"""Maximum number of checkpoints of a trace: log-spaced, no run has that many."""
+"""Maximum number of checkpoints; log-spaced, no run has so many."""
 
 RATIO, SMALL = 500, 2**16
-"""Maximum bytes that a block unpacks to, for each of its own, and the bytes that any may unpack to.
+"""Maximum bytes that each byte of a block unpacks to, and bytes that any block may unpack to.
 
-Clocks do not repeat, so that no trace of a run packs as densely.
+Clocks do not repeat, so that no trace packs as densely.
 """
 
 
 class Trace(Sequence[Checkpoint]):
-    """The checkpoints of a run, unpacked on first use; the last one is known without it.
+    """The checkpoints of a run, of which only the last is known before they are unpacked.
 
     Parameters
     ----------
     points : int
-        Number of checkpoints.
+        Their number.
     names : tuple of str
         The metrics.
     final : Checkpoint
-        The last checkpoint.
+        The last one.
     block : bytes
-        Those before it, as `packed` makes it.
+        The others, as `packed` makes it.
     start : (str, float)
-        The primary metric, and its value at the first checkpoint; NaN if it was not reported.
+        The primary metric and its value at the first; NaN if it was not reported.
     where : str
-        The store and the run, for errors.
+        Store and run, for errors.
     """
 
     def __init__(
@@ -91,14 +91,14 @@ class Trace(Sequence[Checkpoint]):
 
     @cached_property
     def columns(self) -> Any:
-        """The trace as one `Checkpoint` of arrays; a metric is NaN if it was not reported."""
+        """The trace as one `Checkpoint` of arrays; unreported metrics are NaN."""
         counts, times, metrics = self._columns
         named = dict(zip(self._names, metrics, strict=True))
         return Checkpoint(times[0], times[1], Work(*counts), named)
 
     @property
     def packed(self) -> tuple[tuple[str, ...], bytes]:
-        """The names of the metrics, and the block as it is in the store."""
+        """The names of the metrics, and the block."""
         return self._names, self._block
 
     @cached_property
@@ -155,7 +155,7 @@ def read(trace: Sequence[Checkpoint], value: Callable[[Checkpoint], float]) -> A
     ----------
     trace : sequence of Checkpoint
     value : callable
-        Reads it off a checkpoint, by arithmetic that arrays can do as well.
+        Reads it off a checkpoint or `Trace.columns`.
     """
     if isinstance(trace, Trace):
         values = np.asarray(value(trace.columns), dtype=np.float64)
@@ -164,14 +164,14 @@ def read(trace: Sequence[Checkpoint], value: Callable[[Checkpoint], float]) -> A
 
 
 def finite(trace: Sequence[Checkpoint]) -> bool:
-    """Return whether all values of all metrics that were reported are finite."""
+    """Return whether all reported metrics are finite."""
     return all(math.isfinite(value) for mark in trace for value in mark.metrics.values())
 
 
 def packed(trace: Sequence[Checkpoint]) -> tuple[tuple[str, ...], bytes]:
-    """Return the names of the metrics of a trace, and all checkpoints but the last in one block.
+    """Return the names of the metrics, and all checkpoints but the last as a block.
 
-    The format of the block is in `docs/store.md`.
+    `docs/store.md` has the format.
     """
     if isinstance(trace, Trace):
         return trace.packed
@@ -196,7 +196,7 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
     Raises
     ------
     ValueError
-        If the block has other numbers, or counts and times that a run cannot have.
+        If it has other numbers, or impossible counts or times.
     """
     size = 8 * points * (WIDTH + metrics)
     if not 0 <= points <= LONGEST or size > max(SMALL, RATIO * len(block)):
@@ -218,7 +218,7 @@ def unpacked(block: bytes, points: int, metrics: int) -> tuple[NDArray[np.int64]
 
 @cache
 def _schedule() -> bytes:
-    """Return the column of steps that most blocks begin with, a part of the format."""
+    """Return the usual column of steps, a part of the format."""
     steps = [0, 1]
     while len(steps) < 60:
         steps.append(max(steps[-1] + 1, int(1.3 * steps[-1])))

@@ -1,9 +1,8 @@
 """The choice of hyperparameters: by the metric that the problem is ``tuned_by``.
 
-It is measured on validation data if the problem has any, and never on test data. The trial is
-chosen whose metric at the end of the run, averaged over the seeds of all trials, is smallest. With
-``tuning.score = "average"`` it is averaged over the run first (Arora, Cotter and Srebro 2013,
-section 6). At a level, only trials can be chosen whose average end is at most the level.
+It is never measured on test data. The trial is chosen whose metric at the end, averaged over the
+seeds of all trials, is smallest. With ``tuning.score = "average"`` it is averaged over the run
+first (Arora, Cotter and Srebro 2013, section 6). At a level, the average end must keep it.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ class Trial:
     ----------
     tuned : mapping
     score : float
-        Mean over seeds of the validation metric; infinite if a run failed or is missing, NaN
-        without the metric, or with one trial only.
+        Mean over seeds; infinite if a run failed or is missing, NaN without the metric, or with
+        one trial only.
     records : tuple of Run
-        One for each seed that trials are compared on, ascending.
+        One for each seed, ascending.
     scores : tuple of float
-        The score of each seed; empty if some are missing.
+        One for each seed; empty if some are missing.
     """
 
     tuned: Mapping[str, Any]
@@ -61,21 +60,20 @@ class SolverResult:
     Attributes
     ----------
     problem, solver : str
-        Their labels; that of the problem includes the level, if there is one.
+        Their labels; that of the problem with the level.
     best_parameters : mapping
         The hyperparameters chosen.
     records : tuple of Run
-        The chosen trial's runs, one for each seed.
+        Those of the chosen trial, one for each seed.
     trials : tuple of Trial
-        The whole grid, with the chosen one.
+        The whole grid.
     seeds : tuple of int
         The seeds planned.
     level : Target, optional
-        The level to keep. If no trial does, the runs are those of the nearest, as refused.
+        If no trial keeps it, the runs are those of the nearest, as refused.
     tuned_on : tuple of int
         The seeds that trials are compared on.
     score : str
-        One of `orthobench.harness.suite.SCORES`.
     tolerance : float, optional
     """
 
@@ -97,7 +95,7 @@ class SolverResult:
 
     @property
     def tuned_on_final(self) -> bool:
-        """Whether trials are chosen by their final values, not by averages over the run."""
+        """Whether trials are chosen by final values."""
         return self.score == END or self.level is not None
 
     @property
@@ -112,7 +110,7 @@ class SolverResult:
 
     @property
     def refused(self) -> bool:
-        """Whether the solver cannot take the problem, or not at this level."""
+        """Whether the solver cannot take the problem."""
         # seeds that were not run yet would be refused, too
         statuses = {record.stop.status for record in self.records}
         return RunStatus.REFUSED in statuses and statuses <= {RunStatus.REFUSED, RunStatus.MISSING}
@@ -129,23 +127,23 @@ def choose(
 ) -> list[SolverResult]:
     """Choose the hyperparameters of each solver on each problem.
 
-    A trial with a failed or missing run scores infinity. If all trials do, the one with the fewest
-    such runs is chosen, and one that was refused only if all were. Ties go to the smaller value.
+    A trial with a failed or missing run scores infinity. If all do, the one with the fewest such
+    runs is chosen, a refused one last. Ties go to the smaller value.
 
     Parameters
     ----------
     records : sequence of Run
-        A run that occurs twice, by its key, counts once.
+        The same run counts once.
     seeds : iterable of int
         Seeds planned beyond those of the runs.
     score : str
-        One of `orthobench.harness.suite.SCORES`; at a level the end counts in any case.
+        At a level the end counts in any case.
 
     Raises
     ------
     UsageError
-        If a solver has several trials and no validation metric, if two different cells have the
-        same labels, hyperparameters and seed, or if trials have different hyperparameters.
+        If trials lack the validation metric or have different hyperparameters, or two different
+        cells have the same labels, hyperparameters and seed.
     """
     planned = set(seeds)
     entries: list[SolverResult] = []
@@ -165,7 +163,7 @@ def varied(entry: SolverResult) -> list[str]:
 
 
 def slice_of(entry: SolverResult, parameter: str) -> list[Trial]:
-    """Return the trials that differ from the chosen one in this hyperparameter alone."""
+    """Return the trials that differ from the best in this hyperparameter alone."""
     if parameter not in varied(entry):
         return []
     best = {**entry.best_parameters, parameter: None}
@@ -180,10 +178,10 @@ def average(record: Run, metric: str, horizon: float | None = None) -> float:
     record : Run
     metric : str
     horizon : float, optional
-        Number of samples to average over; a run that ended sooner keeps its last value.
+        Number of samples; a run that ended sooner keeps its last value.
 
-    It is infinite if the run failed or is absent, or the metric is not finite at a checkpoint; NaN
-    if it is not reported at the last.
+    It is infinite if the run failed, is absent or has metrics that are not finite; NaN without the
+    metric at its end.
     """
     if not (record.ok and record.trace):
         return math.inf
@@ -202,7 +200,7 @@ def average(record: Run, metric: str, horizon: float | None = None) -> float:
 
 
 def last(record: Run, metric: str) -> float:
-    """Return the final value of a metric; infinite as in `average`, NaN if it is not reported."""
+    """Return the final value of a metric; infinite or NaN as in `average`."""
     if not (record.ok and record.trace):
         return math.inf
     value = record.trace[-1].metrics.get(metric)

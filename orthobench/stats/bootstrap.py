@@ -38,8 +38,7 @@ def quantiles(values: ArrayLike, q: float | Sequence[float]) -> Any:
     Returns
     -------
     ndarray
-        As from `numpy.quantile`; infinite if a quantile lies between a finite and an infinite
-        value.
+        As from `numpy.quantile`; infinite between a finite and an infinite value.
     """
     return restored(np.quantile(bounded(values), q, axis=0))
 
@@ -96,8 +95,8 @@ def _middles(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def expanded_level(level: float, n: int) -> float:
     """Return the level of a percentile interval that covers the median at `level`.
 
-    It is wider than the plain one by the ratio of Student's t quantile to the normal one, and by
-    sqrt(n / (n - 1)), since the bootstrap's variance has divisor n.
+    It is wider by the ratio of Student's t quantile to the normal one, and by sqrt(n / (n - 1)),
+    since the bootstrap's variance has divisor n.
     """
     return math.erf(math.sqrt(n / (n - 1) / 2) * student_quantile((1 + level) / 2, n - 1))
 

@@ -1,8 +1,7 @@
 """Calls: the cost and the value of a solver at each stop that a caller could set.
 
-A call is a solver with a stop: its own end, the budget of a suite, or a number of steps. A call
-with a number of steps of `orthobench.harness.run.checkpoints` repeats the checkpoint bit for bit,
-so that one run has many calls.
+A call is a solver with a stop: its own end, the budget of a suite, or a number of steps, which
+repeats a checkpoint of the run bit for bit. So one run has many calls.
 """
 
 from __future__ import annotations
@@ -92,11 +91,11 @@ class Calls:
     ----------
     stops : tuple of Stop
     values : ndarray, shape (J, S)
-        The value at which each call ends; infinite if the run failed, NaN if there is no run.
+        The value at which each call ends; infinite if the run failed, NaN without a run.
     places : ndarray of int, shape (J, S)
         The checkpoint of each call; negative without one.
     whole : bool
-        Whether the last call is the end of all runs. Otherwise the clock cut some of them.
+        Whether the last call is the end of all runs, none of which the clock cut.
     """
 
     stops: tuple[Stop, ...]
@@ -145,9 +144,9 @@ def calls_of(
     Parameters
     ----------
     curves : sequence of CostCurve or None
-        For each seed; None if the run failed, or there is none.
+        For each seed; None without a sound run.
     failed : sequence of bool
-        Whether the run of each seed failed.
+        For each seed.
     ratio : float
         The ratio of the numbers of steps of two checkpoints.
     """

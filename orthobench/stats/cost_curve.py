@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -70,9 +70,9 @@ def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostC
     ----------
     run : Run
     level : Target, optional
-        Only checkpoints that keep it count, or are no further from it than the end of the run.
+        Only checkpoints that keep it count, or are no further from it than the end.
     metric : str
-        By default the metric of the run's target, or else the problem's primary metric.
+        By default the metric of the run's target, or else the primary one.
     """
     if not run.ok:
         return None
@@ -89,6 +89,12 @@ def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostC
         values = np.where(at_level <= max(level.value, at_level[-1]), values, math.inf)
     steps = read(run.trace, lambda mark: mark.work.steps)[:end].astype(np.int64)
     return CostCurve(steps, values[:end], run.stop.status in ENDED, _limits(run), start, run)
+
+
+def gap_of(curves: Sequence[CostCurve]) -> tuple[float, float]:
+    """Return the largest start and the smallest value of the curves of a seed; NaN without any."""
+    start = max((curve.start for curve in curves), default=math.nan)
+    return start, min((curve.lowest for curve in curves), default=math.nan)
 
 
 def _limits(run: Run) -> dict[str, float]:

@@ -18,19 +18,14 @@ class Cost:
 
     Attributes
     ----------
-    name : str
-    label : str
-        The label of an axis: ``"time (s), clock + reading"``.
-    title : str
-        The title of a column: ``"time"``.
+    name, label, title : str
+        ``"seconds"``; on an axis ``"time (s), clock + reading"``; above a column ``"time"``.
     unit : float
         Minimum amount, so that ratios exist.
     dearer : str
         The text of a factor: ``"takes {} times as long"``.
-    text : callable
-        Returns the text of an amount.
-    read : callable
-        Returns the amount at a checkpoint, or at a checkpoint of arrays.
+    text, read : callable
+        Return the text of an amount, and the amount at a checkpoint, or at one of arrays.
     """
 
     name: str

@@ -31,13 +31,11 @@ LONGEST = 300
 def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()) -> Series:
     """Align the traces of several seeds on one grid, and take median and spread there.
 
-    Between two checkpoints a trace is interpolated linearly in log x and log value. The earlier
-    value is held instead if one of the two is not positive, if they differ by more than `JUMP`, and
-    until the first step is done. After the last checkpoint the last value is carried forward, or
-    infinity if the run failed. A run that left the constraint, or whose metric is not finite, has
-    failed from the first such point on.
-
-    The grid has all positive checkpoints from the first one on that every run has reached.
+    Between two checkpoints a trace is interpolated linearly in log x and log value; the earlier
+    value is held if one is not positive, if they differ by more than `JUMP`, and until the first
+    step is done. After the last checkpoint the last value is carried forward, or infinity if the
+    run failed. A run that left the constraint, or whose metric is not finite, has failed from there
+    on.
 
     Parameters
     ----------
@@ -51,7 +49,8 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
     Returns
     -------
     Series
-        Without a label, with a cross at the last sound point of each failed run.
+        On all positive checkpoints from the first one on that every run has reached; without a
+        label, with a cross at the last sound point of each failed run.
 
     Raises
     ------

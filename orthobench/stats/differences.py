@@ -1,10 +1,10 @@
 """Paired differences of the ends of several solvers, and their intervals.
 
 The difference of two solvers on a seed is in units of the gap from the common start to the best
-value seen on that seed. All intervals of a problem hold together: Bonferroni's correction over the
+value seen there. All intervals of a problem hold together: Bonferroni's correction over the
 differences from the true best, whichever that is (Edwards and Hsu 1983, *JASA* 78). The solver that
-ends lowest is tested against each other one without a correction for their number (Gutmann and
-Maymin 1987, *Annals of Statistics* 15), at `LEVEL_OF_LOWEST`.
+ends lowest is tested without it, at `LEVEL_OF_LOWEST` (Gutmann and Maymin 1987, *Annals of
+Statistics* 15).
 """
 
 from __future__ import annotations
@@ -28,14 +28,9 @@ ROUNDING = 1e-12
 
 
 class Differences:
-    """Differences on S seeds between the ends of n solvers.
+    """Differences on S seeds between the ends of n solvers; a failed run is far above all others.
 
-    A failed run counts as a value far above all others.
-
-    Parameters
-    ----------
-    finals, starts, lowest, identity
-        See `orthobench.decide.rule.decide`.
+    The arguments are as of `orthobench.decide.rule.decide`.
 
     Attributes
     ----------
@@ -44,8 +39,8 @@ class Differences:
     sound, few : ndarray of int
         Solvers that are compared, and those with too few seeds; those in `broken` are in neither.
     ran, failed : ndarray of bool, shape (n, S)
-    counts : ndarray of int, shape (n,)
-        Number of runs.
+    counts, distinct : ndarray of int, shape (n,)
+        Number of runs, and of those that are no copies.
     broken, repeats : ndarray of bool, shape (n,)
         Whether half of the runs or more failed; whether all runs are copies of one.
     start, unit, rounding : ndarray, shape (S,)

@@ -2,7 +2,7 @@
 
 Upper ends are those of the sign test, which holds for any distribution, with ties and infinite
 values; lower ends are those of Wilcoxon's signed-rank test. With too few differences for these,
-from `FEWEST` on, an end is the largest (smallest) difference, and at least that of Student's t.
+from `FEWEST` on, an end is the extreme difference, and at least that of Student's t.
 """
 
 from __future__ import annotations
@@ -124,17 +124,13 @@ def signed_rank_intervals(rows: Array, level: float) -> tuple[Array, Array]:
     rows : ndarray, shape (m, n)
         May be infinite; NaN is left out.
     level : float
-        Coverage: at least this for values that are symmetric about their centre.
+        Coverage, for values that are symmetric about their centre.
 
     Returns
     -------
     low, high : ndarray, shape (m,)
-        Infinite with too few values.
-
-    Notes
-    -----
-    The ends are order statistics of the averages of all pairs of values (Hollander and Wolfe 1973,
-    section 3.3).
+        Order statistics of the averages of all pairs of values (Hollander and Wolfe 1973, section
+        3.3); infinite with too few values.
     """
     low, high = np.full(len(rows), -np.inf), np.full(len(rows), np.inf)
     counts = (~np.isnan(rows)).sum(axis=1)

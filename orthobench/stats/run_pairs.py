@@ -35,8 +35,7 @@ SMOOTH = 5
 class ToleranceRule:
     """The difference up to which two values count as the same.
 
-    It is the sum of `rtol` times the larger value, `atol_of_start` times the value at the start,
-    and `atol`.
+    `rtol` times the larger value, plus `atol_of_start` times the value at the start, plus `atol`.
     """
 
     rtol: float = 0.0
@@ -100,11 +99,9 @@ class Finding:
     Attributes
     ----------
     change : Change
-    ratio : float
-        Second / first, above 1 if the second is worse; NaN without one.
-    low, high : float
-        For time, bounds of the ratio that hold at 95 % whenever the measuring stops; else the
-        ratio itself.
+    ratio, low, high : float
+        Second / first, above 1 if the second is worse, and for time the bounds that hold at 95 %
+        whenever the measuring stops; NaN without one.
     explanation : str
         The two values, ``"suboptimality 0.012 -> 0.014"``, or the reason without any.
     """
@@ -176,9 +173,9 @@ def compare_work(base: Run, head: Run, tolerance: float) -> Finding:
     """Compare the steps, samples and flops to each target; report the largest change each way.
 
     Targets leave a part `LEFT` of the way from BASE's start to its end. The running median of a
-    curve has to reach them, so that one lucky checkpoint does not count. The whole run is a target
-    too if both runs ended by themselves or took the same number of steps. A target that HEAD does
-    not reach takes infinite work. HEAD's work may be larger by the tolerance, a part of BASE's.
+    curve has to reach them, so that no lucky checkpoint counts. The whole run is a target too if
+    both runs ended by themselves or took the same number of steps. A target that HEAD does not
+    reach takes infinite work. HEAD's work may be larger by the tolerance, a part of BASE's.
     """
     if base.failed or head.failed:
         return Finding(Change.NONE, explanation="a run failed")

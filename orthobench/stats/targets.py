@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from orthobench.errors import unknown
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.cost_curve import CostCurve, cheapest, cost_curve, whole_cost
+from orthobench.stats.cost_curve import CostCurve, cheapest, cost_curve, gap_of, whole_cost
 from orthobench.stats.costs import costs_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
@@ -47,15 +47,11 @@ class RunMatrix:
         Those that take part in any of the problems.
     instances : tuple of (str, int)
         Problem and seed.
-    runs : mapping
-        The run of each solver and instance, by their places, if there is one.
-    curves : mapping
-        The cost curves of those that did not fail.
-    start : ndarray, shape (I,)
-        The value at the start, the largest of all solvers; NaN if no run finished.
-    lowest : ndarray, shape (I,)
-        The smallest value that any run reached; if targets ended runs, the largest value at which
-        one did. NaN if no run finished.
+    runs, curves : mapping
+        The run of each solver and instance, by their places, and its curve if it did not fail.
+    start, lowest : ndarray, shape (I,)
+        The value at the start, the largest of all solvers, and the smallest that any run reached;
+        if targets ended runs, the largest value at which one did. NaN if no run finished.
     absent : tuple of (str, str)
         Each solver that does not take part in a problem, with the problem.
     failed : tuple of int
@@ -95,8 +91,8 @@ class RunMatrix:
 
         That is f_L + tau (f_0 - f_L), with f_0 the value at the start and f_L the smallest one
         reached: Moré and Wild 2009, "Benchmarking derivative-free optimization algorithms", SIAM J.
-        Optim. 20(1), convergence test (2.2). Values that equal f_L up to rounding pass at every
-        tau in (0, 1). It is negative infinity if no run finished or got below the start.
+        Optim. 20(1), convergence test (2.2). Values that equal f_L up to rounding always pass. It
+        is negative infinity if no run got below the start.
         """
         slack = np.maximum(tau * (self.start - self.lowest), self._rounding)
         return np.where(self._improved, self.lowest + slack, -math.inf)
@@ -154,7 +150,7 @@ def run_matrix(results: Sequence[SolverResult]) -> RunMatrix:
         instances,
         runs,
         curves,
-        np.array([max((curve.start for curve in own), default=math.nan) for own in groups]),
+        np.array([gap_of(own)[0] for own in groups]),
         np.array([_lowest(own) for own in groups]),
         absent=tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part),
         failed=tuple(n - finished[i] for i, n in enumerate(planned)),
@@ -175,7 +171,7 @@ def _instances(results: Sequence[SolverResult]) -> tuple[Instance, ...]:
 
 def _lowest(curves: Sequence[CostCurve]) -> float:
     stopped = [curve.lowest for curve in curves if curve.stopped]
-    return max(stopped) if stopped else min((curve.lowest for curve in curves), default=math.nan)
+    return max(stopped) if stopped else gap_of(curves)[1]
 
 
 def distribution(values: ArrayLike) -> tuple[Array, Array]:
@@ -217,7 +213,7 @@ def expected_costs(
     """Return the expected cost to reach a target, with restarts after runs that miss it.
 
     It is the cost of all runs, to the target or else to their end, over the number of runs that
-    reached it. Source: average runtime of COCO (Hansen et al. 2021, Optim. Methods Softw. 36(1),
+    reached it: the average runtime of COCO (Hansen et al. 2021, Optim. Methods Softw. 36(1),
     section 4).
 
     Returns
@@ -248,7 +244,6 @@ def _ratio(spent: Array, reached: NDArray[np.bool_]) -> Array:
 
 @cache
 def _draws(n: int) -> NDArray[np.int_]:
-    """Return the places of n values in each resample."""
     return np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
 
 

@@ -50,8 +50,8 @@ def median_final(records: Sequence[Run], value: Callable[[Checkpoint], float]) -
 def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> float:
     """Return the cost of the trials that tuning did not choose, by the mean over seeds.
 
-    It is the price of tuning, as in the external tuning rule of AlgoPerf (Dahl et al. 2023,
-    arXiv:2306.07179). Failed runs count with their cost.
+    It is the price of tuning, as in AlgoPerf (Dahl et al. 2023, arXiv:2306.07179). Failed runs
+    count.
     """
     others = (trial for trial in entry.trials if trial.tuned != entry.best_parameters)
     spent = ([value(r.trace[-1]) for r in trial.finished if r.trace] for trial in others)
@@ -85,7 +85,7 @@ class Summary:
     Attributes
     ----------
     values : tuple of float
-        One for each planned seed, by seed; infinite if the run failed, NaN if it is absent.
+        One for each planned seed; infinite if the run failed, NaN if it is absent.
     median, low, high : float
         See `orthobench.stats.bootstrap.spread`; NaN if nothing was run yet.
     interval : tuple of float

@@ -53,22 +53,20 @@ def check_solver(
     ----------
     solver : Solver
     instance : Instance, optional
-        A small one, for about thirty runs of 40 steps, or of 6 for a solver with `reruns`. By
-        default an `example` of its family.
+        A small one, for about thirty runs of 40 steps, or 6 with `reruns`; by default an `example`.
     plain : Solver, optional
-        The same method in plain NumPy, whose operations are counted (`check_flops`).
+        The same method in plain NumPy, for `check_flops`.
 
     Returns
     -------
     tuple of Result
-        The result of each check; not checkable, with the reason, if it is impossible.
 
     Raises
     ------
     NotConforming
         If any check fails; names each fault and its remedy.
     UsageError
-        If no instance is given, and there is no example.
+        If there is neither an instance nor an example.
 
     Examples
     --------
@@ -89,12 +87,11 @@ def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
     Parameters
     ----------
     problem : Problem
-        With parameters that make it small: it is built about fifteen times.
+        A small one: it is built about fifteen times.
 
     Returns
     -------
     tuple of Result
-        The result of each check; not checkable, with the reason, if it is impossible.
 
     Raises
     ------
@@ -106,7 +103,7 @@ def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
 
 
 def _passed(subject: str, results: list[Result]) -> tuple[Result, ...]:
-    """Return the results of a subject's checks, or raise one error about all faults."""
+    """Return the results, or raise one error about all faults."""
     failed = [f"  {r.check}: {r.message}" for r in results if r.status is CheckStatus.FAILED]
     lines = "\n".join([f"{subject} fails {len(failed)} of {len(results)} checks", *failed])
     require(not failed, lines.rstrip("."), "Correct them in this order")

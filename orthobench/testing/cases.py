@@ -1,4 +1,4 @@
-"""The cases of a plugin: each check of each solver and problem that it brings."""
+"""The cases of a plugin: each check of its solvers and problems."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orthobench.testing.short_runs import example
 from orthobench.tools.datasets import offline
 
 Plain: TypeAlias = Mapping[str, AnySolver]
-"""Solvers in plain NumPy, by the names of the solvers whose flops they count."""
+"""Solvers in plain NumPy, by the names of those whose flops they count."""
 
 Problems: TypeAlias = Collection[type[AnyProblem]]
 
@@ -40,9 +40,9 @@ class Asked(NamedTuple):
     ----------
     item : str
     problem : str
-        The problem for a solver of a file; by default an example of its family.
+        The problem for a solver of a file; by default an example.
     against : str
-        The file of a reference, whose comparison takes the place of all checks.
+        The file of a reference; then only the steps are compared.
     """
 
     item: str
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A check of one solver or problem, or of a module; `subject` returns its arguments."""
+    """A check of one item; `subject` returns its arguments."""
 
     kind: str
     name: str
@@ -65,12 +65,12 @@ class Case:
         return f"{self.name}-{self.check.name}"
 
     def __call__(self) -> None:
-        """Make the check, without downloads; raises as `Check` does."""
+        """Make the check, without downloads."""
         with offline():
             self.check(*self.subject())
 
     def result(self) -> Result:
-        """Make the check, without downloads or output, and return its result."""
+        """Return the result, without downloads or output."""
         try:
             subject = self.subject()
         except NotCheckable as reason:
@@ -85,7 +85,7 @@ def cases_of(
     problems: Problems = (),
     maker: Callable[[], AnyInstance] | None = None,
 ) -> list[Case]:
-    """Return the cases of a solver, on an example or the instance of `maker`, or of a problem."""
+    """Return the cases of a problem, or of a solver on an example or the instance of `maker`."""
     if not isinstance(item, (Solver, Problem)):
         raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver()")
     name = label(item, changed_values(item))
@@ -112,7 +112,7 @@ def cases_of(
 
 
 def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Case]:
-    """Yield the cases of all solvers and problems of a package, or of one in a file."""
+    """Yield the cases of a package, or of a class in a file."""
     if ".py:" in asked.item:
         yield from _of_file(asked, registry.extended(), plain)
         return
@@ -130,7 +130,7 @@ def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Ca
 
 
 def _broken(plugins: Sequence[Plugin], registry: Registry) -> Iterator[Case]:
-    """Yield a failing case for each module that cannot be imported, and each name that clashes."""
+    """Yield failing cases for broken modules and names that clash."""
     roots = tuple(f"{plugin.module.partition(':')[0]}." for plugin in plugins)
     remedy = "Mend the import; the module's solvers or problems are not checked"
     for module, why in registry.broken.items():
@@ -178,7 +178,7 @@ def _has_example(solver: AnySolver, problems: Problems) -> bool:
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
-    """Return the plugins with a name, or those of the module or distribution with that name."""
+    """Return the plugins with the name of a plugin, module or distribution."""
     names = {
         plugin: [plugin.name, plugin.module.partition(":")[0], plugin.distribution]
         for plugin in registry.plugins
@@ -202,7 +202,7 @@ def _normal(name: str) -> str:
 
 
 def _of_class(name: str, item: type[Any], plain: Plain, problems: Problems) -> list[Case]:
-    """Return the cases of a class with its defaults; one not checkable if it refuses them."""
+    """Return the cases of a class with its defaults; one if it refuses them."""
     try:
         return cases_of(make(item, {}, "it"), plain, problems)
     except OrthobenchError as error:

@@ -14,7 +14,7 @@ from orthobench.harness.judging import place_of
 
 
 class NotConforming(AssertionError):  # noqa: N818 - it is about the plugin, not an error of ours
-    """A solver or a problem breaks the contract: the observation, and the remedy."""
+    """A solver or a problem breaks the contract: observation and remedy."""
 
     def __init__(self, observed: str, remedy: str) -> None:
         super().__init__(f"{observed}. {remedy}.")
@@ -27,7 +27,7 @@ def require(condition: object, observed: str, remedy: str) -> None:
 
 
 class NotCheckable(SkipTest):
-    """A check is impossible, for the reason given; pytest and unittest skip the test."""
+    """A check is impossible; test runners skip it."""
 
 
 class CheckStatus(Enum):
@@ -45,10 +45,10 @@ class Result:
     Attributes
     ----------
     check : str
-        The name of the check.
+        Its name.
     status : CheckStatus
     message : str
-        The fault and its remedy, or the reason why the check is impossible; empty if it passed.
+        The fault and its remedy, or why the check is impossible; empty if it passed.
     """
 
     check: str
@@ -66,7 +66,7 @@ class Check:
     function : callable
         Raises `NotConforming` or `NotCheckable`.
     prerequisites : tuple of Check
-        If this check fails, and one of these fails too, its status is not checkable.
+        If one of these fails too, the check is not checkable.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Check:
             raise _not_conforming(error, self.name) from error
 
     def result(self, *subject: Any) -> Result:
-        """Make the check, and return its result instead of raising."""
+        """Return the result, without raising."""
         try:
             self(*subject)
         except NotCheckable as reason:
@@ -103,9 +103,9 @@ class Check:
 def check(
     *prerequisites: Check, subject: Callable[..., Any] | None = None
 ) -> Callable[[Callable[..., None]], Check]:
-    """Make a function the `Check` of its name; its docstring says "Require that ...".
+    """Make a function the `Check` of its name; its docstring is "Require that ...".
 
-    `subject` makes its argument, such as `Runner`.
+    `subject` makes its argument.
     """
 
     def made(function: Callable[..., None]) -> Check:
@@ -121,7 +121,7 @@ def check(
 
 
 def _not_conforming(error: Exception, check: str) -> NotConforming:
-    """Return the error of a check; the code under test raised any other than its own."""
+    """Return the error of a check, also for errors of the checked code."""
     if isinstance(error, NotConforming):
         return error
     known = isinstance(error, OrthobenchError)

@@ -25,13 +25,13 @@ from orthobench.tools.array_libraries import LIBRARIES
 from orthobench.tools.places import place_of
 
 REFERENCE = "array-api-strict"
-"""A library that has exactly the functions of the standard."""
+"""A library with exactly the functions of the standard."""
 
 TOLERANCE = 1e-10
-"""Maximum difference of a metric, relative to its largest value in the run."""
+"""Maximum difference of a metric, relative to its largest value."""
 
 LEAST = 1e-2
-"""Minimum of the value that a difference is relative to: some metrics are only rounding."""
+"""Minimum of that value: some metrics are only rounding."""
 
 
 def check_libraries(
@@ -39,8 +39,7 @@ def check_libraries(
 ) -> None:
     """Raise if metrics of a run differ between NumPy and another place.
 
-    With the reference implementation, raise too if a step brings more values back to the host than
-    `ArraySolver.readings` allows.
+    With the reference implementation, also hold steps to `ArraySolver.readings`.
     """
     if why := place_of(on).missing():
         raise NotCheckable(why)
@@ -61,7 +60,7 @@ def check_libraries(
 
 
 def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
-    """Return the number of values that one call of ``advance(steps)`` brings back to the host."""
+    """Return the number of values that ``advance(steps)`` brings back to the host."""
     advance = begun(solver, instance, steps, REFERENCE)
     with _read() as seen:
         advance()
@@ -69,7 +68,7 @@ def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
 
 
 def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Callable[[], None]:
-    """Begin a run at a place; return a function that takes its first steps in one `advance`."""
+    """Begin a run at a place; return a function that takes its first steps."""
     moved, streams = _on(solver, on), Streams.of("conformance", solver.name, 0)
     oracle, _ = ready_oracle(instance.oracle, moved, streams)
     state = moved.init(oracle, np.random.default_rng(streams.solver))
@@ -83,13 +82,13 @@ def _check_readings(seen: int, steps: int, allowed: float) -> None:
         seen <= 1 + steps * allowed,
         f"{steps} steps bring {seen} values back to the host, its readings allow "
         f"{1 + steps * allowed:.0f}: on a device each one waits for it",
-        "Keep them in arrays, see orthobench.tools.arrays and EndingState, or raise readings",
+        "Keep them in arrays, see orthobench_kit.arrays and .ending, or raise readings",
     )
 
 
 @contextmanager
 def _read() -> Iterator[list[str]]:
-    """Yield a list that grows with each array that becomes a number of Python."""
+    """Yield a list that grows with each array that becomes a number."""
     kind = type(LIBRARIES[REFERENCE].module.asarray(0.0))
     seen: list[str] = []
 

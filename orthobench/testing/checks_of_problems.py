@@ -1,9 +1,8 @@
-"""The checks of a problem, with parameters that make it small: `CHECKS`."""
+"""The checks of a small problem: `CHECKS`."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,8 @@ from orthobench.contract.problem import AnyInstance, AnyProblem, Instance, Solut
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.executors.messages import packed
 from orthobench.harness.judging import FEASIBLE
-from orthobench.testing.check import Check, NotCheckable, NotConforming, check, require
-from orthobench.testing.shared_checks import (
-    PARAMETERS,
-    RECIPE,
-    check_global_random,
-    check_parameters,
-    check_recipe,
-    check_silent,
-)
+from orthobench.testing.check import NotCheckable, NotConforming, check, require
+from orthobench.testing.shared_checks import of_declaration, of_side_effects
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 from orthobench.tools.object_graph import arrays, walk
@@ -28,10 +20,10 @@ from orthobench.tools.object_graph import arrays, walk
 SEED = 0
 
 NOTHING = np.empty((0, 0, 0, 0))
-"""Stands for an array that one instance lacks."""
+"""In place of an array that one instance lacks."""
 
 PIECES = (1, 6, 13)
-"""Numbers of samples that are taken at once."""
+"""Numbers of samples taken at once."""
 
 
 @check()
@@ -163,7 +155,7 @@ def _built(problem: AnyProblem) -> AnyInstance:
 
 
 def _random(instance: AnyInstance, seed: int) -> Solution:
-    """Return a random feasible point: one with orthonormal columns, or the nearest to it."""
+    """Return a random feasible point."""
     oracle = instance.oracle
     drawn = Solution(random_point(oracle.n, oracle.k, np.random.default_rng(seed)))
     feasible = instance.violation(drawn) <= FEASIBLE
@@ -180,26 +172,13 @@ def _samples(instance: AnyInstance, counts: list[int]) -> Array:
     return np.concatenate(taken)
 
 
-@check(builds)
-def random(problem: AnyProblem) -> None:
-    """Require that global random states are left as they are."""
-    check_global_random(partial(_judged, problem))
-
-
-@check(builds)
-def silent(problem: AnyProblem) -> None:
-    """Require that nothing is printed or warned of."""
-    check_silent(partial(_judged, problem))
-
-
 def _judged(problem: AnyProblem) -> object:
     instance = _built(problem)
     return instance.measure(_random(instance, 0))
 
 
 CHECKS = (
-    builds, judge, optimum, repeats, stream, hidden, sent, random, silent,
-    Check("parameters", PARAMETERS, check_parameters),
-    Check("recipe", RECIPE, check_recipe),
+    builds, judge, optimum, repeats, stream, hidden, sent,
+    *of_side_effects(_judged, builds)[:2], *of_declaration(),
 )  # fmt: skip
-"""Every check of a problem, in the order in which they are made."""
+"""Every check of a problem, in order."""

@@ -1,19 +1,16 @@
-"""The checks of a solver, each on short runs with a small instance: `CHECKS`."""
+"""The checks of a solver, on short runs with a small instance: `CHECKS`."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from unittest import mock
 
 import numpy as np
 
 from orthobench.contract.placed_solvers import ArraySolver, SummarySolver
-from orthobench.contract.problem import Oracle, Solution
+from orthobench.contract.problem import Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.harness.judging import FEASIBLE
 from orthobench.testing.check import Check, NotCheckable, NotConforming, check, require
@@ -22,17 +19,8 @@ from orthobench.testing.checks_of_conduct import check_memory, check_progress, c
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
 from orthobench.testing.nan_data import nan_data
-from orthobench.testing.shared_checks import (
-    PARAMETERS,
-    RECIPE,
-    check_global_random,
-    check_parameters,
-    check_recipe,
-    check_silent,
-    check_subnormal,
-)
+from orthobench.testing.shared_checks import of_declaration, of_side_effects
 from orthobench.testing.short_runs import Run, Runner, difference_of_solutions, require_equal
-from orthobench.tools.arrays import Array
 from orthobench.tools.object_graph import Snapshot, arrays
 
 ENDING_STEPS = 100_000
@@ -181,7 +169,7 @@ def inputs(runner: Runner) -> None:
     """Require that the data of the oracle are left as they are."""
     run = runner.start()
     before = Snapshot(runner.oracle)
-    with _recorded_samples(runner.oracle) as samples:
+    with runner.recorded_samples() as samples:
         run.advance(runner.steps)
     where = before.changed()
     if where is None and any(not np.array_equal(taken, copied) for taken, copied in samples):
@@ -191,32 +179,13 @@ def inputs(runner: Runner) -> None:
 
 
 @_of_runs(runs)
-def random(runner: Runner) -> None:
-    """Require that global random states are left as they are."""
-    check_global_random(lambda: runner.run().read())
-
-
-@_of_runs(runs)
-def silent(runner: Runner) -> None:
-    """Require that nothing is printed or warned of."""
-    check_silent(lambda: runner.run().read())
-
-
-@_of_runs(runs)
-def subnormal(runner: Runner) -> None:
-    """Require that the smallest numbers do not become zero."""
-    check_subnormal(lambda: runner.run().read())
-
-
-@_of_runs(runs)
 def work(runner: Runner) -> None:
     """Require that steps and samples are counted.
 
-    The flops of solvers with `reruns` may fall: they are those of the last run, which may have
-    converged sooner than the one before.
+    The flops of solvers with `reruns` may fall: the last run may have converged sooner.
     """
     run = runner.start()
-    with _recorded_samples(runner.oracle) as samples:
+    with runner.recorded_samples() as samples:
         for count in runner.pieces():
             before = asdict(run.state.work)
             run.advance(count)
@@ -244,8 +213,8 @@ def _check_counts(run: Run, before: dict[str, int], count: int, taken: int) -> N
 def nan(runner: Runner) -> None:
     """Require that data that are NaN end the run as failed.
 
-    That is the status FAILED, a solution that is not finite, or a `ValueError`. Samples are NaN
-    from half of the steps on, other data from the start.
+    That is the status FAILED, a solution that is not finite, or a `ValueError`. Samples are NaN in
+    the second half, other data from the start.
     """
     remedy = (
         "Set state.status = Status.FAILED, with a sentence in state.reason, as soon as the "
@@ -289,44 +258,26 @@ def ending(runner: Runner) -> None:
     raise NotConforming(f"it declares that it converges, and runs on after {done:,} steps", remedy)
 
 
-@contextmanager
-def _recorded_samples(oracle: Oracle) -> Iterator[list[tuple[Array, Array]]]:
-    """Yield a list that gets all samples taken from an oracle, each with a copy."""
-    taken: list[tuple[Array, Array]] = []
-    if not hasattr(oracle, "take"):
-        yield taken
-        return
-    original = oracle.take
-
-    def take(count: int) -> Array:
-        samples: Array = original(count)
-        taken.append((samples, samples.copy()))
-        return samples
-
-    with mock.patch.object(oracle, "take", take):
-        yield taken
-
-
 CHECKS = (
     _of_runs(runs)(check_threads),
     runs,
     _of_runs(runs)(check_memory),
-    orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs, random, silent,
-    subnormal, work,
+    orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs,
+    *of_side_effects(lambda solver, small: Runner(solver, small).run().read(), runs),
+    work,
     _of_runs(runs, orthonormal, reading)(check_progress),
     Check("flops", "the flops counted are within 5 % of those done", check_flops, (runs, work)),
     nan, ending,
-    Check("parameters", PARAMETERS, lambda solver, _: check_parameters(solver)),
-    Check("recipe", RECIPE, lambda solver, _: check_recipe(solver)),
+    *of_declaration(),
 )  # fmt: skip
-"""Every check of a solver, in the order in which they are made."""
+"""Every check of a solver, in order."""
 
 LIBRARIES = Check("libraries", "every array library gives the same", check_libraries, (runs,))
-"""A check of solvers that take arrays of every library."""
+"""A check of solvers for all array libraries."""
 
 
 def checks(solver: AnySolver, plain: AnySolver | None = None) -> tuple[Check, ...]:
-    """Return every check of a solver; "flops" counts the operations of `plain`, if given."""
+    """Return every check of a solver; `plain` is for "flops"."""
     flops = partial(check_flops, plain=plain)
     return (
         *(replace(one, function=flops) if one.name == "flops" else one for one in CHECKS),

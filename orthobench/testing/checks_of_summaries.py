@@ -15,16 +15,16 @@ from orthobench.contract.placed_solvers import BlockOracle, Summary, SummarySolv
 from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.contract.samples import BlockSource
 from orthobench.harness.judging import FEASIBLE
-from orthobench.harness.reducing.reduction import reduced
 from orthobench.testing.check import NotCheckable, NotConforming, check, require
 from orthobench.testing.short_runs import Runner, difference_of_solutions
+from orthobench.tools.collections import reduced
 from orthobench.tools.object_graph import Snapshot
 
 ROWS = 350
-"""Maximum number of samples that are cut into blocks."""
+"""Maximum number of samples."""
 
 ENDS = (0.0, 0.25, 0.3, 0.5, 0.6, 0.8, 0.9, 1.0)
-"""Beginnings and ends of the blocks, as parts of the samples."""
+"""Ends of the blocks, as parts of the samples."""
 
 PASSES = 2
 """Maximum number of passes."""
@@ -35,7 +35,7 @@ Reduce: TypeAlias = "Callable[[list[Summary]], Summary]"
 
 
 class BlockRunner(Runner):
-    """A solver, the oracle of its first pass, and blocks of the first samples of an instance."""
+    """A solver, the oracle of its first pass, and blocks of samples."""
 
     solver: AnySummarySolver
 
@@ -53,7 +53,7 @@ class BlockRunner(Runner):
         )
 
     def passes(self, merged: Reduce) -> Iterator[tuple[BlockOracle, Summary]]:
-        """Yield the oracle of each pass, and the summary of all its blocks."""
+        """Yield the oracle and the whole summary of each pass."""
         oracle = self.first
         for number in range(int(min(PASSES, self.solver.passes))):
             whole = merged([self.solver.summarize(oracle, b) for b in self.blocks])
@@ -170,4 +170,4 @@ def _sent(summary: Summary) -> Summary:
 
 
 SUMMARIES = (summaries, pure, merging, arrival)
-"""The checks of solvers that merge summaries, in the order in which they are made."""
+"""The checks of solvers that merge summaries, in order."""

@@ -1,8 +1,7 @@
 """Arrays that count the operations done with them.
 
-NumPy's operations on such arrays are counted as `orthobench.tools.flops` does, and return such
-arrays. Other code raises `UncountableError`: kernels of numba, functions of scipy.linalg and
-scipy.sparse.linalg on such an array, and code that asks such an array for its memory.
+NumPy's operations count as in `orthobench.tools.flops`, and return such arrays. Kernels of numba,
+scipy.linalg, scipy.sparse.linalg and code that asks for memory raise `UncountableError`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ FREE = (
     "negative", "positive", "absolute", "fabs", "sign", "copysign", "maximum", "minimum", "fmax",
     "fmin", "floor", "ceil", "rint", "trunc", "conjugate", "ldexp", "frexp", "nextafter", "spacing",
 )  # fmt: skip
-"""Universal functions without an addition, multiplication, division or square root."""
+"""Universal functions without arithmetic that counts."""
 
 PRODUCTS = frozenset({"matmul", "vecdot", "matvec", "vecmat"})
 """Universal functions that are products of matrices and vectors."""
@@ -31,21 +30,21 @@ MAKERS = (
     "zeros", "empty", "ones", "full", "eye", "identity", "array", "asarray",
     "ascontiguousarray", "asfortranarray", "linspace", "arange",
 )  # fmt: skip
-"""Functions of NumPy that make arrays; while counting, the arrays count."""
+"""Functions of NumPy that make arrays, which count while counting."""
 
 DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
-"""Methods of random generators; while counting, their arrays count."""
+"""The same of random generators."""
 
 MEMORY = ("ctypes", "data", "__array_interface__", "__dlpack__", "__buffer__")
-"""Attributes of an array that give its memory to other code; the last from Python 3.12 on."""
+"""Attributes that give an array's memory away; the last from Python 3.12 on."""
 
 
 class UncountableError(BaseException):
-    """Operations that cannot be counted; no `Exception`, so that no library handles it."""
+    """Operations that cannot be counted; no library handles a `BaseException`."""
 
 
 class Tally:
-    """The number of operations so far; `refusal` is kept since ctypes replaces errors."""
+    """The number of operations; `refusal` is kept since ctypes replaces errors."""
 
     flops: int = 0
     paused: bool = False
@@ -66,7 +65,7 @@ _asarray, _default_rng = np.asarray, np.random.default_rng
 
 
 class CountingArray(np.ndarray):
-    """An array, or a number taken from one, that counts the operations done with it."""
+    """An array, or a number from one, that counts operations."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Apply and count a universal function."""
@@ -81,7 +80,7 @@ class CountingArray(np.ndarray):
         return counted(result)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Call a function; count it by its formula, or else by its operations."""
+        """Call a function; count it by its formula or its operations."""
         if func in _FORMULAE:
             args, kwargs = _all_plain(args), _all_plain(kwargs)
             result = func(*args, **kwargs)
@@ -115,7 +114,7 @@ for _name in MEMORY:
 
 
 def counted(item: Any) -> Any:
-    """Return an array or a number of floats as one that counts, and anything else as it is."""
+    """Return an array or a number of floats as one that counts; others as they are."""
     if isinstance(item, (np.ndarray, np.floating)) and item.dtype.kind == "f":
         return _asarray(item).view(CountingArray)
     return item
@@ -123,7 +122,7 @@ def counted(item: Any) -> Any:
 
 @contextmanager
 def counting() -> Iterator[Tally]:
-    """Yield a tally of the operations with arrays that are `counted` or new.
+    """Yield a tally of operations with arrays that are `counted` or new.
 
     Examples
     --------
@@ -242,7 +241,7 @@ def _product(result: Any, a: Any, b: Any, *_: Any) -> int:
 
 
 def _einsum(result: Any, subscripts: Any, *operands: Any) -> int:
-    """Return two operations for each tuple of indices and operand after the first."""
+    """Return two operations for each tuple of indices and further operand."""
     if not isinstance(subscripts, str) or "." in subscripts:
         raise UncountableError("numpy.einsum is counted only with indices in a string, no dots")
     terms = subscripts.replace(" ", "").partition("->")[0].split(",")
@@ -256,7 +255,7 @@ def _einsum(result: Any, subscripts: Any, *operands: Any) -> int:
 
 
 def _stacked(formula: Callable[[int, int], int]) -> Callable[..., int]:
-    """Return a formula for a stack of matrices from the formula for one of shape (m, n)."""
+    """Return a formula for a stack of matrices from that for one (m, n)."""
 
     def count(_: Any, A: Any, *__: Any) -> int:
         return int(math.prod(A.shape[:-2])) * formula(*A.shape[-2:])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import packages_distributions
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -26,18 +29,18 @@ TOLERANCE = 0.05
 
 
 def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | None = None) -> None:
-    """Raise unless `Work.flops` is within 5 % of the number of operations that a solver does.
+    """Raise unless `Work.flops` is within 5 % of the operations that a solver does.
 
-    Samples cost nothing, and a tensor that the oracle forms costs its ``forming_flops``. The work
-    of reading the solution may be included or not.
+    Samples cost nothing, a tensor that the oracle forms its ``forming_flops``. Reading the solution
+    may be included or not.
 
     Parameters
     ----------
     solver : Solver
     instance : Instance
-        Large enough that omitted lower-order terms do not matter.
+        Large enough that lower-order terms do not matter.
     plain : Solver, optional
-        The same method in plain NumPy, step for step, if `solver` has compiled kernels.
+        The same method in plain NumPy, for compiled ones.
 
     Raises
     ------
@@ -49,7 +52,11 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     _refuse_functions(runner.oracle)
     runner.run(1)  # imports what the solver needs, which must not happen while counting
     try:
-        with counting() as tally, _counting_oracle(runner.oracle, tally) as begin_counting:
+        with (
+            counting() as tally,
+            _counting_oracle(runner.oracle, tally) as begin_counting,
+            _named_modules() as modules,
+        ):
             run = runner.start(before_init=begin_counting)
             run.advance(runner.steps)
             _refuse_plain_arrays(run)
@@ -62,7 +69,9 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
             f"{tally.refusal or error}; pass plain=, the same method in plain NumPy"
         ) from error
     work, total = run.state.work, tally.flops
-    others = (plain or solver).packages
+    homes = packages_distributions()
+    called = {one.lower() for module in modules for one in homes.get(module, ())}
+    others = [name for name in (plain or solver).packages if name.lower() in called]
     if others and total < work.flops:
         raise NotCheckable(f"its arithmetic is done in {', '.join(others)}; pass plain=, the same "
                            "method in plain NumPy")  # fmt: skip
@@ -81,8 +90,34 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     )
 
 
+@contextmanager
+def _named_modules() -> Iterator[set[str]]:
+    """Yield a set that gets the packages of code that runs, and of all that it names.
+
+    Compiled code is not seen as it runs, but its caller names it.
+    """
+    found, seen = set[str](), set[CodeType]()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code, known = frame.f_code, frame.f_globals
+        if event == "call" and code not in seen:
+            seen.add(code)
+            named = [known[name] for name in code.co_names if name in known]
+            homes = [getattr(one, "__module__", None) or getattr(one, "__name__", "")
+                     for one in named]  # fmt: skip
+            found.update(str(home).partition(".")[0]
+                         for home in (known.get("__name__"), *homes, *code.co_names))  # fmt: skip
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
+
+
 def _refuse_plain_arrays(run: Run) -> None:
-    """Refuse a state with arrays that do not count: other code than NumPy's made them."""
+    """Refuse a state with arrays that do not count."""
     for path, array in arrays(run.state).items():
         if array.dtype.kind == "f" and array.size and not isinstance(array, CountingArray):
             raise UncountableError(f"state{path} comes from code that NumPy does not see")
@@ -96,7 +131,7 @@ def _refuse_functions(oracle: Oracle) -> None:
 
 @contextmanager
 def _counting_oracle(oracle: Oracle, tally: Tally) -> Iterator[Callable[[], None]]:
-    """Yield a function after which the arrays of an oracle count; restore it at the end."""
+    """Yield a function after which the arrays of an oracle count."""
     attributes, cls = dict(vars(oracle)), type(oracle)
 
     def begin_counting() -> None:
@@ -118,7 +153,7 @@ def _counting_oracle(oracle: Oracle, tally: Tally) -> Iterator[Callable[[], None
 
 
 def _free_of_charge(method: Callable[[int], Any], tally: Tally) -> Callable[[int], Any]:
-    """Return a method whose own operations are not counted, and whose result counts."""
+    """Return a method that is not counted, but its result is."""
 
     def call(count: int) -> Any:
         with tally.pause():
@@ -128,7 +163,7 @@ def _free_of_charge(method: Callable[[int], Any], tally: Tally) -> Callable[[int
 
 
 def _with_counted_properties(cls: type[Oracle], tally: Tally) -> type[Oracle]:
-    """Return a class of oracles whose properties count their ``forming_flops`` when first read."""
+    """Return a class whose properties count ``forming_flops`` when first read."""
     formed: set[str] = set()
 
     def counted_property(name: str, form: Callable[[Any], Any]) -> property:

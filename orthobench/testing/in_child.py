@@ -1,4 +1,4 @@
-"""Checks in a process of their own, so that one that hangs is cut, and one that crashes fails."""
+"""Checks in a process of their own, so that one may hang or crash."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from orthobench.testing.check import CheckStatus, Result
 from orthobench.tools.child import Channel
 from orthobench.tools.processes import Process, ProcessError
 
+FAILED, THREADS = CheckStatus.FAILED.value, "threads"
+
 GRACE = 20.0
-"""Seconds more that the process has to start, until its first check."""
+"""Further seconds until the first check."""
 
 
 def checked(asked: Asked, limit: float) -> Iterator[dict[str, str]]:
     """Yield the `facts` of all checks, in their order.
 
-    If a check ends its process, the other checks of that solver or problem are skipped.
+    If a check ends its process or finds threads, a new process goes on with the next item.
     """
     died: dict[str, str] = {}
     made = 0
@@ -35,6 +37,11 @@ def checked(asked: Asked, limit: float) -> Iterator[dict[str, str]]:
                     if message["status"]:
                         made += 1
                         yield message
+                    if message["status"] == FAILED and message["check"] == THREADS:
+                        died[message["name"]] = THREADS
+                        break
+                else:
+                    return
             except (ProcessError, TimeoutError) as error:
                 if not current or current["status"]:
                     text = f"the process that checks {asked.item} died: {error}"
@@ -42,15 +49,13 @@ def checked(asked: Asked, limit: float) -> Iterator[dict[str, str]]:
                 made += 1
                 died[current["name"]] = current["check"]
                 message = f"{error}. Look for a loop without an end, threads, or compiled code."
-                yield {**current, "status": CheckStatus.FAILED.value, "message": message}
-            else:
-                return
+                yield {**current, "status": FAILED, "message": message}
 
 
 def main(channel: Channel, asked: Any, first: int, died: dict[str, str]) -> None:
     """Make the checks from number `first` on; send a message before and after each.
 
-    `died` has the check that ended its process, by the name of the solver or problem.
+    `died` has the check after which others are skipped, by the name of the item.
     """
     try:
         found = enumerate(cases(Asked(**asked), catalogue()))
@@ -58,7 +63,7 @@ def main(channel: Channel, asked: Any, first: int, died: dict[str, str]) -> None
             about = facts(case, Result(case.check.name, CheckStatus.NOT_CHECKABLE))
             channel.send({**about, "status": ""})
             if case.name in died:
-                why = f"the check {died[case.name]!r} ended its process, which comes first"
+                why = f"the check {died[case.name]!r} fails, which comes first"
                 channel.send({**about, "message": why})
             else:
                 channel.send(facts(case, case.result()))

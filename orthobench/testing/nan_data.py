@@ -17,7 +17,7 @@ from orthobench.tools.object_graph import Snapshot, arrays, writable
 
 @contextmanager
 def nan_data(oracle: Oracle, *, streaming: bool) -> Iterator[Callable[[], object]]:
-    """Yield a function that turns an oracle's data into NaN; they are restored at the end."""
+    """Yield a function that turns an oracle's data into NaN until the end."""
     before = Snapshot(oracle)
     original: Any = getattr(oracle, "take", None)
 

@@ -8,9 +8,8 @@ Mark a test with names of installed plugins, solvers or problems, and take the a
     def test_conformance(conformance):
         conformance()
 
-The ids of the tests are ``test_conformance[my-solver-chunking]``. Impossible checks are skipped,
-with the reason. ``plain={"my-solver": MyPlainSolver()}`` gives the same method in plain NumPy for
-a solver with compiled kernels.
+The ids of the tests are ``test_conformance[my-solver-chunking]``. Impossible checks are skipped.
+``plain={"my-solver": MyPlainSolver()}`` gives the same method in plain NumPy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A port compared with its reference: the iterates of both, step by step.
+"""A port compared with its reference, step by step.
 
 The file has ``problem`` (``"digits k=4"``) or ``maker`` with its arguments and ``start``; the
 points ``step_1``, ``step_2``, ...; and optionally ``seed``, for the random numbers of both.
@@ -28,14 +28,14 @@ from orthobench.testing.short_runs import Run, begin
 from orthobench.tools.arrays import Array
 
 TOLERANCE = 1e-8
-"""Maximum difference of an entry, relative to the largest entry of the reference's iterate."""
+"""Maximum difference of an entry, relative to the reference's largest."""
 
 OWN = ("problem", "maker", "seed", "start")
-"""Names in a file that are not arguments of a maker, beside the steps."""
+"""Names in a file beside steps and arguments of a maker."""
 
 
 def given(problem: str, seed: int = 0, samples: int = 0) -> View:
-    """Return a problem as a black box sees it, with the start that all solvers have.
+    """Return a problem as a black box sees it.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def given(problem: str, seed: int = 0, samples: int = 0) -> View:
         ``"NAME key=value ..."``.
     seed : int
     samples : int
-        Number of samples of a stream, which are ``X``; 0 for other problems.
+        Number of samples of a stream; 0 for other problems.
     """
     oracle = _begun(_instance({"problem": problem}, seed), seed)
     if not samples:
@@ -58,16 +58,16 @@ def check_against(file: Path, solver_of: Callable[[type[Oracle]], AnySolver]) ->
     Parameters
     ----------
     file : Path
-        Written by `numpy.savez`, as this module describes.
+        Written by `numpy.savez`, as above.
     solver_of : callable
         Returns the solver for a type of oracle.
 
     Raises
     ------
     NotConforming
-        Names the first step that differs, and the entry that differs most.
+        Names the first step that differs, and the worst entry.
     DataError
-        If the file is no such file.
+        On another file.
     """
     try:
         with np.load(file) as stored:
@@ -106,7 +106,7 @@ def _instance(content: Mapping[str, Any], seed: int) -> AnyInstance:
 
 
 def _begun(instance: AnyInstance, seed: int, start: Array | None = None) -> Any:
-    """Return the oracle of an instance at the beginning of its data, as runs get it."""
+    """Return the oracle of an instance, as runs get it."""
     oracle: Any = instance.oracle
     begin(oracle, Streams.of(instance.streams, "", seed))
     oracle.start = oracle.start.copy() if start is None else start
@@ -114,7 +114,7 @@ def _begun(instance: AnyInstance, seed: int, start: Array | None = None) -> Any:
 
 
 def _compare(ours: Array, theirs: list[Array], number: int) -> None:
-    """Raise if the point of a step differs from that of the reference by more than rounding."""
+    """Raise if a step differs from the reference by more than rounding."""
     their = theirs[number - 1]
     same = np.shape(ours) == np.shape(their)
     observed = f"step {number} has shape {ours.shape}, the reference {their.shape}"
@@ -130,7 +130,7 @@ def _compare(ours: Array, theirs: list[Array], number: int) -> None:
 
 
 def _hint(ours: Array, theirs: list[Array], number: int) -> str:
-    """Return a likely cause: another step, other signs, or another basis."""
+    """Return a likely cause."""
 
     def near(one: Array, other: Array) -> bool:
         return bool(np.allclose(one, other, rtol=0, atol=TOLERANCE))

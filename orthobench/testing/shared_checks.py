@@ -14,6 +14,7 @@ import typing
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -21,16 +22,36 @@ import numpy as np
 
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import UsageError
-from orthobench.testing.check import NotConforming, require
+from orthobench.testing.check import Check, NotConforming, require
 
 LARGEST_PICKLE = 100_000
-"""Maximum size of the pickle of a solver or a problem, in bytes: parameters, no data."""
+"""Maximum size of a pickle in bytes: parameters, no data."""
 
 UNUSUAL_SEED = 1_618_033_988
-"""A seed that no code sets, so that any seeding of a global generator changes its state."""
+"""A seed that no code sets."""
 
-PARAMETERS = "wrong parameters are refused by name"
-RECIPE = "it compares, hashes and pickles by its parameters"
+
+def of_side_effects(use: Callable[..., object], *first: Check) -> tuple[Check, ...]:
+    """Return the checks that `use(item, ...)` has no side effects, after others."""
+
+    def made(
+        name: str, requirement: str, function: Callable[[Callable[[], object]], None]
+    ) -> Check:
+        return Check(name, requirement, lambda *item: function(partial(use, *item)), first)
+
+    return (
+        made("random", "global random states are left as they are", check_global_random),
+        made("silent", "nothing is printed or warned of", check_silent),
+        made("subnormal", "the smallest numbers do not become zero", check_subnormal),
+    )
+
+
+def of_declaration() -> tuple[Check, ...]:
+    """Return the checks of an item's parameters."""
+    return (
+        Check("parameters", "wrong parameters are refused by name", check_parameters),
+        Check("recipe", "it compares, hashes and pickles by its parameters", check_recipe),
+    )
 
 
 class Unfit:
@@ -40,8 +61,8 @@ class Unfit:
         return "<no value at all>"
 
 
-def check_parameters(item: Any) -> None:
-    """Raise if a parameter has no help, or if it does not refuse a wrong value by its name."""
+def check_parameters(item: Any, *_: object) -> None:
+    """Raise if a parameter has no help, or does not refuse a wrong value by name."""
     for p in parameters_of(type(item)):
         remedy = f"Declare it: {p.field}: {p.type_name} = parameter(..., help='...')"
         require(p.help, f"the parameter {p.name!r} has no help", remedy)
@@ -62,7 +83,7 @@ def check_parameters(item: Any) -> None:
             )
 
 
-def check_recipe(item: Any) -> None:
+def check_recipe(item: Any, *_: object) -> None:
     """Raise unless an item compares, hashes and pickles by its parameters."""
     same = dataclasses.replace(item)
     remedy = "Make it @dataclass(frozen=True), with parameters that compare and hash by value"
@@ -99,7 +120,7 @@ def unfit(p: Parameter) -> Iterator[Any]:
 
 
 def check_silent(call: Callable[[], object]) -> None:
-    """Raise if a call prints, from Python or from compiled code, or warns."""
+    """Raise if a call prints or warns."""
     with warnings.catch_warnings(record=True) as caught, captured() as written:
         warnings.simplefilter("always")
         call()
@@ -112,7 +133,7 @@ def check_silent(call: Callable[[], object]) -> None:
 
 
 def check_subnormal(call: Callable[[], object]) -> None:
-    """Raise if numbers below 2.2e-308 are zero after a call: a mode of the processor."""
+    """Raise if a mode of the processor makes small numbers zero after a call."""
     call()
     smallest_normal = float(np.finfo(np.float64).tiny)
     require(
@@ -132,7 +153,7 @@ def generators() -> dict[str, object]:
 
 
 def check_global_random(call: Callable[[], object]) -> None:
-    """Raise if a call draws from a global random generator, or seeds one."""
+    """Raise if a call draws from or seeds a global generator."""
     kept = np.random.get_state(), random.getstate()  # noqa: NPY002 - it is what is checked
     np.random.seed(UNUSUAL_SEED)  # noqa: NPY002
     random.seed(UNUSUAL_SEED)
@@ -150,7 +171,7 @@ def check_global_random(call: Callable[[], object]) -> None:
 
 @contextmanager
 def captured() -> Iterator[list[str]]:
-    """Suppress all output, also that of compiled code; the list has it at the end."""
+    """Suppress all output; the list has it at the end."""
     written: list[str] = []
     buffer = StringIO()
     sys.stdout.flush()

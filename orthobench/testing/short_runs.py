@@ -1,4 +1,4 @@
-"""Short runs on small instances, with equal data, starts and random streams, for checks."""
+"""Short runs on small instances, with equal data, starts and streams."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -26,6 +29,7 @@ from orthobench.harness.stopping import Budget
 from orthobench.harness.trace import Checkpoint
 from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import NotCheckable, require
+from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 from orthobench.tools.object_graph import Snapshot
 
@@ -33,7 +37,7 @@ STEPS = 40
 """Maximum number of steps of a run; more than fused kernels do in a block."""
 
 RERUN_STEPS = 6
-"""The same for solvers with `reruns`: each call of ``advance`` does all of them."""
+"""The same for solvers with `reruns`."""
 
 FEWEST = 4
 """Minimum number of steps that checks can compare."""
@@ -48,7 +52,7 @@ class Run:
     state: State
 
     def advance(self, count: int) -> None:
-        """Do `count` steps as the harness does; fewer if the solver stops."""
+        """Do `count` steps; fewer if the solver stops."""
         while count > 0 and self.state.status is Status.RUNNING:
             steps = prepare_steps(self.oracle, self.solver.batch, count)
             if steps < 1:
@@ -57,14 +61,14 @@ class Run:
             count -= steps
 
     def read(self) -> Solution:
-        """Return a copy of the solution, which shares memory with nothing."""
+        """Return a copy of the solution."""
         return copy.deepcopy(self.solver.solution(self.state))
 
 
 class Runner:
     """A solver and an instance, which is restored before each run.
 
-    Samples and start are drawn with the random streams of `streams_of`, by default `solver`.
+    Samples and start are those of `streams_of`, by default `solver`.
     """
 
     def __init__(
@@ -81,21 +85,21 @@ class Runner:
         self.steps = self._count_steps()
 
     def start(self, before_init: Callable[[], object] = lambda: None) -> Run:
-        """Return a run after `Solver.init`; `before_init` is called just before that."""
+        """Return a run after `Solver.init`, before which `before_init` is called."""
         self.rewind()
         before_init()
         state = self.solver.init(self.oracle, np.random.default_rng(self.streams.solver))
         return Run(self.solver, self.oracle, state)
 
     def run(self, *counts: int) -> Run:
-        """Return a run after several calls of `Run.advance`; by default after one of all steps."""
+        """Return a run after calls of `Run.advance`, by default one of all steps."""
         run = self.start()
         for count in counts or (self.steps,):
             run.advance(count)
         return run
 
     def recorded(self, steps: int, curve: bool) -> list[tuple[Work, Solution]]:
-        """Return work and solution at each checkpoint of a run with a budget of steps."""
+        """Return work and solution at the checkpoints of a run."""
         found: list[tuple[Work, Solution]] = []
 
         def keep(mark: Checkpoint, solution: Solution) -> None:
@@ -107,8 +111,22 @@ class Runner:
         record(oracle, self.solver, Budget(steps=steps), self.streams, keep, ratio=ratio)
         return found
 
+    @contextmanager
+    def recorded_samples(self) -> Iterator[list[tuple[Array, Array]]]:
+        """Yield a list that gets all samples taken in the body, each with a copy."""
+        taken: list[tuple[Array, Array]] = []
+        original: Any = getattr(self.oracle, "take", None)
+
+        def take(count: int) -> Array:
+            samples: Array = original(count)
+            taken.append((samples, samples.copy()))
+            return samples
+
+        with mock.patch.object(self.oracle, "take", take) if original else nullcontext():
+            yield taken
+
     def interrupted(self, action: Callable[[Run], object]) -> Run:
-        """Return a whole run with an action after half of its steps."""
+        """Return a whole run with an action in its middle."""
         first, second = self.halves()
         run = self.run(first)
         action(run)
@@ -116,21 +134,21 @@ class Runner:
         return run
 
     def halves(self) -> tuple[int, int]:
-        """Return two counts of steps that make a whole run."""
+        """Return two counts that make a whole run."""
         return self.steps // 2, self.steps - self.steps // 2
 
     def pieces(self) -> tuple[int, ...]:
-        """Return three unequal counts of steps that make a whole run; the first is 1."""
+        """Return three unequal counts that make a whole run; the first is 1."""
         middle = (self.steps - 1) // 3
         return 1, middle, self.steps - 1 - middle
 
     def rewind(self) -> None:
-        """Restore the oracle, and put it back to the beginning of its data."""
+        """Put the oracle back to its beginning."""
         self._before.restore()
         begin(self.oracle, self.streams)
 
     def _count_steps(self) -> int:
-        """Return the number of steps of a whole run, limited by the samples."""
+        """Return the number of steps of a whole run."""
         most, batch = RERUN_STEPS if self.solver.reruns else STEPS, self.solver.batch
         if not batch:
             return most
@@ -147,7 +165,7 @@ class Runner:
 
 
 def begin(oracle: Oracle, streams: Streams) -> None:
-    """Put an oracle to the beginning of its data, with the start of all runs."""
+    """Put an oracle to its beginning, with the start of all runs."""
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     oracle.rewind(np.random.default_rng(streams.samples))
@@ -170,7 +188,7 @@ def difference_of_solutions(a: Solution, b: Solution) -> str | None:
 
 
 def require_equal(a: Run, b: Run, observed: str, remedy: str) -> None:
-    """Raise `NotConforming` if two runs differ in status, work, or a bit of their solutions."""
+    """Raise unless two runs have equal status, work and bits."""
     if a.state.status is not b.state.status:
         one, other = a.state.status.value, b.state.status.value
         difference: str | None = f"one is {one}, the other {other}"
@@ -182,20 +200,19 @@ def require_equal(a: Run, b: Run, observed: str, remedy: str) -> None:
 
 
 def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> AnyInstance:
-    """Return a small instance of artificial data that a solver can be checked on.
+    """Return a small instance of artificial data for the checks of a solver.
 
     Parameters
     ----------
     solver : Solver
-        Its `init` is tried on the ``EXAMPLES`` of installed families until it does not raise a
-        `UsageError`.
+        Its `init` is tried on the ``EXAMPLES`` of families until it raises no `UsageError`.
     problems : iterable of types of Problem
-        Problems that are tried after those.
+        Tried after those.
 
     Raises
     ------
     UsageError
-        If there is no such instance.
+        If there is none.
     """
     reasons = []
     own = [p for p in problems if not any(q.required for q in parameters_of(p))]
@@ -226,7 +243,7 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
 
 
 def _of_families(needs: type[Oracle]) -> Iterator[Callable[[], AnyInstance]]:
-    """Yield the functions that make examples of families, the family nearest to an oracle first."""
+    """Yield the makers of examples of families, the nearest to an oracle first."""
 
     def distance(problem: type[AnyProblem]) -> int:
         kinds = problem.offers.__mro__

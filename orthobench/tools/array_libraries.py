@@ -32,14 +32,8 @@ def cuda_facts() -> dict[str, str]:
 class ArrayLibrary:
     """An array library: copies to and from its devices, and waiting for its computations.
 
-    Class attributes
-    ----------------
-    package, distribution : str
-        Its names for Python and for pip.
-    devices, dtypes : tuple of str
-        The first device is the default.
-    compiles : bool
-        Whether it compiles for each shape of arrays.
+    `package` and `distribution` are its names for Python and for pip; the first of the `devices` is
+    the default; `compiles` says whether it compiles for each shape of arrays.
     """
 
     package: ClassVar[str]
@@ -49,7 +43,7 @@ class ArrayLibrary:
     compiles: ClassVar[bool] = False
 
     def missing(self, device: str) -> str | None:
-        """Return why this machine cannot compute with it on a device, with a remedy, or None."""
+        """Return why it cannot compute on a device here, with a remedy, or None."""
         if find_spec(self.package) is None:
             return f"{self.package} is not installed: pip install {self.distribution}"
         return self.missing_device(device)
@@ -138,7 +132,7 @@ class Torch(ArrayLibrary):
         self.module.set_num_threads(threads)
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return the version; with CUDA also its version, the device, the driver, and TF32."""
+        """Return versions; with CUDA also device, driver and TF32."""
         facts = super().facts(device)
         if device != "cuda":
             return facts
@@ -197,7 +191,7 @@ class Jax(ArrayLibrary):
             os.environ["NPROC"] = str(threads)
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return the versions; with CUDA also the device, the driver, and matmul's precision."""
+        """Return versions; with CUDA also device, driver and matmul's precision."""
         facts = {**super().facts(device), "jaxlib": version("jaxlib") or "none"}
         if device != "cuda":
             return facts
@@ -235,7 +229,7 @@ class CuPy(ArrayLibrary):
         self.module.cuda.Device().synchronize()
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return the versions, the device, the driver, and whether TF32 is on."""
+        """Return versions, device, driver and TF32."""
         runtime = self.module.cuda.runtime
         return {
             **super().facts(device),

@@ -39,3 +39,25 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return finite_or_none(value)
     return value
+
+
+def reduced(items: Iterable[T], merge: Callable[[T, T], T]) -> T:
+    """Merge m items along a binary tree of neighbours, with at most log2(m) + 1 in memory.
+
+    A run of 2^j items that begins at a multiple of 2^j is a subtree, to be reduced anywhere.
+    """
+    held: list[tuple[int, T]] = []
+    for item in items:
+        held.append((0, item))
+        del item  # so that merging frees it
+        while len(held) > 1 and held[-2][0] == held[-1][0]:
+            _merge_last(held, merge)
+    while len(held) > 1:
+        _merge_last(held, merge)
+    return held[0][1]
+
+
+def _merge_last(held: list[tuple[int, T]], merge: Callable[[T, T], T]) -> None:
+    _, second = held.pop()
+    level, first = held.pop()
+    held.append((level + 1, merge(first, second)))

@@ -32,7 +32,7 @@ class DataFile:
     urls : tuple of str
         Addresses to download it from, in order of preference.
     source : str
-        The publisher and the licence, for people.
+        The publisher and the licence.
     repackaged : tuple of str
         Checksums of other compressions of the same contents.
     """

@@ -58,13 +58,7 @@ LOCK = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK | getattr(os, "O_NONBLOC
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file, which replaces `path` at the end, unless an error occurs.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be written, or is a link.
-    """
+    """Open a file that replaces `path` at the end; refuse links and unwritable paths."""
     with _temporary(path) as (part, file):
         yield file
         file.close()
@@ -95,19 +89,21 @@ def _temporary(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def opened(path: Path) -> BufferedReader:
-    """Open a regular file to read it.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read, or is not a regular file: a pipe may block, a device may not end.
-    """
+    """Open a regular file to read it; raise an `OSError` for pipes and devices."""
     wait_for_nobody = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     number = os.open(path, os.O_RDONLY | wait_for_nobody)
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     return os.fdopen(number, "rb")
+
+
+def file_state(path: Path, offset: int = 0) -> tuple[str, str, int, int, int] | None:
+    """Return path, size and time of change of a file, with a position in it; None if absent."""
+    if not path.is_file():
+        return None
+    state = path.stat()
+    return "file", str(path), offset, state.st_size, state.st_mtime_ns
 
 
 def refuse_link(path: Path) -> None:
@@ -127,8 +123,7 @@ def safe_join(folder: Path, *parts: str) -> Path:
 def make_folder(folder: Path, what: str, instead: str = "") -> Path:
     """Make a folder and its parents, and return it.
 
-    ``what`` is its contents and ``instead`` the remedy, for the message of the `UsageError` if the
-    folder cannot be made.
+    `what` names its contents and `instead` the remedy in a `UsageError`.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -140,9 +135,9 @@ def make_folder(folder: Path, what: str, instead: str = "") -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, which is made and stays; the system frees it if the process dies.
+    """Hold the lock of a file, which is made and stays, until the end of the context or process.
 
-    If the file cannot be written or its file system has no locks, nothing is locked.
+    Without a writable file on a file system with locks, nothing is locked.
     """
     with ExitStack() as held:
         with suppress(OSError):
@@ -155,7 +150,7 @@ def locked(path: Path) -> Iterator[None]:
 def exclusive_lock(path: Path, otherwise: Exception) -> Iterator[None]:
     """Hold the lock of a file, in a file beside it; raise `otherwise` if another process has it.
 
-    If that file cannot be made, or the file system has no locks, nothing is locked.
+    Without a writable file on a file system with locks, nothing is locked.
     """
     lock = path.with_name(f"{path.name}-lock")
     for _ in range(TRIES):

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from math import cos, sin
 from typing import Any
 
 import numpy as np
 
-from orthobench.tools.arrays import AnyArray, Array, copied, in_rows, is_plain, namespace, norm
+from orthobench.tools.arrays import AnyArray, Array, copied, in_rows, is_plain, namespace
 
 
 def drift(U: Array) -> float:
@@ -21,8 +20,7 @@ def drift(U: Array) -> float:
 def orthonormalize(A: AnyArray) -> AnyArray:
     """Return the Q factor of a matrix (n, k) of full rank, k <= n, with a positive diagonal of R.
 
-    It is the basis of Gram-Schmidt in exact arithmetic, a retraction, and unique. 4nk² - 4k³/3
-    flops (Householder, with Q formed).
+    The basis of Gram-Schmidt in exact arithmetic. 4nk² - 4k³/3 flops (Householder, with Q formed).
     """
     Q, R = namespace(A).linalg.qr(A)
     signed: AnyArray = Q * diagonal_signs(R)
@@ -60,20 +58,11 @@ def complete(U: AnyArray, start: AnyArray, k: int) -> AnyArray:
     return in_rows(completed)
 
 
-def subspace_error(U: AnyArray, V: AnyArray) -> float:
-    """Return the distance |(I - UU')V|_F of two subspaces with orthonormal bases (n, k).
-
-    The root of the sum of the squared sines of the principal angles. The residual keeps small
-    distances, which ``k - |U'V|²`` loses to rounding.
-    """
-    return float(norm(V - U @ (U.T @ V)))
-
-
 def polar(A: AnyArray) -> AnyArray:
     """Return the orthonormal factor of the polar decomposition of a matrix (n, k), k <= n.
 
-    The nearest orthonormal matrix: it maximizes tr(U'A) over U'U = I, and is unique if A has full
-    rank. A thin SVD, about 6nk² + 20k³ flops (`flops.svd`).
+    The nearest orthonormal matrix, which maximizes tr(U'A) over U'U = I. A thin SVD, about 6nk² +
+    20k³ flops (`flops.svd`).
     """
     left, _, right = namespace(A).linalg.svd(A, full_matrices=False)
     factor: AnyArray = left @ right
@@ -86,19 +75,3 @@ def unit_columns(A: AnyArray) -> AnyArray:
     norms = xp.linalg.vector_norm(A, axis=0)
     unit: AnyArray = A / xp.where(norms > 0, norms, xp.ones_like(norms))
     return unit
-
-
-def rotate(A: Array, i: int, j: int, angle: float) -> None:
-    """Rotate columns i and j of a matrix in the plane that they span, by radians, in place.
-
-    A <- A G(i, j, angle), that is ``a_i <- cos a_i + sin a_j`` and ``a_j <- cos a_j - sin a_i``, as
-    equation 6 and Algorithms 2 and 5 of Shalit and Chechik (2014) need it. Their section 2.2 calls
-    this matrix G(i, j, -angle), a misprint. 6n flops.
-    """
-    c, s = cos(angle), sin(angle)
-    a_i, a_j = A[:, i], A[:, j]
-    turned = s * a_i
-    a_i *= c
-    a_i += s * a_j
-    a_j *= c
-    a_j -= turned

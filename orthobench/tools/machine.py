@@ -1,4 +1,4 @@
-"""The machine: its load, its memory, and what processes and calls use of them."""
+"""The machine: its load, and what processes and calls use of it and of its memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,15 +17,7 @@ from orthobench.tools.places import Place
 
 
 class Load(NamedTuple):
-    """The load of a machine.
-
-    Attributes
-    ----------
-    processors : int
-        Number of logical processors.
-    average : float, optional
-        Number of threads that run or are ready to, averaged over the last minute.
-    """
+    """The logical processors of a machine, and the threads that want one, as a minute's average."""
 
     processors: int
     average: float | None
@@ -63,14 +54,14 @@ class Usage:
     Attributes
     ----------
     wall, cpu : float
-        Seconds of wall-clock time, from an arbitrary beginning, and of CPU time with awaited
+        Seconds of wall-clock time from an arbitrary beginning, and of CPU time with awaited
         children.
     queued : float
         Seconds that its main thread waited for a core.
     children : int
-        Number of its descendants that were not awaited.
+        Number of descendants that were not awaited.
     stolen : float
-        Seconds that a host took from all cores of this virtual machine.
+        As `stolen`.
     """
 
     wall: float
@@ -129,24 +120,6 @@ def out_of_memory() -> int:
     return 0
 
 
-_CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-
-@cache
-def total() -> int | None:
-    """Return the memory of the machine or its container, in bytes; None if unknown."""
-    limits = [limit for limit in (_physical(), *map(_container, _CGROUPS)) if limit]
-    return min(limits, default=None)
-
-
-def refusal_of(needed: int, what: str) -> str | None:
-    """Return a sentence that `what`, which needs some bytes, does not fit into memory, or None."""
-    most = total()
-    if most is None or needed <= most:
-        return None
-    return f"{what} needs {readable(needed)} of memory, and there are {readable(most)}"
-
-
 def readable(count: int) -> str:
     """Return a number of bytes for people: ``"4.0 GiB"``."""
     size, units = float(count), ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
@@ -154,21 +127,6 @@ def readable(count: int) -> str:
         size /= 1024
         units.pop(0)
     return f"{size:,.0f} {units[0]}" if units[0] == "bytes" else f"{size:,.1f} {units[0]}"
-
-
-def _physical() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _container(path: str) -> int | None:
-    try:
-        text = Path(path).read_text(encoding="ascii").strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None
 
 
 STATUS = Path("/proc/self/status")
@@ -179,11 +137,10 @@ FORGET = Path("/proc/self/clear_refs")
 
 
 class Peak:
-    """The peak memory of some calls, beyond the memory before them, in bytes (`value`).
+    """The peak memory of some calls beyond that before them, in bytes (`value`).
 
-    Memory that a call keeps counts in the next ones; memory that comes and goes between calls does
-    not. On the host it is the resident set of this process, after glibc has returned freed pages;
-    on a device the allocations of torch.
+    Memory that a call keeps counts in the next ones. On the host it is the resident set, after
+    glibc has returned freed pages; on a device the allocations of torch.
     """
 
     def __init__(self, place: Place) -> None:
@@ -204,7 +161,7 @@ class Peak:
 
     @contextmanager
     def measuring(self, keeps: bool = True) -> Iterator[None]:
-        """Count the memory of this context; `keeps`: memory that it leaves behind counts on."""
+        """Count the memory of this context; what it leaves behind counts on if it `keeps` it."""
         _, before = self._read()
         self._restart()
         yield
@@ -228,9 +185,9 @@ class Peak:
         return top, _status("VmRSS")
 
 
-def process_peak() -> int:
-    """Return the peak memory of this process since `reset_process_peak`, in bytes; on Linux."""
-    return _status("VmHWM")
+def process_peak() -> int | None:
+    """Return the peak memory of this process since `reset_process_peak`; None if not on Linux."""
+    return _status("VmHWM") or None
 
 
 def reset_process_peak() -> None:

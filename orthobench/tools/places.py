@@ -126,7 +126,7 @@ class Place:
         return self._library.to_numpy(values)
 
     def wait(self, values: Sequence[object]) -> None:
-        """Wait until arrays are computed; other objects among the values are ignored."""
+        """Wait until arrays are computed, and ignore other objects."""
         if self.moves:
             self._library.wait(values, self.device)
 
@@ -141,7 +141,7 @@ class Place:
         return 0.0 if self.device == "cpu" else TOLERANCES[self.dtype]
 
     def facts(self) -> Mapping[str, str]:
-        """Return the versions, device, flags and tolerance that results depend on."""
+        """Return what results depend on: versions, device, flags and tolerance."""
         if self.reduces:
             return {name: version(name) or "" for name in self.packages}
         tolerance = {"tolerance": f"{self.tolerance:g}"} if self.tolerance else {}

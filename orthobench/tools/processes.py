@@ -42,15 +42,7 @@ Replies: TypeAlias = "SimpleQueue[tuple[Process, Any]]"
 
 
 class ProcessError(OrthobenchError):
-    """A worker process that ended before it replied.
-
-    Attributes
-    ----------
-    reason : str
-        A clause.
-    stderr : str
-        The end of its standard error.
-    """
+    """A worker process that ended before it replied: a clause, and the end of standard error."""
 
     def __init__(self, reason: str, stderr: str = "") -> None:
         super().__init__(f"{reason}: {stderr}" if stderr else reason)
@@ -65,9 +57,9 @@ def kill_all(processes: Iterable[int]) -> None:
 
 
 def reason_of(code: int, out_of_memory: bool = False) -> str:
-    """Return how a process ended, by its exit code, as a clause.
+    """Return how a process ended, as a clause.
 
-    ``out_of_memory``: the system killed a process for want of memory during its life.
+    `out_of_memory` says that the system killed one for want of memory during its life.
     """
     if code == -9 and out_of_memory:
         return "its process was killed by SIGKILL, and the system killed for want of memory"
@@ -79,10 +71,7 @@ def reason_of(code: int, out_of_memory: bool = False) -> str:
 class Alarm:
     """Calls a function in another thread after some seconds; the end of the context cancels it.
 
-    Attributes
-    ----------
-    rang : bool
-        Whether the function was called since the time was set.
+    `rang` says whether the function was called since the time was set.
     """
 
     rang: bool = False
@@ -136,15 +125,14 @@ class Process:
     threads : int
         Threads of its libraries.
     replies : SimpleQueue, optional
-        Takes each message with the process, and None at the end; without it, use `receive`.
+        Takes each message with the process, and None at the end; otherwise use `receive`.
     loads : callable, optional
         Reads messages of a process that is not trusted.
     codec : {"pickle", "json"}
-        ``"json"`` if the other interpreter runs code that is not ours.
-    python : Path, optional
-        The interpreter of another environment.
-    package : Path, optional
-        The folder of the module's package, if it is not installed there.
+        ``"json"`` for code that is not ours.
+    python, package : Path, optional
+        The interpreter of another environment, and the folder of the module's package if it is not
+        installed there.
     """
 
     def __init__(
@@ -212,7 +200,7 @@ class Process:
         ProcessError
             If the process ended.
         TimeoutError
-            After `timeout` seconds; the process is killed.
+            After `timeout` seconds, when the process is killed.
         """
         message = self._next() if timeout is None else self._next_within(timeout)
         if message is None:

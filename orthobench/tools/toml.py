@@ -23,7 +23,7 @@ def text_of(path: Path) -> str:
     Raises
     ------
     OSError, UnicodeDecodeError
-        If it cannot be read, is not a regular file, is too large, or is not UTF-8.
+        If it is unreadable, not a regular file, too large, or not UTF-8.
     """
     with io.TextIOWrapper(opened(path), encoding="utf-8-sig") as file:
         text = file.read(MOST_CHARACTERS + 1)

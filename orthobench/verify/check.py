@@ -1,7 +1,6 @@
-"""The verification of a store: a share of its cells is drawn, computed again, and compared.
+"""The verification of a store: some of its cells are computed again, and compared.
 
-Seconds are never compared. If a budget in seconds or the end of its process cut a run, the common
-checkpoints are compared.
+Seconds are never compared; if a clock or the end of a process cut a run, common checkpoints are.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from typing import Any
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import PEAK
 from orthobench.harness.executors import Limits, local
-from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.reduction import WORKER_METRICS
+from orthobench.harness.placement import TRANSFER, WARM_UP, WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.trace import Outcome
@@ -77,7 +75,7 @@ class Verification:
     Attributes
     ----------
     cells, checkable, drawn : int
-        The number of finished cells, of those that can be computed here, and of those that were.
+        The number of finished cells, of those that can be computed here, and of those drawn.
     share : float
     seed : int
     recomputed : list of str
@@ -122,16 +120,16 @@ def verify(
     limits: Limits | None = None,
     quiet: bool = False,
 ) -> Verification:
-    """Compute a random share of the cells of a store again, and compare.
+    """Compute a random share of the cells again, and compare.
 
     Parameters
     ----------
     store : Path
         It is only read.
     registry : Registry
-        The installed solvers and problems; no other code runs.
+        No other code runs.
     share : float
-        The part of the cells that can be computed here, rounded up.
+        The part of the cells, rounded up.
     seed : int
         See `order`.
     folders : sequence of Path
@@ -164,10 +162,7 @@ def verify(
 
 
 def order(keys: Iterable[str], seed: int) -> list[str]:
-    """Return keys in the order of the draw: by the SHA-256 of ``"SEED KEY"``.
-
-    So a larger share has all cells of a smaller one.
-    """
+    """Return keys by the SHA-256 of ``"SEED KEY"``, so that a larger share has the smaller one."""
     return sorted(keys, key=lambda key: hashlib.sha256(f"{seed} {key}".encode()).digest())
 
 
@@ -209,7 +204,7 @@ def called(run: Run) -> str:
 def _computed(
     drawn: Sequence[tuple[Run, Cell]], workers: int, limits: Limits | None, quiet: bool
 ) -> Iterator[tuple[Run, Cell, Outcome]]:
-    """Yield each run and cell with its outcome here, from processes as of `orthobench run`."""
+    """Yield each run and cell with its outcome here, from processes."""
     cells = [_bounded(cell, run) for run, cell in drawn]
     runs = {id(cell): run for cell, (run, _) in zip(cells, drawn, strict=True)}
     with Progress(quiet) as progress:
@@ -227,8 +222,8 @@ def _computed(
 def _bounded(cell: Cell, run: Run) -> Cell:
     """Return a cell with a budget in steps that repeats the stored run.
 
-    It ends at the last step if a clock cut the run, and otherwise just beyond the next checkpoint,
-    so that a run that ends by itself can do so.
+    It ends at the last step if a clock cut the run, and otherwise beyond the next checkpoint, so
+    that a run can end by itself.
     """
     last = run.trace[-1].work.steps if run.trace else 0
     beyond = max(last + 1, int(RATIO * last)) + 1
@@ -240,7 +235,7 @@ def _bounded(cell: Cell, run: Run) -> Cell:
 
 
 def _cut_by_clock(run: Run) -> bool:
-    """Return whether a clock or the end of the process may have cut a run."""
+    """Return whether a clock or its process may have cut a run."""
     return "seconds" in run.budget or run.stop.status in OF_MACHINE
 
 

@@ -1,4 +1,4 @@
-"""Canonical correlation analysis, and generalized eigenvectors of a pencil of matrices."""
+"""Canonical correlation analysis, and generalized eigenvectors."""
 
 from orthobench.contract import discovered
 from orthobench_cca.maker import cca

@@ -20,10 +20,8 @@ FEW, LARGE = 8, 1e-2
 class Whitened(NamedTuple):
     """A basis W (p, r) with W'(S + ridge I)W = I, of the r directions that vary.
 
-    WW' is the pseudo-inverse of S + ridge I, and r its rank.
-
-    `least` is the smallest eigenvalue of S + ridge I over the largest, or an estimate. Columns have
-    unit variance, except those of QR with a ridge.
+    WW' is the pseudo-inverse of S + ridge I, r its rank, and `least` its smallest eigenvalue over
+    the largest, or an estimate. Columns have unit variance, except those of QR with a ridge.
     """
 
     W: Array
@@ -32,18 +30,11 @@ class Whitened(NamedTuple):
 
 
 def whitened(side: Centred, ridge: float, by: str = "shape") -> Whitened:
-    """Return the whitened basis of a side.
+    """Return the whitened basis of a side (N, p).
 
     By Gram: the inverse Cholesky factor of the covariance, or its eigenvectors if that is
     ill-conditioned. By QR: a singular value decomposition of the triangular factor, which squares
-    nothing and loses no digits.
-
-    Parameters
-    ----------
-    side : Centred
-        Shape (N, p).
-    by : {"shape", "gram", "qr"}
-        ``"shape"`` is Gram if N >= p or the data are sparse, and QR otherwise.
+    nothing and loses no digits. ``"shape"`` is Gram if N >= p or the data are sparse.
     """
     N, p = side.data.shape
     if by == "gram" or (by == "shape" and (p <= N or hasattr(side.data, "toarray"))):
@@ -129,15 +120,9 @@ def _whitened_cross(oracle: PairsMatrices, left: Whitened, right: Whitened) -> t
 class Optima(NamedTuple):
     """The set of all optima: other correlations may equal the last one sought.
 
-    Attributes
-    ----------
-    A : ndarray, shape (p, K)
-    correlations : ndarray, shape (k,)
-    B : ndarray, shape (q, K)
-        The k weights, and all that are tied with the last; if the last correlation is zero, only
-        those of positive correlations.
-    first : int
-        Number of correlations above the last one sought; columns from there on are tied.
+    A (p, K) and B (q, K) are the k weights and all that are tied with the last. If that is zero,
+    they are those of positive correlations. `first` is the number of correlations (k,) above the
+    last one sought; columns from there on are tied.
     """
 
     A: Array

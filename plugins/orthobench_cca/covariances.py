@@ -1,4 +1,4 @@
-"""Covariances of pairs, and matrices normalized with respect to them."""
+"""Covariances of pairs, and their normalization."""
 
 from __future__ import annotations
 
@@ -15,13 +15,7 @@ TIED = 1e-10
 
 
 def tied(values: Array, k: int) -> tuple[int, int]:
-    """Return how many values are above the k-th, and how many are not below it, up to rounding.
-
-    Parameters
-    ----------
-    values : ndarray
-        In descending order, the largest positive.
-    """
+    """Return the number of descending values above the k-th, and of those not below it."""
     rounding = TIED * float(values[0])
     above = int(np.count_nonzero(values > values[k - 1] + rounding))
     return above, int(np.count_nonzero(values >= values[k - 1] - rounding))
@@ -30,10 +24,7 @@ def tied(values: Array, k: int) -> tuple[int, int]:
 def turned(inner: Array, first: int) -> Array:
     """Return the combinations (K, k) of K columns that span the optimum nearest to a point.
 
-    Parameters
-    ----------
-    inner : ndarray, shape (k, K)
-        A'S[v_1, ..., v_K] for the normalized point A.
+    `inner` (k, K) is A'S[v_1, ..., v_K] for the normalized point A.
     """
     k, K = inner.shape
     T = np.zeros((K, k))

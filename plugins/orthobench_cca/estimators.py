@@ -1,4 +1,4 @@
-"""CCA with the interface of scikit-learn, by the decompositions of this family."""
+"""CCA with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ GRAM, SVD = "cca-exact", "svd"
 class CCA(cross_decomposition.CCA):  # type: ignore[misc]
     """Canonical correlation analysis, exact, of collinear and constant columns too.
 
-    Attributes and methods are those of `sklearn.cross_decomposition.CCA`; scores have unit variance
-    (divisor n). ``x_rotations_`` equals ``x_weights_``, for columns of unit variance, and ``coef_``
-    predicts y by least squares on the scores.
+    Attributes and methods are those of `sklearn.cross_decomposition.CCA`; scores have unit
+    variance (divisor n). ``x_rotations_`` equals ``x_weights_``, for columns of unit variance, and
+    ``coef_`` predicts y by least squares on the scores.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ class CCA(cross_decomposition.CCA):  # type: ignore[misc]
 
     Notes
     -----
-    N(p² + q² + pq) flops by Cholesky factors, about ten times that by ``"svd"``; copies of X and y.
+    N(p² + q² + pq) flops by Cholesky factors, about ten times that by ``"svd"``; copies of X and
+    y.
 
     Examples
     --------

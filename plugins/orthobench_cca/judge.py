@@ -24,13 +24,8 @@ class Judge:
     """Measures weights by the covariances of their scores, which takes 4N(p + q)k flops.
 
     Only the spans of A and of B count: they are normalized and rotated to canonical variables.
-
-    Parameters
-    ----------
-    best : Optima, optional
-        The truth; None if it costs too much.
-    test : PairsMatrices, optional
-        Other pairs, less the means of the training pairs.
+    `best` is the truth, or None if it costs too much; `test` other pairs, less the means of the
+    training pairs.
     """
 
     def __init__(
@@ -46,15 +41,14 @@ class Judge:
         """Return the metrics; ``suboptimality``, the primary one, first.
 
         ``correlation`` is the largest canonical correlation between A'x and B'y, and ``captured``
-        the sum of all. The metric ``suboptimality`` is 1 - ``captured`` / (sum of the k largest),
-        or 1 - ``captured`` / k if the truth is unknown. The distances of the spans from the nearest
+        the sum of all. ``suboptimality`` is 1 - ``captured`` / (sum of the k largest), or 1 -
+        ``captured`` / k if the truth is unknown. The distances of the spans from the nearest
         canonical ones, in the metrics of the covariances, are ``x_error`` and ``y_error``. As
         delivered, ``disorder`` is the largest excess of a correlation over the one before it, and
-        ``whitening_error`` the largest entry of |A'S_xx A - I| and |B'S_yy B - I|. With R the
-        correlations, ``relative_gradient`` is the larger of |S_xy B - S_xx A R| / |S_xy B| and the
-        same of y, each row in the unit of its column. On the test part ``test_captured`` is the sum
-        of the correlations of matching variables. The number of readings of the pairs is
-        ``passes``.
+        ``whitening_error`` the largest entry of |A'S_xx A - I| and |B'S_yy B - I|. The metric
+        ``relative_gradient`` is |S_xy B - S_xx A R| / |S_xy B| or that of y, in units of columns,
+        R the correlations. The metric ``test_captured`` is the sum of the correlations of matching
+        variables on the test part, and ``passes`` the number of readings of the pairs.
         """
         A, B = halves(self.finished(solution).point, self.p)
         U, V, xx, yy, xy = self._scored(A, B)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from orthobench_kit.reading import array_of, read
+from orthobench_kit.rows import Rows
+from orthobench_kit.sparse import is_sparse
 
 from orthobench.contract import Array, DataError, Instance, UsageError
 from orthobench.tools.arrays import check_rows, is_number, whole
-from orthobench.tools.reading import array_of, read
-from orthobench.tools.rows import Rows
-from orthobench.tools.sparse import is_sparse
 from orthobench_cca.canonical import Optima, optima, whitened
 from orthobench_cca.judge import Judge
 from orthobench_cca.oracle import PairsMatrices, PairsOracle
@@ -50,9 +50,7 @@ def cca(
     """Make a canonical correlation analysis of your own pairs.
 
     Find A (p, k) and B (q, k) that maximize tr(A'S_xy B) subject to A'S_xx A = B'S_yy B = I, with
-    the covariances S of the pairs.
-
-    Covariances may be singular; constant columns get weight 0.
+    the covariances S of the pairs. They may be singular; constant columns get weight 0.
 
     Parameters
     ----------
@@ -71,7 +69,7 @@ def cca(
     Returns
     -------
     Instance
-        Its points are A above B, shape (p + q, k); its metrics those of `orthobench_cca.judge`.
+        Its points are A above B, shape (p + q, k), with the metrics of `orthobench_cca.judge`.
 
     Raises
     ------
@@ -163,7 +161,6 @@ def _held_out(
 
 
 def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Optima | None]:
-    """Return the pairs to judge by, condensed if possible, and the truth or None."""
     if any(min(side.data.shape) > EXACT for side in oracle.sides):
         return oracle, None
     condensed = _condensed(oracle)
@@ -212,7 +209,6 @@ def _correlated(found: Optima) -> Optima:
 
 
 def _given(data: Any, name: str) -> Any:
-    """Return finite rows of float64, sparse ones in CSR."""
     what = f"the rows of {name}"
     if len(getattr(data, "shape", ())) == 1:
         data = array_of(data, what)[:, None]

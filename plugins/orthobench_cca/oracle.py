@@ -19,13 +19,7 @@ SMALL = 64
 
 @dataclass(frozen=True)
 class PassesSolution(Solution):
-    """Weights, with the number of passes over the pairs so far.
-
-    Attributes
-    ----------
-    passes : float, optional
-        One pass reads all of X and of Y once.
-    """
+    """Weights, with the number of passes so far: one reads all of X and of Y once."""
 
     passes: float | None = None
 
@@ -40,8 +34,7 @@ class PairsMatrices(Oracle):
 
     Parameters
     ----------
-    X : ndarray or sparse matrix, shape (N, p)
-    Y : ndarray or sparse matrix, shape (N, q)
+    X, Y : ndarray or sparse matrix, shapes (N, p) and (N, q)
         Need not be centred: products subtract the means.
     ridge : float
         Added to the diagonals of both covariances.
@@ -75,14 +68,12 @@ class PairsMatrices(Oracle):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """p, q and k."""
         return (self.p, self.n - self.p, self.k)
 
     def miniature(self) -> PairsMatrices:
         """Return an oracle of the same kind with a few random numbers."""
         X, Y = _few_pairs(self)
-        both = (type(old)(new) if issparse(old) else new for old, new in ((self.X, X), (self.Y, Y)))
-        return _started(PairsMatrices(*both, self.k, self.ridge))
+        return _started(PairsMatrices(_as(self.X, X), _as(self.Y, Y), self.k, self.ridge))
 
     @property
     def sides(self) -> tuple[Centred, Centred]:
@@ -126,22 +117,11 @@ class Centred(NamedTuple):
 
 
 class PairsOracle(PairsMatrices):
-    """Dense pairs (x, y), all at once or one after another.
+    """Dense centred pairs, X (N, p) and Y (N, q), all at once or one after another.
 
-    It is no `SampleOracle`, so that solvers of PCA do not take pairs for samples.
-
-    Parameters
-    ----------
-    X : ndarray, shape (N, p)
-    Y : ndarray, shape (N, q)
-        Centred.
-    ridge : float
-        Added to the diagonals of both covariances.
-
-    Attributes
-    ----------
-    pairs : ndarray, shape (N, p + q)
-        Read-only; X and Y are views of it.
+    It is no `SampleOracle`, so that solvers of PCA do not take pairs for samples. The `ridge` goes
+    on the diagonals of both covariances. X and Y are views of `pairs` (N, p + q), which is
+    read-only.
     """
 
     def __init__(self, X: Array, Y: Array, k: int, ridge: float = 0.0, passes: int = 1) -> None:
@@ -154,24 +134,21 @@ class PairsOracle(PairsMatrices):
 
     def miniature(self) -> PairsOracle:
         """Return an oracle of the same kind with a few random numbers."""
-        return _started(PairsOracle(*_few_pairs(self), self.k, self.ridge))
+        X, Y = _few_pairs(self)
+        return _started(PairsOracle(X, Y, self.k, self.ridge))
 
     @property
     def X(self) -> Array:
-        """All x, shape (N, p)."""
         return self.pairs[:, : self.p]
 
     @property
     def Y(self) -> Array:
-        """All y, shape (N, q)."""
         return self.pairs[:, self.p :]
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first pair."""
         self._stream.rewind(rng)
 
     def prepare(self, samples: int) -> None:
-        """Have that number of pairs ready, or all that are left."""
         self._stream.prepare(samples)
 
     def take(self, count: int) -> Array:
@@ -181,11 +158,9 @@ class PairsOracle(PairsMatrices):
 
     @property
     def taken(self) -> int:
-        """The pairs that were taken since `rewind`."""
         return self._stream.taken
 
     def remaining(self) -> float:
-        """Return the number of pairs left."""
         return self._stream.remaining()
 
 
@@ -195,6 +170,11 @@ def _few_pairs(oracle: PairsMatrices) -> list[Array]:
     widths = oracle.p, oracle.n - oracle.p
     count = min(oracle.count, 2 * most)
     return [rng.standard_normal((count, min(width, most))) for width in widths]
+
+
+def _as(given: Any, few: Array) -> Any:
+    """Return a matrix in the format of another."""
+    return type(given)(few) if issparse(given) else few
 
 
 def _started(oracle: PairsT) -> PairsT:

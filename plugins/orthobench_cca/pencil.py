@@ -10,12 +10,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from orthobench_kit.polar import inverse_root_on_range
+from orthobench_kit.reading import array_of
 from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 from orthobench.contract import Array, DataError, Instance, Oracle, Solution
 from orthobench.tools.arrays import check_rows, matrix, whole
 from orthobench.tools.geometry import random_point
-from orthobench.tools.reading import array_of
 from orthobench_cca.covariances import SINGULAR, normalized, tied
 from orthobench_cca.judge import dependent, distance
 from orthobench_cca.result import eigenvectors
@@ -31,13 +31,9 @@ COMMON = 1e-8
 
 
 class PencilOracle(Oracle):
-    """Symmetric matrices A and B.
+    """Symmetric matrices A and B (n, n).
 
     B is positive semidefinite, and A vanishes on its null space.
-
-    Parameters
-    ----------
-    A, B : ndarray, shape (n, n)
     """
 
     shows: ClassVar[Mapping[str, str]] = {
@@ -60,12 +56,7 @@ class PencilOracle(Oracle):
 
 
 class PencilJudge:
-    """Measures the span of a point, normalized in the metric B.
-
-    Parameters
-    ----------
-    A, B : ndarray, shape (n, n)
-    """
+    """Measures the span of a point, normalized in the metric B."""
 
     def __init__(self, A: Array, B: Array, k: int) -> None:
         self.A, self.B = A, B
@@ -125,16 +116,16 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench_cca.pencil.PencilJudge`.
+        With the metrics of `orthobench_cca.pencil.PencilJudge`.
 
     Raises
     ------
     UsageError
         If k is out of range.
     DataError
-        If A or B is not a finite, real, symmetric matrix, or the shapes differ. If B has a negative
-        eigenvalue, or a null space on which A does not vanish. If fewer than k eigenvalues are
-        positive.
+        If A or B is not a finite, real, symmetric matrix, or the shapes differ; if B has a
+        negative eigenvalue, or a null space on which A does not vanish; or if fewer than k
+        eigenvalues are positive.
 
     Warns
     -----

@@ -21,8 +21,7 @@ class CCAResult(Result):
 
     Attributes
     ----------
-    x_weights : ndarray, shape (p, k)
-    y_weights : ndarray, shape (q, k)
+    x_weights, y_weights : ndarray, shapes (p, k) and (q, k)
         A'(S_xx + ridge I)A = B'(S_yy + ridge I)B = I with covariances of divisor N, in descending
         order of correlations. In each column of A the entry of largest absolute value is positive.
         Columns beyond the rank of a side are zero.
@@ -68,8 +67,8 @@ class PencilResult(Result):
     Attributes
     ----------
     vectors : ndarray, shape (n, k)
-        X with X'BX = I and X'AX diagonal, the largest eigenvalue first. In each column the entry of
-        largest absolute value is positive.
+        X with X'BX = I and X'AX diagonal, the largest eigenvalue first. In each column the entry
+        of largest absolute value is positive.
     values : ndarray, shape (k,)
         The eigenvalues x'Ax.
     """

@@ -1,4 +1,4 @@
-"""Coordinate descent on the orthogonal group by Givens rotations, and sparse PCA by it."""
+"""Coordinate descent by Givens rotations."""
 
 from orthobench.contract import discovered
 

@@ -1,4 +1,4 @@
-"""Givens rotations for sparse PCA and for tensors as anyone would first write them in numpy."""
+"""Givens rotations for sparse PCA and for tensors in plain numpy."""
 
 from __future__ import annotations
 

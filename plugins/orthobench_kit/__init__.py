@@ -1,7 +1,4 @@
-"""Mathematics, data readers and base classes that several families share.
-
-Its suites compare solvers of all families.
-"""
+"""Mathematics, data readers and base classes that several families share."""
 
 from orthobench.contract import discovered
 

@@ -22,10 +22,10 @@ ROUNDING = 1e-13
 """Rounding errors of a function's values, relative to the largest."""
 
 OFF_GRID = 1.0
-"""An angle in radians, off grid, for checks of an interpolant."""
+"""An angle off grid, in radians, to check an interpolant."""
 
 BRACKETS = 3
-"""Number of lowest grid minima around which an unresolved function is searched."""
+"""Number of lowest grid minima around which a function is searched."""
 
 WIDTHS = (2 * pi / SIZES[-1], 1e-7)
 """Half-widths of two searches in turn."""
@@ -34,7 +34,7 @@ NEGLIGIBLE = 1e-15
 """Rounding errors of a polynomial, relative to its largest coefficients."""
 
 NEWTON_STEPS = 3
-"""Number of Newton steps for each root of the derivative."""
+"""Number of Newton steps for each root."""
 
 SHORT = 1e-2
 """Maximum Newton step, in radians."""
@@ -62,8 +62,7 @@ class Minimum(NamedTuple):
 class Trigonometric:
     """A trigonometric polynomial, sum_h cosines[h] cos(h angle) + sines[h] sin(h angle).
 
-    Polynomials of degree p in the entries of U are such polynomials along plane rotations, with
-    harmonics up to p.
+    Polynomials of degree p in the entries of U have harmonics up to p along plane rotations.
 
     Attributes
     ----------
@@ -84,9 +83,8 @@ class Trigonometric:
     def minimum(self) -> Minimum:
         """Return the global minimum; of equal ones that nearest to zero.
 
-        A single harmonic h has its minima at (atan2(-b, -a) + 2 pi k) / h. Otherwise the derivative
-        is a polynomial of degree 2H in exp(i angle), H the highest harmonic. Its roots come from a
-        companion matrix, and are polished by Newton's method. O(H³) flops.
+        The derivative is a polynomial of degree 2H in exp(i angle), H the highest harmonic. Its
+        roots come from a companion matrix. O(H³) flops; a single harmonic has a formula.
 
         Raises
         ------
@@ -123,16 +121,9 @@ def minimize(restriction: Restriction) -> Minimum:
     ----------
     restriction : Trigonometric or callable
         A `Trigonometric` polynomial is minimized exactly. Other functions are sampled at 16, 32 and
-        64 points, until the upper half of the harmonics is rounding; then the interpolant is
-        minimized (Wright, Javed, Montanelli and Trefethen 2015, "Extension of Chebfun to periodic
-        functions"). That is exact for polynomials in U of degree 16 or less. A function that 64
-        points do not resolve is searched around its three lowest points by Brent's method; valleys
-        narrower than 2 pi / 64 may be missed.
-
-    Returns
-    -------
-    Minimum
-        Its angle is zero if nothing is gained.
+        64 points, until the upper half of the harmonics is rounding, and the interpolant is
+        minimized: exact for degree 16 or less in U. An unresolved function is searched around its
+        three lowest points by Brent's method; valleys narrower than 2 pi / 64 may be missed.
 
     Raises
     ------
@@ -142,6 +133,10 @@ def minimize(restriction: Restriction) -> Minimum:
     Notes
     -----
     18 evaluations if 16 points resolve the function.
+
+    References
+    ----------
+    Wright, Javed, Montanelli and Trefethen 2015, "Extension of Chebfun to periodic functions".
     """
     if isinstance(restriction, Trigonometric):
         return restriction.minimum()
@@ -181,7 +176,6 @@ def _gains(angles: Array, h: Array, a: Array, b: Array) -> Array:
 
 
 def _polished(angles: Array, h: Array, a: Array, b: Array) -> Array:
-    """Return the angles after some short Newton steps on the derivative."""
     for _ in range(NEWTON_STEPS):
         at = np.multiply.outer(angles, h)
         slope = (h * (b * np.cos(at) - a * np.sin(at))).sum(axis=1)
@@ -209,7 +203,6 @@ def _sampled_minimum(f: Callable[[float], float]) -> Minimum:
 
 
 def _sampled(f: Callable[[float], float], size: int, known: Array) -> Array:
-    """Return the values at `size` equispaced angles; some may be known."""
     values = np.empty(size)
     new = range(1, size, 2) if len(known) else range(size)
     values[: 2 * len(known) : 2] = known

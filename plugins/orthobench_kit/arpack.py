@@ -1,6 +1,6 @@
 """ARPACK by scipy, with equal bits for equal inputs.
 
-After an invariant subspace ARPACK draws a random vector, which scipy does not seed by itself.
+After an invariant subspace ARPACK draws a random vector, which scipy does not seed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from orthobench.contract import Array
 def leading_eigenpairs(
     A: Any, k: int, rng: np.random.Generator, **options: Any
 ) -> tuple[Array, Array]:
-    """Return the k largest eigenvalues (descending) and eigenvectors of a symmetric operator."""
+    """Return the k largest eigenpairs of a symmetric operator, descending."""
     values, vectors = _seeded(rng)(A, k, which="LA", **options)
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]
@@ -37,7 +37,6 @@ def restarting_with(rng: np.random.Generator) -> Iterator[None]:
 
 
 def _seeded(rng: np.random.Generator) -> Any:
-    """Return scipy's eigsh with a generator, if this scipy takes one."""
     from scipy.sparse.linalg import eigsh
 
     return partial(eigsh, rng=rng) if "rng" in signature(eigsh).parameters else eigsh

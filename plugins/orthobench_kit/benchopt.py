@@ -60,13 +60,7 @@ class BenchoptOracle(Oracle):
 
 @dataclass(frozen=True)
 class Result(Solution):
-    """The result of a solver.
-
-    Attributes
-    ----------
-    values : mapping
-        By argument of `evaluate_result`.
-    """
+    """The result of a solver: `values` by argument of `evaluate_result`."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
 
@@ -91,7 +85,7 @@ class Result(Solution):
 
 
 class SkippedError(UsageError):
-    """The original solver skips a problem, for the given reason."""
+    """The original solver skips a problem."""
 
 
 class Seed:
@@ -138,7 +132,7 @@ def _made(package: str, file: str, name: str, values: Mapping[str, Any], seed: S
 
 
 def _values(item: BenchoptProblem | BenchoptSolver, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return parameters by the names of the original; non-scalar ones are literals."""
+    """Return parameters by the names of the original; text may be a literal."""
     return {
         original: ast.literal_eval(getattr(item, own))
         if own in item.literals
@@ -153,10 +147,8 @@ class BenchoptProblem(Problem[BenchoptOracle]):
 
     Class attributes
     ----------------
-    package : str
-        The package with the folder ``benchmark``.
-    file : str
-        Its file with the data set.
+    package, file : str
+        The package with the folder ``benchmark``, and its file with the data set.
     of_data, of_objective : mapping
         Names of fields, and of the original's parameters.
     literals : tuple of str
@@ -173,7 +165,6 @@ class BenchoptProblem(Problem[BenchoptOracle]):
     literals: ClassVar[tuple[str, ...]] = ()
 
     def build(self, rng: np.random.Generator) -> Instance[BenchoptOracle]:
-        """Return the instance."""
         seed = Seed(rng)
         data = _made(self.package, self.file, "Dataset", _values(self, self.of_data), seed)
         values = _values(self, self.of_objective)
@@ -193,7 +184,6 @@ class BenchoptProblem(Problem[BenchoptOracle]):
 
 
 def _numbers(found: Any) -> dict[str, float]:
-    """Return the result of `evaluate_result` as metrics."""
     if isinstance(found, list):
         found = found[0]
     metrics = found if isinstance(found, Mapping) else {"value": found}
@@ -207,7 +197,7 @@ def _numbers(found: Any) -> dict[str, float]:
 
 @dataclass(slots=True, kw_only=True)
 class Rerun(State):
-    """The state of a run: the solver's seed, and the last result."""
+    """The solver's seed, and the last result."""
 
     seed: Seed
     result: Result
@@ -217,14 +207,8 @@ class Rerun(State):
 class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
     """A solver whose original is re-run for each number of iterations.
 
-    Class attributes
-    ----------------
-    package, file : str
-        See `BenchoptProblem`.
-    original : mapping
-        Names of fields, and of the original's parameters.
-    literals : tuple of str
-        Fields with Python literals as text.
+    `package`, `file` and `literals` are as in `BenchoptProblem`; `original` maps names of fields to
+    those of the original's parameters.
     """
 
     reruns: ClassVar[bool] = True
@@ -234,7 +218,6 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
     literals: ClassVar[tuple[str, ...]] = ()
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why the original skips a problem."""
         if (reason := super().refuses(problem)) or not isinstance(problem, BenchoptProblem):
             return reason
         try:
@@ -246,13 +229,11 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
         return None
 
     def init(self, oracle: BenchoptOracle, rng: np.random.Generator) -> Rerun:
-        """Return the result without any iteration."""
         state = Rerun(seed=Seed(rng), result=Result.of({}))
         self.rerun(oracle, state)
         return state
 
     def advance(self, oracle: BenchoptOracle, state: Rerun, count: int) -> None:
-        """Run the original from the beginning for all steps so far."""
         state.work.steps += count
         self.rerun(oracle, state)
 
@@ -281,11 +262,10 @@ class BenchoptSolver(Solver[BenchoptOracle, Rerun]):
         return made
 
     def call(self, made: Any, steps: int, state: Rerun) -> None:
-        """Run the original for a number of steps, and keep its result."""
+        """Run the original for a number of steps."""
         _run(made, steps, state)
 
     def solution(self, state: Rerun) -> Result:
-        """Return the last result."""
         return state.result
 
 
@@ -307,7 +287,6 @@ class ToleranceSolver(BenchoptSolver):
     converges: ClassVar[bool] = True
 
     def call(self, made: Any, steps: int, state: Rerun) -> None:
-        """Run the original at the tolerance of a step."""
         tolerance = START if steps == 0 else RATIO ** (1 - steps)
         if tolerance < SMALLEST:
             state.status = Status.COMPLETE
@@ -316,12 +295,11 @@ class ToleranceSolver(BenchoptSolver):
 
 @dataclass(frozen=True)
 class CallbackSolver(BenchoptSolver):
-    """A solver whose original calls back after each iteration, and may be stopped there."""
+    """A solver whose original calls back after each iteration."""
 
     converges: ClassVar[bool] = True
 
     def call(self, made: Any, steps: int, state: Rerun) -> None:
-        """Run the original until it has called back once for each step."""
         calls = 0
 
         def callback() -> bool:
@@ -341,7 +319,6 @@ class OnceSolver(BenchoptSolver):
     converges: ClassVar[bool] = True
 
     def rerun(self, oracle: BenchoptOracle, state: Rerun) -> None:
-        """Run the original at the first step."""
         if state.work.steps:
             self.call(self.prepared(oracle, state.seed), ONCE, state)
             state.work.steps, state.status = 1, Status.COMPLETE

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def warn_of_constant(constant: NDArray[np.bool_], what: str) -> None:
-    """Warn of constant columns of the matrix `what`, if there are any."""
+    """Warn of constant columns of the matrix `what`."""
     numbers = np.flatnonzero(constant)
     if len(numbers):
         others = f", nor do {len(numbers) - 1} others" if len(numbers) > 1 else ""

@@ -1,4 +1,4 @@
-"""Solvers by name, run to their end without a judge, for estimators."""
+"""Solvers run to their end without a judge, for estimators."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ def solver_named(
 
 
 def point_of(solver: AnySolver, oracle: Oracle, start: Array) -> Array:
-    """Return the point at which a solver ends by itself, without a clock.
-
-    The seed is 0.
+    """Return the point at which a solver with seed 0 ends, without a clock.
 
     Raises
     ------

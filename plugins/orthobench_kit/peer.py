@@ -1,4 +1,4 @@
-"""The base class of peers, and helpers for other libraries."""
+"""The base class of methods of other libraries."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ from orthobench.contract.solver import OracleT_contra, StateT
 
 
 def finite(data: Array, what: str) -> Array:
-    """Return data if they are finite.
-
-    Parameters
-    ----------
-    what : str
-        Their name in the message, plural.
+    """Return data if they are finite; `what` is their name in the message, plural.
 
     Raises
     ------
@@ -35,7 +30,7 @@ def finite(data: Array, what: str) -> Array:
 
 @contextmanager
 def numpy_seeded(seed: int) -> Iterator[None]:
-    """Seed numpy's global generator with `seed` < 2**32, and restore it afterwards."""
+    """Seed numpy's global generator, and restore it afterwards."""
     before = np.random.get_state()  # noqa: NPY002 - the libraries use it
     np.random.seed(seed)  # noqa: NPY002
     try:
@@ -47,13 +42,8 @@ def numpy_seeded(seed: int) -> Iterator[None]:
 class Peer(Solver[OracleT_contra, StateT]):
     """Base of the methods of other libraries.
 
-    Subclasses name the distributions that they call as `packages`, and write `begin` in place of
-    `init`.
-
-    Attributes
-    ----------
-    extra : str
-        The extra of orthobench with its distributions.
+    Subclasses name the distributions that they call as `packages`, the extra of orthobench with
+    them as `extra`, and write `begin` in place of `init`.
     """
 
     extra: ClassVar[str] = "peers"
@@ -64,33 +54,24 @@ class Peer(Solver[OracleT_contra, StateT]):
         return f"unavailable: install orthobench[{cls.extra}]"
 
     def missing_packages(self) -> str | None:
-        """Return which extra to install, if a distribution is missing."""
         return None if super().missing_packages() is None else self.unavailable()
 
     def init(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
-        """Return the first state."""
         if self.missing_packages() is not None:
             raise UsageError(self.unavailable())
         return self.begin(oracle, rng)
 
     @abstractmethod
     def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> StateT:
-        """Return the first state; called if the library is installed."""
+        """Return the first state."""
 
 
 class ArrayPeer(Peer[OracleT_contra, StateT], ArraySolver[OracleT_contra, StateT]):
-    """Base of methods of one array library.
-
-    Attributes
-    ----------
-    library : str
-        Name of the array library.
-    """
+    """Base of methods of one array library, by its name."""
 
     library: ClassVar[str]
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another array library, another oracle, or a missing library."""
         if self.place.library != self.library:
             return f"computes with {self.library} only, not on {self.on}"
         return super().refuses(problem)

@@ -40,13 +40,9 @@ def newton_schulz(X: Any) -> Any:
 
 
 def inverse_root(S: Array, floor: float) -> Array:
-    """Return S^-½, symmetric, of a symmetric S; 9p³ flops, and 2p³ + p² of a product.
+    """Return S^-½, symmetric, of a symmetric S (p, p); 9p³ flops, and 2p³ + p² of a product.
 
-    Parameters
-    ----------
-    S : ndarray, shape (p, p)
-    floor : float
-        Minimum eigenvalue, relative to the largest; smaller ones are replaced by it.
+    Eigenvalues below `floor` times the largest are replaced by it.
     """
     values, vectors = np.linalg.eigh(S)
     limits = max(floor * float(values[-1]), float(np.finfo(np.float64).tiny))
@@ -54,14 +50,9 @@ def inverse_root(S: Array, floor: float) -> Array:
 
 
 def inverse_root_on_range(S: Array, floor: float) -> Array:
-    """Return S^-½ on the range of a symmetric S, and zero on its null space; flops as above.
+    """Return S^-½ on the range of a positive semidefinite S, and zero on its null space.
 
-    Parameters
-    ----------
-    S : ndarray, shape (p, p)
-        Positive semidefinite up to rounding.
-    floor : float
-        Eigenvalues of at most this, relative to the largest, count as zero.
+    Eigenvalues of at most `floor` times the largest count as zero.
     """
     values, vectors = np.linalg.eigh(S)
     there = values > max(floor * float(values[-1]), float(np.finfo(np.float64).tiny))

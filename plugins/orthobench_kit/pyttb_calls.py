@@ -29,7 +29,7 @@ def tensor_of(T: Array) -> Any:
 
 @contextmanager
 def fixed_arpack_start() -> Iterator[None]:
-    """Let ARPACK start from the same vector in every call of pyttb."""
+    """Let ARPACK start from the same vector in every call."""
     from unittest.mock import patch
 
     from scipy.sparse import linalg

@@ -1,4 +1,4 @@
-"""Bases of methods without steps, re-run at each call of `advance`."""
+"""Bases of methods without steps, which run anew at each call of `advance`."""
 
 from __future__ import annotations
 
@@ -48,15 +48,7 @@ class Run(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class RerunState(State):
-    """The solution of the last run, and the constants of all runs.
-
-    Attributes
-    ----------
-    prepared : object
-        Data and start in the form of the library, from `Rerun.prepare`.
-    prepare_flops : int
-        Flops of `Rerun.prepare`.
-    """
+    """The solution of the last run, and data and start of all runs."""
 
     prepared: Any
     seed: int
@@ -75,7 +67,6 @@ class Rerun(Peer[OracleT_contra, RerunState]):
     reruns: ClassVar[bool] = True
 
     def begin(self, oracle: OracleT_contra, rng: np.random.Generator) -> RerunState:
-        """Prepare the data, and draw the seed of all runs."""
         prepared, solution, flops = self.prepare(oracle)
         seed = int(rng.integers(SEEDS))
         state = RerunState(prepared=prepared, seed=seed, solution=solution, prepare_flops=flops)
@@ -83,7 +74,6 @@ class Rerun(Peer[OracleT_contra, RerunState]):
         return state
 
     def advance(self, oracle: OracleT_contra, state: RerunState, count: int) -> None:
-        """Run from the start with `count` more iterations."""
         if state.status is not Status.RUNNING:
             return
         allowed = state.work.steps + count
@@ -98,7 +88,6 @@ class Rerun(Peer[OracleT_contra, RerunState]):
             state.status = Status.CONVERGED
 
     def solution(self, state: RerunState) -> Solution:
-        """Return a copy of the solution of the last run."""
         return deepcopy(state.solution)
 
     @abstractmethod
@@ -112,17 +101,9 @@ class Rerun(Peer[OracleT_contra, RerunState]):
 
 @dataclass(slots=True, kw_only=True)
 class BatchState(State):
-    """All samples so far, and the basis fitted to them.
+    """All samples X (n, d) so far, the basis fitted to them, and the start that completes it.
 
-    Attributes
-    ----------
-    start : array, shape (d, k)
-        The common start, which completes the solution while samples span fewer than k dimensions.
-    seed : int
-        The seed of every fit.
-    X : array, shape (n, d)
-        The samples.
-    basis : array, shape (d, k)
+    `seed` is that of every fit.
     """
 
     start: Any
@@ -132,22 +113,19 @@ class BatchState(State):
 
 
 class Batch(Peer[SampleOracle, BatchState]):
-    """Base of methods that decompose all samples at once.
+    """Base of methods that decompose all samples so far at once, not centred.
 
-    After s samples solution, time and counts are those of one decomposition of them. The second
-    moment is not centred.
+    After s samples solution, time and counts are those of one decomposition of them.
     """
 
     reruns: ClassVar[bool] = True
     batch = 1
 
     def begin(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
-        """Return a state without samples."""
         start, seed = copied(oracle.start), int(rng.integers(SEEDS))
         return BatchState(start=start, seed=seed, X=start.T[:0, :], basis=start)
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
-        """Take `count` samples, and decompose all so far."""
         taken = oracle.take(count)
         taken = finite(taken, "samples") if is_plain(taken) else copied(taken)
         known = state.X.shape[0] > 0
@@ -159,21 +137,13 @@ class Batch(Peer[SampleOracle, BatchState]):
             state.basis = complete(found, state.start, oracle.k)
 
     def solution(self, state: BatchState) -> Solution:
-        """Return the basis, (d, k)."""
         return Solution(copied(state.basis))
 
     @abstractmethod
     def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
         """Return the k leading right singular vectors of X, or fewer, and the flops.
 
-        Parameters
-        ----------
-        X : array, shape (n, d)
-            Not all zero, of NumPy.
-        k : int
-            1 <= k <= min(n, d).
-        state : BatchState
-            For its `seed` and `start`.
+        X (n, d) is not all zero, k <= min(n, d); `state` has a seed and a start.
 
         Returns
         -------

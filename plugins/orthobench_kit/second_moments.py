@@ -10,7 +10,7 @@ import numpy as np
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array, check_rows, matrix
 from orthobench.tools.geometry import orthonormalize
-from orthobench.tools.reading import array_of
+from orthobench_kit.reading import array_of
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.symmetric_tensors import symmetric_matrices
 
@@ -31,7 +31,6 @@ class SecondMoment(ABC):
     rows : int
         Number of its samples; 0 for a population.
     mean : ndarray, shape (d,), optional
-        Their mean.
     """
 
     d: int
@@ -49,28 +48,20 @@ class SecondMoment(ABC):
 
     @abstractmethod
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k largest eigenvalues, descending, and their eigenvectors (d, k)."""
+        """Return the k largest eigenvalues, descending, and eigenvectors (d, k)."""
 
     @abstractmethod
     def tied(self, values: Array, vectors: Array) -> bool:
-        """Return whether the next eigenvalue is as large as the last that `leading` found.
-
-        Then the leading subspace is not unique.
-        """
+        """Return whether the next eigenvalue is as large as the last that `leading` found."""
 
 
 class DenseMoment(SecondMoment):
-    """A second moment given as a matrix.
-
-    Parameters
-    ----------
-    C : ndarray, shape (d, d)
-        Symmetric up to rounding in single precision.
+    """A second moment given as a matrix C (d, d).
 
     Raises
     ------
     DataError
-        If C is not a finite, real, square and symmetric matrix.
+        If C is not a finite, real matrix, symmetric up to rounding in single precision.
     """
 
     def __init__(self, C: Array) -> None:
@@ -85,27 +76,19 @@ class DenseMoment(SecondMoment):
 
     @cached_property
     def trace(self) -> float:
-        """The total variance."""
         return float(np.trace(self.C))
 
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k leading eigenpairs; about 4d³/3 flops."""
+        """Return the leading eigenpairs; about 4d³/3 flops."""
         return _leading(self.C, k)
 
     def tied(self, values: Array, vectors: Array) -> bool:
-        """Return whether the subspace is not determined; d³/3 flops."""
+        """Return whether the next eigenvalue is as large; d³/3 flops."""
         return _tied(self.C, values, vectors)
 
 
 class RowMoment(SecondMoment):
-    """The second moment X'X / n of samples in rows, never formed.
-
-    Cheaper with fewer samples than features.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-    """
+    """The second moment X'X / n of samples X (n, d), never formed; cheaper if n < d."""
 
     def __init__(self, X: Array) -> None:
         self.X, self.d = X, X.shape[1]
@@ -118,15 +101,13 @@ class RowMoment(SecondMoment):
 
     @cached_property
     def trace(self) -> float:
-        """The total variance."""
         return float(np.einsum("ij,ij->", self.X, self.X)) / len(self.X)
 
     def leading(self, k: int) -> tuple[Array, Array]:
-        """Return the k leading eigenpairs, from the Gram matrix XX'.
+        """Return the leading eigenpairs, from the Gram matrix XX'; n²d + 4n³/3 + 8ndk flops.
 
         A Rayleigh-Ritz step on the span of X'W, with the leading eigenvectors W of XX', recovers
-        the accuracy lost by squaring. Beyond the rank of X values are zero and vectors arbitrary,
-        but orthonormal. n²d + 4n³/3 + 8ndk flops.
+        the accuracy lost by squaring. Beyond the rank of X vectors are arbitrary.
         """
         _, W = _leading(self._gram, min(k, len(self.X)))
         directions = np.zeros((self.d, k))
@@ -137,7 +118,7 @@ class RowMoment(SecondMoment):
         return np.maximum(values, 0.0), np.ascontiguousarray(Q @ rotation)
 
     def tied(self, values: Array, vectors: Array) -> bool:
-        """Return whether the subspace is not determined; n³/3 flops."""
+        """Return whether the next eigenvalue is as large; n³/3 flops."""
         some = values > TIED * values[0]
         left = self.X @ vectors[:, some] / np.sqrt(len(self.X) * values[some])
         return not some.all() or _tied(self._gram / len(self.X), values, left)
@@ -176,19 +157,12 @@ def _tied(C: Array, values: Array, vectors: Array) -> bool:
 def second_moment(source: ArraySource) -> SecondMoment:
     """Return the second moment of a source: `RowMoment` if rows are few, else `DenseMoment`.
 
-    Parameters
-    ----------
-    source : ArraySource
-        Read once, block by block.
+    Reads the source once. nd² flops; keeps min(n, d) d numbers.
 
     Raises
     ------
     DataError
         If a row is not finite.
-
-    Notes
-    -----
-    nd² flops; keeps min(n, d) d numbers.
     """
     moment: SecondMoment
     if source.length < source.d:

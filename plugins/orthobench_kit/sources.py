@@ -1,7 +1,4 @@
-"""Sources of samples from arrays and memory maps.
-
-Blocks have a fixed size, so that samples do not depend on chunks, and are read off the clock.
-"""
+"""Sources of samples from arrays and memory maps, read off the clock in blocks of a fixed size."""
 
 from __future__ import annotations
 
@@ -14,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from orthobench.contract.samples import BlockSource, block_rows
 from orthobench.errors import DataError
-from orthobench.tools.arrays import Array, check_rows, matrix, release, whole
-from orthobench.tools.rows import MappedFile, Rows, borders
+from orthobench.tools.arrays import Array, check_rows, matrix, whole
+from orthobench_kit.arrays import release
+from orthobench_kit.rows import MappedFile, Rows, borders
 
 FloatT = TypeVar("FloatT", bound=np.floating[Any])
 """A type of floating-point numbers."""
@@ -32,10 +30,10 @@ class ArraySource(BlockSource):
     Parameters
     ----------
     rows : ndarray, shape (n, d), or Rows
-        Any real dtype; a memory map stays on disk.
+        Any real dtype.
     order : array_like of int, shape (m,), or range, optional
-        The numbers of the rows to read, in this order; default: all. Parts of a permutation split
-        the data. For `Rows` an ascending range, or any order if they are `random`.
+        The numbers of the rows to read, in this order; default: all. For `Rows` an ascending range,
+        or any order if they are `random`.
     passes : int
         Number of passes over the rows.
     scale, centre : float or ndarray, shape (d,)
@@ -75,16 +73,13 @@ class ArraySource(BlockSource):
         vars(self).update(state, rows=rows.mapped() if isinstance(rows, MappedFile) else rows)
 
     def row_number(self, index: int) -> int | str:
-        """Return the row of the array, with its file, of sample `index`."""
         file, row = self._place(index % self.length)
         return f"{row} of {file}" if file else row
 
     def height(self, index: int) -> int:
-        """Return the number of rows of a block."""
         return self._borders[index + 1] - self._borders[index]
 
     def label(self, index: int) -> str:
-        """Return the rows and the file of a block."""
         begin, end = self._borders[index : index + 2]
         if isinstance(self.order, np.ndarray):
             return f"samples {begin} to {end - 1} of their order"
@@ -92,14 +87,12 @@ class ArraySource(BlockSource):
         return f"{file}, rows {first} to {last}" if file else f"rows {first} to {last}"
 
     def block(self, index: int) -> NDArray[np.floating[Any]]:
-        """Return a block in float32 or float64."""
         begin, end = self._borders[index : index + 2]
         single = self.rows.dtype.newbyteorder("=") == np.float32
         kept: type[np.floating[Any]] = np.float32 if single else np.float64
         return next(self._pieces(begin, end, end - begin, kept))
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield the rows of all passes in blocks; `rng` is not used."""
         del rng
         for _ in range(self.passes):
             yield from self.one_pass()
@@ -114,7 +107,7 @@ class ArraySource(BlockSource):
             yield from self._pieces(begin, end, size, np.float64)
 
     def checked_pass(self) -> Iterator[Array]:
-        """Yield each row once, in blocks, checked by `check_rows`."""
+        """Yield each row once, in checked blocks."""
         first = 0
         for block in self.one_pass():
             check_rows(block, first, self.row_number)
@@ -160,7 +153,6 @@ class ArraySource(BlockSource):
             yield block
 
     def _numbers(self, begin: int, end: int) -> range | NDArray[np.intp]:
-        """Return the row numbers of samples begin to end - 1."""
         return range(begin, end) if self.order is None else self.order[begin:end]
 
     def _place(self, at: int) -> tuple[str, int]:
@@ -187,7 +179,6 @@ class ArraySource(BlockSource):
 
 
 def _row_numbers(order: ArrayLike | range, count: int) -> NDArray[np.intp] | range:
-    """Return the numbers of rows to read as a range or an array."""
     numbers = order if isinstance(order, range) else _integers(order)
     if len(numbers) == 0:
         raise DataError("there is no row in this part of the samples")

@@ -1,15 +1,13 @@
-"""Stacks of matrices: arrays with leading axes.
-
-A single matrix is a stack without leading axes; in NumPy it keeps the bits of the plain formula.
-"""
+"""Stacks of matrices: arrays with leading axes, or without for a single matrix."""
 
 from __future__ import annotations
 
 from math import prod
 from typing import Any
 
-from orthobench.tools.arrays import identity, namespace, norm, rows_of
+from orthobench.tools.arrays import identity, namespace
 from orthobench.tools.geometry import orthonormalize
+from orthobench_kit.arrays import norm, rows_of
 
 
 def sizes(X: Any) -> tuple[int, int, int]:
@@ -24,7 +22,7 @@ def stacked(X: Any) -> Any:
 
 
 def unstacked(X: Any, stack: tuple[int, ...]) -> Any:
-    """Return a stack, with leading axes, of matrices that are one below another."""
+    """Return a stack, with leading axes, of matrices one below another."""
     return X if not stack else namespace(X).reshape(X, (*stack, -1, X.shape[-1]))
 
 
@@ -46,7 +44,7 @@ def plural(values: Any) -> bool:
 
 
 def each(values: Any) -> Any:
-    """Return the numbers of `lengths` in a form that multiplies their matrices."""
+    """Return the numbers of `lengths` in a form that multiplies matrices."""
     return values[..., None, None] if plural(values) else values
 
 
@@ -56,7 +54,7 @@ def most(values: Any) -> Any:
 
 
 def defects(X: Any) -> Any:
-    """Return |X'X - I|_F of each matrix; 2np² flops for each."""
+    """Return |X'X - I| of each matrix; 2np² flops."""
     return lengths(transposed(X) @ X - identity(X.shape[-1], X))
 
 
@@ -66,7 +64,7 @@ def matrix_rows(X: Any, rows: Any) -> Any:
 
 
 def q_factor(X: Any) -> Any:
-    """Return the Q factor of each matrix, see `orthonormalize`."""
+    """Return the Q factor of each matrix."""
     if X.ndim == 2:
         return orthonormalize(X)
     xp = namespace(X)

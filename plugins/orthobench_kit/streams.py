@@ -1,4 +1,4 @@
-"""Sources of samples in sequence: samplers, iterators and generators."""
+"""Sources of samples: samplers, iterators and generators."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from orthobench.contract.samples import SampleSource, block_rows
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, matrix, unshared
-from orthobench.tools.reading import array_of, is_data, rows_of
-from orthobench.tools.rows import Rows
+from orthobench.tools.arrays import Array, matrix
+from orthobench_kit.arrays import unshared
+from orthobench_kit.reading import array_of, is_data, rows_of
+from orthobench_kit.rows import Rows
 from orthobench_kit.sources import ArraySource
 
 Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"
@@ -23,12 +24,7 @@ Sampler: TypeAlias = "Callable[[np.random.Generator, int], Array]"
 class SamplerSource(SampleSource):
     """Samples drawn from a distribution, without end.
 
-    Parameters
-    ----------
-    sampler : callable
-        ``sampler(rng, count)`` draws an array ``(count, d)`` from `rng` alone.
-    d : int
-        Length of a sample.
+    ``sampler(rng, count)`` draws an array ``(count, d)`` from `rng` alone.
     """
 
     def __init__(self, sampler: Sampler, d: int) -> None:
@@ -54,15 +50,10 @@ class SamplerSource(SampleSource):
 
 
 class IteratorSource(SampleSource):
-    """Samples from an iterable of rows or blocks.
+    """Samples from an iterable of rows ``(d,)`` or blocks ``(rows, d)``, which are copied at once.
 
     A list serves several runs. A generator serves one; samples of the warm-up are kept and read
     again.
-
-    Parameters
-    ----------
-    rows : iterable of ndarray
-        Each item is a sample ``(d,)`` or a block ``(rows, d)``, which is copied at once.
 
     Raises
     ------
@@ -83,7 +74,7 @@ class IteratorSource(SampleSource):
         self._failure: Exception | None = None
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield the samples in blocks; `rng` is not used.
+        """Yield the samples in blocks.
 
         Raises
         ------
@@ -98,7 +89,6 @@ class IteratorSource(SampleSource):
         return self._only_run(tuple(self._kept))
 
     def forget(self) -> None:
-        """Drop the samples of the warm-up: a generator can no longer restart."""
         self._keeps = not self._once
         self._kept.clear()
 
@@ -154,7 +144,7 @@ def source_of(
     passes: int = 1,
     width: int | None = None,
 ) -> SampleSource:
-    """Return the source of data that a user passes; a source as it is.
+    """Return the source of data that a user passes.
 
     Parameters
     ----------

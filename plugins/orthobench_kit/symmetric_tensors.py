@@ -1,6 +1,7 @@
 """Symmetric tensors: sums of rank-one terms, symmetry, contractions and norms.
 
-Only the slices T[a, a:, a:] of a third-order tensor are read, and tensors of order 4 slab by slab.
+Functions of symmetric tensors T of order 3 or 4 read only entries (a, b, c) with a <= b, c, slab by
+slab.
 """
 
 from __future__ import annotations
@@ -12,32 +13,25 @@ import numpy as np
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import drift
-from orthobench.tools.reading import array_of, real
+from orthobench_kit.reading import array_of, real
 
 ROWS = 48
 """Rows of a symmetric matrix that one product computes."""
 
 SYMMETRIC = 1e-6
-"""Relative asymmetry that counts as rounding, of sums in single precision."""
+"""Relative asymmetry that counts as rounding."""
 
 ORTHONORMAL = 1e-8
-"""Maximum |U'U - I|_F of true factors, or of a true basis."""
+"""Maximum |U'U - I| of true factors, or of a true basis."""
 
 
 def checked_tensor(given: object, low: int, high: float, form: str) -> Array:
-    """Return a user's tensor in float64: finite, and not zero.
-
-    Parameters
-    ----------
-    low, high : float
-        Minimum and maximum order.
-    form : str
-        Its shapes, for messages.
+    """Return a user's tensor in float64: finite, not zero, of order `low` to `high`.
 
     Raises
     ------
     DataError
-        If it is anything else.
+        If it is anything else; `form` names its shapes.
     """
     T = array_of(given, "the entries of the tensor")
     if not low <= T.ndim <= high or len(set(T.shape)) != 1 or not T.size:
@@ -52,16 +46,12 @@ def checked_tensor(given: object, low: int, high: float, form: str) -> Array:
 
 
 def checked_orthonormal(given: Array, n: int, what: str) -> Array:
-    """Return a copy of orthonormal columns (n, r) in float64; refuse others.
-
-    Parameters
-    ----------
-    what : str
-        Their name in messages: ``"the true factors"``.
+    """Return a copy of orthonormal columns (n, r) in float64.
 
     Raises
     ------
     DataError
+        If they are anything else; `what` is their name.
     """
     known = real(given, what).copy()
     if known.ndim != 2 or len(known) != n or not 1 <= known.shape[1] <= n:
@@ -73,18 +63,8 @@ def checked_orthonormal(given: Array, n: int, what: str) -> Array:
 
 
 def composed(U: Array, weights: Array, order: int = 3) -> Array:
-    """Return sum_i w_i u_i ⊗ ... ⊗ u_i, symmetric up to rounding.
+    """Return sum_i w_i u_i ⊗ ... ⊗ u_i of order d >= 2, for columns of U (n, k).
 
-    Parameters
-    ----------
-    U : ndarray, shape (n, k)
-        Columns u_i.
-    weights : ndarray, shape (k,)
-    order : int
-        d, at least 2.
-
-    Notes
-    -----
     2n^d k flops; memory n^(d-1) k beyond the result's.
 
     Examples
@@ -101,17 +81,7 @@ def composed(U: Array, weights: Array, order: int = 3) -> Array:
 
 
 def contracted(T: Array, U: Array) -> Array:
-    """Return T(u, ..., u) for each column u of `U`.
-
-    Parameters
-    ----------
-    T : ndarray, shape (n, n, n) or (n, n, n, n)
-        Symmetric; only entries (a, b, c) with a <= b, c are read.
-    U : ndarray, shape (n, k)
-
-    Notes
-    -----
-    2n^d k/3 flops; memory nk.
+    """Return T(u, ..., u) for each column u of U (n, k); 2n^d k/3 flops, memory nk.
 
     Examples
     --------
@@ -132,16 +102,8 @@ def contracted(T: Array, U: Array) -> Array:
 
 
 def partly_contracted(T: Array, U: Array) -> Array:
-    """Return T(I, u, ..., u), a d-th of the gradient of T(u, ..., u), for each column u of `U`.
+    """Return T(I, u, ..., u), a d-th of the gradient of T(u, ..., u), for each column of U.
 
-    Parameters
-    ----------
-    T : ndarray, shape (n, n, n) or (n, n, n, n)
-        Symmetric; only entries (a, b, c) with a <= b, c are read.
-    U : ndarray, shape (n, k)
-
-    Notes
-    -----
     2n^d k/3 flops; memory nk.
     """
     if T.ndim == 4:
@@ -158,17 +120,8 @@ def partly_contracted(T: Array, U: Array) -> Array:
 
 
 def residual_norm(T: Array, U: Array, weights: Array) -> float:
-    """Return |T - sum_i w_i u_i ⊗ ... ⊗ u_i|, computed from the difference itself.
+    """Return |T - sum_i w_i u_i ⊗ ... ⊗ u_i|, from the difference itself, for U (n, k).
 
-    Parameters
-    ----------
-    T : ndarray, shape (n, n, n) or (n, n, n, n)
-        Symmetric; only entries (a, b, c) with a <= b, c are read.
-    U : ndarray, shape (n, k)
-    weights : ndarray, shape (k,)
-
-    Notes
-    -----
     2n^d k/3 flops; memory n².
     """
     if T.ndim == 4:
@@ -180,7 +133,7 @@ def residual_norm(T: Array, U: Array, weights: Array) -> float:
 
 
 def norm(T: Array) -> float:
-    """Return the Frobenius norm of a symmetric tensor of order 3 or 4; 2n^d/3 flops."""
+    """Return the Frobenius norm; 2n^d/3 flops."""
     if T.ndim == 4:
         return _norm_of(map(norm, T))
     return float(np.sqrt(sum(_corner_square(corner) for _, corner in _corners(T))))
@@ -210,19 +163,10 @@ def mirror(G: Array) -> None:
 
 
 def fill(T: Array, corner: Callable[[int, Array], None]) -> None:
-    """Fill a symmetric tensor from the entries whose first index is the smallest.
+    """Fill a symmetric tensor (n,) * d from the entries whose first index is the smallest.
 
-    Parameters
-    ----------
-    T : ndarray, shape (n,) * d
-        Written in place, every entry once.
-    corner : callable
-        ``corner(a, T[a, a:, ..., a:])`` writes a symmetric tensor of order d - 1 into its second
-        argument.
-
-    Notes
-    -----
-    Slab by slab, by rows, which is fast for the cache.
+    ``corner(a, T[a, a:, ..., a:])`` writes a symmetric tensor of order d - 1 into its second
+    argument.
     """
     order = T.ndim
     for a, slab in enumerate(T):
@@ -235,19 +179,12 @@ def fill(T: Array, corner: Callable[[int, Array], None]) -> None:
 
 
 def symmetric_matrices(A: Array, what: str) -> Array:
-    """Return the mean of a matrix, or of each of a stack, and its transpose.
-
-    Parameters
-    ----------
-    A : ndarray, shape (..., n, n)
-        Finite; symmetric up to `SYMMETRIC` of the largest entry of each matrix.
-    what : str
-        Its name in messages, singular.
+    """Return the mean of each matrix of a stack (..., n, n) and its transpose.
 
     Raises
     ------
     DataError
-        If it is not symmetric.
+        If a matrix is not symmetric, up to `SYMMETRIC` of its largest entry; `what` is its name.
     """
     if A.shape[-1] != A.shape[-2]:
         raise DataError(f"{what} must be a symmetric matrix, not of shape {A.shape[-2:]}")
@@ -265,20 +202,13 @@ def symmetric_matrices(A: Array, what: str) -> Array:
 def symmetrized(T: Array) -> Array:
     """Return the mean over all permutations of the indices of an almost symmetric tensor.
 
-    Returns
-    -------
-    ndarray, shape (n,) * d
-        Symmetric to the last bit, and equal to `T` if that is.
+    Symmetric to the last bit, and equal to `T` if that is. Memory of about n^(d-1) beyond the
+    result.
 
     Raises
     ------
     DataError
         If an entry differs from its mean by more than `SYMMETRIC` of the largest entry.
-
-    Notes
-    -----
-    Only the n^d / d entries whose first index is the smallest are averaged; memory of about n^(d-1)
-    beyond the result.
     """
     mean = np.empty(T.shape)
     _set_mean(mean, T)
@@ -287,7 +217,6 @@ def symmetrized(T: Array) -> Array:
 
 
 def _set_mean(mean: Array, T: Array) -> None:
-    """Set `mean` to the mean of T over permutations of its indices."""
     if T.ndim == 2:
         np.add(T, (T.T - T) / 2, out=mean)
         mirror(mean)
@@ -305,7 +234,6 @@ def _set_mean(mean: Array, T: Array) -> None:
 
 
 def _refuse_asymmetric(T: Array, mean: Array) -> None:
-    """Refuse a tensor that differs from its symmetric mean."""
     off = np.array([np.abs(slab - other).max() for slab, other in zip(T, mean, strict=True)])
     largest = max(float(np.abs(slab).max()) for slab in T)
     if off.max() <= SYMMETRIC * largest:

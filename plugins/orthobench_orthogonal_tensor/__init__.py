@@ -1,9 +1,9 @@
 """Orthogonal tensor decomposition: T = sum_i w_i u_i ⊗ ... ⊗ u_i with orthonormal u_i.
 
-maximize sum_i T(u_i, ..., u_i) over U'U = I, for a symmetric tensor T of order 3 (Shalit and
-Chechik 2014, equation 8) or 4. If T has such a decomposition with positive weights, its factors are
-the global maximum, the sum of the weights. For order 3 signed permutations of them are strict local
-maxima too, which their Theorem 3 overlooks: weights (1, 3) with U = [e2, -e1] give 2, not 4.
+Maximize sum_i T(u_i, ..., u_i) over U'U = I, for a symmetric tensor T of order 3 (Shalit and
+Chechik 2014, equation 8) or 4. If T has such a decomposition with positive weights, its factors
+are the global maximum, the sum of the weights. For order 3 signed permutations of them are strict
+local maxima, which their Theorem 3 overlooks: weights (1, 3) with U = [e2, -e1] give 2, not 4.
 """
 
 from orthobench.contract import discovered

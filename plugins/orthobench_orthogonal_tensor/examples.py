@@ -1,4 +1,4 @@
-"""Small instances that conformance checks run solvers on: `EXAMPLES`."""
+"""Small instances for conformance checks: `EXAMPLES`."""
 
 from __future__ import annotations
 

@@ -15,20 +15,10 @@ from orthobench.tools.arrays import Array
 
 
 class Judge:
-    """Measures decompositions of a tensor, and their factors if the true ones are known.
+    """Measures decompositions of a symmetric tensor T (n, n, n); 2n⁴ flops a call, memory n².
 
-    Parameters
-    ----------
-    T : ndarray, shape (n, n, n)
-        Symmetric.
-    factors : ndarray, shape (n, r), optional
-        The true factors, orthonormal columns.
-    optimum : float, optional
-        The maximum of the objective; not zero.
-
-    Notes
-    -----
-    2n⁴ flops a call; memory n².
+    `factors` (n, r) are the true orthonormal ones, `optimum` is the maximum of the objective, not
+    zero; both are optional.
     """
 
     def __init__(
@@ -41,11 +31,11 @@ class Judge:
         """Return the metrics; ``residual``, the primary one, first.
 
         ``residual`` is |T - sum_i T(u_i, u_i, u_i) u_i ⊗ u_i ⊗ u_i| / |T|, with the best weights
-        for these factors; ``objective`` is sum_i T(u_i, u_i, u_i). If the optimum is known,
-        ``objective_gap`` is relative to it. If the true factors are known, there is
-        ``recovery_error`` (`recovery_error`). The gradient of the objective on the orthogonal
-        group, |skew(U'[T(I, u_i, u_i)]_i)| / |T|, is ``relative_gradient``. It is not zero for
-        methods that find one factor after the other, unless T has orthogonal factors.
+        for these factors; ``objective`` is sum_i T(u_i, u_i, u_i), and ``objective_gap`` relative
+        to a known optimum. If the true factors are known, there is `recovery_error`.
+        ``relative_gradient`` is that of the objective on the orthogonal group, |skew(U'[T(I, u_i,
+        u_i)]_i)| / |T|. It is not zero for methods that find one factor after the other, unless T
+        has orthogonal factors.
         """
         weights = contracted(self.T, solution.point)
         metrics = {
@@ -64,8 +54,8 @@ class Judge:
 def recovery_error(U: Array, factors: Array) -> float:
     """Return the maximum distance of a true factor (n, r) from its column of U (n, k), up to sign.
 
-    Columns are matched one to one so that the sum of the absolute inner products is largest. 2nkr
-    flops, and an assignment problem of size (r, k).
+    Columns are matched one to one to the largest sum of absolute inner products. 2nkr flops, and
+    an assignment problem of size (r, k).
     """
     from scipy.optimize import linear_sum_assignment
 

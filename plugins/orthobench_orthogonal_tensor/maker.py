@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.reading import real
 from orthobench_kit.symmetric_tensors import (
     checked_orthonormal,
     checked_tensor,
@@ -16,7 +17,6 @@ from orthobench_kit.symmetric_tensors import (
 from orthobench.contract.problem import Instance
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array
-from orthobench.tools.reading import real
 from orthobench_orthogonal_tensor.judge import Judge
 from orthobench_orthogonal_tensor.oracle import AnyOrderOracle, FourthOrderOracle, TensorOracle
 from orthobench_orthogonal_tensor.result import factorization
@@ -43,7 +43,7 @@ def orthogonal_tensor(
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench_orthogonal_tensor.judge.Judge`.
+        With the metrics of `orthobench_orthogonal_tensor.judge.Judge`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Orthogonal tensor decomposition: oracles, solutions, first points, the base class of problems."""
+"""Orthogonal tensor decomposition: oracles, solutions, first points."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import like
 
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.tools import flops
-from orthobench.tools.arrays import Array, copied, identity, in_rows, like, namespace
+from orthobench.tools.arrays import Array, copied, identity, in_rows, namespace
 
 
 class AnyOrderOracle(Oracle):
@@ -41,9 +42,9 @@ class FourthOrderOracle(AnyOrderOracle):
 
 
 def decomposition(U: Any, weights: Any, order: int = 3) -> Solution:
-    """Return the solution with these factors (n, n) and weights (n,), flipped for odd order.
+    """Return the solution with these factors (n, n) and weights (n,).
 
-    For odd order no weight is negative then.
+    For odd order columns are flipped so that no weight is negative.
     """
     if order % 2 == 0:
         return Solution(copied(U), weights=copied(weights))
@@ -69,8 +70,8 @@ def first_point(oracle: TensorOracle, start: str, rng: np.random.Generator) -> A
     """Return the orthogonal matrix (n, n) that a solver starts from, a fresh array.
 
     ``"random"`` is the oracle's common start. ``"contraction"`` are the eigenvectors of T(I, I, w)
-    for a random unit vector w: the factors themselves if T = sum_i w_i u_i ⊗ u_i ⊗ u_i and the
-    eigenvalues w_i u_i'w differ. `first_point_flops`.
+    for a random unit vector w: the factors if T = sum_i w_i u_i ⊗ u_i ⊗ u_i and the eigenvalues
+    w_i u_i'w differ. `first_point_flops`.
     """
     if start == "random":
         return copied(oracle.start)

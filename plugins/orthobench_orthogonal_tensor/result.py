@@ -20,8 +20,8 @@ class TensorResult(Result):
     Attributes
     ----------
     factors : ndarray, shape (n, n)
-        Orthonormal columns u, the weight of largest absolute value first. For odd order weights are
-        not negative; for even order the largest entry of each column is positive.
+        Orthonormal columns u, the weight of largest absolute value first. For odd order weights
+        are not negative; for even order the largest entry of each column is positive.
     weights : ndarray, shape (n,)
         T(u, ..., u).
     """

@@ -6,7 +6,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
@@ -53,7 +53,6 @@ def share(evidence: Evidence, batch: int, step: float, low: float, high: float) 
 
 
 def small_batches(evidence: Evidence) -> Measurement:
-    """Measure divergence below the number of features, and well above it."""
     return together(
         [
             share(evidence, FEATURES // 5, LONG, 0.5, 1.0),
@@ -63,7 +62,6 @@ def small_batches(evidence: Evidence) -> Measurement:
 
 
 def large_batches(evidence: Evidence) -> Measurement:
-    """Measure divergence of large batches."""
     return together(
         [
             share(evidence, 4 * FEATURES, LONGER, 0.0, 0.3),
@@ -85,7 +83,6 @@ def disorder(seed: int) -> float:
 
 
 def out_of_order(evidence: Evidence) -> Measurement:
-    """Measure how far scikit-learn's components are from descending order."""
     found = [disorder(seed) for seed in evidence.seeds[:3]]
     text = "the most by which a component's correlation is above that of the one before it"
     return always_within(found, low=1e-5, text=text)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Panel, Plot, Series
-from orthobench.reproduce import Run, curve, spread, spread_name
+from orthobench_papers.reproduce import Run, curve, spread, spread_name
 
 
 def over_seeds(
@@ -19,8 +19,6 @@ def over_seeds(
 
     Parameters
     ----------
-    label : str
-        The label in the legend.
     x : array_like, shape (m,)
     values : sequence of ndarray
         One array for each x, with one entry for each seed.

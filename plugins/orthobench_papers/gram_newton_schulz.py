@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     conditioned,
     distance,
@@ -16,6 +15,7 @@ from orthobench_papers.polar_runs import (
     newton_schulz,
     polynomials,
 )
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 SPECTRA = {
     "Gaussian": gaussian(512, 128), "condition 1e2": conditioned(512, 128, 1e2),
@@ -25,7 +25,6 @@ ILL = {name: draw for name, draw in SPECTRA.items() if name != "Gaussian"}
 
 
 def in_doubles(evidence: Evidence) -> Measurement:
-    """Measure the distance of both forms in float64."""
     rows, steps = {}, polynomials("polar-express", 5)
     for name, draw in SPECTRA.items():
         found = [
@@ -39,7 +38,6 @@ def in_doubles(evidence: Evidence) -> Measurement:
 def loses(
     evidence: Evidence, precision: str, restart: int, names: Iterable[str], low: float, high: float
 ) -> Measurement:
-    """Check how many more digits the Gram form loses."""
     rows, steps = {}, polynomials("polar-express", 5)
     for name in names:
         found = []
@@ -53,7 +51,6 @@ def loses(
 
 
 def products(evidence: Evidence, aspects: tuple[int, ...], high: float) -> Measurement:
-    """Check that five steps take at most `high` times the plain products."""
     rows = {}
     for aspect in aspects:
         (A, *_) = drawn(gaussian(64 * aspect, 64), evidence, 1)

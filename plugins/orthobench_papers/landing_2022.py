@@ -10,13 +10,13 @@ import numpy as np
 from orthobench_stiefel import stiefel
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import (
+from orthobench.tools.geometry import drift
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
 )
-from orthobench.tools.geometry import drift
 from orthobench_papers.runs import begin_trial
 
 EPS = 0.5
@@ -44,7 +44,6 @@ def points(count: int, evidence: Evidence) -> Iterator[tuple[Array, Array]]:
 
 
 def orthogonal_terms(evidence: Evidence) -> Measurement:
-    """Measure the cosine of the two terms of the field."""
     found = []
     for X, G in points(100, evidence):
         along, pull = relative(X, G) @ X, (X @ X.T - np.eye(8)) @ X
@@ -85,7 +84,6 @@ def bounded(d: float, a: float, field: float) -> float:
 
 
 def safe(evidence: Evidence, step: Callable[[float, float, float], float]) -> Measurement:
-    """Check a safe step."""
     worst = worst_defect(evidence, step)
     return always_within([worst], high=EPS * (1 + 1e-12), text="largest defect after a step")
 
@@ -113,7 +111,6 @@ def own_component(seed: int, n: int = 20) -> Array:
 
 
 def lands(evidence: Evidence) -> Measurement:
-    """Measure the defect at the end of runs."""
     found = []
     for seed in evidence.seeds[: evidence.sized(5, 1)]:
         run = begin_trial(
@@ -124,7 +121,6 @@ def lands(evidence: Evidence) -> Measurement:
 
 
 def as_few_steps(evidence: Evidence) -> Measurement:
-    """Compare the gap with that of Riemannian descent with the same step."""
     found = []
     for seed in evidence.seeds[:9]:
         made, start = procrustes(seed), own_component(seed)
@@ -138,7 +134,6 @@ def as_few_steps(evidence: Evidence) -> Measurement:
 
 
 def heals_rounding(evidence: Evidence) -> Measurement:
-    """Compare defects in 32 bits with those of products of exponentials, after 2,000 steps."""
     from scipy.linalg import expm
 
     found = []

@@ -10,13 +10,13 @@ from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
-from orthobench.reproduce import (
+from orthobench_papers.polar_runs import in_each, polar_factor
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     catalogue,
 )
-from orthobench_papers.polar_runs import in_each, polar_factor
 from orthobench_papers.runs import begin_trial
 
 SHAPES = {"64 x 32": (64, 32), "128 x 64": (128, 64), "512 x 128": (512, 128)}
@@ -61,7 +61,6 @@ def off_tangent(X: Array, A: Array) -> float:
 def tangency(
     evidence: Evidence, scale: float, high: float, parameters: Mapping[str, Any]
 ) -> Measurement:
-    """Check how far directions are from tangent."""
     rows = {}
     for name, (n, p) in shapes(evidence).items():
         pairs = [pair(n, p, seed, scale) for seed in evidence.seeds[:2]]
@@ -71,7 +70,6 @@ def tangency(
 
 
 def steepest(evidence: Evidence) -> Measurement:
-    """Compare the gain of the direction with that of the projected one."""
     rows = {}
     for name, (n, p) in shapes(evidence).items():
         found = []
@@ -90,7 +88,6 @@ def gain(X: Array, G: Array, A: Array) -> float:
 
 
 def faster(evidence: Evidence, rival: Mapping[str, Any]) -> Measurement:
-    """Check that ADMM takes at most half of the dual steps."""
     n, p = evidence.sized((512, 128), (128, 32))
     found = []
     for seed in evidence.seeds[:2]:

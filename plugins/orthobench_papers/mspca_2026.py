@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import orthobench as ob
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
@@ -48,25 +48,21 @@ def explained(solver: str, data: str, m: int, low: float, high: float) -> Measur
 
 
 def deflated(evidence: Evidence) -> Measurement:
-    """Measure components by deflation on mtcars."""
     del evidence
     return explained("tpower", "mtcars", 3, 0.8315, 0.8325)
 
 
 def orthogonal(evidence: Evidence) -> Measurement:
-    """Measure components that are driven to be orthogonal on mtcars."""
     del evidence
     return explained("tpower-orthogonal", "mtcars", 3, 0.8285, 0.8295)
 
 
 def orthogonal_pitprops(evidence: Evidence) -> Measurement:
-    """Measure components that are driven to be orthogonal on pitprops."""
     del evidence
     return explained("tpower-orthogonal", "pitprops", 6, 0.7855, 0.8015)
 
 
 def pitprops(evidence: Evidence) -> Measurement:
-    """Measure components by deflation on pitprops, against the printed .800."""
     del evidence
     return explained("tpower", "pitprops", 6, 0.7995, 0.8005)
 
@@ -81,19 +77,16 @@ def undelivered(data: str, m: int) -> Measurement:
 
 
 def all_of_mtcars(evidence: Evidence) -> Measurement:
-    """Measure all solvers on mtcars."""
     del evidence
     return undelivered("mtcars", 3)
 
 
 def all_of_pitprops(evidence: Evidence) -> Measurement:
-    """Measure all solvers on pitprops."""
     del evidence
     return undelivered("pitprops", 6)
 
 
 def uncontrolled(evidence: Evidence) -> Measurement:
-    """Measure the difference of loadings between the fullest and the emptiest component."""
     del evidence
     found = row("aman-pg", "mtcars", 3, each=False)
     return always_within(

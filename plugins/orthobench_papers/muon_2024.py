@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     Draw,
     cauchy,
@@ -18,6 +17,7 @@ from orthobench_papers.polar_runs import (
     polynomials,
     scaled_columns,
 )
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 TALL = {
     "64 x 32": gaussian(64, 32), "128 x 64": gaussian(128, 64), "512 x 64": gaussian(512, 64),
@@ -38,7 +38,6 @@ def nearest(
     precision: str,
     high: float,
 ) -> Measurement:
-    """Check that all singular values are within `high` of 1."""
     chosen = polynomials(coefficients, steps)
     rows = {
         name: always_within(
@@ -51,7 +50,6 @@ def nearest(
 
 
 def spread(evidence: Evidence) -> Measurement:
-    """Compare the singular values with a uniform distribution by the largest difference."""
     found = []
     for A in drawn(gaussian(128, 64), evidence, 10):
         values = np.sort(np.linalg.svd(newton_schulz(A, polynomials("jordan", 5)))[1])
@@ -60,7 +58,6 @@ def spread(evidence: Evidence) -> Measurement:
 
 
 def stable(evidence: Evidence) -> Measurement:
-    """Measure the gain that rounding costs."""
     rows, chosen = {}, polynomials("jordan", 5)
     for name, draw in (TALL | OTHERS | {"scaled columns": scaled_columns(128, 64)}).items():
         found = []

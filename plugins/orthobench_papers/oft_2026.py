@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import in_each, polar_factor
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 SIDE, TERMS = 32, 5
 """The size of a block, and the number of terms in PEFT."""
@@ -47,7 +47,6 @@ def defect(R: Array) -> float:
 def in_sizes(
     evidence: Evidence, found: Callable[[Array], float], low: float, high: float, text: str
 ) -> Measurement:
-    """Check limits of a quantity for each spectral norm of Q."""
     rows = {
         f"|Q| = {size:g}": always_within(
             [found(skew(size, seed)) for seed in evidence.seeds[:3]], low=low, high=high

@@ -6,13 +6,13 @@ import numpy as np
 from orthobench_stiefel import stiefel
 
 from orthobench.contract import AnyInstance, Array, flops, random_point
-from orthobench.reproduce import (
+from orthobench_papers.public_pca import pca, until
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
 )
-from orthobench_papers.public_pca import pca, until
 from orthobench_papers.runs import begin_trial
 
 N, P = 60, 20
@@ -40,25 +40,21 @@ def defect(seed: int, step: float, steps: int = 1) -> float:
 
 
 def at_all_times(evidence: Evidence) -> Measurement:
-    """Measure the defect after a step of 0.01."""
     found = [defect(seed, 0.01) for seed in evidence.seeds[:20]]
     return always_within(found, high=1e-6, text="largest defect after a step of 0.01, |G| = √20")
 
 
 def at_long_steps(evidence: Evidence) -> Measurement:
-    """Measure the defect after a step of 1."""
     found = [defect(seed, 1.0) for seed in evidence.seeds[:20]]
     return always_within(found, high=1e-6, text="largest defect after a step of 1, |G| = √20")
 
 
 def fourth_order(evidence: Evidence) -> Measurement:
-    """Measure by which factor the defect falls if the step is halved."""
     found = [defect(seed, 0.1) / defect(seed, 0.05) for seed in evidence.seeds[:20]]
     return always_within(found, 14.5, 17.5, "defect at a step of 0.1 over that at 0.05; 16 = 2⁴")
 
 
 def heals(evidence: Evidence) -> Measurement:
-    """Measure the defect after six steps without a gradient from one of 0.3."""
     found = []
     for seed in evidence.seeds[:20]:
         start = random_point(N, P, np.random.default_rng(seed)) * (1 + 0.3 / np.sqrt(8 * P))
@@ -76,7 +72,6 @@ def heals(evidence: Evidence) -> Measurement:
 
 
 def products(evidence: Evidence) -> Measurement:
-    """Count the flops of a step in products of (n, p) and (p, p) matrices."""
     run = begin_trial(
         "pogo", linear(unit_gradient(0)), evidence.seeds[0], step=0.01, relative=False
     )
@@ -105,7 +100,6 @@ def quartic(seed: int, step: float) -> Array:
 
 
 def real_root(evidence: Evidence) -> Measurement:
-    """Count the quartics that have a real root."""
     found = []
     for seed in evidence.seeds[:20]:
         roots = np.roots(quartic(seed, 0.3))
@@ -114,7 +108,6 @@ def real_root(evidence: Evidence) -> Measurement:
 
 
 def half_is_best(evidence: Evidence) -> Measurement:
-    """Compare the minimizer of the quartic with 1/2, at a step of 0.01."""
     found = []
     for seed in evidence.seeds[:20]:
         roots = np.roots(np.polyder(quartic(seed, 0.01))).real
@@ -139,12 +132,10 @@ def steps_against(evidence: Evidence, rival: dict[str, object]) -> list[float]:
 
 
 def fewer_than_constant(evidence: Evidence) -> Measurement:
-    """Compare with constant steps of 0.1."""
     ratios = steps_against(evidence, {"steps": "constant", "step": 0.1})
     return median_within(ratios, high=1, text=f"steps to {GAP:g}, over those of RGD with 0.1")
 
 
 def fewer_than_searched(evidence: Evidence) -> Measurement:
-    """Compare with Barzilai-Borwein steps."""
     ratios = steps_against(evidence, {"step": 1e-3})
     return median_within(ratios, high=1, text=f"steps to {GAP:g}, over those of RGD with BB")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     Draw,
     cauchy,
@@ -22,6 +21,7 @@ from orthobench_papers.polar_runs import (
     polynomials,
     scaled_columns,
 )
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 Steps = Sequence[tuple[float, float, float]]
 
@@ -67,7 +67,6 @@ def steps_to(A: Array, name: str) -> int:
 def against(
     evidence: Evidence, rival: str, what: str, conditions: Sequence[float], high: float
 ) -> Measurement:
-    """Check that Polar Express takes at most `high` times a rival's steps."""
 
     def spent(A: Array, name: str) -> int:
         return steps_to(A, name) * (PRODUCTS[name] if what == "products" else 1)
@@ -81,7 +80,6 @@ def against(
 
 
 def no_worse(evidence: Evidence, draws: dict[str, Draw], precision: str) -> Measurement:
-    """Check that singular values are as near to 1 as with You's polynomials."""
     rows = {}
     for name, draw in draws.items():
         matrices = drawn(draw, evidence, 10)
@@ -94,7 +92,6 @@ def no_worse(evidence: Evidence, draws: dict[str, Draw], precision: str) -> Meas
 
 
 def in_tests(evidence: Evidence) -> Measurement:
-    """Measure the defect after five steps in bfloat16."""
     shapes = {"128 x 64": gaussian(128, 64), "128 x 128": gaussian(128, 128)}
     rows = {}
     for name, draw in shapes.items():
@@ -107,7 +104,6 @@ def in_tests(evidence: Evidence) -> Measurement:
 
 
 def equioscillates(evidence: Evidence) -> Measurement:
-    """Compare the ends of the range on [1e-3, 1]."""
     del evidence
     # the polynomials as the paper derives them, before the safety factor
     unsafe = [(1.01 * a, 1.01**3 * b, 1.01**5 * c) for a, b, c in schedule("polar-express")[:5]]
@@ -117,7 +113,6 @@ def equioscillates(evidence: Evidence) -> Measurement:
 
 
 def cycled(evidence: Evidence) -> Measurement:
-    """Measure singular values after ten steps with a schedule of five, repeated."""
     steps, found = [*schedule("polar-express")[:5]] * 2, []
     for A in drawn(gaussian(128, 64), evidence, 10):
         values = np.linalg.svd(A, compute_uv=False) / np.linalg.norm(A)

@@ -10,8 +10,8 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import AnySolver, Array, identity
-from orthobench.reproduce import Evidence, Measurement, catalogue, together
 from orthobench.tools import environment
+from orthobench_papers.reproduce import Evidence, Measurement, catalogue, together
 
 Draw: TypeAlias = Callable[[np.random.Generator], Array]
 """Draws a matrix (n, p), n >= p."""

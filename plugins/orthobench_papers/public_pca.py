@@ -60,13 +60,9 @@ class TraceOracle(StiefelOracle):
 
 
 def matrix(n: int, seed: int, *, printed: bool) -> Array:
-    """Return A with eigenvalues from 10/1000 to 10, or the public code's version of it.
+    """Return A = QDQ' with eigenvalues from 10/1000 to 10, or the public code's version of it.
 
-    Parameters
-    ----------
-    printed : bool
-        A = QDQ' for a random orthogonal Q; otherwise the symmetric part of QDQ, with other
-        eigenvalues.
+    That is the symmetric part of QDQ, with other eigenvalues.
     """
     Q = random_point(n, n, np.random.default_rng(seed))
     QD = Q * (10 * np.geomspace(1 / CONDITION, 1, n))
@@ -87,13 +83,7 @@ def relative_gap(run: DrivenRun) -> float:
 
 
 def until(run: DrivenRun, gap: float, most: int) -> float:
-    """Advance a run to a relative gap; return its flops, infinite if it takes more steps.
-
-    Parameters
-    ----------
-    most : int
-        Maximum number of steps.
-    """
+    """Advance a run to a relative gap; return its flops, infinite after `most` steps."""
     while relative_gap(run) > gap:
         if run.state.work.steps >= most:
             return inf

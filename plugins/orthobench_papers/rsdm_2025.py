@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array, orthonormalize, random_point
-from orthobench.reproduce import (
+from orthobench_papers.public_pca import CONDITION, matrix, pca, until
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
 )
-from orthobench_papers.public_pca import CONDITION, matrix, pca, until
 from orthobench_papers.runs import begin_trial
 
 STEPS = {"gradient descent": 0.1, "permutation": 1.5, "rotation": 1.5}
@@ -28,7 +28,6 @@ def skew(K: Array) -> Array:
 
 
 def submanifold_gradient(evidence: Evidence) -> Measurement:
-    """Compare skew(PG(PX)') with differences of F(X + P'(Y - I)PX) along Y = exp(tK)."""
     found = []
     for seed in evidence.seeds[:20]:
         rng = np.random.default_rng(seed)
@@ -44,7 +43,6 @@ def submanifold_gradient(evidence: Evidence) -> Measurement:
 
 
 def whole_size(evidence: Evidence) -> Measurement:
-    """Compare ten steps with r = n with Riemannian descent from the left."""
     found = []
     for seed in evidence.seeds[:5]:
         made = pca(20, 8, seed, printed=True)
@@ -76,14 +74,12 @@ def conditions(evidence: Evidence, *, printed: bool) -> list[float]:
 
 
 def condition_printed(evidence: Evidence) -> Measurement:
-    """Measure the condition number of QDQ'."""
     return median_within(
         conditions(evidence, printed=True), 0.999 * CONDITION, 1.001 * CONDITION, "of QDQ'"
     )
 
 
 def condition_public(evidence: Evidence) -> Measurement:
-    """Measure the condition number of the symmetric part of QDQ."""
     infinite = [one > 1e300 for one in conditions(evidence, printed=False)]
     text = "share of matrices of the public code with negative eigenvalues, so without any"
     return always_within(np.array(infinite, dtype=float), high=0, text=text)
@@ -118,21 +114,18 @@ def costs(evidence: Evidence, *, printed: bool) -> dict[str, list[float]]:
 
 
 def faster_than_descent(evidence: Evidence) -> Measurement:
-    """Compare flops with those of Riemannian descent, both with the authors' steps."""
     spent = costs(evidence, printed=True)
     ratios = np.array(spent["permutation"]) / spent["gradient descent"]
     return median_within(ratios, high=1, text=f"flops to {GAP:g}, over those of RGD, QDQ'")
 
 
 def faster_in_public(evidence: Evidence) -> Measurement:
-    """Make the same comparison on the matrix of the public code."""
     spent = costs(evidence, printed=False)
     ratios = np.array(spent["permutation"]) / spent["gradient descent"]
     return median_within(ratios, high=1, text=f"flops to {GAP:g}, over those of RGD, QDQ")
 
 
 def faster_than_searched(evidence: Evidence) -> Measurement:
-    """Compare flops with those of Riemannian descent with Barzilai-Borwein steps."""
     spent = costs(evidence, printed=True)
     best = np.minimum(spent["permutation"], spent["rotation"])
     text = f"flops to {GAP:g} of the better sampling, over those with Barzilai-Borwein steps"
@@ -140,7 +133,6 @@ def faster_than_searched(evidence: Evidence) -> Measurement:
 
 
 def drift(evidence: Evidence) -> Measurement:
-    """Measure the defect after 3,000 steps without orthonormalization."""
     found = []
     for seed in evidence.seeds[:3]:
         run = begin_trial(

@@ -17,7 +17,7 @@ from orthobench.contract import (
     Status,
     random_point,
 )
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,
@@ -39,13 +39,7 @@ TRIALS = 400
 
 @dataclass(frozen=True)
 class DrivenRun:
-    """A run that a check drives itself.
-
-    Attributes
-    ----------
-    state : State
-        Changed in place.
-    """
+    """A run that a check drives itself; its `state` is changed in place."""
 
     instance: AnyInstance
     solver: AnySolver
@@ -59,7 +53,7 @@ class DrivenRun:
         return self
 
     def converge(self, steps: int = 1_000_000) -> DrivenRun:
-        """Take steps until the solver converges; return the run itself.
+        """Take steps until the solver converges.
 
         Raises
         ------
@@ -118,8 +112,6 @@ def begin(
         Default: a random point.
     samples : int, sequence of int or SeedSequence, optional
         Seed of the samples.
-    **parameters
-        Parameters of the solver.
     """
     oracle = made.oracle
     chosen = catalogue().solver(solver, parameters, type(oracle))
@@ -186,12 +178,7 @@ def for_each_k(
 ) -> Measurement:
     """Join measurements for several k; the claim holds if all of them do.
 
-    Parameters
-    ----------
-    what : str
-        Name of the values.
-    rows : mapping
-        One measurement for each k, by the name of the solver, or by "".
+    `rows` have one measurement for each k, by the name of the solver, or by "".
     """
     values = (
         " ".join([name, ", ".join(f"{one.value:.3g}" for one in row)]).strip()

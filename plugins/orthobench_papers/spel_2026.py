@@ -7,13 +7,13 @@ from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
-from orthobench.reproduce import (
+from orthobench_papers.polar_runs import in_each, polar_factor
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
 )
-from orthobench_papers.polar_runs import in_each, polar_factor
 from orthobench_papers.runs import begin_trial
 
 SHAPES = {"128 x 64": (128, 64), "512 x 128": (512, 128)}
@@ -39,7 +39,6 @@ def gain(X: Array, G: Array, Y: Array) -> float:
 
 
 def gains(evidence: Evidence) -> Measurement:
-    """Compare the gains of steps with the projection and without it."""
     rows = {}
     for name, (n, p) in SHAPES.items():
         found = []
@@ -51,7 +50,6 @@ def gains(evidence: Evidence) -> Measurement:
 
 
 def tangent(evidence: Evidence) -> Measurement:
-    """Measure how far the direction is from the tangent space."""
     rows = {}
     for name, (n, p) in {"64 x 64": (64, 64), **SHAPES}.items():
         found = []
@@ -65,7 +63,6 @@ def tangent(evidence: Evidence) -> Measurement:
 
 
 def feasible(evidence: Evidence) -> Measurement:
-    """Measure the largest defect in runs."""
     found = []
     for seed in evidence.seeds[:3]:
         run = begin_trial("spel", ob_problem(seed), seed, step=STEP)
@@ -85,7 +82,6 @@ def ob_problem(seed: int) -> ob.Instance:
 
 
 def converges(evidence: Evidence, schedule: str, high: float) -> Measurement:
-    """Check the gap at the end of runs."""
     found = []
     for seed in evidence.seeds[:5]:
         run = begin_trial("spel", ob_problem(seed), seed, step=STEP, schedule=schedule)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from orthobench.reproduce import Evidence, Measurement, always_within
 from orthobench_papers.polar_runs import (
     Draw,
     cauchy,
@@ -12,6 +11,7 @@ from orthobench_papers.polar_runs import (
     metrics,
     scaled_columns,
 )
+from orthobench_papers.reproduce import Evidence, Measurement, always_within
 
 USUAL: dict[str, Draw] = {
     "Gaussian 2:1": gaussian(128, 64), "Gaussian 4:1": gaussian(512, 128),
@@ -24,7 +24,6 @@ UNUSUAL: dict[str, Draw] = {
 
 
 def saves_a_step(evidence: Evidence, draws: dict[str, Draw], metric: str) -> Measurement:
-    """Check that four steps after scaling are as good as Muon's five."""
     rows = {}
     for name, draw in draws.items():
         ratios = [
@@ -37,7 +36,6 @@ def saves_a_step(evidence: Evidence, draws: dict[str, Draw], metric: str) -> Mea
 
 
 def floor(evidence: Evidence, draws: dict[str, Draw], high: float) -> Measurement:
-    """Check the distance that remains after many steps."""
     rows = {
         name: always_within(
             [

@@ -8,12 +8,12 @@ import numpy as np
 from orthobench_stiefel import stiefel
 
 from orthobench.contract import AnyInstance, Array, orthonormalize, random_point
-from orthobench.reproduce import (
+from orthobench.tools.geometry import drift
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
 )
-from orthobench.tools.geometry import drift
 from orthobench_papers.runs import begin_trial
 
 SHAPES = ((30, 4), (12, 6), (9, 9))
@@ -43,13 +43,11 @@ def pairs(evidence: Evidence) -> Iterator[tuple[Array, Array, np.random.Generato
 
 
 def stays_feasible(evidence: Evidence) -> Measurement:
-    """Measure the defect of points of the curve."""
     found = [drift(curve(X, G, t)) for X, G, _ in pairs(evidence) for t in (1e-3, 1.0, 1e3)]
     return always_within(found, high=1e-12, text="largest |Y'Y - I| for t = 0.001, 1, 1000")
 
 
 def neumann(evidence: Evidence, size: float) -> Measurement:
-    """Check the Cayley transform with (I - Q)⁻¹ = I + Q + ... + Q⁵."""
     found = []
     for seed in evidence.seeds[:10]:
         B = np.random.default_rng(seed).standard_normal((32, 32))
@@ -60,7 +58,6 @@ def neumann(evidence: Evidence, size: float) -> Measurement:
 
 
 def same_curve(evidence: Evidence) -> Measurement:
-    """Compare the two forms."""
     found = [
         np.abs(curve(X, G, t) - low_rank(X, G, t)).max()
         for X, G, _ in pairs(evidence)
@@ -86,13 +83,11 @@ def slope_ratios(evidence: Evidence, *, coded: bool) -> list[float]:
 
 
 def slope(evidence: Evidence) -> Measurement:
-    """Compare the slope with -|A|²/2."""
     found = slope_ratios(evidence, coded=False)
     return always_within(found, 1 - 1e-5, 1 + 1e-5, "slope along the curve over -|A|²/2")
 
 
 def slope_coded(evidence: Evidence) -> Measurement:
-    """Compare the slope with -|G - XG'X|²."""
     found = slope_ratios(evidence, coded=True)
     return always_within(found, 1 - 1e-5, 1 + 1e-5, "slope along the curve over -|G - XG'X|²")
 
@@ -121,13 +116,11 @@ def linear(G: Array) -> AnyInstance:
 
 
 def rule_coded(evidence: Evidence) -> Measurement:
-    """Measure the largest rise in a first step of the authors' search."""
     found = first_steps(evidence, safe=False)
     return always_within(found, high=0, text="rise of the cost in the first step, relative")
 
 
 def rule(evidence: Evidence) -> Measurement:
-    """Measure the same if the search goes on."""
     found = first_steps(evidence, safe=True)
     return always_within(found, high=0, text="rise of the cost in the first step, relative")
 
@@ -142,7 +135,6 @@ def traced(A: Array, most: float) -> AnyInstance:
 
 
 def eigenvalues(evidence: Evidence) -> Measurement:
-    """Compare the sum of the six largest eigenvalues of M'M with LAPACK's."""
     n, found = (evidence.sized(300, 60)), []
     for seed in evidence.seeds[:5]:
         M = np.random.default_rng(seed).standard_normal((n, n))

@@ -1,7 +1,4 @@
-"""Principal components of a matrix: dense, sparse, mapped, chunked or an operator.
-
-Streams of samples belong to stochastic PCA.
-"""
+"""Principal components of a matrix: dense, sparse, mapped, chunked or an operator."""
 
 from orthobench.contract import discovered
 from orthobench_pca.maker import pca

@@ -1,4 +1,4 @@
-"""State, solution and base classes of the methods of this family."""
+"""State and base classes of the methods."""
 
 from __future__ import annotations
 
@@ -15,17 +15,7 @@ from orthobench_pca.oracle import PCAOracle
 
 @dataclass(slots=True, kw_only=True)
 class PCAState(State):
-    """A basis, and the cost of it.
-
-    Attributes
-    ----------
-    basis : ndarray, shape (n, k)
-        Orthonormal, the leading component first.
-    passes, products
-        See `PCASolution`.
-    tolerance : float, optional
-        See `Solution`; set when the method ends.
-    """
+    """A basis (n, k), orthonormal, the leading component first, and its cost (`PCASolution`)."""
 
     basis: Array
     rng: np.random.Generator
@@ -43,7 +33,6 @@ class PCASolver(Solver[PCAOracle, PCAStateT]):
     converges: ClassVar[bool] = True
 
     def solution(self, state: PCAStateT) -> PCASolution:
-        """Return the basis."""
         return PCASolution(
             state.basis.copy(), tolerance=state.tolerance, passes=state.passes,
             products=state.products,
@@ -60,7 +49,7 @@ class Found(NamedTuple):
     tolerance : float, optional
         See `Solution`.
     reason : str
-        Why it failed, or its message at the end.
+        The failure, or a message at the end.
     """
 
     basis: Any
@@ -70,21 +59,16 @@ class Found(NamedTuple):
 
 
 class DirectSolver(PCASolver[PCAState]):
-    """Base of methods with one step.
-
-    Subclasses write `components`.
-    """
+    """Base of methods with one step, whose subclasses write `components`."""
 
     known_passes: ClassVar[bool] = True
-    """Whether what is read is known."""
+    """Whether the passes are known."""
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> PCAState:
-        """Begin at the common start."""
         self.check(oracle)
         return PCAState(basis=oracle.start, rng=rng)
 
     def step(self, oracle: PCAOracle, state: PCAState) -> None:
-        """Do all of it."""
         found = self.components(oracle, state.rng)
         state.status, state.reason = Status.COMPLETE, found.reason
         if found.basis is None:

@@ -1,4 +1,4 @@
-"""Principal components for the estimators, and the choice of a solver."""
+"""Principal components for the estimators."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOLERANCE = 1e-9
 """Residual of block Krylov, over the first eigenvalue, that is exact."""
 
 PRODUCTS = 100.0
-"""Cost of block Krylov for a column of a block, in products; by `benchmarks/test_estimators.py`."""
+"""Cost of block Krylov for a column, in products (`benchmarks/test_estimators.py`)."""
 
 KRYLOV_SIDE = 1000
 """Minimum smaller side for which products with blocks are fast."""
@@ -52,17 +52,10 @@ DEAR = 1e11
 
 
 class Decomposition(NamedTuple):
-    """Leading singular vectors and values of a matrix less its means.
+    """Leading singular vectors V (d, k) and values `sizes` (k,) of a matrix less its `mean` (d,).
 
-    Attributes
-    ----------
-    V : ndarray, shape (d, k)
-        In each column the entry of largest absolute value is positive.
-    sizes : ndarray, shape (k,)
-        Singular values, descending.
-    total : float
-        The sum of the squares of all singular values.
-    mean : ndarray, shape (d,)
+    In each column the entry of largest absolute value is positive. `total` is the sum of the
+    squares of all singular values.
     """
 
     V: Any
@@ -80,9 +73,9 @@ def decomposed(X: Any, k: int, center: bool, solver: str, tolerance: float) -> D
     X : ndarray, CSR or CSC matrix, shape (n, d)
         In float32 or float64, which is also the precision of the result.
     solver : str
-        ``"auto"``, ``"svd"``, or the name of a solver of the family. ``"auto"`` is the cheapest for
-        the shape, k and tolerance: Gram matrix, block Krylov or, for sparse X, Lanczos. LAPACK
-        follows if a singular value is so small that its square loses digits.
+        ``"auto"``, ``"svd"``, or a solver of the family. ``"auto"`` is the cheapest for the shape,
+        k and tolerance: Gram matrix, block Krylov or, for sparse X, Lanczos. LAPACK follows if the
+        square of a singular value loses its digits.
     tolerance : float
         Residual of iterations, over the first eigenvalue; 0: exact.
 
@@ -234,7 +227,7 @@ def _total(oracle: PCAOracle) -> float:
 def _decomposition(
     oracle: PCAOracle, V: Any, sizes: Any, total: float, mean: Array, solver: str
 ) -> Decomposition:
-    """Return all k vectors with their signs; those beyond the rank complete the basis."""
+    """Return all k vectors; those beyond the rank complete the basis."""
     k, dtype = oracle.k, oracle.matrix.dtype
     if V.shape[1] < k:
         V = complete(V, np.eye(oracle.n, k, dtype=V.dtype), k)

@@ -28,9 +28,9 @@ class PCA(_Base):  # type: ignore[misc]
         Number of components, or the share of the variance (between 0 and 1) that they must have;
         None: all.
     solver : str
-        ``"auto"``, ``"svd"`` (LAPACK), or a solver of PCA in the catalogue, such as ``"gram-pca"``,
-        ``"block-krylov"`` or ``"randomized-pca"``. ``"auto"`` depends on the shape, k and
-        `tolerance`, and in doubt on the condition of the data.
+        ``"auto"``, which depends on the shape, k, `tolerance` and in doubt the condition;
+        ``"svd"`` (LAPACK); or a solver of PCA, such as ``"gram-pca"``, ``"block-krylov"`` or
+        ``"randomized-pca"``.
     tolerance : float
         Residual of an iteration, relative to the first eigenvalue; 0: exact, to a residual of
         1e-10.
@@ -79,13 +79,11 @@ class PCA(_Base):  # type: ignore[misc]
         ValueError
             If X is no finite real matrix of at least two rows.
         """
-        del y
         self._fitted(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Return the scores (n, k) of the rows of X, which are fitted."""
-        del y
         return self._transform(self._fitted(X), xp=np)
 
     def _fitted(self, X: Any) -> Any:
@@ -116,21 +114,8 @@ class PCA(_Base):  # type: ignore[misc]
 class TruncatedSVD(decomposition.TruncatedSVD):  # type: ignore[misc]
     """Leading singular vectors of a matrix that is not centred, exact by default.
 
-    Attributes and methods are those of `sklearn.decomposition.TruncatedSVD`.
-
-    Parameters
-    ----------
-    n_components, solver, tolerance
-        See `PCA`.
-
-    Attributes
-    ----------
-    solver_ : str
-        The solver that was used.
-
-    Notes
-    -----
-    See `PCA`.
+    Attributes and methods are those of `sklearn.decomposition.TruncatedSVD`; parameters,
+    ``solver_`` and cost those of `PCA`.
     """
 
     def __init__(
@@ -141,14 +126,8 @@ class TruncatedSVD(decomposition.TruncatedSVD):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Find the singular vectors of X (n, d), and return the scores (n, k) of its rows.
 
-        Raises
-        ------
-        UsageError
-            If `n_components` does not fit the shape, or the solver is unknown.
-        ValueError
-            If X is no finite real matrix of at least two columns.
+        Raises as `PCA.fit`, for at least two columns.
         """
-        del y
         X = _validated(self, X, ensure_min_features=2)
         k = whole(self.n_components, "n_components", 1, min(X.shape), _of(X))
         found = _decomposed(X, k, self, center=False)

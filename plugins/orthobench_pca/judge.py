@@ -38,7 +38,7 @@ SQUARED = 1e-6
 """Minimum relative eigenvalue that keeps ten digits after squaring."""
 
 LOOKED_AT, CHANGED = 16, 1e-3
-"""Number of rows to compare again, and the relative difference that shows a change."""
+"""Number of rows to compare again, and the relative difference of a change."""
 
 UNCHANGED = 1e-12
 """Relative difference of a probe above which entries have changed."""
@@ -61,7 +61,7 @@ class PCASolution(Solution):
 
 
 _last: dict[tuple[Any, ...], tuple[Array, Reference]] = {}
-"""The probe and the reference of the last judge, by `_identity`."""
+"""The probe and the reference of the last judge."""
 
 
 def probed(matrix: Matrix) -> Array:
@@ -74,16 +74,10 @@ def _direction(matrix: Matrix) -> Array:
 
 
 class Judge:
-    """Measures points; the reference is computed when the first is measured.
+    """Measures points of an oracle in float64; the reference is computed with the first.
 
-    The next judge of the same matrix reuses it, if the probe shows no changed entry.
-
-    Parameters
-    ----------
-    oracle : PCAOracle
-        The judge's own, in float64.
-    probe : ndarray, shape (rows, 1), optional
-        The value of `probed`; computed if needed.
+    The next judge of the same matrix reuses it, if `probe`, the value of `probed` (rows, 1), shows
+    no changed entry.
     """
 
     def __init__(self, oracle: PCAOracle, probe: Array | None = None) -> None:
@@ -106,9 +100,10 @@ class Judge:
 
         ``gap`` is 1 - tr V'Z'ZV over the sum of the k leading eigenvalues, ``residual`` is |Z'ZV -
         V (V'Z'ZV)| / |Z'ZV|. If the eigengap is above 1e-10, ``angle`` is the largest principal
-        angle to the leading eigenvectors, in radians. The maximum of |Z'u - s v| / s over the
-        nonzero singular triplets (s, u, v) of Z on the span of V is ``component_residual``, and
-        ``rank`` their number if some are zero. From `PCASolution` come ``passes`` and ``products``.
+        angle to the leading eigenvectors, in radians. The metric ``component_residual`` is the
+        maximum of |Z'u - s v| / s over the nonzero singular triplets of Z on the span of V. If
+        some are zero, ``rank`` is the number of the others. ``passes`` and ``products`` are those
+        of `PCASolution`.
         """
         self._refuse_changed()
         V = solution.point
@@ -145,7 +140,6 @@ class Judge:
         return found if rank == V.shape[1] else {**found, "rank": float(rank)}
 
     def _refuse_changed(self) -> None:
-        """Raise if some rows have changed since the maker read them; no pass."""
         if self._probe is None:
             return
         matrix = self.oracle.matrix

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from orthobench_kit.columns import warn_of_constant
+from orthobench_kit.reading import read, real
+from orthobench_kit.rows import Rows
+from orthobench_kit.sparse import is_sparse
 
 from orthobench.contract import Array, DataError, Instance, UsageError
 from orthobench.tools.arrays import matrix, whole
-from orthobench.tools.reading import read, real
-from orthobench.tools.rows import Rows
-from orthobench.tools.sparse import is_sparse
 from orthobench_pca.judge import Judge, probed
 from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse, block_length
 from orthobench_pca.oracle import PCAOracle
@@ -39,14 +39,14 @@ def pca(
     sample_weight: Any = None,
     column_weight: Any = None,
 ) -> Instance[PCAOracle]:
-    """Make the principal components of your own matrix.
+    """Make an instance of the k principal components of your own matrix.
 
-    Find the k leading eigenvectors of its covariance. Centring and scaling are done within
-    products, without a copy of X, except to change its unit or to weigh rows.
+    Centring and scaling are done within products, without a copy of X, except to change its unit
+    or to weigh rows.
 
     Parameters
     ----------
-    X : anything that `orthobench.tools.reading.read` reads, or a LinearOperator, shape (rows, d)
+    X : anything that `orthobench_kit.reading.read` reads, or a LinearOperator, shape (rows, d)
         Real numbers, samples in rows: arrays, tables, sparse matrices, and blocks from disk or
         Dask. Float32 is computed with in float32 unless means are more than 100 times the standard
         deviations, everything else in float64.
@@ -59,14 +59,14 @@ def pca(
     sample_weight : array_like, shape (rows,), optional
         Not negative. A row of weight 2 counts as two rows, in means too.
     column_weight : array_like, shape (d,), optional
-        Not negative: columns are multiplied by the roots, such as of the cosine of the latitude, or
-        of 1 / (2p(1 - p)) for genotypes with allele frequency p. Scores are ``((X - mean) *
+        Not negative: columns are multiplied by the roots, such as of the cosine of the latitude,
+        or of 1 / (2p(1 - p)) for genotypes with allele frequency p. Scores are ``((X - mean) *
         sqrt(column_weight)) @ components``.
 
     Returns
     -------
     Instance
-        Its points have components in columns, shape (d, k); its metrics are those of
+        Its points have components in columns, shape (d, k), with the metrics of
         `orthobench_pca.judge.Judge`.
 
     Raises
@@ -118,13 +118,7 @@ def pca(
 
 
 def matrix_of(X: Any) -> Matrix:
-    """Return a `Matrix` for a matrix of any kind.
-
-    Raises
-    ------
-    DataError
-        If it is not a real matrix.
-    """
+    """Return a `Matrix` for a matrix of any kind; DataError if it is not a real matrix."""
     from scipy.sparse.linalg import LinearOperator
 
     kind: type[Matrix] = Operator
@@ -162,7 +156,6 @@ def _looked_at(given: Matrix, center: bool) -> Matrix:
 
 
 def _first_rows(given: Matrix) -> Iterator[Array]:
-    """Yield the rows of a matrix, few at first; of an operator none."""
     if isinstance(given, Chunked):
         yield from (block for _, block in given.blocks())
     elif not isinstance(given, Operator):
@@ -208,7 +201,6 @@ def _weighted(given: Matrix, weights: Array, center: bool) -> Matrix:
 
 
 def _checked(given: Matrix) -> tuple[Matrix, Array | None]:
-    """Refuse NaN; return the matrix, with the probe if one was computed."""
     if not isinstance(given, (Dense, Sparse)) or isinstance(given.X, np.memmap):
         return given, None
     with np.errstate(over="ignore", invalid="ignore"):
@@ -242,20 +234,17 @@ def _in_range(given: Matrix, probe: Array | None) -> tuple[Matrix, Array | None]
 
 
 def _size(given: Matrix) -> float:
-    """Return the largest absolute entry; infinity if one is not finite."""
     sparse = isinstance(given, Sparse)
     entries = (given.X.data,) if sparse else (block for _, block in given.blocks())
     return max((_largest(block) for block in entries if block.size), default=0.0)
 
 
 def _largest(A: Array) -> float:
-    """Return the largest absolute entry; infinity if one is not finite."""
     found = float(max(A.max(), -A.min()))
     return found if np.isfinite(found) else np.inf
 
 
 def _deviations(given: Matrix, center: bool) -> Array:
-    """Return the standard deviations of columns, 1 for constant ones; two passes."""
     rows = given.shape[0]
     mean = given.column_sums() / rows
     if isinstance(given, Sparse):

@@ -8,15 +8,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from orthobench_kit.rows import OpenRows
 
 from orthobench.contract import Array, UsageError
-from orthobench.tools.rows import OpenRows
 
 BLOCK_BYTES = 8 * 2**20
 """Maximum bytes of rows that are converted at once."""
 
 PANEL_BYTES, PANEL_ENTRIES = 2**19, 900_000
-"""Maximum bytes of rows in a cache, and maximum product that OpenBLAS does without copying."""
+"""Maximum bytes of rows in a cache, and maximum product without copying in OpenBLAS."""
 
 COLUMNS = 16
 """Columns that a sparse matrix multiplies at once; measured."""
@@ -34,8 +34,6 @@ class Matrix(ABC):
 
     Attributes
     ----------
-    X, dtype
-        See Parameters.
     unit : float
         The power of two by which entries were divided.
     """
@@ -72,13 +70,13 @@ class Matrix(ABC):
         """Return columns begin to end - 1, dense."""
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield numbers of first rows and the rows from there on, dense."""
+        """Yield numbers of first rows, and dense rows."""
         step = block_length(self.shape[1], self.dtype)
         for begin in range(0, self.shape[0], step):
             yield begin, self.rows(begin, min(begin + step, self.shape[0]))
 
     def column_blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield numbers of first columns and the columns from there on, dense."""
+        """Yield numbers of first columns, and dense columns."""
         step = block_length(self.shape[0], self.dtype)
         for begin in range(0, self.shape[1], step):
             yield begin, self.columns(begin, min(begin + step, self.shape[1]))
@@ -108,11 +106,9 @@ class Dense(Matrix):
             self.X = np.memmap(*file)
 
     def like(self, values: Array) -> Dense:
-        """Return an array in memory."""
         return Dense((8 * values).astype(self.X.dtype), self.dtype)
 
     def times(self, V: Any) -> Any:
-        """Return XV."""
         V = np.asarray(V, self.dtype)
         found = np.empty((self.shape[0], V.shape[1]), self.dtype)
         for begin, panel in self._panels(max(self._panel_length(V.shape[1]), V.shape[1])):
@@ -141,7 +137,6 @@ class Dense(Matrix):
             yield begin, self.rows(begin, min(begin + step, self.shape[0]))
 
     def transposed_times(self, U: Any) -> Any:
-        """Return X'U."""
         U, found = np.asarray(U, self.dtype), None
         for begin, piece in self.pieces():
             product = (U[begin : begin + len(piece)].T @ piece).T  # in this order it is faster
@@ -149,15 +144,12 @@ class Dense(Matrix):
         return found
 
     def rows(self, begin: int, end: int) -> Any:
-        """Return rows, a view if they have the precision of products."""
         return np.asarray(self.X[begin:end], self.dtype)
 
     def columns(self, begin: int, end: int) -> Any:
-        """Return columns, a view if they have the precision of products."""
         return np.asarray(self.X[:, begin:end], self.dtype)
 
     def pieces(self) -> Iterator[tuple[int, Any]]:
-        """Yield all rows at once, or converted blocks."""
         flags = self.X.flags
         if self.X.dtype == self.dtype and (flags.c_contiguous or flags.f_contiguous):
             yield 0, np.asarray(self.X)
@@ -165,7 +157,6 @@ class Dense(Matrix):
             yield from self.blocks()
 
     def column_sums(self) -> Any:
-        """Return X'1, blocks summed in float64."""
         ones = np.ones(block_length(self.shape[1], self.dtype), self.dtype)
         return sum((ones[: len(b)] @ b).astype(np.float64) for _, b in self.blocks())
 
@@ -174,27 +165,21 @@ class Sparse(Matrix):
     """A matrix of scipy.sparse in CSR or CSC format."""
 
     def like(self, values: Array) -> Sparse:
-        """Return a matrix of the same format."""
         return Sparse(type(self.X)(values.astype(self.dtype)), self.dtype)
 
     def times(self, V: Any) -> Any:
-        """Return XV."""
         return _some_at_once(self.X, np.asarray(V, self.dtype))
 
     def transposed_times(self, U: Any) -> Any:
-        """Return X'U."""
         return _some_at_once(self.X.T, np.asarray(U, self.dtype))
 
     def rows(self, begin: int, end: int) -> Any:
-        """Return rows, dense."""
         return self.X[begin:end].toarray().astype(self.dtype, copy=False)
 
     def columns(self, begin: int, end: int) -> Any:
-        """Return columns, dense."""
         return self.X[:, begin:end].toarray().astype(self.dtype, copy=False)
 
     def column_sums(self) -> Any:
-        """Return X'1 in float64."""
         return np.asarray(self.X.sum(axis=0, dtype=np.float64)).ravel()
 
 
@@ -202,16 +187,13 @@ class Chunked(Matrix):
     """Rows on disk or computed: `X` is `Rows`."""
 
     def like(self, values: Array) -> Chunked:
-        """Return rows in memory."""
         return Chunked(OpenRows(values.astype(self.dtype)), self.dtype)
 
     def times(self, V: Any) -> Any:
-        """Return XV."""
         V = np.asarray(V, self.dtype)
         return np.concatenate([block @ V for _, block in self.blocks()])
 
     def transposed_times(self, U: Any) -> Any:
-        """Return X'U."""
         U = np.asarray(U, self.dtype)
         return sum(block.T @ U[begin : begin + len(block)] for begin, block in self.blocks())
 
@@ -220,15 +202,12 @@ class Chunked(Matrix):
         return _by_rows((block for _, block in self.blocks()), np.asarray(V, self.dtype), shift)
 
     def rows(self, begin: int, end: int) -> Any:
-        """Return rows."""
         return np.asarray(self.X.read(begin, end), self.dtype)
 
     def columns(self, begin: int, end: int) -> Any:
-        """Return columns."""
         return np.asarray(self.X.columns(begin, end), self.dtype)
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield the blocks of the rows."""
         for begin, end in pairwise(self.X.borders.tolist()):
             yield begin, self.rows(begin, end)
 
@@ -237,22 +216,18 @@ class Operator(Matrix):
     """A `scipy.sparse.linalg.LinearOperator`, which has products and no entries."""
 
     def like(self, values: Array) -> Operator:
-        """Return an operator with these entries."""
         from scipy.sparse.linalg import aslinearoperator
 
         return Operator(aslinearoperator(values.astype(self.dtype)), self.dtype)
 
     def times(self, V: Any) -> Any:
-        """Return XV."""
         return self.X.matmat(np.asarray(V, self.dtype))
 
     def transposed_times(self, U: Any) -> Any:
-        """Return X'U."""
         return self.X.rmatmat(np.asarray(U, self.dtype))
 
     def rows(self, begin: int, end: int) -> Any:
         """Refuse: there are none."""
-        del begin, end
         raise UsageError(
             "a LinearOperator has no rows to read: take a method with products, as block-krylov"
         )
@@ -261,7 +236,6 @@ class Operator(Matrix):
 
 
 def _map_of(X: Any) -> tuple[Any, ...] | None:
-    """Return the arguments of `numpy.memmap` for a mapped array; None for others."""
     if not isinstance(X, np.memmap) or not (X.flags.c_contiguous or X.flags.f_contiguous):
         return None
     whole: Any = X
@@ -275,7 +249,6 @@ def _map_of(X: Any) -> tuple[Any, ...] | None:
 
 
 def _by_rows(blocks: Iterator[Any], V: Any, shift: Any) -> tuple[Any, Any, int]:
-    """Return the result of `Matrix.normal_times` from blocks of rows, read once."""
     product, sums = np.zeros(V.shape, V.dtype), np.zeros(V.shape[1], V.dtype)
     for block in blocks:
         U = block @ V
@@ -286,7 +259,6 @@ def _by_rows(blocks: Iterator[Any], V: Any, shift: Any) -> tuple[Any, Any, int]:
 
 
 def _some_at_once(X: Any, V: Any) -> Any:
-    """Return XV of a sparse matrix, `COLUMNS` of V at a time."""
     parts = range(0, V.shape[1], COLUMNS)
     return np.hstack([X @ np.ascontiguousarray(V[:, at : at + COLUMNS]) for at in parts])
 

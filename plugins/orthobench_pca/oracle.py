@@ -51,7 +51,7 @@ class PCAOracle(Oracle):
 
     @property
     def X(self) -> Any:
-        """The matrix as the user has it, for libraries; `count` their readings."""
+        """The matrix as the user has it, for libraries; `count` its readings."""
         return self.matrix.X
 
     @property
@@ -75,12 +75,9 @@ class PCAOracle(Oracle):
         return flops.gemm(self.rows, self.products, self.n)
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Forget the mean, and reset the counts."""
-        del rng
         self.passes, self.products, self._mean = 0.0, 0, None
 
     def miniature(self) -> PCAOracle:
-        """Return an oracle of the same kind with a few random numbers."""
         rng = np.random.default_rng(0)
         shape = tuple(min(size, SMALL + 2 * self.k) for size in self.matrix.shape)
         small = copy(self)
@@ -153,13 +150,7 @@ class PCAOracle(Oracle):
 
 
 def finite(found: Array) -> Array:
-    """Return a product of X.
-
-    Raises
-    ------
-    DataError
-        If it is not finite.
-    """
+    """Return a product of X; DataError if it is not finite."""
     if not np.isfinite(found.sum()) and not np.isfinite(found).all():
         raise DataError("X has entries that are NaN or infinite, or overflow: remove or rescale")
     return found

@@ -1,4 +1,4 @@
-"""A run's last point as the optimum, shown by one pass."""
+"""A run's last point as the optimum."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST = 5e9
 """Minimum number of multiplications for the covariance."""
 
 SAMPLED, PROBES = 20, 3
-"""Sampled rows for each column, and number of their leading directions to multiply."""
+"""Sampled rows for each column, and number of directions to multiply."""
 
 INVARIANT = 1e-12
 """Largest relative error of the optimum that a residual may allow."""
@@ -50,21 +50,11 @@ class Reference:
 def own_optimum(oracle: PCAOracle, points: list[Array]) -> tuple[Reference, list[Array]] | None:
     """Return a reference from the last point, and Z'Z times each; None if it is not optimal.
 
-    The last point V is the optimum if its columns span an invariant subspace of C = Z'Z, beyond
-    which C is smaller. The norm beyond is estimated from some rows, and from products with the
-    other points. With the residual R and the eigengap D the optimum is off by at most |R|²/D, and
-    the subspace by an angle of |R|/D (Parlett 1998, sections 11.7 and 11.9).
+    The last of the points (n, k), V, is the optimum if its columns span an invariant subspace of C
+    = Z'Z, beyond which C is smaller. With the residual R and the eigengap D the optimum is off by
+    at most |R|²/D, and the subspace by an angle of |R|/D (Parlett 1998, sections 11.7 and 11.9).
 
-    Parameters
-    ----------
-    oracle : PCAOracle
-        In float64.
-    points : list of ndarray, shape (n, k)
-        Orthonormal.
-
-    Notes
-    -----
-    A pass with k columns for each point and 4 more, and `SAMPLED` n³ flops.
+    A pass in float64 with k columns for each point and 4 more, and `SAMPLED` n³ flops.
     """
     tall = isinstance(oracle.matrix, Dense) and oracle.rows >= 4 * SAMPLED * oracle.n
     if not tall or len(points) < 2 or oracle.rows * oracle.n**2 < LEAST:

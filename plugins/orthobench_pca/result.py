@@ -27,13 +27,13 @@ class PCAResult(Result):
     Attributes
     ----------
     components : ndarray, shape (d, k)
-        Orthonormal columns, the largest variance first; in each the entry of largest absolute value
-        is positive.
+        Orthonormal columns, the largest variance first; in each the entry of largest absolute
+        value is positive.
     variance : ndarray, shape (k,)
-        Variance of the scores, with the divisor n - 1, in the unit of X squared; for scaled columns
-        if they are scaled, and mean squares times n / (n - 1) if they are not centred.
+        Variance of the scores, with the divisor n - 1, in the unit of X squared, or of scaled
+        columns; mean squares times n / (n - 1) without centring.
     mean : ndarray, shape (d,)
-        The mean that was subtracted from X; zero if it was not centred.
+        The mean that was subtracted from X; zero without centring.
     rank : int or None
         Number of singular values of X, as decomposed, beyond rounding. None if all components have
         variance and the others would take too long.
@@ -46,19 +46,10 @@ class PCAResult(Result):
 
 
 def principal_components(oracle: PCAOracle, unit: float, solution: Solution) -> PCAResult:
-    """Return the principal components in the span of a point.
+    """Return the principal components in the span of a point, for an oracle in float64.
 
-    Parameters
-    ----------
-    oracle : PCAOracle
-        In float64.
-    unit : float
-        The divisor of X.
-
-    Notes
-    -----
-    A pass with k columns, 4nk² flops and nk numbers. For the rank nr² flops, r the smaller side, or
-    those of a singular value decomposition of a copy of X.
+    X was divided by `unit`. A pass with k columns, 4nk² flops and nk numbers. For the rank nr²
+    flops, r the smaller side, or those of a singular value decomposition of a copy of X.
     """
     scores = oracle.times(solution.point)
     _, sizes, rotation = np.linalg.svd(np.linalg.qr(scores, mode="r"))

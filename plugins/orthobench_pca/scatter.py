@@ -29,9 +29,7 @@ CANCELLED = {"float64": 1e4, "float32": 10.0}
 def scatter(oracle: PCAOracle) -> Array:
     """Return Z'Z (n, n), with a valid upper triangle; a pass, for sparse X two.
 
-    Notes
-    -----
-    Symmetric rank-k updates through BLAS, and X'X - rows mm' for centring; n² numbers.
+    By symmetric rank-k updates through BLAS, and X'X - rows mm' for centring.
     """
     if isinstance(oracle.matrix, Operator):
         return _by_products(oracle.times, oracle.transposed_times, oracle.n, oracle.rows)
@@ -155,13 +153,7 @@ def from_smaller(oracle: PCAOracle, found: Array) -> Array:
 
 
 def refuse_large(oracle: PCAOracle) -> None:
-    """Refuse a Gram matrix that takes more than `MOST_BYTES`.
-
-    Raises
-    ------
-    UsageError
-        With the number of bytes.
-    """
+    """Refuse a Gram matrix that takes more than `MOST_BYTES`: UsageError."""
     side = min(oracle.rows, oracle.n)
     size = side * side * oracle.matrix.dtype.itemsize
     if size > MOST_BYTES:

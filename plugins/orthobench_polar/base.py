@@ -6,26 +6,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from orthobench_kit.arrays import like
 from orthobench_kit.stacks import lengths, sizes, stacked, transposed
 
 from orthobench.contract import ArraySolver, Solver, State, copied, flops, namespace
-from orthobench.tools.arrays import like
 from orthobench.tools.places import Place
 from orthobench_polar.oracle import PolarOracle, PolarSolution
 
 
 @dataclass(slots=True, kw_only=True)
 class PolarState(State):
-    """A point on its way to the polar factor.
-
-    Attributes
-    ----------
-    X : array, shape (n, p) or (b, n, p)
-    rows : int
-        Number of rows of A, for the count of products.
-    products : float
-        `PolarSolution.products`.
-    """
+    """A point X (n, p) or (b, n, p), with `rows` of A and `products`, those of `PolarSolution`."""
 
     X: Any
     rows: int
@@ -41,7 +32,6 @@ class PolarMethod(Solver[PolarOracle, PolarStateT]):
     converges: ClassVar[bool] = True
 
     def solution(self, state: Any) -> PolarSolution:
-        """Return X, the matrices of a batch one below another."""
         return PolarSolution(stacked(copied(state.X)), products=state.products)
 
 
@@ -54,7 +44,6 @@ class Factorizing(PolarSolver[PolarStateT]):
 
     @classmethod
     def computes_on(cls, place: Place) -> bool:
-        """Return whether there are factorizations."""
         return super().computes_on(place) and place.dtype in ("float64", "float32")
 
 
@@ -66,17 +55,9 @@ def lost(X: Any) -> int:
 def completed(X: Any, A: Any) -> Any:
     """Return X with orthonormal columns in lost directions, too.
 
-    They are the polar factor of A in these directions, or arbitrary if A vanishes there.
-
-    Parameters
-    ----------
-    X : array, shape (n, p) or (b, n, p)
-        With singular values near one, or zero.
-    A : array, of the shape of X
-
-    Notes
-    -----
-    2np² + 9p³ flops for each matrix, and 8npm + 2(6nm² + 20m³) for m directions.
+    The singular values of X (n, p), or of a batch, are near one, or zero. For zeros the columns
+    are those of the polar factor of A, or arbitrary if A vanishes. 2np² + 9p³ flops for each
+    matrix, and 8npm + 2(6nm² + 20m³) for m directions.
     """
     xp = namespace(X)
     if X.ndim > 2:

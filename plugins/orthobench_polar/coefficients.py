@@ -1,4 +1,4 @@
-"""Schedules of odd polynomials x <- a x + b x³ + c x⁵ that move singular values towards 1."""
+"""Schedules of odd polynomials x <- a x + b x³ + c x⁵."""
 
 from __future__ import annotations
 
@@ -12,16 +12,10 @@ JORDAN: Coefficients = (3.4445, -4.7750, 2.0315)
 
 @dataclass(frozen=True)
 class Schedule:
-    """The polynomials of a method, one for each step.
+    """The polynomials of a method, one for each step; the last one is repeated.
 
-    Attributes
-    ----------
-    steps : tuple of Coefficients
-        The polynomials; the last one is repeated.
-    default : int
-        Number of steps in the source.
-    safety : float
-        Divisor of singular values before each polynomial but the last, against rounding.
+    `default` is the number of steps in the source. Singular values are divided by `safety` before
+    each polynomial but the last, against rounding.
     """
 
     steps: tuple[Coefficients, ...]
@@ -29,13 +23,7 @@ class Schedule:
     safety: float = 1.0
 
     def at(self, number: int, safety: float = 0.0) -> Coefficients:
-        """Return the polynomial of a step, counted from 0.
-
-        Parameters
-        ----------
-        safety : float
-            Replaces the schedule's own, unless 0.
-        """
+        """Return the polynomial of a step, from 0; `safety` replaces the schedule's unless 0."""
         a, b, c = self.steps[min(number, len(self.steps) - 1)]
         s = safety or self.safety
         if s == 1 or number >= len(self.steps) - 1:

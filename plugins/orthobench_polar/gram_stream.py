@@ -1,4 +1,4 @@
-"""A stream of eigenproblems: a slowly changing Gram matrix, and its basis."""
+"""A stream of eigenproblems."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from orthobench_kit.reading import array_of
 
 from orthobench.contract import Array, DataError, Instance, Oracle, Solution, UsageError
 from orthobench.tools.arrays import is_number
-from orthobench.tools.reading import array_of
 
 
 class GramStreamOracle(Oracle):
-    """Gradients G_t (n, m) in sequence: S <- decay S + (1 - decay) G_t G_t'.
+    """Gradients G_t in sequence, read-only (steps, n, m): S <- decay S + (1 - decay) G_t G_t'.
 
     Each step asks for an orthogonal basis (n, n) of eigenvectors of S, as in Shampoo and SOAP.
-
-    Parameters
-    ----------
-    gradients : ndarray, shape (steps, n, m)
-        Read-only.
     """
 
     def __init__(self, gradients: Array, decay: float) -> None:
@@ -30,21 +25,12 @@ class GramStreamOracle(Oracle):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The shape of the gradients."""
         return tuple(self.gradients.shape)
 
 
 @dataclass(frozen=True)
 class BasisSolution(Solution):
-    """A basis, with its steps.
-
-    Attributes
-    ----------
-    since : int
-        The step, from 0, of its matrix.
-    every : int
-        Number of steps that it is used for.
-    """
+    """A basis of the matrix of step `since`, from 0, which is used for `every` steps."""
 
     since: int = 0
     every: int = 1
@@ -69,8 +55,7 @@ class BasisJudge:
         """Return the metrics; ``off_diagonal``, the primary one, first.
 
         ``off_diagonal`` is the mean of |D| / |S| over the steps of the basis Q, with the
-        off-diagonal part D of Q'SQ; ``fresh`` is that of the first step and ``stale`` that of the
-        last.
+        off-diagonal part D of Q'SQ; ``fresh`` is that of the first step, ``stale`` of the last.
         """
         since, every = getattr(solution, "since", 0), getattr(solution, "every", 1)
         served = self.matrices[since : since + every]
@@ -99,7 +84,7 @@ def gram_stream(gradients: ArrayLike, decay: float = 0.95) -> Instance[GramStrea
     Returns
     -------
     Instance
-        Its points are bases (n, n); its metrics those of `orthobench_polar.gram_stream.BasisJudge`.
+        Its points are bases (n, n), with the metrics of `orthobench_polar.gram_stream.BasisJudge`.
 
     Raises
     ------

@@ -16,13 +16,9 @@ ROUNDED = 1e-15
 
 
 class Judge:
-    """Measures points by the singular value decomposition of A in float64.
+    """Measures points by the singular value decomposition A = U S V' in float64.
 
-    Parameters
-    ----------
-    A : ndarray, shape (n, p) or (b, n, p)
-    exponent : float
-        Exponent of the power F = U S^exponent V'; 0 is the polar factor.
+    A is (n, p) or (b, n, p), and the power U S^exponent V'; 0 is the polar factor.
     """
 
     def __init__(self, A: Array, exponent: float = 0.0) -> None:
@@ -45,11 +41,11 @@ class Judge:
         With the power F of A in float64, ``distance`` is |X - F| / |F|, in the range of A' for
         exponents other than 0. If A has lost directions, the nearest of its polar factors counts.
         The maximum over a batch of |eigenvalues of X'X - eigenvalues of (A'A)^exponent|, over the
-        largest of the latter, is ``orthogonality``: |X'X - I| for polar factors. Singular values of
-        X are ``smallest`` and ``largest``. Further ``asymmetry`` is |A'X - X'A| / (|A| |F|_2), and
-        ``indefiniteness`` minus the smallest eigenvalue of the symmetric part of A'X over |A|_2
-        |F|_2, or 0. The ratio <A, X> / <A, F> is ``gain``, and ``products`` counts products of
-        matrices (`PolarSolution`).
+        largest of the latter, is ``orthogonality``: |X'X - I| for polar factors. Singular values
+        of X are ``smallest`` and ``largest``. The metric ``asymmetry`` is |A'X - X'A| / (|A|
+        |F|_2), and ``indefiniteness`` minus the smallest eigenvalue of the symmetric part of A'X
+        over |A|_2 |F|_2, or 0. The metric ``gain`` is <A, X> / <A, F>, and ``products`` counts
+        products of matrices (`PolarSolution`).
         """
         X = solution.point.reshape(self.A.shape)
         inside = X

@@ -9,11 +9,12 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from orthobench_kit.dense import densified
+from orthobench_kit.reading import array_of
 
 from orthobench.contract import Array, DataError, Instance, Solution, UsageError
 from orthobench.contract.problem import unchanged
 from orthobench.tools.arrays import is_number
-from orthobench.tools.reading import array_of
 from orthobench_polar.judge import Judge, no_violation
 from orthobench_polar.oracle import PolarOracle, SpectralOracle, read_only
 from orthobench_polar.result import PolarResult, polar_factor
@@ -30,15 +31,16 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
 
     Parameters
     ----------
-    A : array_like, shape (n, p) or (b, n, p)
-        If p > n, each matrix is transposed, and so is its factor. The factor of a matrix of zeros
+    A : array_like or sparse matrix, shape (n, p) or (b, n, p)
+        A sparse one is made dense, up to 2 GiB. If p > n, each matrix is transposed, and so is its
+        factor. The factor of a matrix of zeros
         in a batch is zero.
 
     Returns
     -------
     Instance
-        Its points are the factors one below another, shape (bn, p), without those of zeros; its
-        metrics those of `orthobench_polar.judge.Judge`.
+        Its points are the factors one below another, shape (bn, p), without those of zeros, with
+        the metrics of `orthobench_polar.judge.Judge`.
 
     Raises
     ------
@@ -67,20 +69,21 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
 def spectral_power(A: ArrayLike, exponent: float) -> Instance[SpectralOracle]:
     """Make a spectral power of your own matrix, or of each matrix of a batch.
 
-    Find U S^exponent V' for A = U S V': A itself for exponent 1, the polar factor for 0, the
-    transposed pseudoinverse for -1.
+    Find U S^exponent V' for A = U S V': A for exponent 1, the polar factor for 0, the transposed
+    pseudoinverse for -1.
 
     Parameters
     ----------
-    A : array_like, shape (n, p) or (b, n, p)
-        If p > n, each matrix is transposed, and so is its power.
+    A : array_like or sparse matrix, shape (n, p) or (b, n, p)
+        A sparse one is made dense, up to 2 GiB. If p > n, each matrix is transposed, and so is its
+        power.
     exponent : float
         From -1 to 1.
 
     Returns
     -------
     Instance
-        Its points are the powers one below another, shape (bn, p); its metrics those of
+        Its points are the powers one below another, shape (bn, p), with the metrics of
         `orthobench_polar.judge.Judge`.
 
     Raises
@@ -122,7 +125,7 @@ def _instance(oracle: OracleT, result: Meaning) -> Instance[OracleT]:
 
 
 def _tall(A: ArrayLike) -> tuple[Array, Meaning]:
-    given = array_of(A, "the entries of A")
+    given = array_of(densified(A, "the entries of A"), "the entries of A")
     if given.ndim not in (2, 3) or not given.size:
         remedy = ": pass A.reshape(len(A), -1)" if given.ndim > 3 else ""
         raise DataError(

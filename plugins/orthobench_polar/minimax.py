@@ -1,4 +1,4 @@
-"""Approximations of powers: polynomials by linear programs, fractions by the AAA algorithm."""
+"""Approximations of powers by polynomials and fractions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,8 @@ COARSE = 400
 def power_polynomial(exponent: float, degree: int, low: float) -> tuple[float, ...]:
     """Return the coefficients of the best polynomial for t^exponent on [low, 1], lowest first.
 
-    The best has the minimal largest relative error on a grid, by a linear program.
-
-    Notes
-    -----
-    A hundredth of a second, once for each set of arguments. Memory: 1,600 by degree + 2.
-
-    References
-    ----------
-    Cheney 1966, "Introduction to approximation theory", chapters 2 and 3.
+    It has the minimal largest relative error on a grid, by a linear program (Cheney 1966, chapters
+    2 and 3). A hundredth of a second, once for each set of arguments; memory 1,600 by degree + 2.
     """
     from scipy.optimize import linprog
 
@@ -46,16 +39,9 @@ def power_polynomial(exponent: float, degree: int, low: float) -> tuple[float, .
 
 @dataclass(frozen=True)
 class Fractions:
-    """m + sum_j a_j / (t + c_j).
+    """m + sum_j a_j / (t + c_j): the `constant` m, `weights` a_j and `poles` c_j.
 
-    Attributes
-    ----------
-    constant : float
-        m.
-    weights, poles : tuple of float
-        a_j and c_j.
-    error : float
-        The largest relative error on the grid.
+    `error` is the largest relative error on the grid.
     """
 
     constant: float
@@ -68,18 +54,8 @@ class Fractions:
 def power_fractions(exponent: float, low: float, terms: int, target: float) -> Fractions:
     """Return fractions near t^exponent on [low, 1], with poles that the AAA algorithm finds.
 
-    Parameters
-    ----------
-    exponent : float
-        Between -1 and 1.
-    terms : int
-        Maximum number of fractions.
-    target : float
-        Relative error that ends the search.
-
-    Notes
-    -----
-    Flops: about terms² of 4,000 points, for each number of terms. Memory: 4,000 by terms.
+    At most `terms` fractions for an exponent between -1 and 1, fewer at the relative error
+    `target`. About terms² of 4,000 points flops for each number of terms; memory 4,000 by terms.
 
     References
     ----------
@@ -108,7 +84,6 @@ def power_fractions(exponent: float, low: float, terms: int, target: float) -> F
 
 
 def _poles(z: Array, w: Array) -> Array:
-    """Return the zeros of sum_j w_j / (t - z_j), negated."""
     from scipy.linalg import eigvals
 
     m = len(z)

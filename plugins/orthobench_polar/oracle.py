@@ -22,25 +22,18 @@ SMALL = 64
 class PolarSolution(Solution):
     """A point, with the number of products of matrices so far.
 
-    Attributes
-    ----------
-    products : float
-        In units of 2np² flops for each matrix (n, p): X'X is one, a product of two (p, p) is p/n.
+    They are in units of 2np² flops for each matrix (n, p): X'X is one, a product of two (p, p) is
+    p/n.
     """
 
     products: float = 0.0
 
 
 class SpectralOracle(Oracle):
-    """A matrix A (n, p), n >= p, or a batch (b, n, p), and the exponent of its power.
+    """A read-only A (n, p), n >= p, or a batch (b, n, p), and the exponent of its power.
 
-    The power of A = U S V' is U S^exponent V'; a point has those of a batch one below another, (bn,
-    p).
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, p) or (b, n, p)
-        Read-only.
+    The power of A = U S V' is U S^exponent V'; a point has those of a batch one below another,
+    (bn, p).
     """
 
     portable = True
@@ -71,18 +64,11 @@ class SpectralOracle(Oracle):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The shape of A."""
         return tuple(self.A.shape)
 
 
 class PolarOracle(SpectralOracle):
-    """A matrix A (n, p), n >= p, or a batch (b, n, p), with exponent 0: the polar factor.
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, p) or (b, n, p)
-        Read-only.
-    """
+    """A `SpectralOracle` with exponent 0: the polar factor."""
 
     def __init__(self, A: Array) -> None:
         super().__init__(A, 0.0)

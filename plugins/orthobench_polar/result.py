@@ -18,8 +18,8 @@ class PolarResult(Result):
     Attributes
     ----------
     factor : ndarray, of the shape of A
-        UV' for A = U S V': orthonormal columns, or orthonormal rows if A has more columns than
-        rows. Zero for a matrix of zeros in a batch.
+        UV' for A = U S V': orthonormal columns, or rows if A has fewer rows. Zero for a matrix of
+        zeros in a batch.
     """
 
     factor: Annotated[Array, "of the shape of A, orthonormal columns (rows if A is wide)"]

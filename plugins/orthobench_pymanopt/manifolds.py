@@ -18,8 +18,6 @@ class FlopCounter:
 def grassmann(n: int, k: int, counter: FlopCounter) -> Any:
     """Return Grassmann(n, k), whose operations add to `counter`.
 
-    Notes
-    -----
     4nk² + nk flops for a projection or a Hessian, 2nk for an inner product; 2nk, an SVD and 2nk²
     for a retraction. The vector sums of an inner iteration of trust regions, 8nk, are counted with
     its Hessian.
@@ -39,8 +37,6 @@ def grassmann(n: int, k: int, counter: FlopCounter) -> Any:
 def stiefel(n: int, p: int, counter: FlopCounter) -> Any:
     """Return Stiefel(n, p), whose operations add to `counter`.
 
-    Notes
-    -----
     4np² + 2p² + np flops for a projection; 4n²p + 4np² + 2p² + np for a Weingarten map; 2np for an
     inner product; 2np and a QR decomposition for a retraction. The vector sums of an inner
     iteration of trust regions, 8np, are counted with its Hessian.

@@ -30,10 +30,7 @@ ManifoldOracle.register(SymmetricTensorOracle)  # type: ignore[type-abstract]
 class Objective(FlopCounter, ABC):
     """A function to be minimized on a manifold, which counts its flops.
 
-    Attributes
-    ----------
-    calls : int
-        Evaluations of values and gradients on the Stiefel manifold.
+    `calls` are evaluations of values and gradients on the Stiefel manifold.
     """
 
     calls: int = 0
@@ -52,7 +49,6 @@ class Objective(FlopCounter, ABC):
 
     def scale(self, U: Array) -> float:
         """Return the unit of the gradient tolerance; here one."""
-        del U
         return 1.0
 
     def hessian(self, U: Array, V: Array) -> Array:
@@ -67,14 +63,9 @@ class Objective(FlopCounter, ABC):
 
 
 class StiefelObjective(Objective):
-    """The cost of an oracle on the Stiefel manifold or the orthogonal group.
+    """The cost of an oracle with a gradient on the Stiefel manifold or the orthogonal group.
 
     The last value is kept for the next step.
-
-    Parameters
-    ----------
-    oracle : StiefelOracle
-        With a gradient.
     """
 
     def __init__(self, oracle: StiefelOracle) -> None:
@@ -84,11 +75,9 @@ class StiefelObjective(Objective):
         self._last: tuple[Array, float] | None = None
 
     def manifold(self) -> Any:
-        """Return Stiefel(n, p)."""
         return stiefel(self.oracle.n, self.oracle.k, self)
 
     def value(self, U: Array) -> float:
-        """Return the cost."""
         if self._last is None or self._last[0] is not U:
             self.counted += self.oracle.cost_flops
             self.calls += self.oracle.terms
@@ -96,7 +85,6 @@ class StiefelObjective(Objective):
         return self._last[1]
 
     def gradient(self, U: Array) -> Any:
-        """Return the gradient of the cost."""
         self.counted += self.oracle.gradient_flops
         self.calls += self.oracle.terms
         return self.oracle.gradient(U) / self.unit
@@ -119,14 +107,9 @@ class StiefelObjective(Objective):
 
 
 class TuckerObjective(Objective):
-    """-F(Q) = -|X ·(Q, ..., Q)|², divided by F at the start, on Grassmann(n, r).
+    """-F(Q) = -|X ·(Q, ..., Q)|² on Grassmann(n, r), divided by F at the start (n, r).
 
     From the samples if there are any, else from the tensor.
-
-    Parameters
-    ----------
-    start : ndarray, shape (n, r)
-        The first point.
     """
 
     def __init__(self, oracle: SymmetricTensorOracle, start: Array) -> None:
@@ -137,16 +120,13 @@ class TuckerObjective(Objective):
         self.unit = -self.value(start) or 1.0
 
     def manifold(self) -> Any:
-        """Return Grassmann(n, r)."""
         return grassmann(self.oracle.n, self.oracle.k, self)
 
     def value(self, U: Array) -> float:
-        """Return -F / F(start)."""
         _, S = self._cores(U)
         return -sample_moments.core_norm_squared(S, self.order) / self.unit
 
     def gradient(self, U: Array) -> Array:
-        """Return -∇F / F(start)."""
         W, S = self._cores(U)
         self.counted += flops.gemm(len(U), S.shape[1], len(S))
         return -sample_moments.gradient(W, S, self.order) / self.unit
@@ -160,13 +140,7 @@ class TuckerObjective(Objective):
 
 
 class MomentObjective(Objective):
-    """-tr(U'CU) on Grassmann(d, k), with the second moment C of samples, scaled to trace one.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        Not all zero.
-    """
+    """-tr(U'CU) on Grassmann(d, k), with the second moment C of samples, scaled to trace one."""
 
     def __init__(self, X: Array, k: int) -> None:
         super().__init__()
@@ -176,34 +150,23 @@ class MomentObjective(Objective):
         self.counted = flops.gemm(self.n, self.n, len(X)) + self.n**2
 
     def manifold(self) -> Any:
-        """Return Grassmann(d, k)."""
         return grassmann(self.n, self.k, self)
 
     def value(self, U: Array) -> float:
-        """Return -tr(U'CU)."""
         self.counted += 2 * U.size
         return float(np.vdot(U, self.gradient(U))) / 2
 
     def gradient(self, U: Array) -> Array:
-        """Return -2CU."""
         self.counted += U.size + flops.gemm(self.n, self.k, self.n)
         product: Array = self._moment @ U
         return -2 * product
 
     def hessian(self, U: Array, V: Array) -> Array:
-        """Return -2CV."""
-        del U
         return self.gradient(V)
 
 
 def objective(oracle: Oracle, start: Array) -> Objective:
-    """Return the objective of an oracle that is registered as a `ManifoldOracle`.
-
-    Raises
-    ------
-    UsageError
-        If the oracle is of another kind.
-    """
+    """Return the objective of an oracle registered as a `ManifoldOracle`, or raise UsageError."""
     if isinstance(oracle, StiefelOracle):
         return StiefelObjective(oracle)
     if isinstance(oracle, SymmetricTensorOracle):

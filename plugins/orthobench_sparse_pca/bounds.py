@@ -1,4 +1,4 @@
-"""Upper bounds on the variance of sparse components, by branch and bound."""
+"""Upper bounds on the variance of sparse components."""
 
 from __future__ import annotations
 
@@ -26,16 +26,9 @@ ROUNDING = 1e-12
 
 
 class VarianceBounds:
-    """Bounds on the variance of components with given numbers of non-zero loadings.
+    """Bounds on the variance of components of A (d, N) with given numbers of non-zero loadings.
 
-    Parameters
-    ----------
-    A : ndarray, shape (d, N)
-        Features by samples.
-
-    Notes
-    -----
-    2d²N flops once for the moment AA', and `leading_bound` for each new number of loadings.
+    2d²N flops once for the moment AA', and `leading_bound` for each new number.
     """
 
     def __init__(self, A: Array) -> None:
@@ -44,11 +37,7 @@ class VarianceBounds:
         self._known = {0: 0.0}
 
     def __call__(self, nonzeros: Iterable[int]) -> float:
-        """Return a bound on the variance of components.
-
-        It is at most the sum of the bounds of each alone, and the variance of m principal
-        components.
-        """
+        """Return the sum of the bounds of each component, at most that of principal ones."""
         counts = [int(count) for count in nonzeros]
         alone = sum(self._of(count) for count in counts)
         return min(alone, float(self._values[: len(counts)].sum()))
@@ -62,24 +51,10 @@ class VarianceBounds:
 def leading_bound(S: Array, count: int) -> float:
     """Return an upper bound on x'Sx over unit vectors with at most `count` non-zero entries.
 
-    Below `EXACT` features and `NODES` nodes it is the maximum. Beyond, it is the smaller of the
-    largest eigenvalue and Gershgorin's bound.
-
-    Parameters
-    ----------
-    S : ndarray, shape (d, d)
-        Symmetric, without negative eigenvalues.
-    count : int
-        1 <= count <= d.
-
-    Notes
-    -----
-    Branch and bound on the free feature with the largest entry in the leading eigenvector;
-    eigendecompositions of at most d³ a node.
-
-    References
-    ----------
-    Berk and Bertsimas 2019, "Certifiably optimal sparse principal component analysis".
+    S (d, d) is symmetric without negative eigenvalues, and 1 <= count <= d. Below `EXACT` features
+    and `NODES` nodes it is the maximum, by branch and bound with eigendecompositions of at most d³
+    a node (Berk and Bertsimas 2019). Beyond, it is the smaller of the largest eigenvalue and
+    Gershgorin's bound.
     """
     search = Search([S], count)
     root = search.begin(0)
@@ -94,7 +69,8 @@ class Node(NamedTuple):
     """Supports that contain the features `inside`, and others of `free` only.
 
     `bound` is at least the variance of each of them; `reached` is that of `support`. `next` is the
-    place in `free` of the feature to branch on.
+    place in `free` of the feature to branch on, that with the largest entry in the leading
+    eigenvector.
     """
 
     inside: list[int]
@@ -174,7 +150,6 @@ def node(S: Array, inside: list[int], free: list[int], count: int) -> Node:
 
 
 def _gershgorin(S: Array, features: Array, inside: int, count: int) -> float:
-    """Return the largest row sum of |S| in any support with the features `inside`."""
     rows = np.abs(S[np.ix_(features, features)])
     diagonal = np.diagonal(rows).copy()
     np.fill_diagonal(rows, 0.0)

@@ -21,14 +21,10 @@ Support: TypeAlias = NDArray[np.intp]
 class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
     """Base of solvers with a number of loadings as parameter.
 
-    Class attributes
-    ----------------
-    most : float
-        Maximum number of features of a problem.
-    too_many : str
-        Refusal of more, with a place for their number.
+    `most` is the maximum number of features, `too_many` the refusal of more.
     """
 
+    converges: ClassVar[bool] = True
     most: ClassVar[float] = math.inf
     too_many: ClassVar[str] = ""
 
@@ -37,13 +33,12 @@ class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: too many features, or no use of `cardinality`."""
         features = getattr(problem, "d", 0)
         too_many = self.too_many.format(features) if features > self.most else None
         return super().refuses(problem) or settled(self, problem, "cardinality") or too_many
 
     def asked(self, oracle: SparsePCAOracle, component: int) -> int:
-        """Return the number of loadings of each component: the problem's, or else its own.
+        """Return the number of loadings of a component: the problem's, or else the solver's own.
 
         A total is shared equally; the first components get the rest.
         """
@@ -55,12 +50,7 @@ class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
     def data(self, oracle: SparsePCAOracle) -> Array:
         """Return a copy of the data, C order, in a unit in which squares do not overflow.
 
-        Raises
-        ------
-        UsageError
-            If there are fewer features than loadings.
-        DataError
-            If data are not finite, or their squares all underflow or overflow.
+        UsageError if there are fewer features than loadings; DataError as `SparsePCAOracle.unit`.
         """
         if (most := self.asked(oracle, 0)) > oracle.n:
             raise UsageError(f"cardinality = {most} is more than the {oracle.n} features")
@@ -68,7 +58,7 @@ class CardinalitySolver(Solver[SparsePCAOracle, StateT]):
 
 
 def largest(values: Array, count: int) -> Support:
-    """Return the indices of the `count` largest values (first ones if equal), ascending."""
+    """Return the indices of the `count` largest values, ascending; among equal ones the first."""
     least = np.partition(values, len(values) - count)[len(values) - count]
     above = np.flatnonzero(values > least)
     equal = np.flatnonzero(values == least)

@@ -1,4 +1,4 @@
-"""Bisection of the penalty for problems that ask for a cardinality."""
+"""Bisection of the penalty for a cardinality."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ TRIALS = 40
 def bisected(loadings: Callable[[float, SparsePCAOracle], Array], oracle: SparsePCAOracle) -> Array:
     """Return loadings of the problem's cardinality, from a method with a penalty, by bisection.
 
-    Single components come from deflated data, A <- A - z (z'A); all components from one penalty. It
-    keeps the trial with the largest number of loadings that is not above the cardinality.
+    Single components come from deflated data, A <- A - z (z'A), 4dN flops; all components from one
+    penalty. It keeps the trial with the largest number of loadings that is not above the
+    cardinality, of at most `TRIALS` for a component, or for all.
 
     Parameters
     ----------
@@ -31,10 +32,6 @@ def bisected(loadings: Callable[[float, SparsePCAOracle], Array], oracle: Sparse
         loadings, and counts its work.
     oracle : SparsePCAOracle
         One that asks for a cardinality.
-
-    Notes
-    -----
-    At most `TRIALS` runs of the method for a component, or for all, and 4dN flops between them.
     """
     asked, width = oracle.cardinality or 0, 1 if oracle.each else oracle.k
     A, Z = oracle.A, np.zeros((oracle.n, oracle.k))
@@ -59,25 +56,16 @@ SolverT = TypeVar("SolverT", bound=type[AnySolver])
 
 @dataclass(slots=True, kw_only=True)
 class SearchState(State):
-    """The loadings that a search for penalties has found.
-
-    Attributes
-    ----------
-    Z : ndarray, shape (d, m)
-        Zeros before the only step.
-    rng : numpy.random.Generator
-        For the random numbers of the method.
-    """
+    """The loadings Z (d, m) of a search, zero before its only step, and its generator."""
 
     Z: Array
     rng: np.random.Generator
 
 
 def delivers(solver: SolverT) -> SolverT:
-    """Let a solver search its penalty `gamma` for the problem's cardinality.
+    """Let a solver search its penalty `gamma` for the problem's cardinality, in one step.
 
-    The whole search is one step, and all of its runs count as work. Without a cardinality the
-    solver is as before.
+    All of its runs count as work. Without a cardinality the solver is unchanged.
     """
     init, advance, solution = solver.init, solver.advance, solver.solution
     refuses = solver.refuses

@@ -28,8 +28,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     cardinality : int
         Maximum number of non-zero loadings of each component.
     solver : str
-        ``"auto"``, the truncated power method, which ends at a local maximum; or a solver of sparse
-        PCA in the catalogue, such as ``"sparse-pca-exact"`` or ``"geospca"``.
+        ``"auto"``, the truncated power method, which ends at a local maximum; or a solver of
+        sparse PCA, such as ``"sparse-pca-exact"`` or ``"geospca"``.
     tolerance : float
         Relative gain of a step at which iterations end; 0: no gain, or a named solver's own.
 

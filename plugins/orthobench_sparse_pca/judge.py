@@ -16,20 +16,9 @@ DEPENDENT = 1e-10
 
 
 def explained_variance(A: Array, Z: Array) -> float:
-    """Return |A'Z|², the sum of the variances of the components.
+    """Return |A'Z|², the sum of the variances of components Z (d, m) of data A (d, N); 2dNm flops.
 
     Variance that two components share counts twice.
-
-    Parameters
-    ----------
-    A : ndarray, shape (d, N)
-        Features by samples.
-    Z : ndarray, shape (d, m)
-        Unit columns.
-
-    Notes
-    -----
-    2dNm flops.
     """
     return float(np.linalg.norm(A.T @ Z)) ** 2
 
@@ -37,19 +26,9 @@ def explained_variance(A: Array, Z: Array) -> float:
 def adjusted_variance(A: Array, Z: Array) -> float:
     """Return the adjusted variance: the part of each component beyond the ones before it.
 
-    sum_j R_jj² of the QR decomposition of the scores A'Z. Columns are sorted by the variance of
-    each alone, largest first, ties by index.
-
-    Parameters
-    ----------
-    A : ndarray, shape (d, N)
-        Features by samples.
-    Z : ndarray, shape (d, m)
-        Unit columns.
-
-    Notes
-    -----
-    2dNm + 4Nm² flops. By Gram-Schmidt with reorthogonalization.
+    It is sum_j R_jj² of the QR decomposition of the scores A'Z, A (d, N) and Z (d, m). The unit
+    columns of Z are sorted by the variance of each alone, largest first, ties by index. 2dNm +
+    4Nm² flops, by Gram-Schmidt with reorthogonalization.
 
     References
     ----------
@@ -79,21 +58,11 @@ BOUND = "unexplained_variance_bound"
 
 
 class Judge:
-    """Measures loadings on the training data, and on test data if there are any.
+    """Measures loadings on training data (d, N), and on test data (d, M) of the same features.
 
-    Parameters
-    ----------
-    train : ndarray, shape (d, N)
-        Features by samples.
-    test : ndarray, shape (d, M), optional
-        Fresh samples of the same features; default: the training data.
-    each : bool
-        See `sparse_pca`.
-
-    Notes
-    -----
-    2dm(N + M) flops for the scores of N training and M test samples, and 4m²(N + M) to
-    orthogonalize them; with at most `MOST` features also `VarianceBounds`.
+    Without a test part the training data are both; `each` is that of `sparse_pca`. 2dm(N + M)
+    flops for scores, and 4m²(N + M) to orthogonalize them; with at most `MOST` features also
+    `VarianceBounds`.
     """
 
     def __init__(
@@ -113,18 +82,19 @@ class Judge:
         """Return the metrics; ``unexplained_variance``, the primary one, first.
 
         ``adjusted_explained_variance`` and ``explained_variance`` are shares of the total variance
-        of the test data, from the functions `adjusted_variance` and `explained_variance`. One minus
-        the first is ``unexplained_variance``; ``training_unexplained_variance`` is the same on the
-        training data. Numbers of non-zero loadings of a component are ``nonzeros``, the mean,
-        ``fewest_nonzeros`` and ``most_nonzeros``. The share of non-zero loadings is ``density``,
-        the number of components without any ``empty``. The share of variance in the span of the
-        loadings is ``span_explained_variance``; the sum of |z_s'z_t| over pairs s < t ``overlap``;
-        the largest correlation of two scores ``score_correlation``; the number of features in more
-        than one component ``shared``. If a cardinality is asked for, ``undelivered`` is the number
-        of loadings beyond it and of empty components. Methods with an l1 penalty also have
-        ``penalized_objective`` and ``squared_objective`` (`objectives`). With few features,
-        ``unexplained_variance_bound`` is a lower bound of ``unexplained_variance``
-        (`VarianceBounds`).
+        of the test data, from `adjusted_variance` and `explained_variance`. One minus the first is
+        ``unexplained_variance``; ``training_unexplained_variance`` is the same on the training
+        data. Non-zero loadings of a component are ``nonzeros``, the mean, ``fewest_nonzeros`` and
+        ``most_nonzeros``; their share is ``density``, the number of components without any
+        ``empty``. The share of variance in the span of the loadings is
+        ``span_explained_variance``; the sum of |z_s'z_t| over pairs s < t ``overlap``; the largest
+        correlation of two scores ``score_correlation``; the number of features in more than one
+        component ``shared``.
+
+        ``undelivered`` is the number of loadings beyond a problem's cardinality and of empty
+        components. Methods with an l1 penalty also have ``penalized_objective`` and
+        ``squared_objective`` (`objectives`). With few features, ``unexplained_variance_bound`` is
+        a lower bound of ``unexplained_variance``.
         """
         Z = solution.point
         adjusted = adjusted_variance(self.test, Z) / self.test_total
@@ -157,25 +127,11 @@ class Judge:
 
 
 def objectives(A: Array, Z: Array, gamma: float) -> dict[str, float]:
-    """Return both penalized objectives at the best U for given loadings.
+    """Return both penalized objectives at the best U for given unit loadings Z (d, m), m <= N.
 
-    Parameters
-    ----------
-    A : ndarray, shape (d, N)
-    Z : ndarray, shape (d, m)
-        Unit columns, m <= N.
-    gamma : float
-        The penalty, absolute.
-
-    Returns
-    -------
-    dict
-        ``penalized_objective``, |A'Z|_* - gamma |Z|_1: equation 5 of Shalit and Chechik (2014)
-        maximized over U; ``squared_objective``, equation 6 at that U.
-
-    Notes
-    -----
-    4dNm flops and those of a polar decomposition (N, m).
+    ``penalized_objective`` is |A'Z|_* - gamma |Z|_1, equation 5 of Shalit and Chechik (2014)
+    maximized over U; ``squared_objective`` is equation 6 at that U. 4dNm flops and a polar
+    decomposition (N, m).
     """
     Z = Z[:, Z.any(axis=0)]
     scores = A.T @ Z

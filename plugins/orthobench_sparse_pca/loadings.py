@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner
 
-from orthobench.tools.arrays import Array, identity, inner, is_plain, namespace
+from orthobench.tools.arrays import Array, identity, is_plain, namespace
 from orthobench.tools.geometry import polar, unit_columns
 
 TOLERANCE = 1e-8
@@ -25,9 +26,7 @@ def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
 
     A local maximizer of tr(X'A'ZN), N = diag(mu), over X'X = I and unit columns of Z that are zero
     outside the pattern, by alternation. For one component it is the leading singular vector of A
-    restricted to the pattern.
-
-    AU may replace A, for any orthogonal U.
+    restricted to the pattern. AU may replace A, for any orthogonal U.
 
     Parameters
     ----------
@@ -36,14 +35,14 @@ def solve_for_z(A: Any, pattern: Any, start: Any = None, mu: Any = None) -> Any:
     pattern : array of bool, shape (d, m), m <= N
         Places of loadings. An empty column gives a column of zeros.
     start : array, shape (N, m), optional
-        The first X, orthonormal; default: the first m unit vectors.
+        The first X, orthonormal [default: the first m unit vectors].
     mu : array, shape (m,), optional
-        Weights of the components; default: ones.
+        Weights of the components [default: ones].
 
     Returns
     -------
     array, shape (d, m)
-        Columns of unit length, or of zeros if the pattern is empty.
+        Columns of unit length, or of zeros.
 
     Notes
     -----
@@ -90,7 +89,7 @@ def _best_loadings(A: Any, inside: Any, X: Any) -> Any:
 def _scores(A: Any, inside: Any) -> Callable[[Any], Any]:
     """Return the map from X to A'Z for the best Z, in the form that takes fewer flops.
 
-    For one column x it is Gx / sqrt(x'Gx), with the Gram matrix G of the rows in the pattern.
+    For one column it is Gx / sqrt(x'Gx), with the Gram matrix G of the rows in the pattern.
     """
     (r, n), m = A.shape, inside.shape[1]
     if not is_plain(A) or (

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.columns import warn_of_constant
+from orthobench_kit.dense import densified
+from orthobench_kit.reading import array_of
 
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.problem import Instance, Solution
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, check_rows, matrix, whole
 from orthobench.tools.geometry import unit_columns
-from orthobench.tools.reading import array_of
 from orthobench_sparse_pca.judge import (
     PENALIZED_METRICS,
     Judge,
@@ -57,16 +58,17 @@ def sparse_pca(
 
     Parameters
     ----------
-    X : anything that `orthobench.tools.reading.array_of` reads, shape (N, d)
-        Samples in rows, copied to float64. A constant column has loading 0.
+    X : anything that `orthobench_kit.reading.array_of` reads, shape (N, d)
+        Samples in rows, copied to float64; sparse ones are made dense, up to 2 GiB.
+        A constant column has loading 0.
     m : int
         Number of components, 1 <= m <= min(d, N).
     test : ndarray, shape (M, d), optional
-        Samples that the judge measures on; default: `X`.
+        Samples that the judge measures on [default: `X`].
     center : bool
-        Whether the means of the columns of X are subtracted, from the test part too. Pass False for
-        centred data or second moments; sparse PCA is about covariances (Zou, Hastie and Tibshirani
-        2006; Journee et al. 2010, section 1).
+        Subtract the means of the columns of X, from the test part too. Pass False for centred data
+        or second moments; sparse PCA is about covariances (Zou, Hastie and Tibshirani 2006;
+        Journée et al. 2010, section 1).
     passes : int
         Maximum number of passes of streaming solvers over the samples.
     order : ndarray of int, shape (N,), optional
@@ -83,8 +85,7 @@ def sparse_pca(
     Returns
     -------
     Instance
-        Its points are loadings (d, m); its metrics are those of
-        `orthobench_sparse_pca.judge.Judge`.
+        Its points are loadings (d, m), with the metrics of `orthobench_sparse_pca.judge.Judge`.
 
     Raises
     ------
@@ -134,7 +135,9 @@ def sparse_pca(
 
 
 def _checked(X: Any, what: str) -> Array:
-    converted: Array = np.array(matrix(array_of(X, what), what), dtype=np.float64, order="C")
+    converted: Array = np.array(
+        matrix(array_of(densified(X, what), what), what), dtype=np.float64, order="C"
+    )
     check_rows(converted, what=f"{what}: sample")
     return converted
 

@@ -34,10 +34,7 @@ UNDELIVERED = "undelivered"
 class SparseSolution(Solution):
     """Sparse loadings: ``point`` is Z (d, m), with columns of unit length or of zeros.
 
-    Attributes
-    ----------
-    gamma : float, optional
-        The l1 penalty of the method, absolute; None for methods without one.
+    `gamma` is the l1 penalty of the method, absolute, or None.
     """
 
     gamma: float | None = field(default=None, kw_only=True)
@@ -58,7 +55,7 @@ class SparsePCAOracle(Oracle):
     passes : int
         Number of passes of the stream over the samples.
     order : ndarray of int, shape (N,), optional
-        The order of the samples in the stream; default: that of the columns.
+        The order of the samples in the stream [default: that of the columns].
 
     Attributes
     ----------
@@ -115,10 +112,7 @@ class SparsePCAOracle(Oracle):
     def unit(self) -> float:
         """A power of two: squares of data divided by it do not overflow.
 
-        Raises
-        ------
-        DataError
-            If data are not finite, or their squares all underflow or overflow.
+        DataError if data are not finite, or their squares all underflow or overflow.
         """
         longest = self.longest
         if longest == 0.0:
@@ -149,26 +143,21 @@ class SparsePCAOracle(Oracle):
         return small
 
     def to(self, place: Place) -> Self:
-        """Return a copy with data and samples at a place."""
         moved = super().to(place)
         moved.stream = self.stream.to(place)
         return moved
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first sample."""
         self.stream.rewind(rng)
 
     def prepare(self, samples: int) -> None:
-        """Have the next samples ready."""
         self.stream.prepare(samples)
 
     @property
     def taken(self) -> int:
-        """The samples taken since `rewind`."""
         return self.stream.taken
 
     def remaining(self) -> float:
-        """Return the number of samples left."""
         return self.stream.remaining()
 
     def take(self, count: int) -> Any:
@@ -177,14 +166,9 @@ class SparsePCAOracle(Oracle):
 
 
 def gamma_parameter(default: float, unit: str) -> Any:
-    """Declare the parameter ``gamma``, the relative penalty, of a solver of sparse PCA.
+    """Declare the parameter ``gamma``, the penalty relative to the quantity `unit`.
 
     All solvers have the same grid.
-
-    Parameters
-    ----------
-    unit : str
-        The quantity that is the unit of the penalty.
     """
     return parameter(
         default,
@@ -201,15 +185,14 @@ def loadings_parameter() -> Any:
     return parameter(
         "filled",
         choices=("filled", "thresholded"),
-        help="Z in the pattern found: what explains most variance, or AU less the penalty",
+        help="in the pattern found: those of largest variance, or AU less the penalty",
     )
 
 
 def settled(solver: AnySolver, problem: AnyProblem, name: str) -> str | None:
     """Return why a solver does not take a problem with this value of a parameter, or None.
 
-    If a problem asks for a cardinality, `gamma` and a solver's own `cardinality` have no effect,
-    and one value is enough.
+    If a problem asks for a cardinality, `gamma` and a solver's own `cardinality` have no effect.
     """
     if getattr(problem, "cardinality", None) is None:
         return None
@@ -220,17 +203,9 @@ def settled(solver: AnySolver, problem: AnyProblem, name: str) -> str | None:
 
 
 class SparsePCA(Problem[SparsePCAOracle]):
-    """Base of the problems of this family.
+    """Base of the problems of this family, with parameters m and cardinality.
 
-    With a cardinality solvers are compared by what they deliver at it, otherwise at levels of
-    density.
-
-    Attributes
-    ----------
-    m : int
-        Number of components: a parameter of every problem of the family.
-    cardinality : int, optional
-        The problem's number of non-zero loadings, a parameter as well.
+    Without a cardinality solvers are compared at levels of density.
     """
 
     family: ClassVar[str] = "sparse PCA"

@@ -12,9 +12,9 @@ from orthobench.contract import Array
 def truncated_power(
     S: Array, cardinality: int, phases: Iterable[int] = (1,), iterations: int = 200
 ) -> Array:
-    """Return a component by Algorithm 1 of Yuan and Zhang 2013, in phases.
+    """Return a component by Algorithm 1 of Yuan and Zhang 2013.
 
-    Each phase has a multiple of the loadings sought, at most all.
+    Each phase has a multiple of the loadings sought.
     """
     x: Array = np.eye(len(S))[np.argmax(np.diag(S))]
     for factor in phases:

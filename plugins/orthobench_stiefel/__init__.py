@@ -1,10 +1,7 @@
 """The Stiefel manifold: minimize a smooth function of orthonormal columns, X (n, p), X'X = I.
 
-Methods may leave the manifold; the judge takes the nearest feasible point
-(`orthobench_stiefel.judge`).
-
-X may be a stack (m, n, p), a point of a product of Stiefel manifolds: see `ProductOracle` and
-`orthobench_kit.stacks`.
+Points off the manifold are judged at the nearest feasible one. X may be a stack (m, n, p): see
+`ProductOracle`.
 """
 
 from orthobench.contract import discovered

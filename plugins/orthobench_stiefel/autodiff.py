@@ -19,24 +19,20 @@ from orthobench.tools.arrays import Array
 class Differentiated(ABC):
     """A cost of another library as a function of NumPy arrays.
 
-    Attributes
-    ----------
-    cost : callable
-        Maps a float64 array (n, p) of the library to an array of shape ().
-    partials : callable, optional
-        Maps such an array to the partial derivatives (n, p); default: automatic.
+    `cost` maps a float64 array (n, p) of the library to one of shape (), `partials` to the partial
+    derivatives (n, p), by default automatically.
     """
 
     cost: Callable[[Any], Any]
     partials: Callable[[Any], Any] | None = None
 
     def __call__(self, X: Array) -> Any:
-        """Return the cost at X, as an array of NumPy."""
+        """Return the cost at X."""
         with self.exact():
             return self.to_numpy(self.value_there(self.from_numpy(X)))
 
     def both(self, X: Array) -> tuple[Any, NDArray[Any]]:
-        """Return the cost at X and its gradient, as arrays of NumPy."""
+        """Return the cost at X and its gradient."""
         with self.exact():
             value, gradient = self.both_there(self.from_numpy(X))
         return self.to_numpy(value), self.to_numpy(gradient)
@@ -55,26 +51,26 @@ class Differentiated(ABC):
         return of_numpy
 
     def value_there(self, X: Any) -> Any:
-        """Return the cost at an array, in the library."""
+        """Return the cost at an array of the library."""
         return self.cost(X)
 
     def gradient_there(self, X: Any) -> Any:
-        """Return the gradient at an array, in the library."""
+        """Return the gradient at an array of the library."""
         return self.both_there(X)[1] if self.partials is None else self.partials(X)
 
     def both_there(self, X: Any) -> tuple[Any, Any]:
-        """Return cost and gradient at an array, in the library."""
+        """Return both at an array of the library."""
         if self.partials is None:
             return self.differentiate(X)
         return self.value_there(X), self.partials(X)
 
     @abstractmethod
     def differentiate(self, X: Any) -> tuple[Any, Any]:
-        """Return the cost, and its gradient by the library."""
+        """Return the cost, and its automatic gradient."""
 
     @abstractmethod
     def from_numpy(self, X: Array) -> Any:
-        """Return an array of the library, of 64-bit floats on the processor."""
+        """Return an array of the library, of 64-bit floats on the CPU."""
 
     @abstractmethod
     def to_numpy(self, values: Any) -> Any:
@@ -89,14 +85,12 @@ class TorchCost(Differentiated):
     """A cost that is written for torch."""
 
     def value_there(self, X: Any) -> Any:
-        """Return the cost, without a graph for derivatives."""
         import torch
 
         with torch.no_grad():
             return self.cost(X)
 
     def differentiate(self, X: Any) -> tuple[Any, Any]:
-        """Return the cost, and its gradient by the library."""
         import torch
 
         at = X.detach().requires_grad_()
@@ -106,13 +100,11 @@ class TorchCost(Differentiated):
         return value.detach(), gradient
 
     def from_numpy(self, X: Array) -> Any:
-        """Return a tensor."""
         import torch
 
         return torch.tensor(X, dtype=torch.float64)
 
     def to_numpy(self, values: Any) -> Any:
-        """Return an array of NumPy."""
         return values.numpy(force=True) if hasattr(values, "numpy") else values
 
 
@@ -120,24 +112,20 @@ class JaxCost(Differentiated):
     """A cost that is written for jax, in 64 bits."""
 
     def differentiate(self, X: Any) -> tuple[Any, Any]:
-        """Return the cost, and its gradient by the library."""
         import jax
 
         value, gradient = jax.value_and_grad(self.cost)(X)
         return value, gradient
 
     def from_numpy(self, X: Array) -> Any:
-        """Return an array of jax."""
         import jax
 
         return jax.numpy.asarray(X, dtype="float64")
 
     def to_numpy(self, values: Any) -> Any:
-        """Return an array of NumPy."""
         return np.asarray(values)
 
     def exact(self) -> AbstractContextManager[Any]:
-        """Return a context of 64 bits."""
         import jax
 
         context: AbstractContextManager[Any] = jax.enable_x64(True)
@@ -149,14 +137,8 @@ def differentiated(
 ) -> Differentiated | None:
     """Return a cost with its gradient if it is written for torch or jax, otherwise None.
 
-    The type of the cost at X, or at a tensor if X is refused, decides; neither library is loaded.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, p)
-        A point for this test.
-    gradient : callable, optional
-        From the same library.
+    The type of the cost at X (n, p), or at a tensor if X is refused, decides; no library is
+    loaded.
     """
     torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
     if torch is None and jax is None:

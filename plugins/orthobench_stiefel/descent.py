@@ -1,17 +1,18 @@
-"""State and base classes of the methods: iterates, counted evaluations, and ends."""
+"""State and base classes of the methods."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, prod, sqrt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from orthobench_kit.arrays import norm, not_finite, ratio
+from orthobench_kit.ending import EndingSolver, EndingState, finish_if
 from orthobench_kit.polar import newton_schulz
 from orthobench_kit.stacks import defects, most, q_factor, sizes, stacked
 
 from orthobench.contract import (
-    ArraySolver,
     Solution,
     Solver,
     Status,
@@ -21,9 +22,7 @@ from orthobench.contract import (
     namespace,
     parameter,
 )
-from orthobench.contract.placed_solvers import EndingState, finish_if
 from orthobench.contract.solver import OracleT_contra, StateT
-from orthobench.tools.arrays import norm, not_finite, ratio
 from orthobench_stiefel import FiniteSumOracle, ProductOracle
 
 DRIFT = 1e-13
@@ -40,8 +39,8 @@ class Iterate(EndingState):
     unit : number
         Norm of the partial derivatives at the start.
     factor : number, or None
-        One over the norm of the first gradient, by which cost and gradients are multiplied; 1 if
-        steps are absolute, None before the first gradient.
+        Factor of cost and gradients: 1 if steps are absolute, or one over the norm of the first
+        gradient, and None before it.
     """
 
     X: Any
@@ -49,7 +48,7 @@ class Iterate(EndingState):
     factor: Any = None
 
     def scaled(self, G: Any) -> Any:
-        """Return a gradient times `Iterate.factor`, which the first nonzero gradient sets."""
+        """Return a gradient times `factor`, which the first nonzero gradient sets."""
         if isinstance(self.factor, int):  # absolute
             return G
         if self.factor is None:
@@ -92,14 +91,9 @@ class Iterate(EndingState):
         return self.settle(self.unit, 0.0)
 
     def settle(self, norm: Any, tolerance: float) -> bool:
-        """End the run if the gradient is not finite, or small enough (`finish_if`).
+        """End the run if the norm of the Riemannian gradient is not finite or small.
 
-        Parameters
-        ----------
-        norm : number
-            Norm of the Riemannian gradient.
-        tolerance : float
-            Relative to `Iterate.unit`.
+        `tolerance` is relative to the unit.
         """
         small, lost = norm <= tolerance * self.unit, not_finite(norm)
         if (small is False and lost is False) or not finish_if(self, small, lost):
@@ -119,7 +113,7 @@ class Iterate(EndingState):
     def cleaned(self, X: Any) -> Any:
         """Return X, or its Q factor if |X'X - I| is above `DRIFT`; 2np² flops, counted.
 
-        Outside NumPy it is always X (3I - X'X)/2, which needs no value from a device.
+        Outside NumPy it is always X (3I - X'X)/2, which reads no value from a device.
         """
         m, n, p = sizes(X)
         self.work.flops += m * (flops.gemm(p, p, n) + 3 * p * p)
@@ -132,7 +126,7 @@ class Iterate(EndingState):
 
 
 class Descent(Solver[OracleT_contra, StateT]):
-    """Base of methods that begin at the common start and return the iterate."""
+    """Base of methods that begin at the common start."""
 
     def begun(self, oracle: ProductOracle) -> dict[str, Any]:
         """Return the start and the first `Iterate.factor`; check the batch."""
@@ -141,53 +135,42 @@ class Descent(Solver[OracleT_contra, StateT]):
         return {"X": copied(oracle.start), "factor": factor}
 
     def solution(self, state: Any) -> Solution:
-        """Return X, the matrices of a stack one below another."""
         return Solution(stacked(copied(state.X)))
 
 
-class ArrayDescent(Descent[ProductOracle, StateT], ArraySolver[ProductOracle, StateT]):
-    """Base of methods for arrays of any library, and stacks of matrices.
+IterateT = TypeVar("IterateT", bound=Iterate)
 
-    A stack is one point, with one step and one end.
-    """
+
+class ArrayDescent(Descent[ProductOracle, IterateT], EndingSolver[ProductOracle, IterateT]):
+    """Base of methods for arrays of any library; a stack has one step and one end."""
 
     def advance(self, oracle: ProductOracle, state: Any, count: int) -> None:
-        """Do `count` steps, or fewer if the run ends."""
         super().advance(oracle, state, count)
         if state.status is Status.FAILED and not state.reason:
             state.fail()
 
 
 def relative_parameter(what: str = "step") -> Any:
-    """Declare the parameter ``relative``; `what` is its quantity."""
+    """Declare the parameter ``relative`` for the quantity `what`."""
     return parameter(
-        True,
-        help=f"{what} for a cost whose first gradient has norm one, whatever its unit is; "
-        "without it, for the cost as it is",
+        True, help=f"{what} for a cost of first gradient norm one; false: for the cost as it is"
     )
 
 
 def tolerance_parameter() -> Any:
     """Declare the parameter ``tolerance``."""
     return parameter(
-        1e-10,
-        low=0.0,
-        help="norm of the Riemannian gradient to end at, relative to the matrix of partial "
-        "derivatives at the start",
+        1e-10, low=0.0, help="norm of the Riemannian gradient to end at, over that of the first G"
     )
 
 
 def batch_parameter() -> Any:
     """Declare the parameter ``batch``."""
-    return parameter(
-        0,
-        low=0,
-        help="terms of a finite sum that estimate a gradient; 0: all, or a function that is no sum",
-    )
+    return parameter(0, low=0, help="terms of a finite sum for a gradient; 0: all")
 
 
 def momentum_parameter(which: str = "") -> Any:
-    """Declare the parameter ``momentum``; `which` is its base."""
+    """Declare the parameter ``momentum``."""
     return parameter(
         0.0, low=0.0, below=1.0, help=f"share of the last step's direction in the next{which}"
     )

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner, rows_of
 
 from orthobench.contract.problem import AnyInstance
-from orthobench.tools.arrays import Array, inner, rows_of
+from orthobench.tools.arrays import Array
 from orthobench_stiefel.judge import instance
 from orthobench_stiefel.oracle import FiniteSumOracle
 from orthobench_stiefel.orthogonal_group import ComponentsOracle, orthogonal_group

@@ -32,8 +32,8 @@ class FunctionOracle(StiefelOracle):
     both : callable, optional
         Maps X to cost and gradient, if both share work.
     determinant : int, optional
-        For square X: that of the component to begin on, 1 or -1; 0: both in turn; default: that of
-        the start.
+        Component of a square X to begin on: 1, -1, or 0 for both in turn [default: that of the
+        start].
     hessian : callable, optional
         Maps X and V to the derivative of the gradient at X along V, (n, p).
     """
@@ -58,7 +58,6 @@ class FunctionOracle(StiefelOracle):
 
     @property
     def start(self) -> Any:
-        """The point to begin at: your own, or the harness's."""
         return vars(self)["start"]
 
     @start.setter
@@ -66,7 +65,7 @@ class FunctionOracle(StiefelOracle):
         self._begin_at(drawn if self._given is None else copied(self._given))
 
     def start_again(self, number: int, rng: np.random.Generator) -> None:
-        """Draw another start; on both components reflect the last one every other time."""
+        """Draw another start; on both components reflect every other one."""
         again = self.components == 1 or number % 2 == 0
         drawn = random_point(self.n, self.k, rng)
         self._begin_at(self.placed(drawn) if again else reflected(self.start, self.place))
@@ -76,13 +75,7 @@ class FunctionOracle(StiefelOracle):
         vars(self)["start"] = reflected(X, self.place) if wrong else X
 
     def to(self, place: Place) -> Self:
-        """Return a copy whose functions are called with arrays at a place.
-
-        Raises
-        ------
-        UsageError
-            If they do not take or return such arrays.
-        """
+        """Return a copy with functions of arrays at a place; UsageError if they refuse them."""
         moved = super().to(place)
         if place.library == "numpy":
             return moved
@@ -94,26 +87,12 @@ class FunctionOracle(StiefelOracle):
         return moved
 
     def value(self, X: Any) -> Any:
-        """Return the cost.
-
-        Raises
-        ------
-        DataError
-            If it is not a finite real number.
-        """
+        """Return the cost; DataError if it is not a finite real number."""
         value = self.cost(X)
         return checked_value(value) if isinstance(X, np.ndarray) else value
 
     def gradient(self, X: Any) -> Any:
-        """Return the gradient.
-
-        Raises
-        ------
-        UsageError
-            If there is none.
-        DataError
-            If it is not a real matrix (n, p).
-        """
+        """Return the gradient, checked: UsageError or DataError."""
         if self.partials is None:
             raise UsageError(
                 "this solver needs the gradient of the cost: pass it to ob.stiefel or "
@@ -122,7 +101,6 @@ class FunctionOracle(StiefelOracle):
         return self._checked(self.partials(X), X)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both at X, checked as each of them is."""
         if self.both is None:
             return super().value_and_gradient(X)
         value, gradient = self.both(X)
@@ -143,17 +121,7 @@ def reflected(X: Any, place: Place) -> Any:
 
 
 def check_there(oracle: FunctionOracle, X: Any) -> None:
-    """Refuse functions that do not map an array of another library to such an array.
-
-    Parameters
-    ----------
-    X : array, shape (n, p)
-        In the library, on the device and in the precision of the solver.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Refuse functions that do not map X, in a solver's library, to its arrays: UsageError."""
     place = oracle.place
     remedy = f"write it for {place.library}, or leave out on"
     for what, call, shape in (("cost", oracle.value, ()), ("gradient", oracle.gradient, X.shape)):
@@ -181,14 +149,9 @@ EVALUATED = (
 def checked_value(
     value: object, name: str = "the cost", where: str = EVALUATED, error: Any = DataError
 ) -> float:
-    """Return the value of a cost as a float.
+    """Return the value of a cost as a float; raise `error` if it is not a finite real number.
 
-    Parameters
-    ----------
-    name, where : str
-        Its name and the point, for messages.
-    error : type of OrthobenchError
-        Raised if it is not a finite real number.
+    `name` and `where` are its name and the point, for messages.
     """
     if type(value) is not float:
         given = np.asarray(value)
@@ -203,7 +166,7 @@ def checked_value(
 def checked_matrix(
     value: object, shape: tuple[int, ...], name: str = "the gradient", error: Any = DataError
 ) -> Array:
-    """Return a derivative as float64; raise if it is not a real matrix of a shape."""
+    """Return a derivative as float64; raise `error` if it is not a real matrix of a shape."""
     G = np.asarray(value)
     if G.shape != shape or G.dtype.kind not in "fiu":
         raise error(f"{name} must be a real matrix of shape {shape}, not {G.dtype} of {G.shape}")
@@ -217,7 +180,7 @@ TOLERANCE = 1e-3
 """Maximum relative error of a correct derivative, apart from rounding."""
 
 SLOPE = 1.5
-"""Minimum slope of log error over log step: 3 if the derivative is right, 1 if it is wrong."""
+"""Minimum slope of log error over log step: 3 for a right derivative, 1 for a wrong one."""
 
 NOISE = 100 * float(np.finfo(np.float64).eps)
 """Minimum relative rounding of values."""
@@ -246,7 +209,6 @@ def check_functions(
     Raises
     ------
     UsageError
-        With the fault.
     """
     given = {"cost": cost, "gradient": gradient, "hessian": hessian}
     for what, function in given.items():
@@ -272,8 +234,6 @@ DEGENERATE = (
 
 
 class _Probe:
-    """Calls functions near a point, and names faults of their values."""
-
     def __init__(self, cost: Cost, X: Array, letter: str, where: str) -> None:
         automatic = isinstance(cost, Differentiated) and cost.partials is None
         self.hint = DEGENERATE if automatic else ""
@@ -282,12 +242,10 @@ class _Probe:
         self.D /= max(float(np.linalg.norm(self.D)), 1e-12)
 
     def value(self, X: Array) -> float:
-        """Return the cost, a finite real number."""
         value, name = self._called(self.cost, X, "cost"), f"cost({self.letter})"
         return checked_value(value, name, f"at {self.where}", UsageError)
 
     def matrix(self, function: Callable[[Array], Any], X: Array, what: str) -> Array:
-        """Return a derivative, a finite real matrix."""
         name = f"{what}({self.letter}{', V' if what == 'hessian' else ''})"
         G = checked_matrix(self._called(function, X, what), X.shape, name, UsageError)
         if not np.isfinite(G).all():
@@ -295,7 +253,6 @@ class _Probe:
         return G
 
     def check_gradient(self, gradient: Gradient, value: float) -> None:
-        """Compare a gradient with differences of the cost."""
         G = self.matrix(gradient, self.X, "gradient")
         derivative = float(np.vdot(G, self.D))
         tangent = float(np.linalg.norm(projected(self.X, G)))
@@ -309,7 +266,6 @@ class _Probe:
             )
 
     def check_hessian(self, gradient: Gradient, hessian: Hessian) -> None:
-        """Compare a Hessian product with differences of the gradient."""
 
         def along(X: Array) -> Array:
             return self.matrix(gradient, X, "gradient")

@@ -21,17 +21,10 @@ ROUNDING = 1e-12
 
 
 def feasible(solution: Solution, stack: tuple[int, ...] = ()) -> Solution:
-    """Return a solution with orthonormal columns: its polar factor, or itself.
+    """Return a solution with orthonormal columns: its polar factor.
 
-    Parameters
-    ----------
-    stack : tuple of int
-        `ProductOracle.stack`: the leading axes of the point that is returned.
-
-    Notes
-    -----
-    2np² flops, and those of a polar factor unless the point is orthonormal up to rounding. A point
-    that is not finite stays as it is.
+    A point that has them up to rounding, or is not finite, stays as it is. `stack` are the leading
+    axes of the returned point, `ProductOracle.stack`. 2np² flops and those of a polar factor.
     """
     found = replace(solution, point=unstacked(solution.point, stack)) if stack else solution
     if defect(found, stack) <= ROUNDING or not found.is_finite:
@@ -85,12 +78,10 @@ class Judge:
         self.unit, self.stack = unit or 1.0, stack
 
     def __call__(self, solution: Solution) -> dict[str, float]:
-        """Return the metrics.
+        """Return the metrics: ``objective_gap`` first, if the minimum is known.
 
-        ``objective_gap``, the cost minus its minimum, comes first if that is known. Then follow
-        ``objective``, the cost; ``relative_gradient_norm``, the norm of the Riemannian gradient
-        (`projected`) divided by `unit`, if there is a gradient; ``orthogonality_defect``, |X'X -
-        I|_F of the solver's point, for a stack the maximum; and the further ones.
+        ``relative_gradient_norm`` is the norm of `projected` divided by `unit`;
+        ``orthogonality_defect`` is |X'X - I|_F of the solver's point, for a stack the maximum.
         """
         X = feasible(solution, self.stack).point
         metrics = {} if self.gap is None else {"objective_gap": float(self.gap(X))}
@@ -108,12 +99,7 @@ class Judge:
 
 
 def projected(X: Array, G: Array) -> Array:
-    """Return G - X sym(X'G), the Riemannian gradient in the embedded (Euclidean) metric.
-
-    Notes
-    -----
-    4np² flops a matrix.
-    """
+    """Return G - X sym(X'G), the Riemannian gradient in the Euclidean metric; 4np² flops."""
     S = transposed(X) @ G
     gradient: Array = G - X @ ((S + transposed(S)) / 2)
     return gradient
@@ -133,16 +119,10 @@ def instance(
     gap: Cost | None = None,
     further: Callable[[Array], Mapping[str, float]] | None = None,
 ) -> Instance[OracleT]:
-    """Return an instance whose minimum is known.
+    """Return an instance of minimum `least`.
 
-    Parameters
-    ----------
-    least : float
-        The minimum.
-    gap : callable, optional
-        Maps X to the cost minus the minimum, if a formula has less rounding.
-    further : callable, optional
-        Maps X to metrics of this problem only, by name.
+    `gap` maps X to the cost minus the minimum, with less rounding; `further` to more metrics, by
+    name.
     """
 
     def difference(X: Array) -> float:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from orthobench_kit.arrays import maximum, minimum, ratio, sqrt
+from orthobench_kit.ending import unless_ended
 from orthobench_kit.stacks import lengths, plural, sizes, transposed
 
 from orthobench.contract import flops, identity, namespace
-from orthobench.contract.placed_solvers import unless_ended
-from orthobench.contract.solver import StateT
-from orthobench.tools.arrays import maximum, minimum, ratio, sqrt
 from orthobench_stiefel import ProductOracle
-from orthobench_stiefel.descent import ArrayDescent, Iterate, size_of
+from orthobench_stiefel.descent import ArrayDescent, Iterate, IterateT, size_of
 
 
 def landing_field(X: Any, G: Any, attraction: float) -> tuple[Any, Any, int]:
-    """Return skew(GX')X + attraction X(X'X - I), the defect |X'X - I|, and the flops.
+    """Return skew(GX')X + attraction X(X'X - I), the defect |X'X - I|, and the flops, 8np².
 
-    The two terms are orthogonal to each other. 8np² flops. A stack has a defect for each matrix.
-
-    Parameters
-    ----------
-    X, G : array, shape (n, p) or (m, n, p)
+    The two terms are orthogonal. X and G have the shape (n, p), or (m, n, p) with a defect for
+    each matrix.
     """
     m, n, p = sizes(X)
     S = transposed(X) @ X
@@ -34,13 +30,8 @@ def landing_field(X: Any, G: Any, attraction: float) -> tuple[Any, Any, int]:
 def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
     """Return the longest step that keeps |X'X - I| <= eps, of each matrix of a stack.
 
-    A step t along the field F changes the defect d to at most d - 2t a d(1 - d) + t²|F|² for t <=
-    1/(2a), with the attraction a.
-
-    Parameters
-    ----------
-    defect, norm : number, or array of shape (m,)
-        d and |F|, for each matrix.
+    `defect` d and `norm` |F| are numbers, or arrays (m,). A step t <= 1/(2a) along the field F,
+    with the attraction a, changes d to at most d - 2t a d(1 - d) + t²|F|².
     """
     longest = 1 / (2 * attraction) if attraction > 0 else float("inf")
     if isinstance(norm, float) and norm == 0:  # elsewhere a run ends there, whatever the step is
@@ -53,7 +44,7 @@ def safe_step(defect: Any, norm: Any, attraction: float, eps: float) -> Any:
     return minimum((pull + room) / norm**2, longest)
 
 
-class FieldDescent(ArrayDescent[StateT]):
+class FieldDescent(ArrayDescent[IterateT]):
     """Base of methods that step along the landing field."""
 
     step_size: float
@@ -63,18 +54,12 @@ class FieldDescent(ArrayDescent[StateT]):
 
     def followed(self, state: Any, G: Any) -> Any:
         """Return the direction; here the gradient G."""
-        del state
         return G
 
     def move(self, oracle: ProductOracle, state: Iterate, attraction: float, eps: float) -> bool:
         """Take a step along the field; return False if the run ends instead.
 
-        Parameters
-        ----------
-        attraction : float
-            Attraction of the field.
-        eps : float
-            Maximum defect after a safe step.
+        The field pulls with `attraction`, and a safe step leaves a defect of at most `eps`.
         """
         G = state.estimated(oracle, state.X, self.batch)
         if state.measured(G):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.reading import array_of, real
 
 from orthobench.contract.problem import Instance, unchanged
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, whole
 from orthobench.tools.geometry import drift, random_point
-from orthobench.tools.reading import array_of, real
 from orthobench_stiefel.autodiff import differentiated
 from orthobench_stiefel.functions import FunctionOracle, check_functions
 from orthobench_stiefel.judge import (
@@ -41,41 +41,38 @@ def stiefel(
     ----------
     cost : callable
         Maps X (n, p) with X'X = I to a finite number, without writing into X. Methods that leave
-        the manifold, such as `landing`, also evaluate it nearby. It may be written for torch or
-        jax: then X is an array of that library, of 64-bit floats on the CPU except for solvers that
-        compute `on` it.
+        the manifold, such as `landing`, also evaluate it nearby. A cost for torch or jax gets
+        64-bit floats on the CPU, or at the place of a solver's `on`.
     gradient : callable, optional
-        Maps X to the matrix (n, p) of partial derivatives of the cost, not projected. All solvers
-        except `givens` need it. By default costs of torch or jax are differentiated automatically.
+        Maps X to the matrix (n, p) of partial derivatives of the cost, not projected [default:
+        automatic, for torch and jax]. All solvers except `givens` need it.
     n, p : int
-        Rows and columns of X, 1 <= p <= n; p = n is the orthogonal group, see
-        `orthobench.orthogonal_group`.
+        Rows and columns of X, 1 <= p <= n. For p = n see `orthobench.orthogonal_group`.
     hessian : callable, optional
         Maps X and a direction V (n, p) to the derivative of the gradient at X along V, not
         projected; for `pymanopt-trust-regions`.
     start : ndarray, shape (n, p), optional
-        Orthonormal columns; default: a random point for each seed.
+        Orthonormal columns [default: a random point for each seed].
     best : float, optional
-        The minimum of the cost, if it is known. Without it there is no ``objective_gap``.
+        The minimum of the cost. Without it there is no ``objective_gap``.
 
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench_stiefel.Judge`, and for square X the ``determinant``, 1
-        or -1. A point off the manifold is judged, and returned, as the nearest point on it.
+        With the metrics of `orthobench_stiefel.Judge`, and ``determinant`` if X is square. A point
+        off the manifold is judged, and returned, as the nearest point on it.
 
     Raises
     ------
     UsageError
-        If n or p is out of range, or the start is not an (n, p) matrix with orthonormal columns. If
-        the cost there is not a finite number, or it writes into X. If a derivative there has a
-        wrong shape, is not finite, or disagrees with differences along a curve on the manifold.
+        If n, p or the start is invalid; if the cost is not finite there, or writes into X; or if a
+        derivative has a wrong shape, is not finite, or disagrees with differences.
 
     Notes
     -----
     Making it takes one evaluation of the cost; with a gradient, twelve more, and two of the
-    gradient; with a Hessian, thirteen more of the gradient, and one of the Hessian. Evaluations
-    count as samples: one for each value, gradient, Hessian product, or value with gradient.
+    gradient; with a Hessian, thirteen more of the gradient, and one of the Hessian. Each value,
+    gradient, value with gradient or Hessian product counts as a sample.
 
     Examples
     --------

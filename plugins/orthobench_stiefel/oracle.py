@@ -32,8 +32,8 @@ WINDOW = 2**20
 class ProductOracle(Oracle, ABC):
     """A smooth function of one matrix or of a stack of them, each with orthonormal columns.
 
-    Solvers for it take a stack X (m, n, p), a point of a product of Stiefel manifolds, like a
-    single X (n, p). A `Solution` has the matrices one below another, (mn, p).
+    Its solvers take a stack X (m, n, p), a point of a product of Stiefel manifolds, like a single
+    X (n, p). A `Solution` has the matrices one below another, (mn, p).
 
     Subclasses write `value` and `gradient`, and override `value_and_gradient` if both share work
     and `gradient_rows` if some rows cost less than all. X may be off the manifold. If `portable`,
@@ -95,7 +95,6 @@ class ProductOracle(Oracle, ABC):
         return self.value(X), self.gradient(X)
 
     def objective(self, solution: Solution) -> tuple[float, Work]:
-        """Return the cost."""
         X = unstacked(solution.point, self.stack)
         return float(self.value(X)), Work(samples=self.terms, flops=self.cost_flops)
 
@@ -105,7 +104,6 @@ class ProductOracle(Oracle, ABC):
 
     def gradient_rows_flops(self, count: int) -> int:
         """Return the flops of `gradient_rows` for a number of rows of each matrix."""
-        del count
         return self.gradient_flops
 
 
@@ -127,7 +125,7 @@ class StiefelOracle(ProductOracle, ABC):
 class FiniteSumOracle(StiefelOracle):
     """A mean of functions, the terms, some of which give an estimate of the gradient.
 
-    Subclasses write `terms_gradient` too. Terms are drawn without replacement until all have been
+    Subclasses also write `terms_gradient`. Terms are drawn without replacement until all have been
     drawn, then in another order.
 
     Attributes
@@ -149,17 +147,14 @@ class FiniteSumOracle(StiefelOracle):
         """Return the gradient at X of the mean of the chosen terms, a fresh array."""
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Begin with the first term of an order that `rng` draws."""
         self._rng, self._drawn, self._ahead = rng, 0, 0
         self._order = rng.permutation(self.terms)
 
     @property
     def taken(self) -> int:
-        """The terms used for gradients in this run."""
         return self._drawn - self._ahead
 
     def prepare(self, samples: int) -> None:
-        """Draw the next terms, and move their numbers to a device if needed."""
         missing = samples - self._ahead
         if self.place.is_default or missing <= 0:
             return
@@ -169,14 +164,7 @@ class FiniteSumOracle(StiefelOracle):
         self._there, self._ahead = there, samples
 
     def stochastic_gradient(self, X: Any, batch: int) -> Any:
-        """Return the gradient at X of the mean of the next terms, an unbiased estimate.
-
-        Parameters
-        ----------
-        X : array, shape (n, p)
-        batch : int
-            Number of terms to draw: samples, for the count of a solver.
-        """
+        """Return an unbiased estimate of the gradient at X (n, p), from the next `batch` terms."""
         if self.place.is_default:
             return self.terms_gradient(X, self._draw(batch))
         self.prepare(batch)
@@ -185,7 +173,6 @@ class FiniteSumOracle(StiefelOracle):
         return self.terms_gradient(X, self._there[begin : begin + batch])
 
     def _draw(self, count: int) -> NDArray[np.intp]:
-        """Return the numbers of the next terms, from several epochs if needed."""
         drawn: list[NDArray[np.intp]] = []
         while count > 0:
             at = self._drawn % self.terms
@@ -197,13 +184,7 @@ class FiniteSumOracle(StiefelOracle):
 
 
 class Stiefel(Problem[ProductOracle]):
-    """Base of the problems of this family.
-
-    Attributes
-    ----------
-    n : int
-        Rows of X: a parameter of every problem of the family.
-    """
+    """Base of the problems of this family, each with a parameter n, the rows of X."""
 
     family: ClassVar[str] = "Stiefel manifold"
     offers: ClassVar[type[ProductOracle]] = StiefelOracle  # type: ignore[type-abstract]

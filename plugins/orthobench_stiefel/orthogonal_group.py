@@ -1,7 +1,6 @@
 """The orthogonal group: minimize a function of a square matrix U with U'U = I.
 
-Its components have det U = 1 and det U = -1. Methods stay on the component of their start;
-`orthogonal_group` has them start on both.
+Its components have det U = 1 and det U = -1; methods stay on that of their start.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from orthobench_kit.angles import SIZES, Restriction
+from orthobench_kit.geometry import rotate
 
 from orthobench.contract.problem import Instance, Problem, Solution, unchanged
 from orthobench.errors import unknown
 from orthobench.tools.arrays import Array, whole
 from orthobench.tools.flops import givens
-from orthobench.tools.geometry import random_point, rotate
+from orthobench.tools.geometry import random_point
 from orthobench_stiefel import judge
 from orthobench_stiefel.functions import FunctionOracle, check_functions
 from orthobench_stiefel.judge import feasible, violation, with_determinant
@@ -28,9 +28,9 @@ from orthobench_stiefel.result import point
 class OrthogonalGroupOracle(FunctionOracle):
     """A function of an orthogonal (n, n) matrix, to be minimized.
 
-    A solver may try plane rotations U G(i, j, angle) through three methods. Subclasses override all
-    three, and the counts of their flops: `carry` returns a matrix to keep up to date, such as U'AU;
-    `restricted` the function along rotations of two columns; `rotate` updates the matrix.
+    Solvers try plane rotations U G(i, j, angle) through three methods. Subclasses override all
+    three, and the counts of their flops: `carry` returns a matrix to keep up to date, such as
+    U'AU; `restricted` the function along rotations of two columns; `rotate` updates the matrix.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class OrthogonalGroupOracle(FunctionOracle):
     Attributes
     ----------
     carry_flops, restriction_flops, rotation_flops : int
-        Flops of `carry`, of one `restricted` with its minimization, and of one `rotate`. Here zero,
-        zero and 6n: flops of your own function are unknown.
+        Flops of `carry`, of one `restricted` with its minimization, and of one `rotate`. Here
+        zero, zero and 6n: flops of your own function are unknown.
     """
 
     portable = False
@@ -71,20 +71,8 @@ class OrthogonalGroupOracle(FunctionOracle):
     def restricted(self, carried: Any, i: int, j: int) -> Restriction:
         """Return the function angle -> f(U G(i, j, angle)), up to a constant.
 
-        G is the rotation of `orthobench.tools.geometry.rotate`.
-
-        Parameters
-        ----------
-        carried : object
-            From `carry` and `rotate`.
-        i, j : int
-            Different columns.
-
-        Returns
-        -------
-        Trigonometric or callable
-            Both for `orthobench_kit.angles.minimize`: a `Trigonometric` polynomial, minimized
-            exactly, or a function of period 2 pi, which is sampled.
+        It is a `Trigonometric` polynomial, minimized exactly, or a callable of period 2 pi, which
+        is sampled (`orthobench_kit.angles.minimize`). `carried` is from `carry` and `rotate`.
         """
 
         def along(angle: float) -> float:
@@ -100,13 +88,7 @@ class OrthogonalGroupOracle(FunctionOracle):
 
 
 class ComponentsOracle(OrthogonalGroupOracle):
-    """A contrast of the components Y = ZU of whitened samples.
-
-    Attributes
-    ----------
-    Z : ndarray, shape (samples, n)
-        Whitened: Z'Z is `samples` times the identity.
-    """
+    """A contrast of the components Y = ZU of whitened samples Z (samples, n), Z'Z = samples · I."""
 
     Z: Array
 
@@ -114,15 +96,7 @@ class ComponentsOracle(OrthogonalGroupOracle):
 def orthogonal(oracle: StiefelOracle) -> OrthogonalGroupOracle:
     """Return the oracle of a function of a square X, with values along plane rotations.
 
-    Parameters
-    ----------
-    oracle : StiefelOracle
-        With n = k.
-
-    Notes
-    -----
-    Without restrictions of its own, one counts as evaluations of a polynomial of degree 4: on the
-    coarsest grid, and two more.
+    A restriction counts as evaluations of a polynomial of degree 4.
     """
     if isinstance(oracle, OrthogonalGroupOracle):
         return oracle
@@ -132,13 +106,7 @@ def orthogonal(oracle: StiefelOracle) -> OrthogonalGroupOracle:
 
 
 class OrthogonalGroup(Problem[OrthogonalGroupOracle]):
-    """Base of the problems of this family.
-
-    Attributes
-    ----------
-    n : int
-        Rows and columns of U: a parameter of every problem of the family.
-    """
+    """Base of the problems of this family, each with a parameter n, the rows of U."""
 
     family: ClassVar[str] = "orthogonal group"
     offers: ClassVar[type[OrthogonalGroupOracle]] = OrthogonalGroupOracle
@@ -151,17 +119,8 @@ class OrthogonalGroup(Problem[OrthogonalGroupOracle]):
 class Judge(judge.Judge):
     """Measures a point at the nearest orthogonal matrix, like `orthobench_stiefel.Judge`.
 
-    Its metric of the gradient is ``gradient_norm``, |skew(U'G)|_F, which is not relative.
-
-    Parameters
-    ----------
-    cost, gap, gradient, further
-        Functions of U (n, n), see there.
-
-    Notes
-    -----
-    One cost, gap and gradient, 4n³ flops, and a polar factor unless the point is orthogonal up to
-    rounding.
+    Its metric of the gradient is ``gradient_norm``, |skew(U'G)|_F, which is not relative. 4n³
+    flops, one cost, gap and gradient, and a polar factor unless U is orthogonal up to rounding.
     """
 
     def stationarity(self, X: Array, G: Array) -> dict[str, float]:
@@ -215,32 +174,32 @@ def orthogonal_group(
     n : int
         Rows and columns of U.
     best : float, optional
-        The minimum over these components, if it is known. Without it there is no ``objective_gap``.
+        The minimum over these components. Without it there is no ``objective_gap``.
     component : {"both", "+1", "-1"}
-        The matrices to search, by their determinant: rotations, SO(n), are ``"+1"``. Methods stay
-        on the component of their start. With ``"both"`` a solver that has converged begins again at
-        its start with one column reflected, on the same clock, and the better end is the solution.
-        With ``"+1"`` or ``"-1"`` points of the other component violate the constraint.
+        Determinant of the matrices to search; rotations, SO(n), have ``"+1"``. With ``"both"`` a
+        solver that has converged begins again at its start with one column reflected, on the same
+        clock, and the better end is the solution. Otherwise points of the other component violate
+        the constraint.
 
     Returns
     -------
     Instance
-        Its metrics are those of `orthobench_stiefel.orthogonal_group.Judge`, and ``determinant``, 1
-        or -1.
+        With the metrics of `orthobench_stiefel.orthogonal_group.Judge`, and ``determinant``, 1 or
+        -1.
 
     Raises
     ------
     UsageError
-        If n is not an integer >= 1, or the component is unknown. If the cost at a random orthogonal
-        matrix is not a finite number, or it writes into U. If the gradient there has a wrong shape,
-        is not finite, or disagrees with differences along a curve on the group.
+        If n or the component is invalid; if the cost at a random orthogonal matrix is not finite,
+        or writes into U; or if the gradient there has a wrong shape, is not finite, or disagrees
+        with differences.
 
     Notes
     -----
     Making it takes one evaluation of the cost; with a gradient, twelve more, and one of the
-    gradient. Solvers that rotate, such as `givens`, take 18 evaluations a rotation if the cost is a
-    polynomial in U of degree 4 or less, and more otherwise. Derive from `OrthogonalGroupOracle` if
-    the cost along rotations is cheaper.
+    gradient. Solvers that rotate, such as `givens`, take 18 evaluations a rotation if the cost is
+    a polynomial in U of degree 4 or less, and more otherwise. Derive from `OrthogonalGroupOracle`
+    if the cost along rotations is cheaper.
 
     Examples
     --------

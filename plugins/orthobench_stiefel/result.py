@@ -12,10 +12,7 @@ from orthobench.contract import Array, Result, Solution
 class PointResult(Result):
     """A point with a small value of the function.
 
-    Attributes
-    ----------
-    point : ndarray, shape (n, p), or (m, n, p) of a product of m manifolds
-        X with X'X = I; signs and order of its columns count.
+    `point`, (n, p) or (m, n, p), has orthonormal columns, of which signs and order count.
     """
 
     point: Annotated[Array, "orthonormal columns; their signs and order count"]

@@ -1,4 +1,4 @@
-"""Spectral steps: steepest descent for a bound on the largest singular value."""
+"""Spectral steps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def msign(A: Array) -> tuple[Array, int]:
 class SpectralDescent(Descent[StiefelOracle, IterateT]):
     """Base of the methods X <- msign(X - t A) whose directions A have singular values of one.
 
-    A does not shrink with the gradient: steps have to fall for convergence.
+    Steps have to fall for convergence.
     """
 
     step_size: float = parameter(
@@ -54,7 +54,6 @@ class SpectralDescent(Descent[StiefelOracle, IterateT]):
         """Return A for a gradient G, and count its flops."""
 
     def step(self, oracle: StiefelOracle, state: Any) -> None:
-        """Do one step, and return to the manifold by the polar factor."""
         state.work.steps += 1
         G = state.estimated(oracle, state.X, self.batch)
         if state.measured(G):

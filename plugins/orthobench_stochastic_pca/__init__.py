@@ -1,7 +1,6 @@
-"""Stochastic PCA: find the k-dimensional subspace of largest uncentred variance from samples.
+"""Stochastic PCA: maximize tr(U'CU) subject to U'U = I, C = E[xx'], from samples x alone.
 
-maximize tr(U'CU) subject to U'U = I, where C = E[xx'] and only samples x are seen
-(Arora, Cotter and Srebro 2013, equation 2.1).
+Arora, Cotter and Srebro 2013, equation 2.1.
 """
 
 from orthobench.contract import discovered

@@ -1,10 +1,8 @@
 """Blocks of samples: one a step, or at fixed places in the stream; and samples of extreme size.
 
-Blocks at fixed places are counted from the first sample, wherever the chunks of a run begin and
-end. If a chunk ends within a block, its samples and the iterate before it are kept. The result of
-the chunk then includes the incomplete block, which the next chunk repeats from its beginning. So
-every iterate depends on the samples alone, and ``advance(a); advance(b)`` leaves the same bits as
-``advance(a + b)``. At most one block a chunk is done twice.
+Blocks at fixed places are counted from the first sample, wherever the chunks of a run end. If a
+chunk ends within a block, its samples and the iterate before it are kept, and the next chunk
+repeats the block. So ``advance(a); advance(b)`` leaves the same bits as ``advance(a + b)``.
 """
 
 from __future__ import annotations
@@ -18,10 +16,10 @@ import numpy as np
 from orthobench.contract import Array, SampleOracle, State, Status, is_plain, namespace, parameter
 
 FEW = 10
-"""Default number of samples in a block, as in the code of Henriksen and Ward."""
+"""Default number of samples in a block, that of Henriksen and Ward."""
 
 EXTREME = 200
-"""The binary exponent of samples, up or down, beyond which their fourth powers are not safe."""
+"""Maximum binary exponent of samples, up or down, with safe fourth powers."""
 
 I = TypeVar("I")  # noqa: E741 - the iterate, of whatever type a solver chooses
 
@@ -30,18 +28,14 @@ I = TypeVar("I")  # noqa: E741 - the iterate, of whatever type a solver chooses
 class ModeratedState(State):
     """The state of a solver whose result does not depend on the unit of the samples.
 
-    `exponent` is that of the power of two by which samples are divided; None before the first
-    sample that is not zero.
+    Samples are divided by two to the `exponent`; None before the first sample that is not zero.
     """
 
     exponent: int | None = None
 
 
 def moderated(state: ModeratedState, samples: Any) -> Any:
-    """Return samples divided by a power of two, if their size is extreme.
-
-    It is that of the first sample that is not zero. Other libraries' arrays stay as they are.
-    """
+    """Return samples divided by a power of two, if the first nonzero one has an extreme size."""
     if state.exponent is None and is_plain(samples) and samples.any():
         largest = np.abs(samples[samples.any(axis=1).argmax()]).max()
         exponent = int(np.frexp(largest)[1])
@@ -55,7 +49,7 @@ def batch_parameter() -> Any:
 
 
 def taken(oracle: SampleOracle, state: ModeratedState, count: int) -> Array:
-    """Take the samples of a step, or the rest, and count both; fail if one is not finite."""
+    """Take the samples of a step, and count both; fail if one is not finite."""
     samples: Array = moderated(state, oracle.take(count))
     state.work.steps += 1
     state.work.samples += len(samples)
@@ -95,8 +89,7 @@ def advance_blocks(
     """Update the state by samples (count, d), and count them as its steps and samples.
 
     ``process(iterate, samples, first)`` returns the iterate after some whole blocks, or the
-    beginning of one, with `first` samples before it; it changes nothing. It is called for the
-    incomplete block, for all whole blocks that follow, and for the rest.
+    beginning of one, with `first` samples before it; it changes nothing.
     """
     at = state.work.samples - len(state.pending)
     state.work.steps += len(samples)
@@ -116,7 +109,7 @@ def advance_blocks(
 
 
 def fail_on_nan(state: State, drift: float) -> None:
-    """Fail if a kernel's bound is NaN: samples were not finite, or too large."""
+    """Fail if a kernel's bound is NaN, as samples are not finite or too large."""
     if np.isnan(drift):
         state.status = Status.FAILED
         state.reason = "a sample is not finite, or too large to be squared"

@@ -1,4 +1,4 @@
-"""Small instances that conformance checks run solvers on: `EXAMPLES`."""
+"""Small instances for conformance checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orthobench_stochastic_pca.oracle import EntryOracle
 
 
 def _rows() -> Array:
-    """Return skewed samples with decreasing variances: their odd moments are not zero."""
+    """Return skewed samples, whose odd moments are not zero."""
     rng = np.random.default_rng(10)
     axes = random_point(10, 10, rng)
     rows: Array = (rng.exponential(size=(2000, 10)) * np.geomspace(3, 0.2, 10)) @ axes.T

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.second_moments import SecondMoment
 
 from orthobench.contract.problem import Solution
 from orthobench.tools.arrays import Array
-from orthobench.tools.geometry import subspace_error
 from orthobench_stochastic_pca.oracle import RelaxedSolution
 
 RELAXED_METRICS = ("relaxed_suboptimality", "rank")
@@ -24,7 +24,7 @@ class Optimum:
     subspace : ndarray, shape (d, k)
         Their eigenvectors.
     tied : bool
-        Whether another subspace is as good, since the next eigenvalue is as large.
+        Whether the next eigenvalue is as large.
     """
 
     def __init__(self, moment: SecondMoment, k: int) -> None:
@@ -36,9 +36,8 @@ class Optimum:
     def gap(self, U: Array) -> float:
         """Return the suboptimality of an orthonormal `U`, without cancellation.
 
-        With the leading eigenpairs (Λ, S) it is ``sum_i λ_i |(I - UU')s_i|² - tr(W'CW)``, W = (I -
-        SS')U. Both terms vanish with the square of the angle to the optimum. 8dk² flops and those
-        of `variances`.
+        ``sum_i λ_i |(I - UU')s_i|² - tr(W'CW)``, W = (I - SS')U, with the leading eigenpairs (Λ,
+        S): both terms vanish with the square of the angle. 8dk² flops and those of `variances`.
         """
         S = self.subspace
         missed = S - U @ (U.T @ S)
@@ -66,16 +65,11 @@ class Judge:
 
     Notes
     -----
-    Second moments cost time linear in the number of samples beyond d, once. A call then costs one
-    `variances` and about 12dk² flops for each.
+    A call costs one `variances` and about 12dk² flops for each moment.
     """
 
     def __init__(
-        self,
-        test: SecondMoment,
-        k: int,
-        validation: SecondMoment | None = None,
-        unit: float = 1.0,
+        self, test: SecondMoment, k: int, validation: SecondMoment | None = None, unit: float = 1.0
     ) -> None:
         self.test, self.optimum, self.unit = test, Optimum(test, k), unit
         self.validation = None if validation is None else Optimum(validation, k)
@@ -84,9 +78,9 @@ class Judge:
         """Return the metrics; ``suboptimality``, the primary one, first.
 
         ``suboptimality`` is the maximum of tr(U'CU) minus that of the solution;
-        ``explained_variance_ratio`` is tr(U'CU) / tr C; ``subspace_error`` is |(I - UU')U*|_F, if
-        the best subspace U* is unique. A `RelaxedSolution` also has ``relaxed_suboptimality``, the
-        same for tr(MC), and ``rank``, that of M. With validation data there is
+        ``explained_variance_ratio`` is tr(U'CU) / tr C; ``subspace_error`` is |(I - UU')U*|, if the
+        best subspace U* is unique. A `RelaxedSolution` also has ``relaxed_suboptimality``, the same
+        for tr(MC), and ``rank``, that of M. With validation data there is
         ``validation_suboptimality``.
         """
         gap = self.optimum.gap(solution.point)

@@ -1,4 +1,4 @@
-"""Makes stochastic PCA instances of your own data, and judges them."""
+"""Makes stochastic PCA instances of your own data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.reading import array_of, real, rows_of
+from orthobench_kit.rows import Rows
 from orthobench_kit.second_moments import DenseMoment, SecondMoment, second_moment
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import Sampler, source_of
@@ -18,22 +20,18 @@ from orthobench.contract.problem import Instance
 from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, matrix, whole
-from orthobench.tools.reading import array_of, real, rows_of
-from orthobench.tools.rows import Rows
 from orthobench_stochastic_pca.judge import RELAXED_METRICS, Judge, Optimum
 from orthobench_stochastic_pca.result import components
 
 Data: TypeAlias = "NDArray[np.generic] | Rows | ArraySource"
-"""Samples in rows, as an array or what is read by blocks."""
+"""Samples in rows."""
 
 JUDGE_BYTES = 256 * 2**20
-"""Maximum size of the training rows for the judge if it has no data of its own, in bytes."""
+"""Maximum size of training rows for the judge, in bytes."""
 
 
 NOISE, MUCH = 9, 0.5
-"""Squared standard error below which a mean is noise; share of a component's variance for a
-warning.
-"""
+"""Squared standard error of a mean that is noise; share of a component's variance for a warning."""
 
 
 def stochastic_pca(
@@ -51,10 +49,10 @@ def stochastic_pca(
     Parameters
     ----------
     train : ndarray (n, d), memory map, table, iterable of rows or blocks, or sampler
-        The samples that solvers see, row by row in this order. A table is a DataFrame of numbers. A
-        sampler is a function ``sampler(rng, count) -> (count, d)``. A Dask array, an HDF5 data set,
-        a Zarr array and a scipy.sparse matrix are read by blocks. An array or a sparse matrix is
-        copied unless it is read-only; do not change other data before all runs are over.
+        The samples that solvers see, in this order. A table is a DataFrame of numbers. A sampler is
+        a function ``sampler(rng, count) -> (count, d)``. A Dask array, an HDF5 data set, a Zarr
+        array and a scipy.sparse matrix are read by blocks. An array or a sparse matrix is copied
+        unless it is read-only; do not change other data before all runs are over.
     k : int
         Dimension of the subspace, 1 <= k <= d.
     validation, test : ndarray, shape (n, d), optional
@@ -63,8 +61,7 @@ def stochastic_pca(
     covariance : ndarray, shape (d, d), or SecondMoment, optional
         The true second moment E[xx']; needed for samplers and iterators without a test part.
     passes : int
-        Number of passes through an array; one pass is the stochastic setting. An `ArraySource` has
-        its own number of passes.
+        Number of passes through an array. An `ArraySource` has its own.
     center : bool
         Whether the mean of an array is subtracted from all parts, in one more pass beforehand;
         `covariance` is then about the mean.
@@ -83,17 +80,17 @@ def stochastic_pca(
         If data are not a finite real matrix; names the row. Training rows are checked when they are
         read.
 
+    Warns
+    -----
+    UserWarning
+        If the mean, in the judge's rows, has more than half of the variance of the smallest
+        component. No solver of the family estimates the mean; `incremental-pca` of `ob.pca` does.
+
     Notes
     -----
-    Samples are not centred by default. It warns if the mean, in the judge's rows, has more than
-    half of the variance of the smallest component. No solver of the family estimates the mean;
-    `incremental-pca` of `ob.pca` does, in one pass.
-
     If the largest entry of the first block of an array is above 1e50 or below 1e-50, solvers and
-    judge see the samples divided by a power of two; variances are in the unit of the data.
-
-    The judge's second moment of n rows costs nd² flops and its leading eigenpairs about 4d³/3, or
-    n²d + 4n³/3 if n < d.
+    judge see the samples divided by a power of two; variances are in the unit of the data. The
+    judge's second moment of n rows costs nd² + 4d³/3 flops, or n²d + 4n³/3 if n < d.
 
     Examples
     --------
@@ -133,17 +130,14 @@ def _population(covariance: Array | SecondMoment | None, unit: float) -> SecondM
 
 
 MODERATE = 1e50
-"""Largest entry of samples above which, or below its inverse, they are divided by a power of two.
+"""Entry of samples above which, or below its inverse, they are divided by a power of two.
 
 Beyond the cube, variances overflow or vanish.
 """
 
 
 def _unit(source: SampleSource) -> float:
-    """Return the power of two by which the rows of an array are divided; 1 for most.
-
-    So the fourth powers of samples neither overflow nor underflow.
-    """
+    """Return the power of two by which the rows of an array are divided; 1 for most."""
     if not isinstance(source, ArraySource) or not isinstance(source.rows, np.ndarray):
         return 1.0
     largest = float(np.abs(next(source.one_pass())).max())
@@ -154,7 +148,7 @@ def _unit(source: SampleSource) -> float:
 
 
 def _moved(source: Any, unit: float, centre: float | Array = 0.0) -> Any:
-    """Return a source over a power of two, less a centre; itself if neither changes it."""
+    """Return a source over a power of two, less a centre."""
     if not isinstance(source, ArraySource) or (unit == 1 and np.ndim(centre) == 0):
         return source
     scale = source.scale / unit
@@ -173,7 +167,6 @@ def _centre(source: SampleSource, train: object) -> Array:
 
 
 def _warn_of_mean(optimum: Optimum) -> None:
-    """Warn if the mean is more than the smallest component in their span."""
     mean, rows = optimum.moment.mean, optimum.moment.rows
     if mean is None:
         return
@@ -241,8 +234,7 @@ def _moment(data: Data, d: int, part: str, unit: float, centre: float | Array) -
 def _held_out(data: Data, what: str) -> ArraySource:
     if isinstance(data, ArraySource):
         return data
-    rows = rows_of(data, what)
-    return ArraySource(rows)
+    return ArraySource(rows_of(data, what))
 
 
 def _refuse_width(found: int, d: int, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Stochastic PCA: the oracle of missing entries, relaxed solutions, the base class of problems."""
+"""The oracle of missing entries, relaxed solutions, and the base class of problems."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from orthobench.tools.arrays import Array
 class RelaxedSolution(Solution):
     """A basis taken from a feasible matrix M of the convex relaxation; the judge measures both.
 
-    M = vectors diag(values) vectors' + floor (I - vectors vectors'), as in equation 3.3 of Arora,
-    Cotter and Srebro (2013).
+    M = vectors diag(values) vectors' + floor (I - vectors vectors') (Arora, Cotter and Srebro 2013,
+    equation 3.3).
 
     Attributes
     ----------
@@ -44,16 +44,15 @@ Positions: TypeAlias = "NDArray[np.bool_]"
 
 
 class EntryOracle(SampleOracle):
-    """Samples with missing entries, which are zero.
+    """Samples with missing entries, which are zero; `observed` has the positions of the others.
 
-    Methods for whole samples take the zeros. Others ask `observed` for the positions. An entry that
-    is observed and exactly zero counts as missing.
+    An entry that is observed and exactly zero counts as missing.
     """
 
     portable: ClassVar[bool] = False
 
     def observed(self, samples: Array) -> Positions:
-        """Return which entries of samples, as `take` returns them, are observed."""
+        """Return which entries of samples are observed."""
         return np.asarray(samples != 0)
 
 

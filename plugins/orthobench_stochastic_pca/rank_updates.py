@@ -1,12 +1,8 @@
 """M <- projection of (M + eta xx'), sample by sample, for all methods that keep a spectrum.
 
-Blocks change nothing but rounding. At rank m, in blocks of b samples, about 2(m + b)(1 + m/b)d +
-2m²(m + b) flops a sample, nearly all in matrix products. Memory: 3(m + b)d doubles.
-
-The count ``work.flops`` is that of Algorithm 1 of Arora, Cotter and Srebro (2013), sample by
-sample. It has 4dm + 2d for the coordinates, the residual and its norm, and 9n³ for the eigenproblem
-of size n, m + 1 with a residual and m without. It has 2dnm' for the m' eigenvectors to which the
-projection leaves a positive eigenvalue. (Forming all n takes 2dn².)
+``work.flops`` counts Algorithm 1 of Arora, Cotter and Srebro (2013), sample by sample. The
+coordinates, the residual and its norm take 4dm + 2d. The eigenproblem of size n, m + 1 with a
+residual and m without, takes 9n³, and the m' eigenvectors of positive projected eigenvalues 2dnm'.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from orthobench_stochastic_pca.blocks import BlockState, advance_blocks, fail_on
 from orthobench_stochastic_pca.schedule import UNKNOWN, Unit
 
 MIN_ROWS = 256
-"""Number of rows of the factors before they are first compressed."""
+"""Minimum number of rows of factors that are compressed."""
 
 
 class FactoredSum(NamedTuple):
@@ -35,10 +31,8 @@ class FactoredSum(NamedTuple):
     ----------
     factors : tuple of ndarray, shapes (g, d)
         The compressed part, then the factors added since.
-    rows : int
-        Number of rows of all factors.
-    limit : int
-        Number of rows above which they are compressed.
+    rows, limit : int
+        Number of rows of all factors, and that above which they are compressed.
     dense : ndarray, shape (d, d), or None
         S itself, once its rank exceeds d / 2.
     """
@@ -49,10 +43,7 @@ class FactoredSum(NamedTuple):
     dense: Array | None = None
 
     def plus(self, P: Array) -> FactoredSum:
-        """Return the sum with P'P added for P (g, d), which is not copied.
-
-        It takes 2gd² flops if S is dense, else none until the next compression.
-        """
+        """Return the sum with P'P added for P (g, d), which is not copied."""
         if self.dense is not None:
             return self._replace(dense=self.dense + P.T @ P)
         grown = self._replace(factors=(*self.factors, P), rows=self.rows + len(P))
@@ -66,7 +57,7 @@ class FactoredSum(NamedTuple):
         return FactoredSum((factor,), rank, max(MIN_ROWS, 2 * rank))
 
     def spectrum(self) -> tuple[Array, Array]:
-        """Return the eigenvalues of S above rounding, descending, and their eigenvectors (d, r)."""
+        """Return the eigenvalues of S above rounding, descending, and eigenvectors (d, r)."""
         if self.dense is not None:
             values, vectors = np.linalg.eigh(self.dense)
             keep = values > len(values) * np.finfo(float).eps * values[-1]
@@ -78,7 +69,7 @@ class FactoredSum(NamedTuple):
 
 @dataclass(frozen=True)
 class SummedIterate:
-    """The iterate, the unit of the steps and, for averages, the sum of all M; immutable."""
+    """The iterate, the unit of the steps and, for averages, the sum of all M."""
 
     matrix: Iterate
     total: FactoredSum | None = None
@@ -104,7 +95,7 @@ def begun(
     first: Iterate,
     average: bool = False,
 ) -> SpectrumState:
-    """Return the state before the first sample; `rng` gives the seed of sampled rounding."""
+    """Return the state before the first sample."""
     iterate = SummedIterate(first, FactoredSum() if average else None)
     return SpectrumState(
         iterate=iterate,
@@ -117,7 +108,7 @@ def begun(
 
 
 Steps = Callable[[int, Array, Unit], tuple[Array, Unit]]
-"""Step sizes for samples from a number on, and the unit after them: `Scheduled.etas_along`."""
+"""Step sizes for samples, and the unit after them: `Scheduled.etas_along`."""
 
 
 def update(
@@ -154,14 +145,11 @@ def update(
 
 
 def scaled_identity(d: int, factor: float) -> Iterate:
-    """Return `factor` times the identity of d dimensions; 0 for the zero matrix."""
+    """Return `factor` times the identity."""
     return Iterate(np.empty((0, d)), np.empty(0), factor)
 
 
 def on_subspace(U: Array, value: float, full: bool) -> Iterate:
-    """Return `value` times the projection onto the span of orthonormal columns.
-
-    `full` says whether the trace of M is then k.
-    """
+    """Return `value` times the projection onto the span of U; `full` if the trace of M is k."""
     basis = np.array(U.T, order="C")
     return Iterate(basis, np.full(len(basis), value), 0.0, full)

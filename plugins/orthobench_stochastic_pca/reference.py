@@ -1,7 +1,4 @@
-"""Methods as anyone would first write them in NumPy, for comparison in tests and benchmarks.
-
-Each makes a first iterate of a start (d, k), and takes one sample after another, with step sizes.
-"""
+"""The methods in plain NumPy, one sample after another, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from orthobench.contract import Array
 
 
 class Spectrum(NamedTuple):
-    """The matrix U diag(s) U' + floor (I - UU') with ascending s; a logarithm for some methods."""
+    """The matrix U diag(s) U' + floor (I - UU') with ascending s."""
 
     U: Array
     s: Array
@@ -23,7 +20,7 @@ class Spectrum(NamedTuple):
 
 
 class Method(NamedTuple):
-    """Functions that make the first iterate of a start, the next one, and a basis (d, k) of one."""
+    """Functions that make the first iterate of a start, the next, and a basis (d, k)."""
 
     begin: Callable[[Array], Any]
     step: Callable[[Any, Array, float], Any]
@@ -36,7 +33,7 @@ def oja(U: Array, x: Array, eta: float) -> Array:
 
 
 def grassmannian_sgd(U: Array, x: Array, eta: float) -> Array:
-    """Rotate U in the plane of p = UU'x and r = x - p by the angle eta |p||r|."""
+    """Rotate U in the plane of p = UU'x and r = x - p by eta |p||r|."""
     w = U.T @ x
     p = U @ w
     r = x - p
@@ -68,7 +65,7 @@ def incremental_pca(M: Spectrum, x: Array, eta: float) -> Spectrum:
 
 
 def warmuth_kuzmin(M: Spectrum, x: Array, eta: float) -> Spectrum:
-    """Lower the eigenvalues of -log(I - M) by gamma, so that those of M sum to k or less."""
+    """Lower the eigenvalues of -log(I - M), so that those of M sum to at most k."""
     U, s = rank_one(M.U, M.s, x, eta)
     if -np.expm1(-s).sum() > M.k:
         down, kept = s[::-1], np.arange(M.k + 1, len(s) + 1)
@@ -91,7 +88,7 @@ def meg(M: Spectrum, x: Array, eta: float) -> Spectrum:
 
 
 def rank_one(U: Array, s: Array, x: Array, eta: float) -> tuple[Array, Array]:
-    """Return the eigenvectors and ascending eigenvalues of U diag(s) U' + eta xx'."""
+    """Return eigenvectors and ascending eigenvalues of U diag(s) U' + eta xx'."""
     x = np.sqrt(eta) * x
     z = U.T @ x
     r = x - U @ z
@@ -103,12 +100,11 @@ def rank_one(U: Array, s: Array, x: Array, eta: float) -> tuple[Array, Array]:
 
 
 def _positive(U: Array, s: Array, k: int) -> Spectrum:
-    """Return the matrix without eigenvalues of zero."""
     return Spectrum(U[:, s > 0], s[s > 0], k)
 
 
 def _shift(s: Array, k: int) -> float:
-    """Return the S with sum(clip(s + S, 0, 1)) = k; zero if that cannot be."""
+    """Return the S with sum(clip(s + S, 0, 1)) = k, or zero."""
     if len(s) <= k:
         return 0.0
     knots = np.sort(np.concatenate([-s, 1 - s]))

@@ -1,4 +1,4 @@
-"""The base of the methods on the convex relaxation, and the subspaces of M."""
+"""The base of the methods on the convex relaxation."""
 
 from __future__ import annotations
 
@@ -17,31 +17,26 @@ from orthobench_stochastic_pca.rank_updates import SpectrumState, begun, update
 from orthobench_stochastic_pca.schedule import Scheduled
 
 ROUNDING = 1e-12
-"""Weight or difference of the trace below which it is rounding."""
+"""Weight or difference of the trace that is rounding."""
 
 MANY = 24
-"""Number of samples in a block of methods whose rank is not bounded."""
+"""Number of samples in a block of methods of unbounded rank."""
 
 
 @dataclass(frozen=True)
 class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
     """Base of the methods on the relaxation {0 <= M <= I, tr M = k}.
 
-    Subclasses define the first M, and the projection of its eigenvalues after each step.
-
-    Parameters
-    ----------
-    rounding : {"leading", "sampled"}
-        The subspace of a solution: that of the k leading eigenvectors of M, or a random corner
-        (extreme point) of the feasible set, whose expectation is M. The seed and the number of
-        steps determine it.
+    Subclasses define the first M, and the projection of its eigenvalues after each step. With
+    ``rounding="sampled"`` the subspace of a solution is a random corner (extreme point) of the
+    feasible set, whose expectation is M; the seed and the number of steps determine it.
 
     Class attributes
     ----------------
     block : int
-        Samples in a block.
+        Number of samples in a block.
     average : bool
-        Whether the solution is read off the mean of all M. May be a parameter.
+        Whether the solution is read from the mean of all M. May be a parameter.
 
     References
     ----------
@@ -50,7 +45,7 @@ class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
 
     rounding: str = parameter(
         "leading",
-        help="how a subspace is read off M: its leading eigenvectors, or a sampled corner",
+        help="subspace of M: its leading eigenvectors, or a sampled corner",
         choices=("leading", "sampled"),
     )
 
@@ -64,22 +59,19 @@ class Relaxed(Scheduled, Solver[SampleOracle, SpectrumState]):
 
     @abstractmethod
     def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection of the eigenvalues, or raise if parameters do not fit."""
+        """Return the projection of the eigenvalues."""
 
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return M's eigenvalues, in the iterate's order, and that of all other directions."""
+        """Return M's eigenvalues, and that of all other directions."""
         return matrix.values, 0.0
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SpectrumState:
-        """Start at the initial iterate; `rng` gives the seed of sampled rounding."""
         return begun(oracle, rng, self.projection(oracle), self.initial(oracle), self.average)
 
     def advance(self, oracle: SampleOracle, state: SpectrumState, count: int) -> None:
-        """Take `count` samples, with one update each."""
         update(oracle, state, count, self.etas_along, self.block, self.relative)
 
     def solution(self, state: SpectrumState) -> RelaxedSolution:
-        """Return the subspace and M, or the average of all M if the solver averages."""
         values, vectors, floor = self._spectrum(state)
         if self.rounding == "leading":
             point = complete(vectors, state.start, state.start.shape[1])
@@ -107,27 +99,22 @@ def start_parameter() -> Any:
     """Declare the parameter ``start``."""
     return parameter(
         "zero",
-        help="the first M: zero, or the projection onto a random subspace",
+        help="first M: zero, or a projection onto a random subspace",
         choices=("zero", "random"),
     )
 
 
 def average_parameter() -> Any:
     """Declare the parameter ``average``."""
-    return parameter(
-        False, help="read the solution off the average of all iterates, not the last one"
-    )
+    return parameter(False, help="read the solution from the average of all iterates")
 
 
 def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:
     """Decompose a feasible matrix into a convex combination of projections of rank k, its corners.
 
     `values` (n,) are eigenvalues in [0, 1] with sum k. Yields weights, which sum to one, each with
-    the k eigenvectors that span the corner. At most n corners, O(n log n) operations each.
-
-    References
-    ----------
-    Warmuth and Kuzmin 2008, Algorithm 2; Arora, Cotter and Srebro 2013, Lemma 3.1.
+    the k eigenvectors that span the corner. At most n corners, O(n log n) operations each. Warmuth
+    and Kuzmin 2008, Algorithm 2; Arora, Cotter and Srebro 2013, Lemma 3.1.
     """
     left, total = np.clip(values, 0.0, 1.0), 1.0
     while total > 0.0:
@@ -143,7 +130,7 @@ def corners(values: Array, k: int) -> Iterator[tuple[float, NDArray[np.intp]]]:
 
 
 def sampled(values: Array, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw a corner with its weight as probability: its expectation is the matrix."""
+    """Draw a corner with its weight as probability."""
     threshold = rng.random()
     chosen = np.arange(k)
     for weight, chosen in corners(values, k):  # noqa: B007 - the last one is used
@@ -154,22 +141,12 @@ def sampled(values: Array, k: int, rng: np.random.Generator) -> NDArray[np.intp]
 
 
 def fill_trace(vectors: Array, values: Array, floor: float, start: Array) -> tuple[Array, Array]:
-    """Return the eigendecomposition of a matrix of trace k, from which `sampled` can draw.
+    """Return eigenvectors and eigenvalues of a matrix of trace k, from which `sampled` can draw.
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (d, m)
-    values : ndarray, shape (m,)
-        Eigenvalues, descending.
-    floor : float
-        The eigenvalue of all other directions; if positive, these get eigenvectors too.
-    start : ndarray, shape (d, k)
-        Orthonormal columns. If the trace is below k, one shift, clipped to [0, 1], raises the
-        eigenvalues of the eigenvectors and of the directions of `start`.
-
-    References
-    ----------
-    Arora, Cotter and Srebro 2013, Lemma 3.2.
+    `vectors` are (d, m), `values` (m,) descending, `start` (d, k) orthonormal. If the `floor` of
+    all other directions is positive, they get eigenvectors too. If the trace is below k, one shift,
+    clipped to [0, 1], raises the eigenvalues of the eigenvectors and of the directions of `start`
+    (Arora, Cotter and Srebro 2013, Lemma 3.2).
     """
     from orthobench_stochastic_pca._kernels.projection import shift
 

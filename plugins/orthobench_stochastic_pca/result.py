@@ -1,4 +1,4 @@
-"""Components of a stream and their variances, from a judged point."""
+"""Components of a stream and their variances."""
 
 from __future__ import annotations
 

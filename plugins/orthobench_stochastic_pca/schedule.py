@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from orthobench_kit.arrays import like
 
 from orthobench.contract import Array, is_plain, namespace, parameter
-from orthobench.tools.arrays import like
 
 GRID = tuple(2.0**i for i in range(-3, 6))
-"""Constants c to try in tuning, for data with E|x|² = 1."""
+"""Constants c to try, for data with E|x|² = 1."""
 
 FIRST = 16
-"""Number of samples, without zeros, whose mean |x|² is the unit."""
+"""Number of samples that are not zero whose mean |x|² is the unit."""
 
 _POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
 
@@ -22,8 +22,7 @@ _POWER = {"1/sqrt(t)": 0.5, "constant": 0.0, "1/t": 1.0}
 class Unit(NamedTuple):
     """The mean |x|² of the first `FIRST` samples that are not zero, in which steps are measured.
 
-    Before the last of them it is the mean so far. `energy` is the sum of |x|², `samples` their
-    number.
+    `energy` is the sum of |x|², `samples` their number so far.
     """
 
     energy: Any = 0.0
@@ -47,7 +46,7 @@ class Unit(NamedTuple):
 
 
 def _running(x: Any, before: Any) -> Any:
-    """Return a number and the sums of the first entries, of NumPy one after the other."""
+    """Return cumulative sums, in NumPy one after the other."""
     if is_plain(x):
         return np.cumsum(np.concatenate([[before], x]))[1:]
     return before + namespace(x).cumulative_sum(x)
@@ -59,34 +58,15 @@ UNKNOWN = Unit()
 
 def relative_parameter() -> Any:
     """Declare the parameter ``relative``."""
-    return parameter(
-        True,
-        help="step for samples of mean |x|² one, whatever their unit is; without it, for the "
-        "samples as they are",
-    )
+    return parameter(True, help="divide eta_t by the mean |x|² of the first 16 samples")
 
 
 @dataclass(frozen=True)
 class Scheduled:
-    """The parameters of a solver with step sizes; a base class to name before `Solver`.
-
-    Parameters
-    ----------
-    step_size : float
-        The constant c > 0; called ``step`` in suites.
-    schedule : {"1/sqrt(t)", "constant", "1/t"}
-        eta_t = c / sqrt(t), c or c / t, with t counted from 1.
-    relative : bool
-        eta_t is divided by the mean |x|² of the first samples (`Unit`).
-    """
+    """The parameters of a solver with step sizes eta_t; a base class to name before `Solver`."""
 
     step_size: float = parameter(
-        1.0,
-        name="step",
-        help="constant c of the step size eta_t",
-        above=0.0,
-        high=1e100,
-        grid=GRID,
+        1.0, name="step", help="constant c of the step size eta_t", above=0.0, high=1e100, grid=GRID
     )
     schedule: str = parameter(
         "1/sqrt(t)", help="how eta_t falls from c with the step t", choices=tuple(_POWER)
@@ -106,7 +86,7 @@ class Scheduled:
         return self._sizes(_numbers(first, means)) / means, unit
 
     def etas(self, first: int, count: int) -> Array:
-        """Return the step sizes eta_t for t = first, ..., first + count - 1; first >= 1."""
+        """Return eta_t for t = first, ..., first + count - 1; first >= 1."""
         return np.asarray(self._sizes(np.arange(first, first + count, dtype=np.float64)))
 
     def _sizes(self, t: Any) -> Any:
@@ -117,7 +97,7 @@ class Scheduled:
 
 
 def _numbers(first: int, x: Any) -> Any:
-    """Return first, first + 1, ... as an array like x, on its device."""
+    """Return first, first + 1, ... as an array like x."""
     from array_api_compat import device
 
     stop = first + x.shape[0]

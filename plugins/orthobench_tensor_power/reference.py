@@ -1,4 +1,4 @@
-"""The robust tensor power method as anyone would first write it in numpy."""
+"""The robust tensor power method in plain numpy."""
 
 from __future__ import annotations
 

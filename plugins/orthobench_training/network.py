@@ -89,10 +89,7 @@ class Network:
     def gradient(self, weights: Sequence[Array], inputs: Any, classes: Any) -> list[Array]:
         """Return the gradients of the mean cross-entropy, by backpropagation.
 
-        Parameters
-        ----------
-        inputs : ndarray, shape (b, widths[0]), or of whole numbers, shape (b, context)
-        classes : ndarray of int, shape (b,)
+        `inputs` are (b, widths[0]), or whole numbers (b, context); `classes` (b,).
         """
         into = self.activations(weights, inputs)
         back = np.exp(into[-1])

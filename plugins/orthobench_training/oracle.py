@@ -16,14 +16,7 @@ class TrainingOracle(Oracle):
     """A network and samples in batches, the same for all solvers of a seed.
 
     A point is all weights one below another, shape (size, 1). Training ends after `passes` passes,
-    each in another order.
-
-    Parameters
-    ----------
-    weights : tuple of ndarray
-        At the start, read-only.
-    inputs : ndarray, shape (N, ...)
-    classes : ndarray of int, shape (N,)
+    each in another order. `weights` are those of the start.
     """
 
     window = 2**14
@@ -40,28 +33,19 @@ class TrainingOracle(Oracle):
             W.flags.writeable = False
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first sample of an order that `rng` draws."""
         count = len(self.classes)
         self._order = np.concatenate([rng.permutation(count) for _ in range(self.passes)])
         self._taken = 0
 
     @property
     def taken(self) -> int:
-        """The samples used for gradients."""
         return self._taken
 
     def remaining(self) -> int:
-        """Return the number of samples left."""
         return self.total - self._taken
 
     def gradient(self, weights: Any, batch: int) -> tuple[list[Array], int]:
-        """Return the gradients of the mean loss of the next samples, and their number.
-
-        Parameters
-        ----------
-        batch : int
-            Fewer at the end.
-        """
+        """Return the gradients of the mean loss of the next `batch` samples, and their number."""
         chosen = self._order[self._taken : self._taken + batch]
         self._taken += len(chosen)
         found = self.network.gradient(weights, self.inputs[chosen], self.classes[chosen])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from orthobench_kit.polar import gram, polynomial
-from orthobench_polar.coefficients import JORDAN
+from orthobench_polar.coefficients import SCHEDULES
 
 from orthobench.contract import Array, Solution, Solver, State, flops, parameter
 from orthobench_training.oracle import TrainingOracle
@@ -19,14 +19,10 @@ POLYNOMIALS = 5
 
 @dataclass(slots=True, kw_only=True)
 class TrainingState(State):
-    """The weights, and buffers of each matrix.
+    """The weights, and two buffers of each matrix.
 
-    Attributes
-    ----------
-    momenta, others : list of ndarray
-        Zero at first; `others` from `TrainingSolver.other`.
-    embedding : bool
-        Whether the first matrix is an embedding.
+    `momenta` are zero at first, `others` from `TrainingSolver.other`; `embedding` if the first
+    matrix is one.
     """
 
     weights: list[Array]
@@ -40,14 +36,13 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
     """Base: a batch, its gradients, and an update of each matrix (in, out).
 
     The step falls linearly from `step` to zero at the end of the samples. One method moves all
-    matrices, embeddings and the last layer included.
+    matrices.
     """
 
     step_size: float = parameter(0.03, name="step", above=0.0, help="first step")
     batch: int = parameter(50, low=1, help="samples a step")
 
     def init(self, oracle: TrainingOracle, rng: np.random.Generator) -> TrainingState:
-        """Begin at the weights of the problem."""
         del rng
         weights = [self.begun(i, W, oracle) for i, W in enumerate(oracle.weights)]
         return TrainingState(
@@ -65,7 +60,6 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
         del W
 
     def step(self, oracle: TrainingOracle, state: TrainingState) -> None:
-        """Take a batch, and move each matrix."""
         length = self.step_size * oracle.remaining() / oracle.total
         gradients, count = oracle.gradient(state.weights, self.batch)
         state.work.steps += 1
@@ -78,7 +72,7 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
 
     @abstractmethod
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return what is subtracted from matrix i at step one, and its flops."""
+        """Return the step of matrix i at step size one, and its flops."""
 
     def returned(self, state: TrainingState, i: int, W: Array) -> Array:
         """Return the matrix after a step; here as it is."""
@@ -86,7 +80,6 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
         return W
 
     def solution(self, state: TrainingState) -> Solution:
-        """Return all weights, one below another."""
         return Solution(np.concatenate([W.ravel() for W in state.weights])[:, None])
 
 
@@ -102,14 +95,14 @@ class SummedGradients(TrainingSolver):
         return state.momenta[i]
 
 
-def orthogonalized(M: Array) -> tuple[Array, int]:
-    """Return Muon's polar factor of a matrix, five steps of Jordan's polynomial, and its flops."""
+def orthogonalized(M: Array, coefficients: str = "jordan") -> tuple[Array, int]:
+    """Return Muon's polar factor, five steps of a schedule, and its flops."""
     wide = M.shape[0] < M.shape[1]
     X = M.T if wide else M
     n, p = X.shape
     X = X / max(float(np.linalg.norm(X)), float(np.finfo(np.float64).tiny))
-    for _ in range(POLYNOMIALS):
-        X = X @ polynomial(gram(X), JORDAN)[0]
+    for number in range(POLYNOMIALS):
+        X = X @ polynomial(gram(X), SCHEDULES[coefficients].at(number))[0]
     done = 3 * n * p + POLYNOMIALS * (2 * flops.gemm(n, p, p) + flops.gemm(p, p, p) + 5 * p * p)
     return (X.T if wide else X), done
 

@@ -1,17 +1,14 @@
 """The step-size rule "ascending" of `pgd`: which steps are accepted, and the next step size.
 
-A step has gamma = s over the length of each column of the gradient; a large s makes it a step of
-the power iteration. It is accepted if F gains at least a tenth of the first-order gain of a step of
-size 1 / tr(Q'∇F)::
+A step has gamma = s over the length of each column of the gradient. It is accepted if F gains at
+least a tenth of the first-order gain of a step of size 1 / tr(Q'∇F)::
 
     min(s, 1) |V|² / (10 (2d F + |V|)),        V = (I - QQ') ∇F.
 
-tr(Q'∇F) = 2dF bounds the eigenvalues of Q'∇F. It is not enough that F does not fall: orthogonal
-iteration on diag(1, -1) alternates for ever at the same F. A rejected step is tried again from the
-same point with a tenth of s. Once all gamma are below 1/L, the theorem of `pgd` guarantees
-acceptance. So all limits are critical points.
-
-After three accepted steps in a row s doubles, up to its initial value.
+A nonnegative gain is not enough: orthogonal iteration on diag(1, -1) alternates for ever at the
+same F. A rejected step is tried again with a tenth of s, and accepted at the latest once all gamma
+are below 1/L (see the page of `pgd`). After three accepted steps in a row s doubles, up to its
+initial value.
 """
 
 from __future__ import annotations
@@ -21,9 +18,9 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from orthobench_kit.arrays import inner, like
 
 from orthobench.contract import State, namespace
-from orthobench.tools.arrays import inner, like
 from orthobench_tucker._kernels.arrays import GAMMA_0, units
 from orthobench_tucker.objective import RESOLVED, gain
 
@@ -40,21 +37,11 @@ SMALLEST = 1e-16
 """Minimum s."""
 
 ROUNDING = 1e-14
-"""Fall of F, relative to F, that counts as rounding if the gradient has halved."""
+"""Fall of F, relative to F, that counts as rounding."""
 
 
 class Iterate(NamedTuple):
-    """A basis with F and its gradient ∇F = QP + V, all transposed.
-
-    Attributes
-    ----------
-    basis : array, shape (r, n)
-        Q'.
-    inner : array, shape (r, r)
-        P.
-    tangent : array, shape (r, n)
-        V', the Riemannian gradient.
-    """
+    """A basis Q' (r, n) with F and ∇F = QP + V: `inner` is P (r, r), `tangent` V' (r, n)."""
 
     basis: Any
     inner: Any
@@ -121,10 +108,7 @@ def first_state(iterate: Iterate, step_size: float, lipschitz: float = 0.0) -> P
 
 
 def accepts(state: PGDState, trial: Iterate, order: int, largest: float) -> bool:
-    """Return whether a step raises F enough, and change the state: its iterate, or s.
-
-    `largest` is the initial value of s.
-    """
+    """Return whether a step raises F enough, and change the iterate, or s."""
     if not sufficient(state.iterate, trial, order, state.step_size):
         state.step_size, state.accepted = max(state.step_size / CUT, SMALLEST), 0
         return False
@@ -138,9 +122,8 @@ def accepts(state: PGDState, trial: Iterate, order: int, largest: float) -> bool
 def sufficient(current: Iterate, trial: Iterate, order: int, step_size: float) -> bool:
     """Return whether F gains enough in a step for it to be accepted.
 
-    If the difference of the two values is near rounding, the gain is taken from the gradients
-    (`objective.gain`). If the gradient has also halved, the step is accepted unless F falls by more
-    than rounding.
+    Near rounding the gain is taken from the gradients (`objective.gain`), and a step that halves
+    the gradient is accepted unless F falls by more than rounding.
     """
     F, relative = current.objective, current.relative_gradient
     least = SUFFICIENT * min(step_size, 1.0) * relative * relative * F / (2 * order + relative)
@@ -154,10 +137,9 @@ def sufficient(current: Iterate, trial: Iterate, order: int, step_size: float) -
 
 
 def end_slopes(current: Iterate, trial: Iterate) -> tuple[float, float]:
-    """Return the derivatives of F at both ends of a curve from one subspace to another.
+    """Return the derivatives of F at both ends of the curve that starts along Y (Q'Y)^-1 - Q.
 
-    The curve from Q to Y starts in the horizontal direction D = Y (Q'Y)^-1 - Q. Both slopes are
-    infinite if Q'Y has no inverse. 6nr² flops, and the inverse of an (r, r) matrix.
+    Infinite if Q'Y has no inverse. 6nr² flops, and the inverse of an (r, r) matrix.
     """
     cosines = current.basis @ trial.basis.T
     try:
@@ -170,5 +152,5 @@ def end_slopes(current: Iterate, trial: Iterate) -> tuple[float, float]:
 
 
 def unresolved(current: Iterate) -> bool:
-    """Return whether the gradient is so small that gains of F are near rounding."""
+    """Return whether gains of F are near rounding."""
     return current.relative_gradient**2 <= RESOLVED * sqrt(units(current.basis))

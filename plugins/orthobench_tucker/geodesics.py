@@ -1,9 +1,7 @@
 """Geodesics of the Grassmannian, and inverse Hessians that are transported along them.
 
-Quasi-Newton approximations H of (-Hess F)^-1 are updated with pairs (s, y): a step s, and the
-change y of the gradient of -F along it. Parallel transport moves earlier pairs, or the matrix, to
-the end of the geodesic. H stays positive definite, since pairs with s'y <= 1e-10 |s| |y| are left
-out.
+H approximates (-Hess F)^-1. Pairs (s, y) of a step and of the change of the gradient of -F along it
+update H. It stays positive definite, since pairs with s'y <= 1e-10 |s| |y| are left out.
 """
 
 from __future__ import annotations
@@ -20,24 +18,15 @@ CURVED = 1e-10
 """Minimum s'y, relative to |s| |y|, of a pair that is kept."""
 
 OUTDATED = 2.0
-"""Factor by which the metric of the core may change before a matrix is reset."""
+"""Maximum factor of change of the core's metric."""
 
 
 class Geodesic:
     """The geodesic from the span of Q (n, r) in a horizontal direction D = U Σ V', Q'D = 0.
 
-    Q(t) = Q V cos(Σt) V' + U sin(Σt) V', computed as Q plus a change, so that no digits are lost if
-    t is small. Parallel transport multiplies tangent vectors from the left only: with the bases
-    Q(t) they keep their coordinates.
-
-    Attributes
-    ----------
-    longest : float
-        The t at which the largest principal angle between Q(0) and Q(t) is π/2.
-
-    Notes
-    -----
-    A thin SVD (n, r), and 2nr² flops.
+    Q(t) = Q V cos(Σt) V' + U sin(Σt) V', computed as Q plus a change, which is accurate for small
+    t. Tangent vectors keep their coordinates in the bases Q(t). At t = `longest` the largest
+    principal angle between Q(0) and Q(t) is π/2. A thin SVD (n, r), and 2nr² flops.
 
     References
     ----------
@@ -51,40 +40,37 @@ class Geodesic:
         self.longest = float(np.pi / 2 / self.angles[0]) if self.angles[0] > 0 else np.inf
 
     def at(self, t: float) -> Array:
-        """Return Q(t), shape (n, r).
-
-        A Newton step towards the polar factor, Q(3I - Q'Q)/2, removes rounding errors.
-        """
+        """Return Q(t), (n, r), after a Newton-Schulz step against rounding."""
         turn = t * self.angles
         change = self.QV * (-2 * np.sin(turn / 2) ** 2) + self.U * np.sin(turn)
         Q = self.Q + change @ self.Vt
         return np.asarray(1.5 * Q - Q @ (0.5 * (Q.T @ Q)))
 
     def velocity(self, t: float) -> Array:
-        """Return dQ/dt at t, which is D transported to Q(t)."""
+        """Return dQ/dt at t."""
         turn = t * self.angles
         columns = (self.U * np.cos(turn) - self.QV * np.sin(turn)) * self.angles
         return np.asarray(columns @ self.Vt)
 
     def transport(self, X: Array, t: float) -> Array:
-        """Return columns X (n, m) orthogonal to Q(0), moved to Q(t) by parallel transport."""
+        """Return columns X (n, m) orthogonal to Q(0), transported to Q(t)."""
         turn = t * self.angles
         columns = self.U * (-2 * np.sin(turn / 2) ** 2) - self.QV * np.sin(turn)
         return np.asarray(X + columns @ (self.U.T @ X))
 
 
 def geodesic_flops(n: int, rank: int) -> int:
-    """Return the flops of making a geodesic: a thin SVD and 2nr²."""
+    """Return the flops of making a geodesic."""
     return flops.svd(n, rank) + flops.gemm(n, rank, rank)
 
 
 def arrival_flops(n: int, rank: int) -> int:
-    """Return the flops of a point on a geodesic and a slope there: 8nr² + 12nr."""
+    """Return the flops of a point and a slope there: 8nr² + 12nr."""
     return 4 * flops.gemm(n, rank, rank) + 12 * n * rank
 
 
 def transport_flops(n: int, rank: int, columns: int) -> int:
-    """Return the flops of transporting m = `columns` columns: 4nrm + 3nr + nm."""
+    """Return the flops of transporting m columns: 4nrm + 3nr + nm."""
     return 2 * flops.gemm(n, rank, columns) + 3 * n * rank + n * columns
 
 
@@ -92,9 +78,8 @@ def transport_flops(n: int, rank: int, columns: int) -> int:
 class LimitedMemory:
     """L-BFGS: the last `memory` pairs of tangent vectors (n, r), transported with the point.
 
-    The initial H is M times s'y / y'My, with the last pair (s, y). M is the inverse of the metric
-    of the present core (`core_metric`) if `preconditioned`, else the identity. Memory 2nr doubles a
-    pair.
+    The initial H is M times s'y / y'My, with the last pair (s, y) and M of `core_metric`. Memory:
+    2nr doubles a pair.
 
     References
     ----------
@@ -111,7 +96,7 @@ class LimitedMemory:
         return not self.pairs
 
     def direction(self, point: Point) -> Array:
-        """Return H grad F by the two-loop recursion."""
+        """Return H grad F."""
         M, scale = core_metric(point.B, self.preconditioned)
         V, shares = point.gradient.copy(), []
         for s, y in reversed(self.pairs):
@@ -123,13 +108,13 @@ class LimitedMemory:
         return np.asarray(V)
 
     def move(self, geodesic: Geodesic, t: float, s: Array, y: Array) -> None:
-        """Transport the pairs, and replace the oldest by the new one."""
+        """Transport the pairs, and add the new one."""
         self.pairs = [(geodesic.transport(a, t), geodesic.transport(b, t)) for a, b in self.pairs]
         if curved(s, y):
             self.pairs = [*self.pairs, (s, y)][-self.memory :]
 
     def outdated(self, point: Point) -> bool:
-        """Return False: the initial H is always that of the present point."""
+        """Return False, since the initial H is that of the present point."""
         del point
         return False
 
@@ -148,13 +133,12 @@ class LimitedMemory:
 
 @dataclass(slots=True)
 class LocalMatrix:
-    """BFGS in local coordinates: H is a matrix that acts on coordinates in a moving frame.
+    """BFGS in local coordinates: H is a matrix (k, k) that acts on coordinates in a moving frame.
 
-    With an orthonormal basis Z (n, n - r) of the complement of Q, the frame, the coordinates of V
-    are Z'V. Parallel transport of Z leaves the coordinates and the matrix H, (k, k) with k = (n -
-    r) r, unchanged. The initial H (`blank`) is that of `core_metric` if `preconditioned`, else a
-    multiple of the identity. The matrix is reset if the metric of the core has changed since by
-    more than a factor of two in any direction. Memory 2k² doubles during an update.
+    The frame is an orthonormal basis Z (n, n - r) of the complement of Q, V has the coordinates
+    Z'V, and k = (n - r) r. Transport of Z leaves coordinates and H unchanged. H is reset to that of
+    `core_metric` if the metric of the core has changed by more than a factor of two. Memory: 2k²
+    doubles during an update.
 
     References
     ----------
@@ -182,7 +166,7 @@ class LocalMatrix:
         return np.asarray(V - point.Q @ (point.Q.T @ V))
 
     def move(self, geodesic: Geodesic, t: float, s: Array, y: Array) -> None:
-        """Transport the frame, and update H; the initial H is scaled to the first pair."""
+        """Transport the frame, and update H."""
         self.Z = geodesic.transport(self.Z, t)
         if not curved(s, y):
             return
@@ -198,7 +182,7 @@ class LocalMatrix:
         self.blank = False
 
     def outdated(self, point: Point) -> bool:
-        """Return whether the metric of the core has changed too much since the initial H."""
+        """Return whether the metric of the core has changed too much."""
         if not self.preconditioned:
             return False
         metric, scale = core_metric(point.B, self.preconditioned)

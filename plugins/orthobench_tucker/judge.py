@@ -1,4 +1,4 @@
-"""The judge of symmetric Tucker decomposition, and the data tensors that it measures on."""
+"""The judge of symmetric Tucker decomposition, and the tensors that it measures on."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from orthobench_kit.geometry import subspace_error
 
 from orthobench.contract.problem import Solution
 from orthobench.tools.arrays import Array
-from orthobench.tools.geometry import drift, polar, subspace_error, unit_columns
-from orthobench_tucker import full_tensors, sample_moments
+from orthobench.tools.geometry import drift, polar, unit_columns
+from orthobench_tucker import sample_moments
 from orthobench_tucker.oracle import ComponentSolution
 from orthobench_tucker.sample_moments import core_norm_squared, full_core, gradient, integer_power
 
@@ -29,12 +30,12 @@ class DataTensor(ABC):
 
     @property
     def norm_error(self) -> float:
-        """The standard error of `norm_squared`; zero if that is exact."""
+        """The standard error of `norm_squared`."""
         return 0.0
 
     @abstractmethod
     def partial_core(self, Q: Array) -> Array:
-        """Return X ·(I, Q, ..., Q), shape (n, N), a column for each monomial of degree d - 1."""
+        """Return X ·(I, Q, ..., Q), shape (n, N)."""
 
     @abstractmethod
     def contracted(self, V: Array) -> Array:
@@ -51,16 +52,15 @@ class DataTensor(ABC):
     def relative_error(self, solution: Solution) -> float:
         """Return |X̂ - X|² / |X|² of the approximation X̂ by a solution, without forming either.
 
-        Section 4.5 of Jin et al. (2022) calls this squared ratio the relative error. X̂ is X ·(QQ',
-        ..., QQ') for a basis (equation 18), and the sum of components. Values below about 1e-15 are
-        rounding.
+        X̂ is X ·(QQ', ..., QQ') for a basis, or the sum of components (Jin et al. 2022, section 4.5
+        and equation 18). Values below about 1e-15 are rounding.
         """
         if isinstance(solution, ComponentSolution):
             return max(0.0, self._component_residual(solution) / self.norm_squared)
         return self.error_from_objective(self.objective(solution.point))
 
     def error_from_objective(self, objective: float) -> float:
-        """Return the relative error of a basis from its objective, 1 - F(Q) / |X|²."""
+        """Return 1 - F(Q) / |X|²."""
         return max(0.0, 1 - objective / self.norm_squared)
 
     def _component_residual(self, solution: ComponentSolution) -> float:
@@ -69,11 +69,11 @@ class DataTensor(ABC):
         return float(self.norm_squared - 2 * (w @ self.contracted(V)) + own)
 
     def relative_gradient(self, Q: Array) -> float:
-        """Return |(I - QQ') ∇F(Q)|_F / F(Q) (section 4.2); zero if F is zero."""
+        """Return |(I - QQ') ∇F(Q)| / F(Q) (section 4.2); zero if F is zero."""
         return self.objective_and_gradient(Q)[1]
 
     def objective_and_gradient(self, Q: Array) -> tuple[float, float]:
-        """Return `objective` and `relative_gradient` at about the cost of one."""
+        """Return both at about the cost of one."""
         W = self.partial_core(Q)
         S = Q.T @ W
         objective = core_norm_squared(S, self.order)
@@ -92,12 +92,10 @@ class SampleMoment(DataTensor):
 
     @property
     def norm_squared(self) -> float:
-        """|M|² (equation 9), estimated if exact computation is slow (`norm_is_dear`)."""
         return self._norm_squared[0]
 
     @property
     def norm_error(self) -> float:
-        """The standard error of that estimate; zero where |M|² is exact."""
         return self._norm_squared[1]
 
     @cached_property
@@ -108,16 +106,14 @@ class SampleMoment(DataTensor):
         return sample_moments.moment_norm_squared(self.X, self.order), 0.0
 
     def partial_core(self, Q: Array) -> Array:
-        """Return M ·(I, Q, ..., Q)."""
         return sample_moments.partial_core(self.X, Q, self.order)
 
     def contracted(self, V: Array) -> Array:
-        """Return the mean of (v'x)^d for each column v."""
         return np.asarray(integer_power(self.X @ V, self.order).mean(axis=0))
 
 
 class FullTensor(DataTensor):
-    """A symmetric tensor with all its entries, shape (n,) * d."""
+    """A symmetric tensor with all its entries."""
 
     def __init__(self, T: Array) -> None:
         super().__init__(T.ndim)
@@ -125,30 +121,33 @@ class FullTensor(DataTensor):
 
     @cached_property
     def norm_squared(self) -> float:
-        """|T|²."""
         return float(np.vdot(self.T, self.T))
 
     def partial_core(self, Q: Array) -> Array:
-        """Return T ·(I, Q, ..., Q)."""
-        return full_tensors.partial_core(self.T, Q)
+        return sample_moments.tensor_core(self.T, Q)
 
     def contracted(self, V: Array) -> Array:
-        """Return T ·(v, ..., v) for each column."""
         return np.array([self.core(v[:, None]).item() for v in V.T])
 
 
 class Judge:
-    """Measures decompositions on the test data, and on the data that solvers see.
+    """Measures decompositions on test data, and on the data that solvers see.
 
-    Metrics are computed on `test`: fresh samples, or the data themselves; `train` is the data that
-    solvers see, None for an endless stream. Tuning uses `validation`, and `basis` is the true basis
-    Q* (n, r*).
+    Parameters
+    ----------
+    test : DataTensor
+        Fresh samples, or the data themselves.
+    train : DataTensor, optional
+        Data that solvers see; None for an endless stream.
+    validation : DataTensor, optional
+        Data for tuning.
+    basis : ndarray, shape (n, r*), optional
+        The true basis Q*.
 
     Notes
     -----
-    2pn(r + N) flops for each moment of p samples, N = C(r + d - 2, d - 1), or about 2 n^d r for
-    each tensor. The first call also computes |X|² of test and validation data: p²n flops up to 3e9,
-    else 64pn for an estimate from 24p pairs of samples.
+    2pn(r + N) flops for each moment of p samples, N = C(r + d - 2, d - 1), or about 2 n^d r for a
+    tensor. The first call also computes |X|²: p²n flops up to 3e9, else 64pn for an estimate.
     """
 
     def __init__(
@@ -163,19 +162,16 @@ class Judge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``relative_error``, the primary one, first.
 
-        ``relative_error`` is |X̂ - X|² / |X|² on the test data (section 4.5), with the best core
-        for a basis (equation 18). If |X|² is estimated, ``relative_error_standard_error`` is the
-        standard error of ``relative_error``, and its lower bound. All solvers share this error.
-        With validation data there is ``validation_relative_error``. Bases also have:
+        ``relative_error`` is |X̂ - X|² / |X|² on the test data. If |X|² is estimated,
+        ``relative_error_standard_error`` is its standard error and its lower bound, the same for
+        all solvers. With validation data there is ``validation_relative_error``. Bases also have:
 
         - ``objective``: F on the test data. For samples it is the sum of the entries of
           (X'QQ'X)^[d] over p²; section 4.4 misprints the norm for the sum.
-        - ``objective_ratio``: F(Q) / F(Q*) there, if the true basis is known (figure 5). It may
-          exceed one.
-        - ``subspace_error``: |(I - QQ')Q*|_F, if the true basis is known. The paper's |QQ' - Q*Q*'|
-          is √2 times that for equal ranks.
-        - ``relative_gradient``: |(I - QQ')∇F| / F on the data that solvers see, unless they are an
-          endless stream.
+        - ``objective_ratio``: F(Q) / F(Q*) there, if Q* is known (figure 5). It may exceed one.
+        - ``subspace_error``: |(I - QQ')Q*|, if Q* is known. The paper's |QQ' - Q*Q*'| is √2 times
+          that for equal ranks.
+        - ``relative_gradient``: |(I - QQ')∇F| / F on the data that solvers see.
         """
         if isinstance(solution, ComponentSolution):
             error = self.test.relative_error(solution)
@@ -210,13 +206,13 @@ class Judge:
 
 
 def violation(solution: Solution) -> float:
-    """Return |Q'Q - I|_F of a basis; for components, the largest deviation from unit length."""
+    """Return |Q'Q - I| of a basis, or the deviation of components from unit length."""
     if isinstance(solution, ComponentSolution):
         return float(np.abs(np.linalg.norm(solution.point, axis=0) - 1).max())
     return drift(solution.point)
 
 
 def nearest(solution: Solution) -> Solution:
-    """Return a basis with orthonormal columns, or components of unit length."""
+    """Return an orthonormal basis, or components of unit length."""
     retract = unit_columns if isinstance(solution, ComponentSolution) else polar
     return replace(solution, point=retract(solution.point))

@@ -1,4 +1,4 @@
-"""The base of the peers of symmetric Tucker decomposition, which use the whole tensor."""
+"""The base of the methods of other libraries, which use the whole tensor."""
 
 from __future__ import annotations
 
@@ -24,18 +24,11 @@ from orthobench_tucker.sample_moments import integer_power
 from orthobench_tucker.whole_tensor import refusal
 
 ROWS = 256
-"""Number of samples whose products with all others are computed at once."""
+"""Number of samples whose products with all others are formed at once."""
 
 
 class Factors(NamedTuple):
-    """A factor for each mode, and the error of the decomposition.
-
-    Attributes
-    ----------
-    modes : list of ndarray, shape (n, r)
-    error : float
-        |X̂ - X| / |X| from the library; NaN before the first iteration.
-    """
+    """A factor (n, r) for each mode, and |X̂ - X| / |X|; NaN before the first iteration."""
 
     modes: list[Array]
     error: float = float("nan")
@@ -43,7 +36,7 @@ class Factors(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class FactorsState(State):
-    """The tensor in the form of the library, and its factors."""
+    """The tensor of the library, and its factors."""
 
     tensor: object
     factors: Factors
@@ -57,12 +50,8 @@ def tolerance_parameter() -> Any:
 def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
     """Return the leading eigenvectors of mat(X) mat(X)', (n, r), and their flops.
 
-    For samples X (p, n) the matrix is X'KX / p² with K_ij = (x_i'x_j)^(d-1). 4p²n + 2pn² flops from
-    p samples, or 2n^(d+1), and 9n³.
-
-    References
-    ----------
-    Jin, Kileel, Kolda and Ward 2022, equations 7 and 17.
+    4p²n + 2pn² flops from p samples, or 2n^(d+1), and 9n³. Jin, Kileel, Kolda and Ward 2022,
+    equations 7 and 17.
     """
     n, rank, order = oracle.n, oracle.k, oracle.order
     if isinstance(oracle, MomentOracle):
@@ -78,20 +67,15 @@ def hoevd(oracle: SymmetricTensorOracle) -> tuple[Array, int]:
 
 
 class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
-    """Base of methods with a factor for each mode, on all n^d entries: HOOI and HOSVD.
+    """Base of methods of libraries with a factor for each mode, on all n^d entries: HOOI and HOSVD.
 
-    The factors differ, since one mode is updated after the other. The basis Q is the factor of the
-    last mode. If a method converges to a symmetric decomposition, all factors have the same span.
-
-    HOOI contracts the tensor with all other factors, for each mode in turn; the factor becomes the
-    leading left singular vectors of the result. A step is one iteration, a call of the library from
-    the last factors. HOSVD takes a single step.
+    The basis Q is the factor of the last mode. A step of HOOI is one iteration, a call of the
+    library from the last factors. HOSVD takes a single step.
 
     Attributes
     ----------
     tolerance : float or None
-        An iteration ends once the error changes by less, the library's own rule. None if there is
-        only one step.
+        An iteration ends once the error changes by less. None if there is only one step.
     """
 
     converges: ClassVar[bool] = True
@@ -99,11 +83,9 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
     tolerance: float | None = None
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, too large a tensor, or a missing library."""
         return super().refuses(problem) or refusal(problem, "explicit")
 
     def begin(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> FactorsState:
-        """Return the tensor in the form of the library, with the first factors."""
         del rng
         tensor = self.tensor(finite(oracle.T, "entries of the tensor"))
         state = FactorsState(tensor=tensor, factors=self.first(oracle, tensor))
@@ -111,7 +93,6 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: FactorsState) -> None:
-        """Update each mode once."""
         before = state.factors.error
         state.factors = self.updated(oracle, state)
         state.work.steps += 1
@@ -122,7 +103,6 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
             state.status = Status.CONVERGED
 
     def solution(self, state: FactorsState) -> Solution:
-        """Return the factor of the last mode, (n, r), orthonormalized."""
         return Solution(orthonormalize(state.factors.modes[-1]))
 
     @abstractmethod
@@ -130,7 +110,7 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
         """Return the tensor in the form of the library."""
 
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
-        """Return the factors before the first step: by default the common start."""
+        """Return the first factors, by default the common start."""
         del tensor
         return Factors([oracle.start.copy()])
 
@@ -149,5 +129,5 @@ class WholeTensor(Peer[SymmetricTensorOracle, FactorsState]):
 
 
 def products_flops(n: int, rank: int, order: int, modes: int) -> int:
-    """Return the flops of contracting a tensor with (n, r) factors in some of its modes."""
+    """Return the flops of contracting some modes of a tensor with (n, r) factors."""
     return int(sum(2 * n ** (order - j + 1) * rank**j for j in range(1, modes + 1)))

@@ -10,15 +10,16 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.arrays import unshared
+from orthobench_kit.reading import array_of, is_data, is_lazy
+from orthobench_kit.rows import Rows
 from orthobench_kit.streams import Sampler, source_of
 from orthobench_kit.symmetric_tensors import checked_orthonormal, checked_tensor, symmetrized
 
 from orthobench.contract.problem import Instance, Solution, unchanged
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.arrays import Array, check_rows, matrix, unshared, whole
-from orthobench.tools.reading import array_of, is_data, is_lazy
-from orthobench.tools.rows import Rows
+from orthobench.tools.arrays import Array, check_rows, matrix, whole
 from orthobench_tucker.judge import DataTensor, FullTensor, Judge, SampleMoment, nearest, violation
 from orthobench_tucker.oracle import (
     ComponentSolution,
@@ -33,10 +34,10 @@ from orthobench_tucker.sample_moments import vanishes
 Samples: TypeAlias = "NDArray[np.generic] | SampleSource | Rows | Sampler | Iterable[Array]"
 
 NEGLIGIBLE = 1e-13
-"""Singular value of combined data, relative to the largest, that counts as rounding."""
+"""Singular value that counts as rounding, relative to the largest."""
 
 LARGEST = 1e300
-"""Bound on |x|^(4d) of the longest sample or on |T|⁴, and on its inverse."""
+"""Bound on |x|^(4d) of samples or on |T|⁴, and on its inverse."""
 
 
 def symmetric_tucker(
@@ -67,7 +68,7 @@ def symmetric_tucker(
     order : int
         Order d >= 2 of the moment; with samples only.
     tensor : array_like, shape (n,) * d, d >= 2
-        In place of samples: symmetric up to rounding in single precision; it is copied.
+        Instead of samples: symmetric up to rounding in single precision; it is copied.
     test : array_like, shape (p_test, n), optional
         Fresh samples for the judge; by default X. Needed for a stream.
     validation : array_like, shape (p_validation, n), optional
@@ -89,8 +90,8 @@ def symmetric_tucker(
     Raises
     ------
     UsageError
-        If the rank is not a whole number from 1 to n, the order is below 2, or both samples and
-        a tensor are given, or neither.
+        If the rank is not a whole number from 1 to n, the order is below 2, or both samples and a
+        tensor are given, or neither.
     DataError
         If data are not finite real numbers, not symmetric, all zero, or have moments that are zero,
         overflow or underflow. Streams are checked while they are read.
@@ -151,7 +152,6 @@ def symmetric_tucker(
 def _of_samples(
     samples: Samples, order: int, rank: int, width: int | None, passes: int
 ) -> tuple[MomentStream, DataTensor | None]:
-    """Return the oracle, and the moment of the samples that solvers see, if it is not a stream."""
     if isinstance(samples, np.ndarray) or not _streams(samples):
         X = _rows(samples, order, "sample")
         rank = whole(rank, "rank", 1, X.shape[1])
@@ -195,7 +195,7 @@ def _instance(oracle: TuckerOracle, judge: Judge, core: bool) -> Instance[Tucker
 
 
 class _WithCore(Solution):
-    """A basis whose core is computed from the data when it is first read."""
+    """A basis whose core is computed when it is first read."""
 
     def __init__(self, solution: Solution, data: DataTensor) -> None:
         vars(self).update(point=solution.point, weights=solution.weights, data=data)
@@ -215,7 +215,6 @@ def _with_core(data: DataTensor, solution: Solution) -> Solution:
 
 
 def _rows(samples: object, order: int, what: str) -> Array:
-    """Return samples (p, n) in C order; refuse those whose moment is unusable."""
     given = matrix(array_of(samples, f"the {what}s"), f"the {what}s")
     X = np.ascontiguousarray(given, dtype=np.float64)
     if np.may_share_memory(X, given):
@@ -234,11 +233,7 @@ def _rows(samples: object, order: int, what: str) -> Array:
 
 
 def _check_scale(largest: float, power: int, spread: float, what: str) -> None:
-    """Refuse data whose powers may overflow or underflow.
-
-    `largest` is the largest absolute entry, `power` the highest power of the norm that is needed,
-    `spread` a bound on the norm over the largest entry, and `what` the name in messages.
-    """
+    """Refuse data whose powers may overflow or underflow; |x| <= `spread` times `largest`."""
     most = LARGEST ** (1 / power)
     if not 1 / most <= largest <= most / spread:
         raise DataError(

@@ -1,8 +1,8 @@
-"""The objective F(Q) = |X ·(Q, ..., Q)|² on the Grassmannian, with its first two derivatives.
+"""The objective F(Q) = |X ·(Q, ..., Q)|² on the Grassmannian, its derivatives, and stopping rules.
 
-Points are subspaces, held as orthonormal bases Q (n, r). A tangent vector at Q is horizontal: V (n,
-r) with Q'V = 0. With W = X ·(I, Q, ..., Q), a column for each distinct monomial of degree d - 1,
-their multiplicities c, C = diag(c), and S = Q'W::
+Points are subspaces, given by orthonormal bases Q (n, r). Tangent vectors V (n, r) are horizontal:
+Q'V = 0. With W = X ·(I, Q, ..., Q), a column for each distinct monomial of degree d - 1, their
+multiplicities c, C = diag(c), S = Q'W, and dW the derivative of W in the direction V::
 
     F = tr(S C S')
 
@@ -12,38 +12,50 @@ their multiplicities c, C = diag(c), and S = Q'W::
 
     Hess F[V] = 2d (I - QQ') (dW C S' + W C dS') - V (Q'∇F),    dS = V'W + Q'dW
 
-Here dW is the derivative of W in the direction V. All come from W - QS, so that nothing cancels if
-the gradient is small. Jin, Kileel, Kolda and Ward (2022) have ∇F as equation 6. Their equations 27
-and 41 are grad F and Hess F, in terms of P = QQ' and of tangent vectors VQ' + QV'.
-
-The tensor is divided by a unit, the norm of the core at the first point of a run, against overflow
-and underflow.
+All come from W - QS, so that nothing cancels if the gradient is small. Jin, Kileel, Kolda and Ward
+(2022) have ∇F as equation 6, and grad F and Hess F as equations 27 and 41, in terms of QQ'. The
+tensor is divided by a unit, the norm of the core at the first point of a run, against overflow and
+underflow.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, isfinite, sqrt
+from math import comb, inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import like
+from orthobench_kit.geometry import subspace_error
 
-from orthobench.contract import Array, State, Status, flops, parameter
-from orthobench_tucker import SymmetricTensorOracle
+from orthobench.contract import Array, State, Status, flops, is_plain, namespace, parameter
+from orthobench_tucker import MomentOracle, SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import PartialCores, core_of_pairs
 from orthobench_tucker.sample_moments import core_norm_squared, monomials
-from orthobench_tucker.stopping import (
-    fail_if_vanishing,
-    perturbed,
-    relative_gradient,
-    stop_at_rounding,
-)
 
 RESOLVED = 1e-9
-"""Minimum relative change of F for which the difference of two values is accurate enough."""
+"""Minimum relative change of F for an accurate difference."""
 
 WEAKEST = 1e-3
-"""Minimum eigenvalue of the metric of the core, relative to the largest."""
+"""Minimum eigenvalue of the core's metric, relative to the largest."""
+
+VANISHING = 1e-13
+"""Size of a core that is rounding, relative to its size without cancellation."""
+
+LOOKED_AT = 64
+"""Minimum number of samples for that size."""
+
+TRUSTED = 10.0
+"""Minimum ratio of a gradient to its rounding."""
+
+VOID = 0.01
+"""Rounding of the gradient, relative to F, above which F is rounding."""
+
+MOVED = 1e-6
+"""Minimum distance between two subspaces that counts as a step."""
+
+RETURNS = 8
+"""Number of returns that make a cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +69,6 @@ class Point:
         Q'W, the core unfolded along its first index.
     normal : ndarray, shape (n, N)
         W - QS.
-    unit : float
     value : float
         F.
     gradient : ndarray, shape (n, r)
@@ -98,21 +109,11 @@ class AscentState(State):
 def evaluate(
     cores: PartialCores, Q: Array, unit: float | None = None, *, pairs: bool = False
 ) -> Point:
-    """Return the value of F and its gradient at a basis.
+    """Return the value of F and its gradient at an orthonormal basis Q (n, r), which is not copied.
 
-    Parameters
-    ----------
-    cores : PartialCores
-    Q : ndarray, shape (n, r)
-        Orthonormal; not copied.
-    unit : float, optional
-        The tensor is divided by it; by default the norm of its core here.
-    pairs : bool
-        Whether to prepare for many Hessian-vector products here.
-
-    Notes
-    -----
-    `evaluation_flops`; memory 2nN, and n² N' for the pairs of an explicit tensor.
+    The tensor is divided by `unit`, by default the norm of its core here. `pairs` prepares for many
+    Hessian-vector products. `evaluation_flops`; memory 2nN, and n² N' for the pairs of an explicit
+    tensor.
     """
     order = cores.order
     Y = cores.pairs(Q) if pairs else None
@@ -138,7 +139,7 @@ def derivatives(W: Array, S: Array, Q: Array, order: int) -> tuple[float, Array,
 
 
 def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
-    """Return the Riemannian Hessian-vector product Hess F[V] of a horizontal V (n, r)."""
+    """Return Hess F[V] of a horizontal V (n, r)."""
     Q, S, order = point.Q, point.S, cores.order
     dW = cores.along(Q, V, point.pairs) / point.unit
     dS = V.T @ point.normal + Q.T @ dW
@@ -151,20 +152,11 @@ def hessian(cores: PartialCores, point: Point, V: Array) -> Array:
 def gain(
     before: float, after: float, slopes: tuple[float, float], resolved: float = RESOLVED
 ) -> float:
-    """Return the gain of F along a curve from one point to another.
+    """Return the gain of F from `before` to `after` along a curve with `slopes` at both ends.
 
-    It is the difference of the two values. If that is near rounding, it is the trapezoidal rule
-    with the derivatives at both ends, which then is far more accurate (the approximate Armijo
-    condition of Hager and Zhang 2005).
-
-    Parameters
-    ----------
-    before, after : float
-        F at both ends.
-    slopes : tuple of float
-        Derivatives of F at both ends of the curve, with its parameter from 0 to 1.
-    resolved : float
-        Minimum relative change of F for which the difference is accurate enough.
+    The difference or, if it and the slopes are at most `resolved` times F, the trapezoidal rule
+    with the slopes, which then is far more accurate (Hager and Zhang 2005, the approximate Armijo
+    condition). The curve's parameter goes from 0 to 1.
     """
     difference = after - before
     first, last = slopes
@@ -174,7 +166,7 @@ def gain(
 
 
 def evaluation_flops(cores: PartialCores, rank: int, *, pairs: bool = False) -> int:
-    """Return the flops of `evaluate`: those of W, and `derivatives_flops`."""
+    """Return the flops of `evaluate`."""
     N = comb(rank + cores.order - 2, cores.order - 1)
     W = cores.pairs_flops(rank) if pairs else cores.at_flops(rank)
     return W + derivatives_flops(cores.n, rank, N)
@@ -187,7 +179,7 @@ def derivatives_flops(n: int, rank: int, size: int) -> int:
 
 
 def hessian_flops(cores: PartialCores, rank: int) -> int:
-    """Return the flops of `hessian` at a point with pairs: those of dW, and 8nrN + 6nr²."""
+    """Return the flops of `hessian` at a point with pairs."""
     n, N = cores.n, comb(rank + cores.order - 2, cores.order - 1)
     return cores.along_flops(rank) + 4 * flops.gemm(n, rank, N) + 3 * flops.gemm(n, rank, rank)
 
@@ -199,23 +191,15 @@ def _weighted(S: Array, order: int) -> Array:
 
 def preconditioned_parameter() -> Any:
     """Declare the parameter ``preconditioned`` of a second-order solver."""
-    return parameter(True, help="Q'∇F as the first Hessian, in place of a multiple of the identity")
+    return parameter(True, help="begin with Q'∇F as the Hessian, not the identity")
 
 
 def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
-    """Return the inverse of the metric of the core, and its scale.
+    """Return the inverse of the metric of the core (r, r), positive definite, and its scale.
 
-    The Hessian of -F maps V to V B, B = Q'∇F, up to terms with W - QS, which vanish if the tensor
-    has rank r. With B as the Hessian a Newton step is one of the power iteration, Q <- orth ∇F.
-    Here B is scaled to a largest eigenvalue of one, and eigenvalues below 1e-3 are raised to that.
+    The Hessian of -F maps V to V B, B = Q'∇F, up to terms that vanish if the tensor has rank r. B
+    is divided by its largest eigenvalue, the scale, and eigenvalues below 1e-3 are raised to that.
     Without `preconditioned` the metric is the identity.
-
-    Returns
-    -------
-    ndarray, shape (r, r)
-        Symmetric and positive definite.
-    float
-        The largest eigenvalue of B.
     """
     values, vectors = np.linalg.eigh(B)
     scale = float(values[-1])
@@ -225,7 +209,7 @@ def core_metric(B: Array, preconditioned: bool) -> tuple[Array, float]:
 
 
 def check_point(state: AscentState, tolerance: float) -> None:
-    """End the run if F is not finite at the present point, or the gradient is small there."""
+    """End the run if F is not finite, or the gradient is small."""
     point = state.point
     n, r = point.Q.shape
     if not isfinite(point.value):
@@ -236,7 +220,7 @@ def check_point(state: AscentState, tolerance: float) -> None:
 
 
 def check_first_point(state: AscentState, oracle: SymmetricTensorOracle, tolerance: float) -> None:
-    """End the run if F vanishes at the first point, or as `check_point` does."""
+    """End the run if F vanishes, or as `check_point` does."""
     point = state.point
     size = point.unit * sqrt(point.value)
     fail_if_vanishing(state, oracle, point.Q, size, oracle.order)
@@ -245,13 +229,103 @@ def check_first_point(state: AscentState, oracle: SymmetricTensorOracle, toleran
 
 
 def check_stalled(cores: PartialCores, state: AscentState, *, stuck: bool) -> None:
-    """End the run after a step without a significant gain, if the gradient is rounding.
+    """End the run after a step without a gain, if the gradient is rounding (`stop_at_rounding`).
 
-    See `stop_at_rounding`. One evaluation of F and its gradient, which is counted. `stuck` says
-    whether no step was found.
+    One evaluation, which is counted. `stuck` says whether no step was found.
     """
     point = state.point
     state.work.flops += evaluation_flops(cores, point.Q.shape[1])
     near = evaluate(cores, perturbed(point.Q), point.unit)
     noise = float(np.linalg.norm(near.gradient - point.gradient))
     stop_at_rounding(state, noise, point.slope, point.value, stuck=stuck)
+
+
+def tolerance_parameter() -> Any:
+    """Declare the parameter ``tolerance`` of a whole-tensor solver."""
+    return parameter(1e-12, low=0.0, help="relative gradient |grad F| / F to end at; 0: never")
+
+
+def relative_gradient(slope: float, value: float) -> float:
+    """Return |grad F| / F (Jin et al. 2022, section 4.2); infinite if F is zero."""
+    return slope / value if value > 0 else inf
+
+
+def fail_if_vanishing(
+    state: State, oracle: SymmetricTensorOracle, Q: Any, size: float, inside: int
+) -> None:
+    """Fail the run if a core at the first basis Q (n, r) is not finite, or zero up to rounding.
+
+    For samples x, a core with m = `inside` factors Q is rounding if its norm `size` is at most
+    1e-13 of the mean of |x|^(d - m) |Q'x|^m. Here m is d for methods that follow the gradient of F,
+    else d - 1.
+    """
+    if not np.isfinite(size):
+        state.status, state.reason = Status.FAILED, "the objective is not finite at the first basis"
+        return
+    least = 0.0
+    if isinstance(oracle, MomentOracle):
+        rows = oracle.X[:: max(1, oracle.X.shape[0] // LOOKED_AT), :]
+        sizes = _lengths(rows @ Q) ** inside
+        if inside < oracle.order:
+            sizes = sizes * _lengths(rows) ** (oracle.order - inside)
+        least = VANISHING * float(namespace(sizes).mean(sizes))
+    if size <= least:
+        state.status = Status.FAILED
+        state.reason = (
+            "the objective vanishes at the first basis, up to rounding: try another start; "
+            "samples that are symmetric about zero have no moments of odd order"
+        )
+
+
+def _lengths(rows: Any) -> Any:
+    xp = namespace(rows)
+    return xp.sqrt(np.einsum("ij,ij->i", rows, rows) if is_plain(rows) else xp.sum(rows**2, axis=1))
+
+
+def perturbed(Q: Any) -> Any:
+    """Return `Q` with every entry moved to the next float, up and down in turn."""
+    n, r = Q.shape
+    toward = np.where(np.arange(n * r) % 2, np.inf, -np.inf).reshape(n, r)
+    return namespace(Q).nextafter(Q, like(toward, Q))
+
+
+def stop_at_rounding(
+    state: State, noise: float, slope: float, value: float, *, stuck: bool
+) -> None:
+    """Set the status after a step without a significant gain, by the rounding of the gradient.
+
+    `noise` is the norm of the change of the gradient at `perturbed`, `slope` |grad F| and `value`
+    F. If the noise is above a hundredth of F, the run has failed; if it is above a tenth of the
+    gradient, the run has converged. Otherwise a `stuck` method, one without a step, has failed.
+    """
+    if noise > VOID * value:
+        state.status = Status.FAILED
+        state.reason = "the objective is zero up to rounding"
+    elif slope <= TRUSTED * noise:
+        state.status = Status.CONVERGED
+    elif stuck:
+        state.status = Status.FAILED
+        state.reason = (
+            f"no step raises the objective, but the relative gradient, "
+            f"{relative_gradient(slope, value):.1e}, is not rounding"
+        )
+
+
+def count_returns(returns: int, bases: tuple[Any, Any, Any], least: float) -> int:
+    """Return the number of steps in a row that led back to the subspace before the last.
+
+    `bases` are those before the last step, before this one, and now, each (n, r). A step returns if
+    it ends closer to the first than `least` times its length. 8nr² flops, which do not count.
+    """
+    before, last, now = bases
+    step = subspace_error(last, now)
+    back = step > MOVED and subspace_error(before, now) <= least * step
+    return returns + 1 if back else 0
+
+
+def fail_if_cycling(state: State, returns: int, advice: str) -> None:
+    """Fail the run after eight returns in a row, with advice."""
+    if returns >= RETURNS and state.status is Status.RUNNING:
+        state.status = Status.FAILED
+        since = state.work.steps - RETURNS
+        state.reason = f"oscillates between two subspaces since step {since}: {advice}"

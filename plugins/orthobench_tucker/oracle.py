@@ -1,4 +1,4 @@
-"""Symmetric Tucker decomposition: oracles, a kind of solution, the base class of problems."""
+"""The oracles, a kind of solution, and the base class of problems."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.memory import refusal_of
 from orthobench_kit.sources import ArraySource
 
 from orthobench.contract.parameters import ParameterError
@@ -17,40 +18,32 @@ from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
 from orthobench.tools.flops import gemm
-from orthobench.tools.machine import refusal_of
-from orthobench_tucker import full_tensors, sample_moments
-from orthobench_tucker.full_tensors import moment_tensor
-from orthobench_tucker.sample_moments import core_norm_squared
+from orthobench_tucker import sample_moments
+from orthobench_tucker.sample_moments import core_norm_squared, moment_tensor, tensor_core
 
 FEW = 1024
 """Maximum number of samples of a warm-up."""
 
 
 class ComponentSolution(Solution):
-    """A symmetric CP decomposition sum_i w_i v_i ⊗ ... ⊗ v_i: no basis, but unit columns.
-
-    Its ``point`` is V (n, r'), its ``weights`` are w (r',).
-    """
+    """A symmetric CP decomposition sum_i w_i v_i ⊗ ... ⊗ v_i; ``point`` has the unit columns v."""
 
 
 class TuckerOracle(Oracle):
-    """A symmetric tensor of order `order` = d, for which a basis (n, r) is sought, r = ``k``."""
+    """A symmetric tensor of order d, for which a basis (n, r) is sought, r = ``k``."""
 
     order: int
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """n, r and the order."""
         return (self.n, self.k, self.order)
 
 
 class SymmetricTensorOracle(TuckerOracle):
     """A tensor with all its entries.
 
-    Attributes
-    ----------
-    forming_flops : int
-        Flops of forming `T` at its first use in a run; zero if the tensor was given.
+    `forming_flops` is the cost of forming `T` at its first use in a run; zero if the tensor was
+    given.
     """
 
     forming_flops: int = 0
@@ -62,20 +55,19 @@ class SymmetricTensorOracle(TuckerOracle):
     @property
     @abstractmethod
     def T(self) -> Array:
-        """The symmetric tensor, shape (n,) * d; do not write into it."""
+        """The symmetric tensor, shape (n,) * d, read-only."""
 
     def on_host(self, values: Any) -> Any:
-        """Return an array of the oracle's place as one of NumPy."""
+        """Return an array of the oracle's place in NumPy."""
         return self.place.to_numpy(values) if self.place.moves else values
 
     def partial_core(self, Q: Array) -> tuple[Array, Work]:
-        """Return W = T ·(I, Q, ..., Q), a column for each distinct monomial, and the work."""
+        """Return W = T ·(I, Q, ..., Q), shape (n, N), and the work."""
         n, d, r = self.n, self.order, Q.shape[1]
         flops = sum(2 * n ** (d - j + 1) * r**j for j in range(1, d))
-        return full_tensors.partial_core(self.on_host(self.T), Q), Work(flops=flops)
+        return tensor_core(self.on_host(self.T), Q), Work(flops=flops)
 
     def objective(self, solution: Solution) -> tuple[float, Work]:
-        """Return -F(Q) = -|T ·(Q, ..., Q)|²."""
         Q = self.on_host(solution.point)
         W, work = self.partial_core(Q)
         work.flops += gemm(Q.shape[1], W.shape[1], self.n)
@@ -94,7 +86,6 @@ class GivenTensorOracle(SymmetricTensorOracle):
 
     @property
     def T(self) -> Array:
-        """The tensor."""
         return self._tensor
 
 
@@ -127,19 +118,16 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
         self.forming_flops = 2 * len(X) * comb(self.n + order - 1, order)
 
     def miniature(self) -> Oracle:
-        """Return the oracle of a few of the samples, for a warm-up."""
         small = copy(self)
         small.X = self.X[: min(FEW, self.X.shape[0]), :]  # some libraries refuse more
         return small
 
     def partial_core(self, Q: Array) -> tuple[Array, Work]:
-        """Return M ·(I, Q, ..., Q) from the samples, and the work."""
         d, r, X = self.order, Q.shape[1], self.on_host(self.X)
         work = Work(flops=2 * len(X) * self.n * (r + comb(r + d - 2, d - 1)))
         return sample_moments.partial_core(X, Q, d), work
 
     def rewind(self, rng: np.random.Generator) -> None:
-        """Go back to the first sample, and drop the tensor."""
         self._tensor = None
         super().rewind(rng)
 
@@ -161,7 +149,7 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
 
 
 def tensor_refusal(n: int, order: int) -> str | None:
-    """Return why a tensor of n^d entries and its work arrays do not fit into memory, or None."""
+    """Return why a tensor of n^d entries does not fit into memory, or None."""
     what = f"the explicit tensor of {n}^{order} entries, with as much to work on it,"
     why = refusal_of(2 * 8 * n**order, what)
     return why and f"{why}; take a solver that is implicit or streams"
@@ -178,22 +166,16 @@ class SymmetricTucker(Problem[TuckerOracle]):
     @property
     @abstractmethod
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """The shape of the tensor, (n,) * d; None if it is unknown before data are read."""
+        """(n,) * d; None before data are read."""
 
     @property
     def streamed(self) -> bool:
-        """Whether solvers get samples only as a stream: the oracle is a plain `MomentStream`."""
+        """Whether solvers get samples only as a stream."""
         return False
 
 
 def check_ranks(n: int, **ranks: int) -> None:
-    """Refuse ranks (parameters by name) that are larger than the dimension n.
-
-    Raises
-    ------
-    ParameterError
-        Names the parameter.
-    """
+    """Raise `ParameterError` if a rank, by its name, is above the dimension n."""
     for name, value in ranks.items():
         if value > n:
             raise ParameterError(name, f"{name} = {value} is more than n = {n}")

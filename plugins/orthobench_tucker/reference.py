@@ -1,7 +1,6 @@
-"""The methods of this family as anyone would first write them in numpy, for comparison.
+"""The methods of this family in plain NumPy, for comparison.
 
-A tensor T has all its entries, shape (n,) * d; samples X are rows, (p, n). Nothing n x n is formed
-of samples.
+A tensor T has all its entries, shape (n,) * d; samples X are rows, (p, n).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ def moment(X: Array, order: int) -> Array:
 
 
 def composed(V: Array, w: Array, order: int) -> Array:
-    """Return sum_i w_i v_i ⊗ ... ⊗ v_i over the columns of V."""
+    """Return sum_i w_i v_i ⊗ ... ⊗ v_i."""
     powers = V * w
     for _ in range(order - 1):
         powers = np.einsum("...k,ik->...ik", powers, V)
@@ -30,7 +29,7 @@ def composed(V: Array, w: Array, order: int) -> Array:
 
 
 def multiplied(T: Array, *factors: Array | None) -> Array:
-    """Return T ·(A, B, ...), with one matrix (n, m) for each mode; None is the identity."""
+    """Return T ·(A, B, ...), one matrix (n, m) for each mode; None is the identity."""
     for mode, A in enumerate(factors):
         if A is not None:
             T = np.moveaxis(np.tensordot(T, A, axes=(mode, 0)), -1, mode)
@@ -38,7 +37,7 @@ def multiplied(T: Array, *factors: Array | None) -> Array:
 
 
 def partial_core(T: Array, Q: Array) -> Array:
-    """Return T ·(I, Q, ..., Q), unfolded along its first mode, shape (n, r^(d-1))."""
+    """Return T ·(I, Q, ..., Q), shape (n, r^(d-1))."""
     return multiplied(T, None, *[Q] * (T.ndim - 1)).reshape(len(T), -1)
 
 
@@ -54,7 +53,7 @@ def gradient(T: Array, Q: Array) -> Array:
 
 
 def hoevd(T: Array, rank: int) -> Array:
-    """Return the leading left singular vectors of the unfolding (equation 7)."""
+    """Return leading left singular vectors of the unfolding (equation 7)."""
     return np.linalg.svd(T.reshape(len(T), -1), full_matrices=False)[0][:, :rank]
 
 
@@ -64,17 +63,17 @@ def hooi(T: Array, Q: Array) -> Array:
 
 
 def hoqri(T: Array, Q: Array) -> Array:
-    """Return Q after an iteration of HOQRI: an orthonormal basis of the tensor times its core."""
+    """Return Q after an iteration of HOQRI."""
     return np.linalg.qr(gradient(T, Q))[0]
 
 
 def hoevd_gradient(X: Array, Q: Array, order: int) -> Array:
-    """Return the gradient of a batch: Algorithm 3, line 5."""
+    """Return a batch's gradient: Algorithm 3, line 5."""
     return np.asarray(2 / len(X) ** 2 * (X.T @ ((X @ X.T) ** (order - 1) @ (X @ Q))))
 
 
 def tucker_gradient(X: Array, Q: Array, order: int) -> Array:
-    """Return the gradient of a batch: Algorithm 2, line 3, its factor corrected to 2d/b²."""
+    """Return a batch's gradient: Algorithm 2, line 3, its factor corrected to 2d/b²."""
     Y = X @ Q
     return np.asarray(2 * order / len(X) ** 2 * (X.T @ ((Y @ Y.T) ** (order - 1) @ Y)))
 
@@ -122,10 +121,7 @@ def cp_gradient(V: Array, w: Array, X: Array, order: int) -> tuple[Array, Array]
 def cp_adam(
     V: Array, w: Array, X: Array, order: int, batch: int, rate: float
 ) -> tuple[Array, Array]:
-    """Return components and weights after an iteration of Adam with each batch of rows of X.
-
-    Kingma and Ba 2015, Algorithm 1.
-    """
+    """Return V and w after Adam (Kingma and Ba 2015, Algorithm 1) on each batch of X."""
     x, m, v = [V, w], [0 * V, 0 * w], [0 * V, 0 * w]
     for t in range(1, len(X) // batch + 1):
         for i, g in enumerate(cp_gradient(x[0], x[1], X[(t - 1) * batch : t * batch], order)):

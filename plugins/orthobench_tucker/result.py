@@ -1,4 +1,4 @@
-"""Basis and core of a symmetric Tucker decomposition, from a judged point."""
+"""Basis and core from a judged point."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ComponentResult(Result):
     ----------
     factors : ndarray, shape (n, r)
         Unit columns, by descending absolute weight. The entry of largest absolute value of each is
-        positive, and for odd order the weight has the sign.
+        positive; for odd order the weight has the sign.
     weights : ndarray, shape (r,)
     """
 

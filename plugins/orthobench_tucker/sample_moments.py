@@ -1,10 +1,9 @@
-"""Sample moments M = (1/p) sum_i x_i ⊗ ... ⊗ x_i of any order, never formed.
+"""Moments M = (1/p) sum_i x_i ⊗ ... ⊗ x_i of samples, mostly never formed, and symmetric tensors.
 
-The *partial core* of a basis Q is W = M ·(I, Q, ..., Q), unfolded along its first index. It has one
+The *partial core* of a basis Q is W = M ·(I, Q, ..., Q), unfolded along its first index. It has a
 column for each distinct monomial of degree d - 1: shape (n, N), N = C(r + d - 2, d - 1). The core M
 ·(Q, ..., Q) is S = Q'W, shape (r, N). Objective and gradient follow from W and S at a cost
-independent of the number of samples. Jin, Kileel, Kolda and Ward (2022, section 3) compute them
-from a p-by-p Gram matrix instead.
+independent of p; Jin, Kileel, Kolda and Ward (2022, section 3) use a p-by-p Gram matrix instead.
 """
 
 from __future__ import annotations
@@ -14,11 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.symmetric_tensors import ROWS, fill, mirror
 
-from orthobench.tools.arrays import Array
+from orthobench.tools.arrays import Array, is_plain, namespace
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Monomials:
 
     @cached_property
     def multiplicities(self) -> Array:
-        """The number of entries of the symmetric power that equal each monomial, shape (size,)."""
+        """The number of entries of the symmetric power that equal each."""
         orders = factorial(self.degree)
         return np.array(
             [orders / prod(factorial(i.count(v)) for v in set(i)) for i in self.indices]
@@ -56,7 +57,7 @@ class Monomials:
 
     @cached_property
     def parents(self) -> NDArray[np.intp]:
-        """The index, among the monomials of degree m - 1, of each without its last variable."""
+        """The index of each without its last variable, among those of degree m - 1."""
         before = {i: at for at, i in enumerate(monomials(self.variables, self.degree - 1).indices)}
         return np.array([before[i[:-1]] for i in self.indices], dtype=np.intp)
 
@@ -67,13 +68,13 @@ class Monomials:
 
     @cached_property
     def positions(self) -> NDArray[np.intp]:
-        """The first position of each in the flattened symmetric power (r,) * m, C order."""
+        """The first position of each in the flattened symmetric power."""
         shape = (self.variables,) * self.degree
         return np.asarray(np.ravel_multi_index(tuple(np.array(self.indices).T), shape))
 
     @cached_property
     def expansion(self) -> NDArray[np.intp]:
-        """The index of the monomial that each entry of the flattened symmetric power equals."""
+        """The monomial that each entry of the flattened symmetric power equals."""
         shape = (self.variables,) * self.degree
         entries = np.indices(shape).reshape(self.degree, -1)
         entries.sort(axis=0)
@@ -82,7 +83,7 @@ class Monomials:
         return np.asarray(np.searchsorted(self.positions, flat))
 
     def of(self, Z: Array) -> Array:
-        """Return the monomials of each column of Z (r, p), shape (size, p)."""
+        """Return the monomials of each column of Z (r, p), (size, p)."""
         if self.degree == 1:
             return Z
         return monomials(self.variables, self.degree - 1).of(Z)[self.parents] * Z[self.last]
@@ -90,37 +91,40 @@ class Monomials:
 
 @lru_cache(maxsize=64)
 def monomials(variables: int, degree: int) -> Monomials:
-    """Return the monomials of a degree; equal arguments share their tables."""
+    """Return the monomials of a degree, always the same object."""
     return Monomials(variables, degree)
 
 
 BLOCK_BYTES = 16 * 2**20
-"""Maximum size of the numbers computed from a block of samples, in bytes."""
+"""Maximum size of numbers from a block of samples, in bytes."""
 
 DIRECTIONS = 4
 """Number of directions in which `vanishes` tests a moment."""
 
 DEAR = 3e9
-"""Maximum number of operations for the exact norm of a moment: about 0.1 s."""
+"""Maximum number of operations for an exact norm: about 0.1 s."""
 
 PARTNERS = 16
-"""Number of samples in a block whose pairs are compared for an estimate; 24 pairs a sample."""
+"""Number of samples in a block; 24 pairs a sample are compared."""
 
 AT_ONCE = 32
 """Number of blocks whose pairs are compared at once."""
 
 FEWEST_LEADING = 4
-"""Minimum number of directions in which the norm is computed, not estimated."""
+"""Minimum number of directions with an exact norm."""
 
 CANCELLED = 1e-13
-"""Ratio of a mean to the mean absolute value below which the mean is rounding."""
+"""Mean that is rounding, relative to the mean absolute value."""
+
+BLOCK = 2**24
+"""Maximum number of entries computed at once in other libraries than NumPy."""
+
+SCRATCH_BYTES = 2**20
+"""Maximum size of weighted samples, in bytes, which fit in the cache."""
 
 
 def partial_core(X: Array, Q: Array, order: int) -> Array:
-    """Return W = M ·(I, Q, ..., Q), shape (n, N), of the moment of samples X (p, n).
-
-    2pn(r + N) flops; memory of `BLOCK_BYTES`.
-    """
+    """Return W = M ·(I, Q, ..., Q), (n, N), of samples X (p, n); 2pn(r + N) flops."""
     table = monomials(Q.shape[1], order - 1)
     W = np.zeros((X.shape[1], table.size))
     for block in sample_blocks(X, table.size):
@@ -129,23 +133,23 @@ def partial_core(X: Array, Q: Array, order: int) -> Array:
 
 
 def sample_blocks(X: Array, width: int) -> Iterator[Array]:
-    """Yield blocks of samples X (p, n); `width` numbers per sample fit in `BLOCK_BYTES`."""
+    """Yield blocks of samples X (p, n), `width` numbers a sample in `BLOCK_BYTES`."""
     rows = max(1, BLOCK_BYTES // (8 * width))
     for begin in range(0, len(X), rows):
         yield X[begin : begin + rows]
 
 
 def core_norm_squared(S: Array, order: int) -> float:
-    """Return F(Q) = |M ·(Q, ..., Q)|² from the core S = Q'W, shape (r, N) (equation 11)."""
+    """Return F(Q) from the core S = Q'W, shape (r, N) (equation 11)."""
     multiplicities = monomials(len(S), order - 1).multiplicities
     return float(np.einsum("ij,ij,j->", S, S, multiplicities))
 
 
 def gradient(W: Array, S: Array, order: int) -> Array:
-    """Return the Euclidean gradient of F, (n, r): 2d times W · C over all indices but the first.
+    """Return ∇F, (n, r), from W (n, N) and S = Q'W (r, N); 2nrN flops.
 
-    W is (n, N), S = Q'W (r, N). Equation 6 of Jin et al. (2022), with the core C; 2nrN flops.
-    Equation 13 has the same for samples; Algorithm 2, line 3, misprints its factor 2d/b² as 2d/b.
+    Equation 6 of Jin et al. (2022). Equation 13 has the same for samples; Algorithm 2, line 3,
+    misprints its factor 2d/b² as 2d/b.
     """
     multiplicities = monomials(len(S), order - 1).multiplicities
     return np.asarray(2 * order * (W @ (multiplicities * S).T))
@@ -158,10 +162,9 @@ def full_core(S: Array, order: int) -> Array:
 
 
 def moment_norm_squared(X: Array, order: int) -> float:
-    """Return |M|² of samples X (p, n) from their Gram matrix, or from entries of M.
+    """Return |M|² of samples X (p, n) from their Gram matrix (equation 9), or from entries of M.
 
-    p²n flops by equation 9, in memory of `BLOCK_BYTES`; or 2pnN for N = C(n + d - 2, d - 1) below p
-    / 2, in memory of nN numbers.
+    p²n flops in memory of `BLOCK_BYTES`; or 2pnN if N = C(n + d - 2, d - 1) is below p / 2.
     """
     p, n = X.shape
     if comb(n + order - 2, order - 1) * 2 < p:
@@ -176,28 +179,18 @@ def moment_norm_squared(X: Array, order: int) -> float:
 
 
 def norm_is_dear(samples: int, n: int, order: int) -> bool:
-    """Return whether |M|² takes more than `DEAR` operations by the cheaper of its two ways."""
+    """Return whether |M|² takes more than `DEAR` operations."""
     each = min(samples, 2 * comb(n + order - 2, order - 1))
     return samples * each * n > DEAR and samples > 12 * PARTNERS
 
 
 def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
-    """Estimate |M|² of samples X (p, n) from some of their pairs, without bias.
+    """Return an unbiased estimate of |M|² of samples X (p, n), and its standard error.
 
-    By equation 9, |M|² is the mean of (x_i'x_j)^d over all i and j. In the directions of largest
-    variance all pairs count, which costs as much as the rest. The rest is estimated: samples are
-    shuffled, always alike, and cut into blocks of `PARTNERS`, at least three. Pairs within a block
-    and between neighbouring blocks count. All samples are in equally many pairs, so only the
-    scatter between blocks is an error.
-
-    Returns
-    -------
-    (float, float)
-        The estimate and its standard error.
-
-    Notes
-    -----
-    8pn `PARTNERS` flops.
+    By equation 9, |M|² is the mean of (x_i'x_j)^d. In the directions of largest variance all pairs
+    count. Beyond them shuffled samples are cut into blocks of `PARTNERS`, at least three, and pairs
+    within a block and between neighbours count. So all samples are in equally many pairs, and only
+    the scatter between blocks is an error. 8pn `PARTNERS` flops.
     """
     p, order_of = len(X), np.random.default_rng(0).permutation(len(X))
     leading, count = X @ _leading_directions(X, order), len(X) // PARTNERS
@@ -205,7 +198,6 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
     first, places = np.cumsum(sizes) - sizes, np.arange(sizes[0])
 
     def gathered(blocks: NDArray[np.intp]) -> list[Array]:
-        """Return samples and leading parts of blocks, padded with zeros."""
         short = sizes[blocks] < len(places)
         at = order_of[np.minimum(first[blocks][:, None] + places, p - 1)]
         parts = [X[at], leading[at]]
@@ -239,7 +231,7 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
 
 
 def leading_count(n: int, order: int) -> int:
-    """Return the number of directions in which the norm costs as much as in all others."""
+    """Return the number of directions whose norm costs as much as the rest."""
     m = FEWEST_LEADING
     while 2 * (m + 1) * comb(m + order - 1, order - 1) <= 4 * n * PARTNERS:
         m += 1
@@ -256,10 +248,9 @@ def _leading_directions(X: Array, order: int) -> Array:
 
 
 def vanishes(X: Array, order: int) -> bool:
-    """Return whether the moment of X (p, n) is zero up to rounding, as for symmetric data.
+    """Return whether the moment of X (p, n) is zero up to rounding; 8pn flops.
 
-    M is zero if and only if M ·(v, ..., v) = 0 for all v. Its value is compared with the mean of
-    |v'x|^d in a few fixed random directions v. 8pn flops.
+    The mean of (v'x)^d is compared with that of |v'x|^d in a few fixed directions v.
     """
     V = np.random.default_rng(0).standard_normal((X.shape[1], DIRECTIONS))
     powers = integer_power(X @ V, order)
@@ -268,10 +259,66 @@ def vanishes(X: Array, order: int) -> bool:
 
 
 def integer_power(A: Array, exponent: int) -> Array:
-    """Return the entrywise power of an array, exponent >= 1; much faster than np.power."""
+    """Return the entrywise power, exponent >= 1, much faster than np.power."""
     powers = A
     for bit in bin(exponent)[3:]:
         powers = powers * powers
         if bit == "1":
             powers = powers * A
     return powers
+
+
+def tensor_core(T: Array, Q: Array) -> Array:
+    """Return W = T ·(I, Q, ..., Q), shape (n, N); about 2 n^d r flops."""
+    W = T
+    for _ in range(T.ndim - 1):
+        W = np.tensordot(W, Q, axes=([1], [0]))
+    table = monomials(Q.shape[1], T.ndim - 1)
+    return np.ascontiguousarray(W.reshape(len(T), -1)[:, table.positions])
+
+
+def moment_tensor(X: Any, order: int) -> Any:
+    """Return the sample moment (1/p) sum_i x_i ⊗ ... ⊗ x_i of X (p, n), symmetric to the last bit.
+
+    About 2pn^d/d! flops in NumPy, which computes a triangle of X' diag(w) X for each ascending
+    tuple of the first d - 2 indices. Memory np and `SCRATCH_BYTES` beyond the result.
+    """
+    if not is_plain(X):
+        return _moment_elsewhere(X, order)
+    p, n = X.shape
+    T = np.empty((n,) * order)
+    scratch = np.empty((n, min(p, max(1, SCRATCH_BYTES // (8 * n)))))
+    _set_moment(T, np.ascontiguousarray(X.T), np.full(p, 1 / p), scratch)
+    return T
+
+
+def _moment_elsewhere(X: Any, order: int) -> Any:
+    xp, (p, n) = namespace(X), X.shape
+    rows, total = max(1, BLOCK // n ** (order - 1)), 0.0
+    for begin in range(0, p, rows):
+        part = X[begin : min(begin + rows, p), :]
+        products = part
+        for _ in range(order - 2):
+            products = xp.reshape(products[:, :, None] * part[:, None, :], (part.shape[0], -1))
+        total = total + part.T @ products
+    return xp.reshape(total / p, (n,) * order)
+
+
+def _set_moment(T: Array, X: Array, w: Array, scratch: Array) -> None:
+    if T.ndim == 2:
+        _set_gram(T, X, w, scratch)
+    else:
+        fill(T, lambda a, rest: _set_moment(rest, X[a:], X[a] * w, scratch))
+
+
+def _set_gram(G: Array, X: Array, w: Array, scratch: Array) -> None:
+    n, p = X.shape
+    many = scratch.shape[1]
+    for begin in range(0, p, many):
+        part = X[:, begin : begin + many]
+        weighted = np.multiply(part, w[begin : begin + many], out=scratch[:n, : part.shape[1]])
+        for row in range(0, n, ROWS):
+            product = weighted[row : row + ROWS] @ part[row:].T
+            strip = G[row : row + ROWS, row:]
+            strip[:] = strip + product if begin else product
+    mirror(G)

@@ -1,7 +1,4 @@
-"""The streaming methods: AdaGrad along gradients of batches, such as that of streaming HOEVD.
-
-With blocks of samples a pass over all of them is a step, along the mean gradient of the batches.
-"""
+"""The streaming methods: AdaGrad along gradients of batches."""
 
 from __future__ import annotations
 
@@ -34,13 +31,13 @@ from orthobench_tucker._kernels import arrays
 from orthobench_tucker.sample_moments import integer_power
 
 STEPS = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Grid of step sizes; AdaGrad makes them independent of the scale of the samples."""
+"""Grid of step sizes, which do not depend on the data's scale."""
 
 TILE = 256
-"""Number of samples whose inner products with each other are computed at once."""
+"""Number of samples whose inner products are computed at once."""
 
 CONVERTED = 1024
-"""Number of samples of a float32 block that are converted to float64 at once."""
+"""Number of samples of a block that are converted to float64 at once."""
 
 ENDLESS = 2**62
 """Number of steps of a phase that the budget ends."""
@@ -48,7 +45,7 @@ ENDLESS = 2**62
 
 @dataclass(frozen=True, kw_only=True)
 class BlockSum(Summary):
-    """A sum over all samples of some blocks, in float64."""
+    """A sum over samples, in float64."""
 
     total: Array
 
@@ -62,21 +59,21 @@ SumT = TypeVar("SumT", bound=BlockSum)
 
 
 def added(a: SumT, b: SumT) -> SumT:
-    """Return the sum of two sums: exact, but for its rounding."""
+    """Return the sum of two sums."""
     total = a.total + b.total
     flops = a.flops + b.flops + total.size
     return replace(a, rows=a.rows + b.rows, total=total, flops=flops)
 
 
 def in_double(block: NDArray[np.floating[Any]], size: int = CONVERTED) -> Iterator[Array]:
-    """Yield the samples of a block in float64, `size` at a time; float64 is not copied."""
+    """Yield the samples of a block in float64, `size` at a time."""
     for begin in range(0, len(block), size):
         yield np.asarray(block[begin : begin + size], dtype=np.float64, order="C")
 
 
 @dataclass(slots=True, kw_only=True)
 class StreamState(State):
-    """The basis, as Q' `rows` (r, n), and AdaGrad's denominators `gamma` (r,), zero at first."""
+    """The basis Q' (r, n), and AdaGrad's denominators (r,), zero at first."""
 
     rows: Any
     gamma: Any
@@ -105,7 +102,7 @@ class Gradient(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """Steps along one gradient, with AdaGrad's denominators from its beginning."""
+    """Steps along one gradient, with their own denominators."""
 
     gradient: Gradient
     batch: int
@@ -113,7 +110,7 @@ class Phase(NamedTuple):
     steps: int = ENDLESS
 
     def ascend(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Take `count` batches; fail at the first whose gradient overflows."""
+        """Take `count` batches; fail if a gradient overflows."""
         gradient, order = self.gradient, oracle.order
         for X, batch, asked in split(oracle.take(count * self.batch), self.batch):
             if state.status is not Status.RUNNING:
@@ -142,8 +139,7 @@ class StreamingTucker(
     """Base of the methods that use each batch of samples once.
 
     With blocks a pass is a step, along the mean gradient of the batches at one basis, weighted by
-    their samples. So sums over blocks merge without loss, but one pass makes one step, where a
-    stream makes one for each batch.
+    their samples. Merging is exact, but one pass makes one step, not one for each batch.
     """
 
     passes: float = math.inf
@@ -151,16 +147,14 @@ class StreamingTucker(
 
     @abstractmethod
     def phases(self) -> list[Phase]:
-        """Return the phases, one after the other; the last one is endless."""
+        """Return the phases; the last one is endless."""
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:
-        """Return the common start, a Haar random point: lines 2 and 3 of Algorithm 3."""
         del rng
         rows = copied(in_rows(oracle.start.T))
         return StreamState(rows=rows, gamma=namespace(rows).zeros_like(rows[:, 0]))
 
     def advance(self, oracle: MomentStream, state: StreamState, count: int) -> None:
-        """Take `count` batches, or fewer if the run fails."""
         while count > 0 and state.status is Status.RUNNING:
             phase, done = self._phase(state.work.steps)
             if not done:
@@ -170,11 +164,9 @@ class StreamingTucker(
             count -= steps
 
     def solution(self, state: StreamState) -> Solution:
-        """Return Q, shape (n, r)."""
         return Solution(copied(in_rows(state.rows.T)))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
-        """Return the sum of the gradients of a block's batches, each times its samples."""
         rows, (phase, _) = _shared(oracle)["rows"], self._phase(oracle.number)
         total = np.zeros_like(rows)
         for samples in in_double(block, phase.batch):
@@ -184,15 +176,12 @@ class StreamingTucker(
         return BlockSum(rows=len(block), total=total, flops=spent)
 
     def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
-        """Return the sum of two sums."""
         return added(a, b)
 
     def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
-        """Return Q after the step, shape (n, r)."""
         return Solution(np.ascontiguousarray(self.proceed(oracle, summary)["rows"].T))
 
     def proceed(self, oracle: BlockOracle, summary: BlockSum) -> Mapping[str, Array]:
-        """Return Q' and AdaGrad's denominators after the step; NaN if it is not finite."""
         from orthobench_tucker._kernels.ascent import ascend
 
         shared, (phase, done) = _shared(oracle), self._phase(oracle.number)
@@ -202,7 +191,7 @@ class StreamingTucker(
         return {"rows": rows, "gamma": gamma}
 
     def _phase(self, number: int) -> tuple[Phase, int]:
-        """Return the phase of step `number`, and its number of earlier steps."""
+        """Return the phase of a step, and its number of earlier steps."""
         for phase in self.phases():
             if number < phase.steps:
                 break
@@ -211,7 +200,7 @@ class StreamingTucker(
 
 
 def split(X: Any, batch: int) -> list[tuple[Any, int, int]]:
-    """Return samples as whole batches and a rest, each with its batch and their number."""
+    """Return whole batches and a rest, each with its batch and number."""
     whole = X.shape[0] // batch
     parts = [(X[: whole * batch, :], batch, whole)]
     left = X.shape[0] - whole * batch
@@ -229,11 +218,8 @@ def hoevd_ascent(
     """Ascend along G = (2/b²) X (X'X)^[d-1] X'Q for each batch; return the number of batches.
 
     It stops before a batch whose step is not finite. X (count * b, n), Q' `rows` (r, n) and the
-    denominators `gamma` (r,) are in C order; the latter two are updated in place.
-
-    Notes
-    -----
-    `hoevd_flops` for each batch; memory of G, of Y = X'Q, and of `TILE`² inner products.
+    denominators `gamma` (r,) are in C order; the latter two are updated in place. `hoevd_flops` for
+    each batch; memory of G, of Y = X'Q, and of `TILE`² inner products.
     """
     from orthobench_tucker._kernels.ascent import ascend
 
@@ -249,7 +235,7 @@ def hoevd_ascent(
 
 
 def hoevd_weights(X: Array, Y: Array, order: int) -> Array:
-    """Return R = Y (XX')^[d-1], shape (r, b), of X (b, n) and Y (r, b); an entrywise power."""
+    """Return R = Y (XX')^[d-1], shape (r, b), of X (b, n) and Y (r, b)."""
     R = np.zeros_like(Y)
     tiles = [slice(begin, begin + TILE) for begin in range(0, len(X), TILE)]
     for i, own in enumerate(tiles):
@@ -262,20 +248,20 @@ def hoevd_weights(X: Array, Y: Array, order: int) -> Array:
 
 
 def hoevd_total(samples: Array, rows: Array, order: int) -> Array:
-    """Return b (2/b²) X (X'X)^[d-1] X'Q of a batch X (n, b), transposed."""
+    """Return b (2/b²) X (X'X)^[d-1] X'Q, transposed."""
     R = hoevd_weights(samples, rows @ samples.T, order)
     return np.asarray((2 / len(samples) * R) @ samples)
 
 
 def hoevd_flops(sizes: tuple[int, ...], batch: int) -> int:
-    """Return the flops of an iteration of Algorithm 3: O(rnb + nb² + rb²) (equation 14)."""
+    """Return the flops of an iteration of Algorithm 3 (equation 14)."""
     (n, r, order), b = sizes, batch
     power = flops.gemm(b, b, n) + (order - 2) * b * b
     return power + 2 * flops.gemm(b, r, n) + flops.gemm(b, r, b) + step_flops(n, r)
 
 
 def step_flops(n: int, r: int) -> int:
-    """Return the flops of an AdaGrad step: column norms and update, 2nr each, and the QR."""
+    """Return the flops of an AdaGrad step and its QR."""
     return 4 * n * r + flops.qr(n, r)
 
 

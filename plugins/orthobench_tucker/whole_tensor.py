@@ -1,10 +1,11 @@
-"""The base of the solvers that use the whole tensor, from samples or entries, and their starts."""
+"""The base of the solvers that use the whole tensor, and their starts."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.signs import signs
 
 from orthobench.contract import (
     AnyProblem,
@@ -34,9 +35,8 @@ FORMS = ("auto", "implicit", "explicit")
 """Values of the parameter ``form``; ``"auto"`` is implicit if there are samples."""
 
 STARTS = ("auto", "hoevd", "hoevd-single", "sketch", "shoevd", "random")
-"""Values of the parameter ``start``: `hoevd_basis`, or the sketch if that takes too long;
-`hoevd_basis`; the same in single precision, to about 1e-6; `sketched_basis`; `shoevd_basis`; the
-random start of the oracle.
+"""Values of the parameter ``start``: "auto" is `hoevd_basis`, or the sketch if that takes too long;
+"hoevd-single" is `hoevd_basis` in single precision, to about 1e-6; "random" is the oracle's start.
 """
 
 FROM_SAMPLES = ("sketch", "shoevd")
@@ -46,39 +46,30 @@ MANY = 10_000
 """Number of samples whose pairs "auto" compares; more only if entries are cheaper than these."""
 
 BATCHES, BATCH = 20, 50
-"""Number of batches of "shoevd", and samples in each (Jin et al. 2022, Figure 3b, Phase I)."""
+"""Number of batches of "shoevd", and samples in each (Jin et al. 2022, Figure 3b)."""
 
 
 def form_parameter() -> Any:
-    """Declare the parameter ``form`` of a solver of this family."""
+    """Declare the parameter ``form``."""
     return parameter(
         "auto",
-        help="from the samples, from the tensor with all its entries, or from samples if there are",
+        help="from samples, from the whole tensor, or from samples if there are",
         choices=FORMS,
     )
 
 
 def start_parameter() -> Any:
-    """Declare the parameter ``start`` of a solver of this family."""
+    """Declare the parameter ``start``."""
     return parameter(
         "auto",
-        help="first basis: from the unfolding (HOEVD), also in single precision, by a random "
-        "sketch, or by stochastic gradients on 1,000 samples (SHOEVD); the common random start; or "
-        "HOEVD up to 10,000 samples and the sketch for more",
+        help="first basis: HOEVD, also in single precision, a sketch, SHOEVD on 1,000 samples, "
+        "random, or HOEVD up to 10,000 samples and else the sketch",
         choices=STARTS,
     )
 
 
 class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
-    """Base of the solvers that use the whole tensor.
-
-    Attributes
-    ----------
-    form : str
-        One of `FORMS`.
-    start : str
-        One of `STARTS`.
-    """
+    """Base of the solvers that use the whole tensor, in a form and from a start."""
 
     converges: ClassVar[bool] = True
 
@@ -86,7 +77,6 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
     start: str = "random"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor, no samples for this form or start, or too large a tensor."""
         return super().refuses(problem) or refusal(problem, self.form, self.start)
 
     def first_basis(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> Any:
@@ -117,7 +107,7 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
         return complete(found, oracle.start, oracle.k)
 
     def start_flops(self, oracle: SymmetricTensorOracle) -> int:
-        """Return the flops of forming the tensor, if the form needs it, and of the start."""
+        """Return the flops of forming the tensor and of the start."""
         start, formed = self._chosen_start(oracle), forming_flops(oracle, self.form)
         if start == "random":
             return formed
@@ -132,7 +122,6 @@ class WholeTensorSolver(Solver[SymmetricTensorOracle, StateT]):
         )
 
     def _chosen_start(self, oracle: SymmetricTensorOracle) -> str:
-        """Return the start that ``"auto"`` stands for, or the start itself."""
         if self.start != "auto":
             return self.start
         X = samples_of(oracle, self.form)
@@ -148,8 +137,7 @@ def _most(X: Any) -> int:
 def hoevd_basis(oracle: SymmetricTensorOracle, form: str) -> Any:
     """Return the leading r eigenvectors of mat(X) mat(X)': equation 7, or 17 from samples.
 
-    The largest entry of each is positive. If fewer than r eigenvalues are above rounding, the
-    oracle's random start completes the basis, since eigenvectors of zero are arbitrary.
+    The largest entry of each is positive. The oracle's random start completes eigenvectors of zero.
     """
     return signed(Unfolding(oracle, form).basis, oracle.start)
 
@@ -158,19 +146,14 @@ def signed(found: Any, start: Any) -> Any:
     """Return eigenvectors with positive largest entries, completed from a start."""
     if not is_plain(found):
         return complete(with_positive_largest(found), start, start.shape[1])
-    largest = found[np.abs(found).argmax(axis=0), np.arange(found.shape[1])]
-    return complete(np.ascontiguousarray(np.copysign(1.0, largest) * found), start, start.shape[1])
+    return complete(np.ascontiguousarray(signs(found) * found), start, start.shape[1])
 
 
 def shoevd_basis(X: Array, order: int, start: Array) -> Array:
     """Return the basis after 20 steps of streaming HOEVD on the first 20 batches of 50 samples.
 
-    X is (p, n), `start` (n, r). If p < 1,000, there are fewer batches, and the last may be smaller.
-
-    References
-    ----------
-    Jin, Kileel, Kolda and Ward 2022, Algorithm 3, with c_1 = 1
-    (`orthobench_tucker.solvers.shoevd`).
+    X is (p, n), `start` (n, r). The last batch may be smaller. Jin, Kileel, Kolda and Ward 2022,
+    Algorithm 3, with c_1 = 1 (`orthobench_tucker.solvers.shoevd`).
     """
     rows, gamma = np.array(start.T, order="C"), np.zeros(start.shape[1])
     for samples, batch, _ in split(X[: BATCHES * BATCH, :], BATCH):
@@ -179,12 +162,12 @@ def shoevd_basis(X: Array, order: int, start: Array) -> Array:
 
 
 def forming_flops(oracle: SymmetricTensorOracle, form: str) -> int:
-    """Return the flops of forming the tensor, if the form needs it; else zero."""
+    """Return the flops of forming the tensor, if the form needs it."""
     return oracle.forming_flops if samples_of(oracle, form) is None else 0
 
 
 def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None:
-    """Return why a solver that uses the whole tensor cannot take a problem, or None."""
+    """Return why a whole-tensor solver cannot take a problem, or None."""
     if not isinstance(problem, SymmetricTucker):
         return None
     if problem.streamed:
@@ -201,7 +184,7 @@ def refusal(problem: AnyProblem, form: str, start: str = "random") -> str | None
 
 
 def refusal_of_blocks(problem: AnyProblem) -> str | None:
-    """Return why a problem has no blocks of samples to sum over, or None."""
+    """Return why a problem has no blocks of samples, or None."""
     if issubclass(problem.offers, MomentStream):
         return None
     return f"needs a MomentStream on blocks, {problem.name} offers {problem.offers.__name__}"

@@ -134,3 +134,14 @@ def test_features_of_an_instance_rewind_its_oracle():
     assert instance.oracle.taken == 0
     assert features_of(instance) == before
     assert isinstance(before, Features)
+
+
+def test_features_of_a_long_stream_are_those_of_its_beginning():
+    X = np.random.default_rng(0).standard_normal((6000, 4)) * np.repeat([1.0, 9.0], 3000)[:, None]
+    whole = features_of(ob.stochastic_pca(X, 2))
+    start = features_of(ob.stochastic_pca(X, 2), most=4096 * 4)
+    assert (whole.rows, start.rows) == (6000, 6000)
+    assert (start.decay, start.noise) == pytest.approx(
+        (features(X[:4096], 2).decay, features(X[:4096], 2).noise)
+    )
+    assert start.decay != whole.decay

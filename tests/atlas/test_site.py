@@ -12,8 +12,7 @@ import pytest
 from orthobench.atlas.answers import VIEWS, short, views
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import Losses, losses
-from orthobench.atlas.picture import drawn
-from orthobench.atlas.site import address, build, write_site
+from orthobench.atlas.site import address, build, drawn, write_site
 from orthobench.atlas.table import Atlas, read
 from orthobench.errors import StoreError, UsageError
 

@@ -422,7 +422,7 @@ def test_derivatives_of_singular_vectors_are_recognized(monkeypatch):
 def test_rotations_that_do_not_fit_are_refused(n, fits, monkeypatch):
     d = np.linspace(0, 1, n)[:, None]
     instance = ob.stiefel(lambda X: float(np.vdot(X, d * X)), lambda X: 2 * d * X, n=n, p=3)
-    monkeypatch.setattr("orthobench.tools.machine.total", lambda: 10**7)
+    monkeypatch.setattr("orthobench_kit.memory.total", lambda: 10**7)
     options = {"budget": ob.Budget(steps=2)}
     assert ob.solve("random-submanifold", instance, size=6, **options).solution.shape == (n, 3)
     if fits:

@@ -59,10 +59,10 @@ def test_options_are_passed_on(race):
     words = ["-p", "digits", "-s", "oja", "--within", "90s", "--tolerance", "0.05"]
     done = race(*words, "--cost", "samples", "--memory", "2GB", "--store", "r.sqlite", "--quiet")
     assert done.exit_code == 0
-    assert race.asked == {
+    assert race.asked.items() >= {
         "problems": ("digits",), "within": 90.0, "tolerance": 0.05, "cost": "samples",
-        "solvers": ("oja",), "memory": 2 * 2**30, "store": Path("r.sqlite"), "tell": None,
-    }  # fmt: skip
+        "solvers": ("oja",), "memory": 2 * 2**30, "store": Path("r.sqlite"),
+    }.items()  # fmt: skip
 
 
 def test_table_sentence_code_and_place_are_printed(race):

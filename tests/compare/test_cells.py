@@ -42,7 +42,7 @@ class InProcess:
         self.worker, self.replies = worker.Worker(options.clock), []
         STARTED.append(side.name)
         if request:
-            self.request("plan", **request)
+            self.request("plan", distributions=side.distributions, **request)
 
     def __enter__(self):
         return self

@@ -11,11 +11,21 @@ from pathlib import Path
 import pytest
 
 from orthobench.compare import environments as module
+from orthobench.compare.cells import collect
 from orthobench.compare.environments import shared_paths, sides
+from orthobench.compare.options import Options
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 
 VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
+
+
+@pytest.fixture
+def options(tmp_path):
+    """The options of a comparison on a suite without cells."""
+    suite = tmp_path / "nothing.toml"
+    suite.write_text("seeds = 1\n")
+    return Options(suite)
 
 
 def asked(side, code=VERSION):
@@ -63,23 +73,23 @@ def test_a_project_that_the_revision_does_not_have_is_refused(project):
         inner.rmdir()
 
 
-def test_an_environment_without_orthobench_is_refused(empty):
+def test_an_environment_without_orthobench_is_refused(empty, options):
     venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "bare")
     with (
         pytest.raises(UsageError, match=r"BASE 'bare' cannot be compared: .*import orthobench"),
-        sides("bare", "bare", here=empty),
+        sides("bare", "bare", here=empty) as both,
     ):
-        pass
+        collect(both, options, str)
 
 
 @pytest.mark.wide
-def test_a_plugin_of_the_side_that_does_not_load_is_refused(project):
+def test_a_plugin_of_the_side_that_does_not_load_is_refused(project, options):
     (project.root / "toy_solver.py").rename(project.root / "kept")
     (project.root / "toy_solver.py").write_text("import no_such_module\n")
     said = r"HEAD '\.' cannot be compared: its plugin 'toy' does not load: .*no_such_module"
     try:
-        with pytest.raises(UsageError, match=said), sides("HEAD", ".", here=project.root):
-            pass
+        with pytest.raises(UsageError, match=said), sides("HEAD", ".", here=project.root) as both:
+            collect(both, options, str)
     finally:
         (project.root / "kept").rename(project.root / "toy_solver.py")
 

@@ -253,7 +253,7 @@ def test_every_output_says_how_the_sides_differ():
             assert said in text.replace("\u200b", ""), said
     check_junit(junit(whole))
     told = facts(whole)["changes"]
-    assert told["packages"]["scipy"] == ("1.14.1", "1.17.1")
+    assert told["packages"]["scipy"] == ["1.14.1", "1.17.1"]
     same = replace(CHANGED, dependencies=False)
     for changes, said in ((same, True), (CHANGED, False)):
         lines_of = [*changes.lines()]

@@ -57,9 +57,9 @@ def test_the_same_code_raises_no_alarm(tmp_path, on):
 def test_only_processes_with_numpy_alone_go_on_in_copies(monkeypatch, on, copies):
     pytest.importorskip("array_api_strict")
     worker = Worker("cpu")
-    plan = worker.plan(tomllib.loads(SUITE.replace("PLACE", on)), "placed", 2.0)
+    plan = worker.plan(tomllib.loads(SUITE.replace("PLACE", on)), "placed", 2.0, ())
     assert plan["absent"] == []
-    (key, _), _ = worker.describe([])["content"]
+    (key, _), _ = worker.describe()["content"]
     monkeypatch.setattr(worker_module, "threaded", lambda: False)
     assert worker.copies is copies
     assert worker.run(key)["on"] == on

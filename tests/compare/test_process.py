@@ -66,3 +66,15 @@ def test_error_of_a_side_is_a_failed_run_with_the_reason(process, reply, said):
     assert run.stop.status is RunStatus.ERROR
     assert said in run.stop.reason
     assert process({"ended": 0, **REPLY}).outcome() == {"ended": 0, **REPLY}
+
+
+def test_limit_of_a_run_does_not_limit_imports(process, monkeypatch):
+    allowed = []
+    side = process({"status": "ok"})
+    monkeypatch.setattr(
+        Process, "receive", lambda self, patience: allowed.append(patience) or {"status": "ok"}
+    )
+    monkeypatch.setattr(side, "_limit", 2.0)
+    side.outcome()
+    side.reply()
+    assert allowed[0] == 2.0 < allowed[1]

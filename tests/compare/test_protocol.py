@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from orthobench.compare import remote
+from orthobench.compare.cells import collect
 from orthobench.compare.environments import sides
+from orthobench.compare.options import Options
 from orthobench.errors import UsageError
 from orthobench.tools import child
 
@@ -57,8 +59,10 @@ def test_remote_files_import_the_standard_library_only(path):
     ],
 )
 @pytest.mark.wide
-def test_another_version_is_refused(orthobench, modules):
+def test_another_version_is_refused(orthobench, modules, tmp_path):
     python = orthobench(modules)
     told = r"BASE '.*' cannot be compared: its orthobench has not version 3 of the comparison"
-    with pytest.raises(UsageError, match=told), sides(python, sys.executable):
-        pass
+    suite = tmp_path / "nothing.toml"
+    suite.write_text("seeds = 1\n")
+    with pytest.raises(UsageError, match=told), sides(python, sys.executable) as both:
+        collect(both, Options(suite), str)

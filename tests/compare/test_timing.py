@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from orthobench.compare import timing
 from orthobench.compare.options import TOLERANCE, Options, Question
 from orthobench.compare.process import SideError
 from orthobench.compare.sides import Side
@@ -167,6 +168,14 @@ def test_interval_beyond_the_tolerance_is_probably_slower():
     assert changes == {"a": Change.PROBABLE}
     assert answer.low > 1.02
     assert answer.explanation.endswith("ms a run in BASE, 4 rounds")
+
+
+@pytest.mark.parametrize("long", [0.01, 0.05, 0.07, 0.11])
+def test_each_side_is_as_often_the_first_in_a_round(monkeypatch, long):
+    monkeypatch.setattr(timing, "LONG", long)
+    timed_on(Machine({}), timed := cells("a"), budget=3.0)
+    assert timed[0].turns > 0
+    assert timed[0].turns % 2 == 0
 
 
 def test_seconds_are_of_a_unit_of_work():

@@ -143,7 +143,7 @@ def test_the_sentence_says_what_to_run_if_nobody_is_as_good():
     ):
         seeds = one.distinct
         why = (
-            f"{seeds} seed{'s' * (seeds > 1)} cannot decide among 2 solvers; {FEWEST} can"
+            f"{seeds} seed{'s' * (seeds > 1)} cannot decide among the solvers; {FEWEST} can"
             if seeds < 5
             else f"{seeds} seeds do not show which of 2 is as good as the best"
         )
@@ -153,9 +153,9 @@ def test_the_sentence_says_what_to_run_if_nobody_is_as_good():
 def test_absent_solvers_are_not_counted_and_copies_promise_nothing():
     one = waiting(2, 3)
     absent = replace(one, decisions=(*one.decisions, Decision("c", ABSENT)))
-    assert sentence(absent) == "2 seeds cannot decide among 2 solvers; 5 can."
+    assert sentence(absent) == "2 seeds cannot decide among the solvers; 5 can."
     copied = replace(one, decisions=tuple(replace(d, copies=3) for d in one.decisions))
-    assert sentence(copied) == "2 seeds cannot decide among 2 solvers."
+    assert sentence(copied) == "2 seeds cannot decide among the solvers."
 
 
 def test_nobody_is_named_if_all_failed_or_none_ran():

@@ -67,7 +67,9 @@ def test_all_pages_are_written_from_the_code_that_is_here(script, capsys):
 def test_a_part_of_a_page_is_written_between_its_marks(script):
     page = "a\n<!-- write: record msg -->\nold\n<!-- end -->\nb\n"
     new = script.written(page)
-    assert new.startswith("a\n<!-- write: record msg -->\nIn [the atlas](")
+    assert new.startswith(
+        "a\n<!-- write: record msg -->\nAs good as the best (cheapest) in [the atlas]("
+    )
     assert new.endswith("\n<!-- end -->\nb\n")
     assert script.written(new) == new
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from types import ModuleType
 
+import click
 import numpy as np
 import pytest
 from facts import families, memory, solver_rows
@@ -144,9 +145,8 @@ def command_lines():
 def test_commands_and_options_exist(line):
     words = shlex.split(line.partition("   ")[0], comments=True)[1:]
     command = main
-    while hasattr(command, "commands"):
-        assert words[0] in command.commands
-        command = command.commands[words.pop(0)]
+    while isinstance(command, click.Group):
+        _, command, words = command.resolve_command(click.Context(command), words)
     known = {"--help"}.union(*({*p.opts, *p.secondary_opts} for p in command.params))
     given = words[: words.index("||")] if "||" in words else words
     options = {word.partition("=")[0] for word in given if re.match(r"--?[a-z]", word)}

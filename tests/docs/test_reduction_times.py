@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_clusters.passes import run_length
 from reduction_times import Costs, MeasuredPass, fitted, simulated
-
-from orthobench.harness.reducing.on_dask import run_length
 
 LAN = {"summary_bytes": 3e6, "latency": 1e-3, "bandwidth": 1e9}
 

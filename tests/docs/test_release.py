@@ -45,9 +45,10 @@ def test_the_paper_counts_the_claims_that_the_reports_count():
     reports = [p.read_text(encoding="utf-8") for p in (ROOT / "reports").glob("*/README.md")]
     counts = [r"Of (\d+) claims", r"(\d+) holds?\b", r"(\d+) do(?:es)? not hold"]
     lines = [re.search(r"^Of \d+ claims.*$", report, re.MULTILINE)[0] for report in reports]
-    claims, hold, fail = (sum(int(re.search(c, x)[1]) for x in lines) for c in counts)
+    claims, hold, fail = (sum(int(n) for x in lines for n in re.findall(c, x)) for c in counts)
     assert (
-        f"Of {claims} claims of {len(reports)} papers, {hold} hold here and {fail} do not" in paper
+        f"checked {claims} claims of {len(reports)} papers: {hold} hold here, {fail} do not,"
+        in paper
     )
     cited = set(re.findall(r"@(\w+)", paper.partition("# Summary")[2]))
     known = re.findall(r"^@\w+\{(\w+)", (ROOT / "paper/paper.bib").read_text("utf-8"), re.MULTILINE)

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from block_solvers import Blocks, PowerSteps, said
 from clusters import cluster, of_this_process
+from orthobench_clusters.clusters import make_key
 
 import orthobench as ob
 from orthobench.errors import OrthobenchError
-from orthobench.harness.clusters import make_key
-from orthobench.harness.reducing.reduction import MEMORY, MOVED, WORKER_SECONDS, WORKERS
+from orthobench.harness.placement import MEMORY, MOVED, WORKER_SECONDS, WORKERS
 
 pytest.importorskip("distributed")
 pytestmark = [

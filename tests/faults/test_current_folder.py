@@ -39,7 +39,7 @@ def test_by_the_local_executor(planted, faults):
 @pytest.mark.wide
 def test_by_dask(planted, faults):
     pytest.importorskip("distributed")
-    from orthobench.harness.executors import dask
+    from orthobench_clusters import executor as dask
 
     cell = Cell(faults.Cloud(), faults.Sound(), 0, Budget(samples=100))
     try:

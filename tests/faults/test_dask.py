@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from clusters import cluster
+from orthobench_clusters import executor as dask
 
 from orthobench.errors import OrthobenchError
 from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors import dask
 from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.results.store import Store
 

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from orthobench.harness.cell import Cell, execute
-from orthobench.harness.executors import Limit, Limits, local
-from orthobench.harness.executors import guard as guarding
+from orthobench.harness.executors import Limit, Limits, clocks, local
 from orthobench.harness.executors.guard import Guard, sealed
 from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.tools import machine
@@ -123,7 +122,7 @@ def test_no_daemon_is_left_when_its_judge_is_killed(rotten, guard):
 @linux
 def test_a_solver_that_was_paused_says_so(rotten, guard, monkeypatch):
     monkeypatch.setattr(machine, "stolen", lambda: 0.0)  # a slow host would explain it
-    monkeypatch.setattr(guarding, "queued", lambda process: 0.0)
+    monkeypatch.setattr(clocks, "queued", lambda process: 0.0)
     outcome = guard.execute(sealed(cell(rotten, rotten.Pauses())))
     assert outcome.stop.status is RunStatus.BUDGET
     assert "it slept, or was paused" in outcome.stop.reason

@@ -14,10 +14,10 @@ from orthobench_kit.streams import IteratorSource, SamplerSource
 from orthobench.contract import DataError, Solution
 from orthobench.contract.solver import Work
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import Limit
+from orthobench.harness.executors import Limit, clocks
 from orthobench.harness.executors import guard as module
-from orthobench.harness.executors.guard import Guard, SampleServer, sealed
-from orthobench.harness.executors.messages import BEGUN, CHANGED, NOTICED, OVER
+from orthobench.harness.executors.guard import Guard, sealed
+from orthobench.harness.executors.messages import BEGUN, CHANGED, NOTICED, OVER, SampleServer
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import FAULTS, Budget, RunStatus, Target, Termination
 from orthobench.harness.trace import Checkpoint
@@ -63,7 +63,7 @@ DONE = Termination(RunStatus.BUDGET, "the budget is spent")
 @pytest.fixture(autouse=True)
 def idle(monkeypatch):
     """Let this process, which judges, stand for that of the solver."""
-    monkeypatch.setattr(module, "BUSY", math.inf)
+    monkeypatch.setattr(clocks, "BUSY", math.inf)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def executed(cell, *messages):
 
 def test_points_are_judged_and_the_solution_is_not_kept(cell, monkeypatch):
     loads = iter((1, 2, 3))
-    monkeypatch.setattr(module, "load", lambda: next(loads))
+    monkeypatch.setattr(clocks, "load", lambda: next(loads))
     marks = [point(0, WORST), point(3)]
     outcome, guard = executed(cell, BEGUN, *marks, DONE)
     assert outcome.stop == DONE
@@ -218,8 +218,8 @@ def test_metrics_of_a_solver_do_not_replace_those_of_the_judge(cell):
 
 def test_run_without_its_signals_is_suspect(cell, monkeypatch):
     used = Usage(cpu=1.0, wall=10.0, queued=1.0, children=0)
-    monkeypatch.setattr(module, "usage", lambda pid: used)
-    monkeypatch.setattr(module, "queued", lambda pid: 0.0)
+    monkeypatch.setattr(clocks, "usage", lambda pid: used)
+    monkeypatch.setattr(clocks, "queued", lambda pid: 0.0)
     assert executed(cell, BEGUN, point(0), DONE)[0].stop == DONE
     for messages in ([point(0), DONE], [point(0), BEGUN, point(1), DONE]):
         outcome, guard = executed(cell, *messages)
@@ -246,9 +246,9 @@ def test_process_that_works_during_judging_is_not_used_again(cell, monkeypatch, 
     start, end = (Usage(cpu=1.0, wall=t, queued=0.0, children=0) for t in (10.0, 10.5))
     later = Usage(cpu=1.0 + seconds, wall=10.6, queued=0.0, children=0)
     uses = iter([start, end, later])
-    monkeypatch.setattr(module, "usage", lambda pid: next(uses))
-    monkeypatch.setattr(module, "queued", lambda pid: 0.0)
-    monkeypatch.setattr(module, "BUSY", 0.5)
+    monkeypatch.setattr(clocks, "usage", lambda pid: next(uses))
+    monkeypatch.setattr(clocks, "queued", lambda pid: 0.0)
+    monkeypatch.setattr(clocks, "BUSY", 0.5)
     outcome, guard = executed(cell, BEGUN, point(0), point(4), DONE)
     assert outcome.stop.status is DONE.status
     assert (guard.process is not None) is kept
@@ -277,7 +277,7 @@ def test_run_with_a_wrong_clock_is_suspect(cell, monkeypatch):
         asked.append((spent, clock, threads, volume))
         return "it took longer"
 
-    monkeypatch.setattr(module, "suspicion", suspect)
+    monkeypatch.setattr(clocks, "suspicion", suspect)
     points = [point(0), point(3)]
     outcome, _ = executed(cell, BEGUN, *points, DONE)
     assert outcome.stop == Termination(RunStatus.SUSPECT, "it took longer")

@@ -1,5 +1,6 @@
 """The judgement of points that are written down here."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,14 +29,14 @@ def instance(metrics=None, **more):
     )  # fmt: skip
 
 
-def recorded(*points, steps=None, curve=True):
+def recorded(*points, steps=None, curve=True, stop=CONVERGED):
     counts = steps or range(len(points))
     marks = [Checkpoint(float(i), 0.0, Work(i, 10 * i)) for i in counts]
-    return Recording(marks, [Solution(point) for point in points], curve=curve)
+    return Recording(marks, [Solution(point) for point in points], stop, curve)
 
 
 def end(metrics, stop=CONVERGED, points=(HERE, THERE), steps=None, **more):
-    return judged(instance(metrics, **more), recorded(*points, steps=steps), stop).stop
+    return judged(instance(metrics, **more), recorded(*points, steps=steps, stop=stop)).stop
 
 
 def test_convergence_is_believed_up_to_a_residual_of_a_thousandth():
@@ -103,10 +104,10 @@ def test_a_claimed_tolerance_holds_up_to_a_hundredfold(claimed, residual, dtype,
     recording.solutions[-1] = Solution(THERE.astype(dtype), tolerance=claimed)
     judge = instance({"gap": 1.0, "residual": residual}, residual="residual")
     for stop in (CONVERGED, Termination(RunStatus.DONE, "complete after 1 step")):
-        found = judged(judge, recording, stop).stop
+        found = judged(judge, replace(recording, stop=stop)).stop
         assert found.status is status
         assert found.status.failed is (status is RunStatus.NOT_CONVERGED)
-    undeclared = judged(instance({"residual": residual}), recording, CONVERGED).stop
+    undeclared = judged(instance({"residual": residual}), recording).stop
     assert undeclared == CONVERGED
 
 
@@ -114,7 +115,7 @@ def test_the_trace_ends_where_a_rule_is_met_and_there_it_is_finished():
     finished = []
     outcome = judged(
         instance(finish=lambda solution: finished.append(solution.point) or solution),
-        recorded(HERE, THERE, HERE), CONVERGED, Target("gap", 0.5),
+        recorded(HERE, THERE, HERE), Target("gap", 0.5),
     )  # fmt: skip
     assert outcome.stop == Termination(RunStatus.TARGET, "gap <= 0.5")
     assert len(outcome.trace) == 2
@@ -125,7 +126,7 @@ def test_the_trace_ends_where_a_rule_is_met_and_there_it_is_finished():
 @pytest.mark.parametrize(("curve", "calls"), [(True, 0), (False, 1)])
 def test_judge_settles_the_first_and_the_last_point(curve, calls):
     told = []
-    judged(instance(settle=told.append), recorded(HERE, THERE, curve=curve), CONVERGED)
+    judged(instance(settle=told.append), recorded(HERE, THERE, curve=curve))
     assert len(told) == calls
     assert all(len(solutions) == 2 for solutions in told)
 
@@ -135,9 +136,7 @@ def test_a_judge_that_raises_keeps_the_points_before():
         return {"gap": 1 / solution.point[0, 0]}
 
     with np.errstate(divide="raise"):
-        outcome = judged(
-            Instance(SimpleNamespace(), measure), recorded(HERE, THERE, HERE), CONVERGED
-        )
+        outcome = judged(Instance(SimpleNamespace(), measure), recorded(HERE, THERE, HERE))
     assert outcome.stop.status is RunStatus.ERROR
     assert outcome.stop.reason.startswith("the judge: FloatingPointError")
     assert len(outcome.trace) == 1
@@ -146,7 +145,7 @@ def test_a_judge_that_raises_keeps_the_points_before():
 
 def test_judge_of_a_moving_truth_gets_the_samples():
     moving = instance(measure_after=lambda solution, samples: {"gap": samples})
-    outcome = judged(moving, recorded(HERE, THERE), CONVERGED)
+    outcome = judged(moving, recorded(HERE, THERE))
     assert [mark.metrics["gap"] for mark in outcome.trace] == [0, 10]
 
 
@@ -179,14 +178,14 @@ def test_tolerance_of_the_constraint_follows_the_precision():
 def test_infeasible_end_names_step_and_precision():
     for dtype, more in ((np.float64, ""), (np.float32, ", more than rounding in float32 explains")):
         points = [point.astype(dtype) for point in (HERE, 2 * THERE, 3 * HERE)]
-        outcome = judged(instance(), recorded(*points), CONVERGED)
+        outcome = judged(instance(), recorded(*points))
         assert outcome.stop == Termination(
             RunStatus.INFEASIBLE,
             f"the solution leaves the constraint: violated by 3.0e+00 at step 1{more}",
         )
     failed = Termination(RunStatus.DIVERGED, "it is not finite")
-    assert judged(instance(), recorded(2 * HERE), failed).stop == failed
-    unknown = judged(instance(violation=lambda solution: np.nan), recorded(HERE, THERE), CONVERGED)
+    assert judged(instance(), recorded(2 * HERE, stop=failed)).stop == failed
+    unknown = judged(instance(violation=lambda solution: np.nan), recorded(HERE, THERE))
     assert unknown.stop.status is RunStatus.INFEASIBLE
 
 

@@ -6,9 +6,9 @@ import textwrap
 from types import FunctionType, SimpleNamespace
 
 import numpy as np
+from orthobench_kit.rows import MappedFile, OpenRows
 
 from orthobench.harness.objects import by_value, digest_of, pickled
-from orthobench.tools.rows import MappedFile, OpenRows
 
 CODE = '''
 from functools import cache

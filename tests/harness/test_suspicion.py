@@ -8,7 +8,8 @@ import pytest
 
 from orthobench.contract.solver import Work
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors.guard import Guard, claimed_seconds, sealed, suspicion
+from orthobench.harness.executors.clocks import claimed_seconds, suspicion
+from orthobench.harness.executors.guard import Guard, sealed
 from orthobench.harness.placement import WARM_UP
 from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.trace import Checkpoint

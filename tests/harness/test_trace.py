@@ -35,7 +35,7 @@ def test_all_points_are_kept_or_the_first_and_the_last():
         for step in range(4):
             point[0, 0] = step
             recording.add(mark(0.0, steps=step), Solution(point))
-        assert [one.work.steps for one in recording.marks] == steps
+        assert [one.work.steps for one in recording.trace] == steps
         assert [solution.point[0, 0] for solution in recording.solutions] == steps
 
 

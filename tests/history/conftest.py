@@ -12,8 +12,7 @@ from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.history import follow as following
 from orthobench.history.commits import commits_of
-from orthobench.history.follow import Followed, History
-from orthobench.history.record import Record
+from orthobench.history.follow import History, Record
 from tests.compare.conftest import git
 
 CELLS = [["problem", "solver", seed] for seed in range(3)]
@@ -70,7 +69,7 @@ class Worker:
     def ask(self, do, **words):
         """Reply to a request."""
         return {
-            "suite": {"text": f'description = "{words.get("name")}"'},
+            "check": {}, "suite": {"text": f'description = "{words.get("name")}"'},
             "kinds": {},
         }[do]  # fmt: skip
 
@@ -136,7 +135,7 @@ def fake(repository, monkeypatch):
     monkeypatch.setattr("orthobench.compare.cells.SideProcess", Worker)
 
     def follow(*revisions, every=1, suite="toy"):
-        commits = [Followed(one) for one in commits_of(repository.root, revisions, every)]
+        commits = commits_of(repository.root, revisions, every)
         record = Record(repository.root / "record.sqlite")
         history = History(repository.root, commits, Options(suite=suite), record)
         history.follow(lambda _: None)

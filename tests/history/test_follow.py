@@ -7,7 +7,7 @@ import pytest
 from orthobench.errors import StoreError, UsageError
 from orthobench.history import outputs
 from orthobench.history.curves import curves
-from orthobench.history.record import Record
+from orthobench.history.follow import Record
 
 
 def facts(history):

@@ -50,8 +50,8 @@ def test_the_curves_are_drawn_and_links_open_their_commit(page, chromium):
     view.on("pageerror", lambda error: problems.append(str(error)))
     view.goto(path.as_uri())
     view.locator("figure").scroll_into_view_if_needed()
-    view.wait_for_selector("figure svg.chart .series .marker")
-    assert view.locator("figure svg.chart path.rule").count() == 1
+    view.wait_for_selector("figure .chart .series .marker")
+    assert view.locator("figure .chart line.rule").count() == 1
     view.locator(f'a[href="#show-{worse}"]').first.click()
     view.wait_for_selector(f"#show-{worse}[open]")
     assert view.evaluate("document.documentElement.scrollWidth <= innerWidth")

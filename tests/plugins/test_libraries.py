@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from gpu_places import marked
 from orthobench_gpower.solvers.gpower import GPower
+from orthobench_kit import ending
 from orthobench_polar.problems.spectra import GaussianPolar
 from orthobench_stiefel import FiniteSumOracle
 from orthobench_stiefel.solvers.landing import Landing
@@ -24,7 +25,6 @@ from orthobench.contract import (
     State,
     copied,
     namespace,
-    placed_solvers,
 )
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
@@ -203,9 +203,7 @@ def test_steps_do_not_wait_for_the_gpu(name, monkeypatch):
 
     solver = catalogue().solver(name, SETTINGS.get(name, {}))
     advance = begun(solver, small(solver), 20, "torch:cuda")
-    monkeypatch.setattr(
-        placed_solvers, "read_end", lambda oracle, state: None
-    )  # once for all steps
+    monkeypatch.setattr(ending, "read_end", lambda oracle, state: None)  # once for all steps
     torch.cuda.set_sync_debug_mode("error")
     try:
         advance()
@@ -227,7 +225,7 @@ def test_steps_take_nothing_from_tensors_and_bring_nothing(name, monkeypatch):
     told: list[str] = []
     solver = catalogue().solver(name, SETTINGS.get(name, {}))
     advance = begun(solver, small(solver), 20, "torch:cpu")
-    monkeypatch.setattr(placed_solvers, "read_end", lambda oracle, state: None)
+    monkeypatch.setattr(ending, "read_end", lambda oracle, state: None)
     with Told():
         advance()
     assert told

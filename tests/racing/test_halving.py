@@ -331,3 +331,21 @@ def test_finalists_are_the_best_of_each_solver_first(finalists: int, chosen: lis
         for name, cost in (("a", 1.0), ("a x=1", 2.0), ("b", 3.0))
     ]  # fmt: skip
     assert Halving(Rules(order, 100.0, finalists=finalists), trials).finalists == chosen
+
+
+def test_no_run_begins_that_cannot_end_in_time() -> None:
+    cut = run("b", [1, 0.51, 0.4], [0, 2, 4], cap=4.0, ended=False)
+    race = Halving(TWO, [LEADER, cut])
+    assert race.next(100.0, 1.0) == NextRun("b", 0, 10.0)
+    # what was cut after 4 seconds takes longer than the 3 that are left beside the overhead
+    assert race.next(4.0, 1.0, workers=10) == NextRun("a", 1, 5.0)
+    assert race.next(1.5, 1.0, workers=100) is None  # the leader takes 0.8
+    assert Halving(TWO, [LEADER]).next(1.0, 1.0, workers=100) is None
+
+
+def test_seeds_go_to_finalists_with_time_for_five() -> None:
+    trials = [run("a", [1, 1e-3], [0, 2]), run("b", [1, 1e-3], [0, 8])]
+    trials.append(run("a", [1, 2e-3], [0, 2], seed=1))
+    race = Halving(TWO, trials)
+    assert race.next(50.0) == NextRun("b", 1, 20.0)  # 4 times 8 seconds, and 3 times 2
+    assert race.next(24.0) == NextRun("a", 2, 5.0)

@@ -18,11 +18,12 @@ from click.testing import CliRunner
 from features import of_features
 
 import orthobench as ob
-from orthobench.atlas.answers import expected_order
+from orthobench.atlas.advice import likely
 from orthobench.cli.main import main
 from orthobench.contract import SampleOracle
 from orthobench.contract.parameters import values_of
 from orthobench.errors import UsageError
+from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import canonical
 from orthobench.racing.entrants import entrants, entrants_on
 from orthobench.racing.grid import Point, measure
@@ -97,7 +98,8 @@ def test_configurations_are_the_default_and_the_points_of_the_grid() -> None:
     labels = [s.label for s in found.suite.solvers]
     assert len(labels) == len(set(labels))
     at = {(s.solver.name, canonical(values_of(s.solver))): s.label for s in found.suite.solvers}
-    known = expected_order(found.suite.problems[0].problem)
+    problem = found.suite.problems[0].problem
+    known = likely(problem, instance_of(problem, 0))
     order = [at[key] for name, p in known if (key := (name, canonical(p))) in at]
     assert len(order) > 5
     assert [label for label in labels if label in order] == order
@@ -135,6 +137,33 @@ def test_bad_input_is_refused_before_any_work(
         assert done.exit_code == 2, arguments
         assert said in done.output, arguments
         assert not list(tmp_path.iterdir()), arguments
+
+
+@pytest.mark.parametrize("problem", ["npy-pca", "npy-stochastic-pca"])
+def test_files_that_are_unfit_are_refused_with_the_row(
+    problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    X[17, 3] = np.nan
+    np.save(tmp_path / "nan.npy", X)
+    np.save(tmp_path / "text.npy", np.array([["a", "b"], ["c", "d"]]))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    for name, said in (("nan", "17"), ("text", "must be real numbers")):
+        recipe = f"{problem} path=../{name}.npy k=2"
+        for command in (["race", "--within", "5s"], ["advise"]):
+            done = CliRunner().invoke(main, [*command, "-p", recipe])
+            assert done.exit_code == 2, command
+            assert said in done.output, command
+            assert len(done.output.splitlines()) == 1, command
+            assert not list(Path().iterdir()), command
+
+
+def test_a_race_without_time_says_what_the_map_advises(tmp_path: Path) -> None:
+    found = ob.race("digits k=2", 0.01, solvers=["batch-pca"], store=tmp_path / "race.sqlite")
+    assert found.winner is None
+    assert "is too short for a race" in found.sentence
+    assert found.sentence.endswith(ob.advise("digits k=2").sentence)
 
 
 def test_impossible_options_are_refused(tmp_path: Path) -> None:

@@ -77,6 +77,14 @@ def test_a_leader_that_is_not_shown_to_be_as_good_is_named_for_now() -> None:
     said = wording.provisional(field, wording.leading_call(field), SECONDS)
     assert said.startswith("Use a for now, 2.00 s: untested on 1 seed. ")
     assert "the cheapest of 4 of 4 configurations within 1 % of the gap" in said
+    assert "more time" in said
+
+
+def test_more_time_is_asked_for_only_if_it_would_help() -> None:
+    for trials, helps in (((), True), ((run("a", math.inf, 1.0),), False),
+                          ((run("a", 0, 0, failed="it raised"),), False)):  # fmt: skip
+        said = wording.provisional(race(*trials), None, SECONDS, " Too short.")
+        assert said.endswith(" Too short.") is helps
 
 
 def test_untested_calls_say_so_with_their_seeds() -> None:

@@ -11,7 +11,6 @@ import pytest
 from orthobench.contract import Oracle, hookimpl
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
-from orthobench.registry.claims import Paper
 from orthobench.registry.plugin_checks import PluginError
 from orthobench.registry.plugins import Plugin, Registry, catalogue
 from orthobench.report.terminal.listing import details
@@ -123,7 +122,6 @@ def test_a_wrong_hook_is_named():
         (hooks(orthobench_suites=hookimpl(lambda: "a.toml")), "must return a list, not 'a.toml'"),
         (hooks(orthobench_solvers=hookimpl(lambda: int)), "must return a list, not <class 'int'>"),
         (hooks(orthobench_suites=hookimpl(lambda: [Path("no.toml")])), "no.toml is no TOML file"),
-        (hooks(orthobench_claims=hookimpl(lambda: ["paper"])), "'paper' is not a Paper"),
     ):
         with pytest.raises(PluginError, match=re.escape(said)):
             Registry().add(plugin, Plugin("odd"))
@@ -199,12 +197,10 @@ def test_a_name_may_be_that_of_solvers_for_different_oracles(toys):
 def test_neither_plugin_has_a_name_that_two_bring(toys, tmp_path):
     suite = tmp_path / "mine.toml"
     suite.touch()
-    paper = Paper("toys-2020", "A. Author", (), tmp_path)
     brought = {
         "solver 'power'": ("orthobench_solvers", toys.Solver),
         "problem 'leading-subspace'": ("orthobench_problems", toys.Problem),
         "suite 'mine'": ("orthobench_suites", suite),
-        "paper 'toys-2020'": ("orthobench_claims", paper),
     }
     for what, (hook, item) in brought.items():
         registry = Registry()
@@ -222,9 +218,8 @@ def test_neither_plugin_has_a_name_that_two_bring(toys, tmp_path):
         assert registry.solver("other").name == "other"
         with pytest.raises(UsageError, match=f"both bring {what}; one of them must change it"):
             getattr(registry, kind)(name)
-        if kind != "paper":
-            with pytest.raises(UsageError, match=f"both bring {what}"):
-                details(registry, name)
+        with pytest.raises(UsageError, match=f"both bring {what}"):
+            details(registry, name)
 
 
 @pytest.mark.parametrize(

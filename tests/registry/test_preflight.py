@@ -82,7 +82,7 @@ def test_tuning_without_validation_data_is_refused(tmp_path):
 
 
 def test_a_solver_that_no_budget_ends_gets_seconds(tmp_path, toys, monkeypatch):
-    monkeypatch.setattr("orthobench.harness.stopping.PATIENCE", 0.05)
+    monkeypatch.setattr("orthobench.harness.stopping.DEFAULT_SECONDS", 0.05)
     problem = SuiteProblem(toys.Problem(), "toy", ob.Budget(samples=10), ("toys", "1"))
     solver = SuiteSolver(toys.Solver(), "power", {}, ("toys", "1"))
     suite_of_one = Suite("toys", (problem,), (solver,), (0,))

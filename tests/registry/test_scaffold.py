@@ -153,10 +153,18 @@ def test_a_gate_comes_with_a_plugin_and_into_any_project(tmp_path, ci):
     for name in library[:-1]:
         text = (tmp_path / "plugin" / name).read_text()
         assert text == (tmp_path / "library" / name).read_text()
-    with pytest.raises(UsageError, match="exists already"):
-        write_ci(tmp_path / "library", ci)
     with pytest.raises(UsageError, match=r"has no pyproject\.toml"):
         write_ci(tmp_path, ci)
+
+
+def test_gates_of_two_systems_replace_no_other_file(tmp_path):
+    (tmp_path / "pyproject.toml").touch()
+    for ci in ("github", "gitlab", "github"):
+        write_ci(tmp_path, ci)
+    (tmp_path / "gate.sh").write_text("mine")
+    with pytest.raises(UsageError, match="exists already"):
+        write_ci(tmp_path, "gitlab")
+    assert (tmp_path / "gate.sh").read_text() == "mine"
 
 
 def test_every_family_of_the_catalogue_has_a_scaffold():

@@ -169,7 +169,7 @@ def test_a_suite_with_too_many_cells_is_refused_before_they_are_made(toys, monke
         "seeds": 3, "budget": {"steps": 5}, "problem": [{"name": "leading-subspace"}],
         "solver": [{"name": "power"}],
     }  # fmt: skip
-    monkeypatch.setattr("orthobench.registry.suite_file._made", None)
+    monkeypatch.setattr("orthobench.registry.suite_values.made", None)
     with pytest.raises(UsageError, match=f"{said}, but a suite has at most 2,000,000"):
         from_table({**table, **changes}, "x", toys.registry)
 

@@ -83,7 +83,7 @@ def test_parameter_without_effect_is_named(runs):
     (entry,) = choose(runs("a", 0.3))
     trials = [Trial({"step": step}, 0.1, entry.records, (0.1, 0.1)) for step in (1, 2)]
     idle = replace(entry, best_parameters={"step": 1}, trials=tuple(trials))
-    assert caveats.tuning([idle])[1:] == ["tuning had no effect on a (step)"]
+    assert caveats.tuning([idle])[1:] == ["tuning had no effect: a (step)"]
 
 
 def test_reruns_and_false_convergence_are_named(runs):

@@ -124,3 +124,11 @@ def test_a_name_that_is_not_utf_8_is_one_like_others(store):
         assert len(opened.records("first")) == 2
     with Store(other, write=True) as opened:
         assert opened.suites() == ["first"]
+
+
+@pytest.mark.parametrize("size", [248, 256])
+def test_a_store_with_too_long_a_name_is_refused(toys, tmp_path, size):
+    path = tmp_path / ("s" * size)
+    with pytest.raises(StoreError, match=f"has {size} bytes: take one of at most 247"):
+        api.run(from_table(TABLE, "first", toys.registry), path, executor="inline", quiet=True)
+    assert not list(tmp_path.iterdir())

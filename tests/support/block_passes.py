@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from orthobench.contract import BlockOracle
-from orthobench.harness.reducing.reduction import reduced
+from orthobench.tools.collections import reduced
 from orthobench.tools.geometry import random_point
 
 

@@ -3,11 +3,12 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+from orthobench_papers.reproduce.runs import Runs
+
 from orthobench.contract.parameters import values_of
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint
-from orthobench.reproduce.runs import Runs
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.results.tuning import choose
 

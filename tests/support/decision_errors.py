@@ -53,12 +53,10 @@ def simulate(
     Returns
     -------
     dict
-        The shares of problems on which a named call is not good enough (``call``), a solver that
-        is good enough is said to be worse (``worse``), and any statement is false (``any``: a
-        solver or an offered call is said to be as good and is not, or one of the others). At the
-        first tolerance the share of the solvers that are found to be as good, of those that are,
-        that of those found to be worse (``found good``, ``found worse``), and the share of problems
-        on which the named call is shorter than the own end (``shorter``).
+        Shares of problems: ``call``, a named call is not good enough; ``worse``, a good solver is
+        said to be worse; ``any``, any statement is false. At the first tolerance: ``found good``
+        and ``found worse``, the shares of good and of worse solvers that are found; ``shorter``,
+        the share of problems with a named call that is shorter than the own end.
     """
     total = np.zeros(6)
     for problem in range(start, start + problems):

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from orthobench_stiefel.orthogonal_group import OrthogonalGroupOracle
 
 import orthobench as ob
 from orthobench.contract.parameters import parameter
@@ -305,6 +306,10 @@ class Ascends(PlainOja):
         self.count(oracle, state)
 
 
+class CountsMoreBesideAPackage(CountsSixPercentMore):
+    packages = ("scikit-learn",)
+
+
 class Twofold(Prints, Shares):
     pass
 
@@ -328,7 +333,7 @@ COUNTEREXAMPLES = {
         CountsStepsTwice, CountsNoSamples, CountsInFloats, CountsBackwards,
     ),
     "progress": (Ascends,),
-    "flops": (CountsSixPercentMore,),
+    "flops": (CountsSixPercentMore, CountsMoreBesideAPackage),
     "nan": (PassesOverNaN,),
     "ending": (RunsOn,),
     "parameters": (TakesAnything, SaysNothing, NamesNothing),
@@ -385,6 +390,38 @@ def test_a_solver_may_count_no_flops(instance, impatient):
     assert flops.status is CheckStatus.NOT_CHECKABLE
     assert "it counts no flops" in flops.message
     assert {result.status for result in results.values()} == {CheckStatus.PASSED}
+
+
+@dataclass(frozen=True)
+class Descent(Solver[OrthogonalGroupOracle, PlainState]):
+    """Gradient steps of a fixed size, which a method with a line search may refuse."""
+
+    name: ClassVar[str] = "descent"
+    step_size: float = 0.1
+    searches: bool = False
+
+    def init(self, oracle, rng):
+        return PlainState(U=oracle.start.copy())
+
+    def step(self, oracle, state):
+        state.work.steps += 1
+        trial = orthonormalize(state.U - self.step_size * oracle.gradient(state.U))
+        if not self.searches or oracle.value(trial) < oracle.value(state.U):
+            state.U = trial
+
+    def solution(self, state):
+        return Solution(state.U.copy())
+
+
+def test_wrong_sign_is_found_where_no_optimum_is_known():
+    goal = np.diag([3.0, 2.0, 1.0])
+    instance = ob.orthogonal_group(lambda U: -float(np.sum(goal * U)), lambda U: -goal, n=3)
+    (progress,) = (c for c in checks_of_solvers.CHECKS if c.name == "progress")
+    assert progress.result(Descent(), instance).status is CheckStatus.PASSED
+    for wrong in (Descent(-0.1), Descent(-0.1, searches=True)):
+        result = progress.result(wrong, instance)
+        assert result.status is CheckStatus.FAILED
+        assert "it ends no better than its start: objective is" in result.message
 
 
 def test_all_failures_are_reported_at_once_with_what_to_do(instance):

@@ -5,16 +5,11 @@ import math
 import array_api_strict as strict
 import numpy as np
 import pytest
+from orthobench_kit.arrays import like, ratio, rows_of, unshared
 
 from orthobench.errors import DataError, UsageError
 from orthobench.tools import arrays
-from orthobench.tools.arrays import (
-    check_rows,
-    is_number,
-    matrix,
-    unshared,
-    whole,
-)
+from orthobench.tools.arrays import check_rows, is_number, matrix, whole
 
 X = np.random.default_rng(0).standard_normal((4, 3))
 
@@ -89,14 +84,14 @@ def test_the_first_bad_row_is_named_with_its_column_and_value():
 
 def test_arrays_of_numpy_and_of_others_are_made_alike():
     for x in (X, X.astype(np.float32), strict.asarray(X), strict.asarray(X, dtype=strict.float32)):
-        eye, values = arrays.identity(3, x), arrays.like(np.arange(2.0), x)
+        eye, values = arrays.identity(3, x), like(np.arange(2.0), x)
         assert eye.dtype == values.dtype == x.dtype
         np.testing.assert_array_equal(np.asarray(eye), np.eye(3))
         np.testing.assert_array_equal(np.asarray(values), [0, 1])
         assert type(eye) is type(x)
-        whole_numbers = arrays.like(np.arange(2), x)
+        whole_numbers = like(np.arange(2), x)
         assert np.asarray(whole_numbers).dtype.kind == "i"
-        rows = arrays.rows_of(x, arrays.like(np.array([2, 0]), x))
+        rows = rows_of(x, like(np.array([2, 0]), x))
         np.testing.assert_array_equal(np.asarray(rows), np.asarray(x)[[2, 0]])
         copy = arrays.copied(x)
         copy[0, 0] = 7.0
@@ -106,5 +101,5 @@ def test_arrays_of_numpy_and_of_others_are_made_alike():
 
 def test_a_ratio_over_what_is_not_positive_is_another_number():
     for under in (0.0, -1.0, math.nan):
-        assert arrays.ratio(1.0, under, 7.0) == 7
-        assert float(arrays.ratio(strict.asarray(1.0), strict.asarray(under), 7.0)) == 7
+        assert ratio(1.0, under, 7.0) == 7
+        assert float(ratio(strict.asarray(1.0), strict.asarray(under), 7.0)) == 7

@@ -25,7 +25,7 @@ def plugins() -> list[str]:
 
 
 def entries(distribution: str) -> set[str]:
-    """Return the top-level modules of the plugins of a distribution; a library has none."""
+    """Return the top-level modules of a distribution's plugins; a library has none."""
     points = metadata.distribution(distribution).entry_points.select(group=GROUP)
     return {point.module.partition(".")[0] for point in points}
 
@@ -83,8 +83,7 @@ class Project:
     def kinds(self, names: Iterable[str]) -> dict[str, tuple[str, str]]:
         """Return for files a digest of their code, and one of the code that runs at import.
 
-        Comments, docstrings and formatting do not count. The second is empty if the file is not
-        imported.
+        Comments and docstrings do not count. The second is empty if the file is not imported.
         """
         present = [name for name in names if name in self.paths]
         used = self._used_at_import() if present else set()
@@ -97,14 +96,14 @@ class Project:
         code = _sha(ast.dump(tree).encode() if tree else source)
         if path.suffix == ".pth":
             return code, code
-        if tree is None or _module_of(name) not in sys.modules:
+        if tree is None or module_of(name) not in sys.modules:
             return code, ""
         return code, _sha(repr([*map(ast.dump, acting_nodes(tree, used))]).encode())
 
     def _used_at_import(self) -> set[str]:
         """Return the names that imported files use while they are imported."""
         imported = (path for name, path in self.paths.items()
-                    if path.suffix == ".py" and _module_of(name) in sys.modules)  # fmt: skip
+                    if path.suffix == ".py" and module_of(name) in sys.modules)  # fmt: skip
         trees = (parsed(path.read_bytes()) for path in imported)
         return _names(node for tree in trees if tree for node in acting_nodes(tree))
 
@@ -112,8 +111,8 @@ class Project:
 def acting_nodes(tree: ast.Module, used: Iterable[str] = ()) -> list[ast.AST]:
     """Return the parts of a module that do more at import than define names.
 
-    They are statements with a call or a target that is no name, decorators, and the functions and
-    classes that these use here, or other files use at import.
+    They are statements with a call or a target that is no name, decorators, and the definitions
+    that these or other files use at import.
     """
     known = {node.name: node for node in tree.body if isinstance(node, DEFINITIONS)}
     found: list[ast.AST] = [node for node in tree.body if _acts(node)]
@@ -159,7 +158,8 @@ def _names(nodes: Iterable[ast.AST]) -> set[str]:
     return {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
-def _module_of(name: str) -> str:
+def module_of(name: str) -> str:
+    """Return the module of a file, both relative to the same folder."""
     return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 

@@ -49,22 +49,23 @@ def names() -> Any:
 
 
 class Worker:
-    """Answers requests, which are the names of its methods, by the clock ``cpu`` or ``wall``."""
+    """Answers requests, the names of its methods, by the clock ``cpu`` or ``wall``."""
 
     def __init__(self, clock: str) -> None:
         self._clock = CLOCKS[clock]
         self._planned: dict[tuple[Any, ...], Any] = {}
         self._ratio = 1.0
+        self._own: Sequence[str] = ()
         self._project = Project(())
 
     @property
     def copies(self) -> bool:
-        """Whether a copy of this process can go on, since it has no threads and no GPU."""
+        """Whether a copy of this process can go on: it has no threads and no GPU."""
         places = {str(getattr(cell.solver, "place", "numpy")) for cell in self._planned.values()}
         return FORKS and not threaded() and all(one.startswith("numpy") for one in places)
 
     def check(self, distributions: Sequence[str]) -> dict[str, Any]:
-        """Return the place of orthobench; refuse a side whose distributions are elsewhere."""
+        """Return the place of orthobench; refuse distributions that are elsewhere."""
         for one in distributions:
             if not (own := modules(one)):
                 raise RefusedError(f"{one} has no module that could be imported")
@@ -88,9 +89,12 @@ class Worker:
         """Return the text of a suite with a name."""
         return {"text": names().catalogue().suite(name).read_text(encoding="utf-8")}
 
-    def plan(self, tables: Mapping[str, Any], name: str, ratio: float) -> dict[str, Any]:
-        """Plan the cells of a suite, pair by pair, and say why the others cannot be planned."""
-        self._ratio, known = ratio, names().catalogue()
+    def plan(
+        self, tables: Mapping[str, Any], name: str, ratio: float, distributions: Sequence[str]
+    ) -> dict[str, Any]:
+        """Check the side, plan the cells of a suite, and say why others cannot be planned."""
+        checked, known = self.check(distributions), names().catalogue()
+        self._ratio, self._own = ratio, distributions
         absent: list[Any] = []
         for problem, solver in product(tables.get("problem", []), tables.get("solver", [])):
             pair = {**tables, "problem": [problem], "solver": [solver]}
@@ -105,26 +109,26 @@ class Worker:
             except Exception as error:
                 labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
                 absent.append((*labels, str(error)))
-        return {"absent": absent}
+        return {"absent": absent, **checked}
 
-    def describe(self, distributions: Sequence[str]) -> dict[str, Any]:
-        """Return the facts about planned cells and the side's projects, by default all plugins."""
-        own = list(distributions) or plugins()
+    def describe(self) -> dict[str, Any]:
+        """Return facts about planned cells and projects, by default all plugins."""
+        own = list(self._own) or plugins()
         self._project, packages, cells = Project(own), _packages(), self._planned.items()
         others = {name: v for name, v in packages.items() if name not in map(normal, own)}
         required = (metadata.distribution(one).requires or () for one in own)
         return {
             "broken": dict(names().catalogue().broken),
             "content": [(key, _digest(cell.content, others)) for key, cell in cells],
-            "packages": others if distributions else packages,
+            "packages": others if self._own else packages,
             "installed": packages,
             "requires": sorted({x for one in required for x in one if "extra ==" not in x}),
             "files": self._project.digests(),
             "reached": [(key, self._project.names_of(names().files(cell))) for key, cell in cells],
             "defaults": {name: values for _, cell in cells
                          for name, values in names().defaults(cell).items()},
-            "libraries": [one for one in distributions if not entries(one)],
-            "modules": {one: sorted(entries(one)) or modules(one) for one in distributions},
+            "libraries": [one for one in self._own if not entries(one)],
+            "modules": {one: sorted(entries(one)) or modules(one) for one in self._own},
         }  # fmt: skip
 
     def kinds(self, files: Sequence[str]) -> dict[str, Any]:
@@ -139,7 +143,7 @@ class Worker:
         return {"seconds": time.perf_counter() - begin - (_queued() - queued)}
 
     def run(self, key: list[Any], watched: Sequence[str] = ()) -> dict[str, Any]:
-        """Run a cell, and return its curve and the imported modules of the packages to watch."""
+        """Run a cell; return its curve and the imported modules of packages to watch."""
         with self._cell(key) as (cell, instance):
             ratio = names().RATIO if getattr(cell.solver, "reruns", False) else self._ratio
             outcome = names().run(
@@ -155,7 +159,7 @@ class Worker:
         }  # fmt: skip
 
     def time(self, key: list[Any], steps: int, runs: int) -> dict[str, Any]:
-        """Run a cell several times without the judge, and return the seconds of each run.
+        """Return the seconds of each of several runs of a cell, without the judge.
 
         ``awake`` is the time of all, warm-up included, without waiting for a processor.
         """
@@ -188,8 +192,8 @@ class Worker:
 def main(channel: Any, clock: str) -> None:
     """Answer requests until the parent closes the channel.
 
-    From the request ``begin`` to ``end``, a copy of this process answers; the reply to ``end`` is
-    its exit code.
+    From ``begin`` to ``end``, a copy of this process answers. The reply to ``end`` is its exit
+    code.
     """
     worker = Worker(clock)
     while (request := channel.receive()) is not None:
@@ -212,9 +216,9 @@ def _answer(worker: Worker, do: str, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _continue_in_copy() -> dict[str, Any]:
-    """Go on in a copy of this process; in the process itself, wait for the copy to end.
+    """Go on in a copy of this process, which waits for it to end.
 
-    Allocations of random sizes change the addresses of the copy's arrays.
+    Allocations of random sizes change addresses.
     """
     process = os.fork()
     if process == 0:
@@ -228,7 +232,7 @@ def _continue_in_copy() -> dict[str, Any]:
 
 
 def threaded() -> bool:
-    """Return whether this process has threads, or has used numba's, which refuses copies."""
+    """Return whether this process has threads, or used numba's, which refuse copies."""
     numba = sys.modules.get("numba.np.ufunc.parallel")
     try:
         tasks = len(os.listdir("/proc/self/task"))  # noqa: PTH208 - of libraries, too

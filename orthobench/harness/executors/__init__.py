@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, TypeAlias
 from orthobench.errors import UsageError, unknown
 from orthobench.harness.cell import Cell, execute
 from orthobench.harness.executors.cell_queue import CellQueue, Cells
+from orthobench.harness.placement import clusters
 from orthobench.harness.trace import Outcome
 from orthobench.tools.arrays import whole
 from orthobench.tools.environment import cores
@@ -18,10 +19,7 @@ from orthobench.tools.environment import cores
 
 @dataclass(frozen=True)
 class Event:
-    """The beginning of a cell on a worker, its end with the outcome, or that it takes long.
-
-    `late` says what ends a cell that takes long.
-    """
+    """The beginning of a cell on a worker, its end with the outcome, or what ends a late one."""
 
     cell: Cell
     worker: str
@@ -76,11 +74,10 @@ LEAST_EXCESS = 0.2
 
 @dataclass(frozen=True)
 class Limit:
-    """The time after which a cell is cut, in seconds.
+    """The seconds after which a cell is cut: those of the `whole` cell, or of warm-up and run each.
 
-    It is that of the `whole` cell, or that of the warm-up, and again of the run. A run with a
-    budget in steps may then take ten times its time to the last checkpoint. `clock` is the maximum
-    of the run's own clock, in seconds.
+    A run with a budget in steps may take ten times its time to the last checkpoint. `clock` is the
+    maximum of the run's own clock, in seconds.
     """
 
     seconds: float
@@ -114,9 +111,9 @@ class Limits:
     def limit(self, cell: Cell, slowest: float = 0.0) -> Limit:
         """Return the limit of a cell: the timeout, or at least twice a limit that cut it before.
 
-        By default it is ten times its budget in seconds, or ten times `slowest`, the time of the
-        slowest finished cell in seconds. A call that outlasts a budget in seconds by `EXCESS` is
-        ended, unless the cell has a limit of its own.
+        The default is ten times its budget in seconds, or the seconds of the slowest finished cell.
+        A call that outlasts a budget in seconds by `EXCESS` is ended, unless the cell has a limit
+        of its own.
         """
         if cell.timeout is not None:
             return Limit(cell.timeout, whole=True)
@@ -184,9 +181,8 @@ class Executor:
         if self.name == "inline":
             return run_inline(cells)
         if self.scheduler is not None:
-            from orthobench.harness.executors import dask
-
-            return dask.run(cells, self.scheduler, self.threads, self.limits)
+            events: Events = clusters("dask").run(cells, self.scheduler, self.threads, self.limits)
+            return events
         from orthobench.harness.executors import local
 
         return local.run(cells, self.at_once, self.threads, self.limits)
@@ -195,9 +191,7 @@ class Executor:
         """Return what a session records of the executor."""
         workers = shared = self.at_once
         if self.scheduler is not None:
-            from orthobench.harness.executors import dask
-
-            workers, shared = dask.capacity(self.scheduler)
+            workers, shared = clusters("dask").capacity(self.scheduler)
         return {
             "executor": self.name, "workers": workers, "shared": shared,
             "scheduler": self.scheduler, **asdict(self.limits),

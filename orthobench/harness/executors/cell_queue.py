@@ -27,7 +27,7 @@ class Cells(Protocol):
     def take(self, held: Data | None = None, last: bool = False) -> Cell | None:
         """Return the next cell for a worker that holds some data, or None if no cell waits.
 
-        The `last` cell is preferred if another worker would compile the same kernels.
+        The `last` one is taken if another worker would compile the same kernels.
         """
 
 

@@ -11,7 +11,7 @@ import math
 import os
 import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,42 +19,31 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract.problem import AnyInstance, Solution
-from orthobench.contract.samples import SampleOracle, SampleSource
-from orthobench.errors import OrthobenchError
+from orthobench.contract.samples import SampleSource
 from orthobench.harness.cell import Cell, built
 from orthobench.harness.execution import PEAK, WARM_UP_STEPS, check_solution
 from orthobench.harness.executors import Limit, messages
-from orthobench.harness.executors.messages import PackedOracle, Reply, Start, packed, read
-from orthobench.harness.identity import Streams
+from orthobench.harness.executors.clocks import Meter, claimed_seconds
+from orthobench.harness.executors.messages import (
+    PackedOracle,
+    Reply,
+    SampleServer,
+    Start,
+    packed,
+    read,
+)
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
-from orthobench.harness.placement import TRANSFER, WARM_UP
-from orthobench.harness.reducing.reduction import WORKER_METRICS
+from orthobench.harness.placement import TRANSFER, WARM_UP, WORKER_METRICS
 from orthobench.harness.stopping import FAULTS, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
-from orthobench.tools.arrays import Array
 from orthobench.tools.environment import limited
-from orthobench.tools.machine import Load, Usage, children, descendants, load, queued, usage
+from orthobench.tools.machine import children, descendants
 from orthobench.tools.places import Place
 from orthobench.tools.processes import Alarm, Process, ProcessError, kill_all
 
 FIRST_ROWS = 256
 """Number of samples that are sent first."""
-
-SHARE = 0.2
-"""Allowed time off the clock, as a share of the time on it."""
-
-CPU_SECONDS = 0.25
-"""Allowed CPU time off the clock, in seconds, for copies of samples and messages."""
-
-BYTE_SECONDS = 1e-8
-"""Allowed CPU time off the clock for each byte of samples and checkpoints, in seconds."""
-
-IDLE_SECONDS = 2.0
-"""Allowed wall-clock time off the clock, without waiting for a core, in seconds."""
-
-BUSY, BUSY_SECONDS = 0.5, 0.005
-"""Allowed use of a core, and CPU time in seconds, of a solver's process while its run is judged."""
 
 NO_LIMIT = Limit(math.inf)
 
@@ -128,8 +117,8 @@ class Guard:
             except Exception as error:
                 return Outcome(stop_of(error, f"problem {cell.problem.name}"))
             run = _Run(cell, instance, process, self.sources)
-            stop = run.follow(packed_oracle, limit, time.monotonic() - begin)
-            outcome = replace(judged(instance, run.recording, stop, cell.until), load=run.load)
+            run.recording.stop = run.follow(packed_oracle, limit, time.monotonic() - begin)
+            outcome = judged(instance, run.recording, cell.until)
         if outcome.stop.status.ok and not cell.solver.place.reduces:
             outcome = replace(outcome, stop=run.checked_end(outcome.stop))
         if run.faults:
@@ -162,43 +151,6 @@ class Guard:
         return packed_oracle
 
 
-class SampleServer:
-    """Sends at most `most` samples of a run: `first` of them first, later as many as so far."""
-
-    def __init__(
-        self, sources: list[SampleSource], streams: Streams, most: float, first: float
-    ) -> None:
-        self._sources, self._streams, self._left, self._first = sources, streams, most, first
-        self._readers: dict[int, SampleOracle] = {}
-        self.bytes = 0
-
-    def rows(self, source: int, first: bool) -> Reply:
-        """Return the next samples of a source, or the first ones."""
-        try:
-            rows = self._take(self._reader(source, first))
-        except OrthobenchError as error:
-            return None, error
-        except Exception as error:
-            return None, RuntimeError(f"the samples: {error!r}")
-        self._left -= len(rows)
-        self.bytes += rows.nbytes
-        return (rows if len(rows) else None), None
-
-    def _reader(self, source: int, first: bool) -> SampleOracle:
-        if first or source not in self._readers:
-            reader = SampleOracle(self._sources[source], 1)
-            reader.rewind(np.random.default_rng(self._streams.samples))
-            self._readers[source] = reader
-        return self._readers[source]
-
-    def _take(self, reader: SampleOracle) -> Array:
-        count = min(self._left, max(self._first, reader.taken), reader.window, reader.remaining())
-        if count >= 1:  # a generator that nothing is taken from can be used again
-            reader.prepare(int(count))
-        taken: Array = reader.take(int(min(count, reader.remaining())))
-        return taken
-
-
 class _Run:
     def __init__(
         self, cell: SealedCell, instance: AnyInstance, process: Process, sources: list[SampleSource]
@@ -209,7 +161,7 @@ class _Run:
         self._server = partial(SampleServer, sources, self._streams)
         self._measured = measured_names(cell.solver.place, cell.measure)
         self._known = {*children(os.getpid())}
-        self._looks: list[tuple[Usage | None, float, Load]] = []
+        self._meter = Meter(process.pid)
         self._serving = 0.0
         self._clock_ends, self._killed_by = math.inf, ""
         self._begun = self._ended = self._changed = False
@@ -243,8 +195,11 @@ class _Run:
                 self.process.kill()
                 return stop_of(error, f"{cell.solver.name}: its process sent what it must not")
         self._ended = True
-        self._look()
-        late = stop.status is RunStatus.REFUSED and len(self.recording.marks) > 1
+        self._meter.look()
+        if self._begun:
+            before, after, *_ = self._meter.looks
+            self.recording.load = before.load, after.load
+        late = stop.status is RunStatus.REFUSED and len(self.recording.trace) > 1
         return (
             stop if stop.status in ENDINGS and not late else replace(stop, status=RunStatus.ERROR)
         )
@@ -257,56 +212,30 @@ class _Run:
     def _cut(self) -> Termination:
         """Return the end of a run whose process an alarm has killed."""
         if self._killed_by == "budget":
-            return Termination.in_call(self._limit.clock, bool(self.recording.marks))
+            return Termination.in_call(self._limit.clock, bool(self.recording.trace))
         return Termination.cut(self._limit.seconds, "" if self._begun else "in its warm-up")
-
-    @property
-    def load(self) -> tuple[Load, Load] | None:
-        """Load of the machine before and after the timed part, if that ended."""
-        return (self._looks[0][2], self._looks[1][2]) if self._begun and self._ended else None
 
     def checked_end(self, stop: Termination) -> Termination:
         """Return the end of a run after judging: suspect if its clock is wrong."""
-        self._look()
-        used = [usage for usage, *_ in self._looks if usage]
-        if len(used) < len(self._looks) or not self._ended:
+        self._meter.look()
+        if not self._meter.used or not self._ended:
             return stop
         if not self._begun:
             why = "its process did not say when its warm-up was over: its clock was not checked"
             return Termination(RunStatus.SUSPECT, why)
-        begin, end, now = used
-        own = self._looks[1][1] - self._looks[0][1]
-        waited = end.queued - begin.queued + own + self._serving
-        spent = Usage(
-            end.wall - begin.wall, now.cpu - begin.cpu, waited, end.children + self._orphans(),
-            now.stolen - begin.stolen,
-        )  # fmt: skip
+        place, trace = self.cell.solver.place, self.recording.trace
         sent = (part for s in self.recording.solutions for part in vars(s).values())
         volume = self._samples.bytes + sum(p.nbytes for p in sent if isinstance(p, np.ndarray))
-        place, marks = self.cell.solver.place, self.recording.marks
-        clock = claimed_seconds(marks, self.cell.solver.reruns, place.compiles)
-        doubt = suspicion(spent, clock, self.cell.threads, volume)
-        if doubt is not None:
-            return Termination(RunStatus.SUSPECT, doubt)
-        idle = spent.wall - (end.cpu - begin.cpu) - spent.queued - spent.stolen
-        if place.moves or idle <= max(IDLE_SECONDS / 2, clock / 2):
-            return stop
-        note = f"its process did not run for {idle:.3g} s: it slept, or was paused"
-        return replace(stop, reason=f"{stop.reason}; {note}")
+        clock = claimed_seconds(trace, self.cell.solver.reruns, place.compiles)
+        return self._meter.checked(
+            stop, clock, self.cell.threads, volume, self._serving, self._orphans(), place.moves
+        )
 
     def leaves_traces(self) -> bool:
         """Return whether the run changed its process or left others, which are ended."""
         orphans, silent = self._orphans(), self._ended and not self._begun
-        left = [usage.children for usage, *_ in self._looks[-1:] if usage]
-        return bool(self._changed or silent or orphans or any(left) or self._works_on())
-
-    def _works_on(self) -> bool:
-        """Return whether the process works while its run is judged, such as in native threads."""
-        used = [usage for usage, *_ in self._looks if usage]
-        if len(used) < 3:
-            return False
-        cpu, wall = used[2].cpu - used[1].cpu, used[2].wall - used[1].wall
-        return cpu > BUSY_SECONDS and cpu > BUSY * wall
+        left = self._meter.left_children or self._meter.works_on
+        return bool(self._changed or silent or orphans or left)
 
     def _orphans(self) -> int:
         """End processes whose parent ended; return their number."""
@@ -316,19 +245,14 @@ class _Run:
         self._changed |= bool(found)
         return len(found)
 
-    def _look(self) -> None:
-        """Record what the process has used, and how long this one waited for a core."""
-        used = usage(self.process.pid)
-        self._looks.append((used, queued(os.getpid()) if used else 0.0, load()))
-
     def _take(self, message: object) -> Termination | bool:
         """Take a message; return the end of the run, or whether the run is nearer to its end."""
         match message:
-            case messages.BEGUN if not (self._looks or self.recording.marks):
+            case messages.BEGUN if not (self._meter.looks or self.recording.trace):
                 self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
                 self._begun, self._since = True, time.monotonic()
-                self._look()
+                self._meter.look()
                 self._clock_ends = time.monotonic() + self._clock_left()
                 return True
             case messages.CHANGED:
@@ -337,14 +261,14 @@ class _Run:
                 self.faults = [text for name, text in FAULTS.items() if name in names]
             case (str(status), str(reason), str(lines)):
                 return Termination(RunStatus(status), reason, lines)
-            case (Checkpoint() as mark, Solution() as solution):
+            case (Checkpoint() as checkpoint, Solution() as solution):
                 check_solution(solution)
-                extra = {n: x for n, x in mark.extra_metrics.items() if n in self._measured}
-                self._changed |= len(extra) < len(mark.extra_metrics)
-                mark = checked(replace(mark, metrics={}, extra_metrics=extra))
-                marks = self.recording.marks
-                further = not marks or mark.work.steps > marks[-1].work.steps
-                marks.append(mark)
+                extra = {n: x for n, x in checkpoint.extra_metrics.items() if n in self._measured}
+                self._changed |= len(extra) < len(checkpoint.extra_metrics)
+                checkpoint = checked(replace(checkpoint, metrics={}, extra_metrics=extra))
+                trace = self.recording.trace
+                further = not trace or checkpoint.work.steps > trace[-1].work.steps
+                trace.append(checkpoint)
                 self.recording.solutions.append(solution)
                 self._clock_ends = time.monotonic() + self._clock_left()
                 return further and self._begun and self._counts_down
@@ -357,7 +281,7 @@ class _Run:
     def _clock_left(self) -> float:
         """Return the seconds left on the clock; infinite if it stands still, or the run is over."""
         place = self.cell.solver.place
-        spent = spent_seconds(self.recording.marks, self.cell.solver.reruns)
+        spent = spent_seconds(self.recording.trace, self.cell.solver.reruns)
         over = spent >= self.cell.budget.seconds
         stands_still = place.compiles or place.reduces
         return math.inf if over or stands_still or not self._begun else self._limit.clock - spent
@@ -370,11 +294,11 @@ class _Run:
         self._clock_ends += spent
 
     def _stop(self) -> Termination | None:
-        until, marks = self.cell.until, self.recording.marks
-        if until is None or not marks:
+        until, trace = self.cell.until, self.recording.trace
+        if until is None or not trace:
             return None
         try:
-            return stop_at(self.instance, until, marks[-1], self.recording.solutions[-1])
+            return stop_at(self.instance, until, trace[-1], self.recording.solutions[-1])
         except Exception as error:
             return stop_of(error, "the judge")
 
@@ -387,35 +311,3 @@ def measured_names(place: Place, measure: str) -> tuple[str, ...]:
     """Return the metrics that the process of a solver may send."""
     elsewhere = WORKER_METRICS if place.reduces else (TRANSFER, WARM_UP) if place.moves else ()
     return (*elsewhere, PEAK) if measure else elsewhere
-
-
-def claimed_seconds(marks: Sequence[Checkpoint], reruns: bool, compiles: bool) -> float:
-    """Return the time that a run claims: on the clock, and compiling after its first checkpoint."""
-    warm = [mark.extra_metrics.get(WARM_UP, 0.0) for mark in marks if compiles]
-    return spent_seconds(marks, reruns) + (warm[-1] - warm[0] if warm else 0.0)
-
-
-def suspicion(spent: Usage, clock: float, threads: int, volume: int) -> str | None:
-    """Return why a clock is wrong, or None.
-
-    Parameters
-    ----------
-    spent : Usage
-        Usage of the solver's process. `queued` is all waiting for others. Time that a host took is
-        subtracted, because part of it counts as CPU time.
-    clock : float
-        From `claimed_seconds`.
-    threads : int
-        Threads of the solver.
-    volume : int
-        Size of samples and checkpoints, in bytes.
-    """
-    said = f"where its clock says {clock:.3g} s"
-    if spent.children:
-        return f"processes that the solver started were running at the end, {said}"
-    cpu, wall = spent.cpu - spent.stolen, spent.wall - spent.queued - spent.stolen
-    if cpu > (threads + SHARE) * clock + CPU_SECONDS + BYTE_SECONDS * volume:
-        return f"the run took {cpu:.3g} s of CPU time {said}"
-    if wall > (1 + SHARE) * clock + IDLE_SECONDS:
-        return f"the run took {wall:.3g} s {said}"
-    return None

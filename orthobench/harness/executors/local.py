@@ -31,7 +31,7 @@ NO_LIMITS = Limits()
 LATE = 15.0
 """Time after which a cell takes long, in seconds; again at twice the time, and so on."""
 
-PATIENCE = 5.0
+JUDGE_PATIENCE = 5.0
 """Minimum time to build data and to judge besides a limit, in seconds."""
 
 
@@ -63,15 +63,6 @@ def run(
             worker.close()
 
 
-def execute(worker: Worker, cell: Cell) -> Outcome:
-    """Execute one cell on an idle worker."""
-    worker.begin(cell)
-    while True:
-        for event in next_events([worker], worker.replies):
-            if event.outcome is not None:
-                return event.outcome
-
-
 class Worker:
     """A worker: its process, which may be replaced, and its cell.
 
@@ -101,7 +92,7 @@ class Worker:
         self.began, self.limit = time.monotonic(), self.limits.limit(cell, self.slowest)
         self.late = self.began + LATE
         if self.limit.whole:  # the process itself cuts the solver; this is for the judge
-            self.deadline = self.began + 2 * self.limit.seconds + PATIENCE
+            self.deadline = self.began + 2 * self.limit.seconds + JUDGE_PATIENCE
         try:
             request = sealed(cell), self.limit
         except Exception as error:

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from orthobench.contract.problem import Oracle, Solution
-from orthobench.contract.samples import SampleSource
+from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.contract.solver import Work
-from orthobench.errors import UsageError
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.identity import Streams
 from orthobench.harness.objects import pickler
 from orthobench.harness.stopping import Budget, Termination
@@ -68,10 +68,8 @@ KNOWN = (Checkpoint, Work)
 """Classes in messages of the solver's process, besides solutions and arrays."""
 
 NUMPY = {
-    ("numpy", "ndarray"), ("numpy", "dtype"),
-    *((f"numpy.{core}.multiarray", name) for core in ("core", "_core")
-      for name in ("_reconstruct", "scalar")),
-    *((f"numpy.{core}.numeric", "_frombuffer") for core in ("core", "_core")),
+    ("numpy", "ndarray"), ("numpy", "dtype"), ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"), ("numpy._core.numeric", "_frombuffer"),
 }  # fmt: skip
 """Functions of the pickle of an array."""
 
@@ -117,6 +115,43 @@ class RemoteSource(SampleSource):
         while (rows := self._ask(self.index, first)) is not None:
             first = False
             yield rows
+
+
+class SampleServer:
+    """Sends at most `most` samples of a run: `first` of them first, later as many as so far."""
+
+    def __init__(
+        self, sources: list[SampleSource], streams: Streams, most: float, first: float
+    ) -> None:
+        self._sources, self._streams, self._left, self._first = sources, streams, most, first
+        self._readers: dict[int, SampleOracle] = {}
+        self.bytes = 0
+
+    def rows(self, source: int, first: bool) -> Reply:
+        """Return the next samples of a source, or the first ones."""
+        try:
+            rows = self._take(self._reader(source, first))
+        except OrthobenchError as error:
+            return None, error
+        except Exception as error:
+            return None, RuntimeError(f"the samples: {error!r}")
+        self._left -= len(rows)
+        self.bytes += rows.nbytes
+        return (rows if len(rows) else None), None
+
+    def _reader(self, source: int, first: bool) -> SampleOracle:
+        if first or source not in self._readers:
+            reader = SampleOracle(self._sources[source], 1)
+            reader.rewind(np.random.default_rng(self._streams.samples))
+            self._readers[source] = reader
+        return self._readers[source]
+
+    def _take(self, reader: SampleOracle) -> Array:
+        count = min(self._left, max(self._first, reader.taken), reader.window, reader.remaining())
+        if count >= 1:  # a generator that nothing is taken from can be used again
+            reader.prepare(int(count))
+        taken: Array = reader.take(int(min(count, reader.remaining())))
+        return taken
 
 
 def packed(

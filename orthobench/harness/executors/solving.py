@@ -66,9 +66,9 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel, output: in
         return unimportable(error)
     conduct = Conduct(oracle, output)
 
-    def journal(mark: Checkpoint, solution: Solution) -> None:
-        channel.send((mark, solution))
-        conduct.point(mark.work.steps)
+    def journal(checkpoint: Checkpoint, solution: Solution) -> None:
+        channel.send((checkpoint, solution))
+        conduct.point(checkpoint.work.steps)
 
     rule = (lambda *_: _asked(channel, OVER)) if start.target else None
     with limited(start.threads):

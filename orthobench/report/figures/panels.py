@@ -24,36 +24,24 @@ FAINT = "#9a9a9a"
 GRID = "#e4e4e4"
 
 MARKED = 12
-"""A line of more points, and one of steps, has a marker only at its end."""
+"""A line of more points has a marker only at its end."""
 
 BANDS = 3
-"""Maximum number of bands in a panel: those of the lines with the lowest ends."""
+"""Maximum number of bands: those of the lowest ends."""
 
 TILT = 45
-"""The angle of names below an axis that do not fit side by side, in degrees."""
+"""The angle of names below an axis, in degrees."""
 
 LETTER = 0.6
 """The width of a letter, in font sizes."""
 
 
 def draw_panel(
-    ax: Axes,
-    panel: Panel,
-    styles: Mapping[str, Style],
-    figure_panels: Sequence[Panel] = (),
+    ax: Axes, panel: Panel, styles: Mapping[str, Style], figure_panels: Sequence[Panel] = ()
 ) -> None:
     """Draw a panel into an axis: lines with a marker at the end, bands, crosses and rings.
 
-    Zeros of a log axis are on its lower edge (`orthobench.report.plots.geometry.Floor`), and no
-    line leads there.
-
-    Parameters
-    ----------
-    styles : mapping
-        The style of each solver.
-    figure_panels : sequence of Panel
-        All panels of the figure. Those of the same y get one scale, and a reference has the same
-        dashes in all of them.
+    In a figure, equal y have one scale, and equal references one style.
     """
     panels = [panel, *figure_panels]
     same_y = [other for other in panels if other.y.key == panel.y.key]
@@ -67,37 +55,32 @@ def draw_panel(
     everything = [series for one in figure_panels or panels for series in one.series]
     references = list(dict.fromkeys(series.label for series in everything if not series.solver))
     for number, series in enumerate(panel.series):
-        if series.solver:
-            line = _solver_line(styles[series.solver])
-        else:
-            line = _reference_line(REFERENCES[references.index(series.label) % len(REFERENCES)])
+        dashes = 0 if series.solver else references.index(series.label) % len(REFERENCES)
+        line = _line(styles.get(series.solver), REFERENCES[dashes])
         _draw_series(ax, panel, number, line, floor)
     if floor.zeros:
         _note_floor(ax, floor)
 
 
 def folded(text: str, inches: float, size: float) -> str:
-    """Return a text on lines of about this length, in letters of a size in points."""
+    """Return a text on lines of about this length, for a font size in points."""
     return textwrap.fill(clean(text), max(8, int(72 * inches / (LETTER * size))))
 
 
 def legend_text(label: str) -> str:
-    """Return a label that a legend of matplotlib shows literally, also with ``_`` and ``$``."""
+    """Return a label that matplotlib shows literally, also with ``_`` and ``$``."""
     label = label.replace("$", r"\$")
     return label if label[:1].strip("_") else f" {label}"
 
 
-def _solver_line(style: Style) -> dict[str, Any]:
-    return {
-        "color": style.colour, "linestyle": style.line, "marker": style.marker,
-        "markeredgecolor": "white", "markeredgewidth": 0.4 * _setting("lines.linewidth"),
-    }  # fmt: skip
-
-
-def _reference_line(dashes: tuple[float, ...]) -> dict[str, Any]:
-    """Return the keywords of a reference's line: grey, dashed, below all others."""
-    thickness = 0.72 * _setting("lines.linewidth")
-    return {"color": MUTED, "linestyle": (0, dashes), "linewidth": thickness, "zorder": 1.5}
+def _line(style: Style | None, dashes: tuple[float, ...]) -> dict[str, Any]:
+    """Return the keywords of a solver's line, or those of a reference: grey, below all others."""
+    thickness = _setting("lines.linewidth")
+    if style is None:
+        return {"color": MUTED, "linestyle": (0, dashes), "linewidth": 0.72 * thickness,
+                "zorder": 1.5}  # fmt: skip
+    return {"color": style.colour, "linestyle": style.line, "marker": style.marker,
+            "markeredgecolor": "white", "markeredgewidth": 0.4 * thickness}  # fmt: skip
 
 
 def _draw_series(
@@ -142,8 +125,7 @@ def _draw_spread(
     low, high = floor.raised(series.low), floor.raised(series.high)
     banded = finite & np.isfinite(low) & np.isfinite(high)
     if panel.x.categories or finite.sum() == 1:
-        thickness = _setting("lines.linewidth")
-        ax.vlines(x[banded], low[banded], high[banded], color=colour, linewidth=thickness)
+        ax.vlines(x[banded], low[banded], high[banded], color=colour)
         return
     ends = sorted(_last(one) for one in panel.series if one.low is not None)
     if _last(series) > ends[:BANDS][-1]:
@@ -173,10 +155,10 @@ def _set_x_axis(ax: Axes, panel: Panel) -> None:
 
 def _name_categories(ax: Axes, names: Sequence[str]) -> None:
     """Write names below an axis: side by side if they fit, otherwise tilted."""
-    size, room = _font_size("xtick.labelsize"), _inches(ax, "x") / len(names)
+    size = float(ax.get_xticklabels()[0].get_fontsize())
     labels = [textwrap.shorten(name, 40, placeholder=" …") for name in names]
     tilted: dict[str, Any] = {"rotation": TILT, "ha": "right", "rotation_mode": "anchor"}
-    fits = max(map(len, labels)) * LETTER * size / 72 <= room
+    fits = max(map(len, labels)) * LETTER * size / 72 <= _inches(ax, "x") / len(names)
     ax.set_xticks(range(len(names)), labels, **({} if fits else tilted), parse_math=False)
 
 
@@ -190,17 +172,11 @@ def _setting(name: str) -> Any:
     return cast("Mapping[str, Any]", mpl.rcParams)[name]
 
 
-def _font_size(setting: str) -> float:
-    from matplotlib.font_manager import FontProperties
-
-    return float(FontProperties(size=_setting(setting)).get_size_in_points())
-
-
 def _draw_frame(ax: Axes, panel: Panel) -> None:
     for which, axis in (("x", panel.x), ("y", panel.y)):
-        text = folded(axis.label, max(_inches(ax, which), 1.0), _font_size("axes.labelsize"))
-        ax.set(**{f"{which}label": text})
-        getattr(ax, f"{which}axis").label.set(color=INK, parse_math=False)
+        label = getattr(ax, f"{which}axis").label
+        text = folded(axis.label, max(_inches(ax, which), 1.0), label.get_fontsize())
+        label.set(text=text, color=INK, parse_math=False)
     ax.grid(visible=True, which="major", color=GRID)
     ax.set_axisbelow(True)
     ax.tick_params(which="both", colors=MUTED, width=0.7)
@@ -213,5 +189,5 @@ def _note_floor(ax: Axes, floor: Floor) -> None:
     ax.annotate(
         f"0, or below {floor.zero:.0e}", (0, floor.at),
         xycoords=("axes fraction", "data"), xytext=(5, 3), textcoords="offset points",
-        ha="left", va="bottom", fontsize=_font_size("ytick.labelsize"), color=MUTED, style="italic",
+        ha="left", va="bottom", fontsize=_setting("ytick.labelsize"), color=MUTED, style="italic",
     )  # fmt: skip

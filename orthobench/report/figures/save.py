@@ -1,33 +1,173 @@
-"""Saving of figures: every plot of a comparison, in every format, with the data that it shows."""
+"""Figures of a comparison for screens and journals, and the data that they show."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
-from orthobench.report.figures.figure import (
-    Layout,
-    draw_figure,
-    layout_of,
-    metadata,
-    sheet_panels,
-)
+from orthobench.report.figures.panels import INK, MUTED, draw_panel, folded
 from orthobench.report.plots.collection import all_plots
 from orthobench.report.plots.exhibits import Load
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.files import atomic_write, make_folder, write_csv
+from orthobench.tools.formatting import clean
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 FORMATS = ("png", "svg", "pdf", "csv")
 """The formats: pictures, and the data that they show."""
 
 RUN_KINDS = ("convergence", "tradeoff", "sweep", "curves")
-"""The kinds of plots that ``orthobench run`` writes: they need no comparison over problems."""
+"""The kinds that ``orthobench run`` writes."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The sizes of everything in a figure: lengths in inches; fonts, lines, markers in points.
+
+    `widths` has the width of a figure with one panel, with two side by side, and so on. If it is
+    not `titled`, title and caption are left to the paper.
+    """
+
+    widths: tuple[float, ...]
+    height: float
+    titled: bool
+    title: float
+    text: float
+    small: float
+    line: float
+    marker: float
+    dpi: int
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Draw and save with this layout inside the block, not with the user's settings."""
+        import matplotlib as mpl
+
+        settings = {
+            "font.size": self.small, "font.family": ["DejaVu Sans"],
+            "axes.labelsize": self.text, "axes.titlesize": self.small + 1,
+            "xtick.labelsize": self.small, "ytick.labelsize": self.small,
+            "axes.linewidth": 0.4 * self.line, "grid.linewidth": 0.45 * self.line,
+            "lines.linewidth": self.line, "lines.markersize": self.marker,
+            "legend.fontsize": self.small, "savefig.dpi": self.dpi, "figure.dpi": 100,
+            "pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "orthobench",
+        }  # fmt: skip
+        with mpl.rc_context(), warnings.catch_warnings():
+            # characters without a glyph are drawn as boxes
+            warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+            mpl.rcdefaults()
+            cast("dict[str, Any]", mpl.rcParams).update(settings)
+            yield
+
+
+SCREEN = Layout(
+    widths=(8.0, 12.0, 15.0), height=3.6, titled=True, title=14, text=10.5, small=9.5, line=1.8,
+    marker=6.0, dpi=160,
+)  # fmt: skip
+"""The figures of ``orthobench run``."""
+
+ONE_COLUMN = Layout(
+    widths=(3.5,), height=2.1, titled=False, title=8, text=8, small=7, line=1.1, marker=3.6, dpi=300
+)
+"""One column of an IEEE journal."""
+
+TWO_COLUMN = replace(ONE_COLUMN, widths=(7.16, 7.16, 7.16), height=2.2)
+"""Both columns."""
+
+LAYOUTS = {"screen": SCREEN, "one-column": ONE_COLUMN, "two-column": TWO_COLUMN}
+
+NAMES = 0.3
+"""The maximum fraction of a figure's width for a legend."""
+
+
+def layout_of(style: str) -> Layout:
+    """Return one of `LAYOUTS`; raise `UsageError` on an unknown style."""
+    if style not in LAYOUTS:
+        raise unknown("style", style, LAYOUTS)
+    return LAYOUTS[style]
+
+
+def sheet_panels(plot: Plot) -> dict[Key, Panel]:
+    """Return the panels of a plot that files show, by their options."""
+    keys = list(plot.sheet) or [next(plot.keys())]
+    return {key: plot.draw(key) for key in keys}
+
+
+def draw_figure(
+    plot: Plot, panels: Sequence[Panel], styles: Mapping[str, Style], layout: Layout = SCREEN
+) -> Figure:
+    """Draw panels of a plot, with a legend for each set of names."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    rows = -(-len(panels) // len(layout.widths))
+    columns = -(-len(panels) // rows)
+    width = layout.widths[columns - 1]
+    names = [
+        [folded(series.label, NAMES * width, layout.small) for series in panel.series]
+        for panel in panels
+    ]
+    lines = 2 + max(sum(name.count("\n") + 1.4 for name in own) for own in names)
+    height = rows * max(layout.height, lines * 1.25 * layout.small / 72)
+    title = folded(plot.name, width, 1.1 * layout.title)
+    about = folded(" · ".join(plot.about), width, layout.small)
+    if layout.titled:
+        height += (title.count("\n") + 2) * 1.25 * layout.title / 72
+        height += (about.count("\n") + 2) * 1.25 * layout.small / 72
+    with layout.applied():
+        fig = Figure(figsize=(width, height), facecolor="white", layout="constrained")
+        FigureCanvasAgg(fig)
+        axes = fig.subplots(rows, columns, squeeze=False).flatten()
+        for ax in axes[len(panels) :]:
+            ax.remove()
+        for i, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
+            draw_panel(ax, panel, styles, panels)
+            if i % columns and panels[i - 1].y == panel.y:
+                ax.set_ylabel("")
+            if panel.title and (layout.titled or len(panels) > 1):
+                ax.set_title(folded(panel.title, width / columns, layout.small), color=MUTED,
+                             parse_math=False)  # fmt: skip
+            if names[i] and (i + 1 == len(panels) or names[i] != names[i + 1]):
+                _add_legend(ax, names[i])
+        if layout.titled:
+            left: dict[str, Any] = {"x": 0.01, "ha": "left", "parse_math": False}
+            fig.suptitle(title, fontsize=layout.title, fontweight="bold", color=INK, **left)
+            fig.supxlabel(about, fontsize=layout.small, color=MUTED, **left)
+        fig.draw_without_rendering()
+        fig.set_layout_engine("none")  # each format would move things a little
+    return fig
+
+
+def _add_legend(ax: Axes, names: Sequence[str]) -> None:
+    lines = cast("list[Line2D]", ax.get_legend_handles_labels()[0])
+    pairs = sorted(zip(lines, names, strict=True), key=lambda pair: -_end(pair[0]))
+    legend = ax.legend(
+        [line for line, _ in pairs], [name for _, name in pairs], loc="upper left",
+        bbox_to_anchor=(1.06, 1), borderaxespad=0, frameon=False,
+    )  # fmt: skip
+    for text, (_, name) in zip(legend.get_texts(), pairs, strict=True):
+        text.set(text=name, parse_math=False)
+
+
+def _end(line: Line2D) -> float:
+    y = np.asarray(line.get_ydata(orig=False), dtype=float)
+    finite = y[np.isfinite(y)]
+    return float(finite[-1]) if len(finite) else -math.inf
 
 
 def save_figures(
@@ -44,18 +184,17 @@ def save_figures(
     Parameters
     ----------
     entries : sequence of SolverResult
-        The entries of any number of problems.
     directory : path
         Created if it does not exist; files of the same name are overwritten.
     style : str
         ``"screen"``, or for papers ``"one-column"`` (3.5 in wide) or ``"two-column"`` (7.16 in),
         which have title and caption only in the metadata of the files.
     formats : sequence of str
-        Any of `FORMATS`. Fonts are embedded: in PDF as TrueType, in SVG as shapes.
+        Any of `FORMATS`; fonts are embedded.
     kinds : sequence of str, optional
         The kinds of plots to write; all by default.
     exhibits : callable, optional
-        Returns the exhibits of runs: `Results.exhibits`. Without it, their curves are not drawn.
+        `Results.exhibits`; curves of solutions are only drawn with it.
 
     Returns
     -------
@@ -83,26 +222,16 @@ def save_figures(
 
 
 def save_plot(
-    plot: Plot,
-    stem: Path,
-    *,
-    style: str = "screen",
-    formats: Sequence[str] = FORMATS,
-    dpi: int | None = None,
+    plot: Plot, stem: Path, *, formats: Sequence[str] = FORMATS, dpi: int = SCREEN.dpi
 ) -> list[Path]:
-    """Write the figure of one plot to files of this stem; see `save_figures`.
-
-    `dpi`, in pixels per inch, replaces that of the style.
-    """
+    """Write the figure of one plot for screens, of `dpi` pixels per inch, to files of this stem."""
     panels = sheet_panels(plot).values()
     styles = solver_styles(s.solver for panel in panels for s in panel.series if s.solver)
-    layout = layout_of(style)
-    layout = layout if dpi is None else replace(layout, dpi=dpi)
-    return _save(stem, plot, styles, formats, layout)
+    return _save(stem, plot, styles, formats, replace(SCREEN, dpi=dpi))
 
 
 def file_name(plot: Plot, names: set[str]) -> str:
-    """Return a safe file name for a plot, and add it to the names that are taken."""
+    """Return a safe file name, and add it to the names that are taken."""
     short = re.sub(r"[^a-z0-9.]+", "-", plot.name.lower()).strip("-.")[:80] or "problem"
     name, count = short, 1
     while name in names:
@@ -113,10 +242,7 @@ def file_name(plot: Plot, names: set[str]) -> str:
 
 
 def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
-    """Return the data of a plot as the rows of a CSV file, numbers in full precision.
-
-    Columns: the plot, the options of the panel, and those of its `Panel.rows`.
-    """
+    """Return the data of a plot as rows of a CSV file: plot, options, and those of `Panel.rows`."""
     rows = [(key, row) for key, panel in panels.items() for row in panel.rows()]
     columns = list(dict.fromkeys(name for _, row in rows for name in row))
     head: list[list[Any]] = [["plot", *plot.choices, *columns]]
@@ -138,3 +264,10 @@ def _save(
                 else:
                     fig.savefig(file, format=kind, metadata=metadata(plot, kind))
     return paths
+
+
+def metadata(plot: Plot, kind: str) -> dict[str, Any]:
+    """Return title and caption for PNG, SVG or PDF, without a date."""
+    text = "Subject" if kind == "pdf" else "Description"
+    dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    return {"Title": clean(plot.name), text: clean(" · ".join(plot.about)), **dates.get(kind, {})}

@@ -1,136 +1,126 @@
-// One panel as an SVG drawing: axes, grid, the floor, and series.
+// One panel as axes and lines in percent of their width and height: a browser lays them out at any size.
 
-/** A drawing of a panel, with the boxes and scales of its axes. */
-function chartOf(panel, view, id) {
-  const { pool, solvers, references } = plots.data;
-  const lines = panel.series.map((one, place) => ({
-    one, place,
-    style: solvers[one.solver] ?? { name: one.label, dash: references[-1 - one.solver] },
-    line: lineOf({ x: pool[one.x], y: pool[one.y], low: pool[one.low], high: pool[one.high] }, panel),
-  }));
-  const svg = drawn("svg", { class: "chart", width: view.width, role: "group" });
-  const chart = { panel, view, id, lines, svg, parts: [] };
-  if (view.apart) drawApart(chart);
-  else drawTogether(chart);
-  filled(svg, { height: chart.height, viewBox: `0 0 ${view.width} ${round(chart.height)}` }, []);
-  if (!lines.some(({ line }) => line.there.length)) svg.append(drawn("text", { class: "tick", x: view.width / 2, y: view.height / 2, "text-anchor": "middle" }, "no finite value"));
-  return chart;
+const MARKED = 12;
+
+/** The place of a value on an axis, in percent from its beginning. */
+function placeOn({ log, range }, value) {
+  const [low, high, at] = log ? [...range, value].map(Math.log10) : [...range, value];
+  return (100 * (at - low)) / (high - low);
 }
 
-/** All series in one pair of axes, with names at the ends of lines if these have room. */
-function drawTogether(chart) {
-  const { panel, view, lines } = chart;
-  const ended = lines.filter(({ line }) => line.there.length);
-  const names = view.width >= WIDE && ended.some(({ line }) => line.x.length > 1) && !panel.x.categories ? ended : [];
-  const widest = Math.max(0, ...names.map(({ style }) => textWidth(style.name)));
-  const box = outerBox(chart, names.length ? Math.min(0.3 * view.width, widest) + 26 : 14);
-  chart.height = view.height;
-  const part = drawPart(chart, box, lines);
-  drawTitles(chart, (box.left + box.right) / 2, (box.top + box.bottom) / 2);
-  if (names.length) endLabels(chart, names, part);
-  chart.labelled = names.length > 0;
+/** The place from the top; on a log axis, values that are numerically zero are at its floor. */
+function topOf(panel, value) {
+  return 100 - placeOn(panel.y, isZero(panel, value) ? panel.floor : value);
 }
 
-/** Small multiples: each series in front of all others, in axes of the same scales. */
-function drawApart(chart) {
-  const { view, lines, id, svg } = chart;
-  const columns = Math.max(2, Math.min(4, Math.floor(view.width / 230)));
-  const outer = outerBox(chart, 10);
-  const [width, height] = [(outer.right - outer.left + 14) / columns - 14, Math.max(110, 0.55 * (view.width / columns))];
-  chart.height = outer.top + Math.ceil(lines.length / columns) * (height + 24) + (view.height - outer.bottom);
-  svg.classList.add("apart");
-  lines.forEach((entry, number) => {
-    const [across, down] = [(number % columns) * (width + 14), Math.floor(number / columns) * (height + 24)];
-    const [left, top] = [outer.left + across, outer.top + 18 + down];
-    const ghosts = ({ x, y }) => (number ? drawn("use", { href: `#${id}-ghosts`, x: across, y: down }) : drawn("g", { id: `${id}-ghosts` }, ...lines.map(({ line }) => drawn("path", { class: "ghost", d: pathsOf(line, x, y)[0] }))));
-    const edges = { left: !across, below: number + columns >= lines.length };
-    drawPart(chart, { left, right: left + width, top, bottom: top + height }, [entry], edges, ghosts);
-    svg.append(labelOf(chart, entry, left, top - 6, fitted(entry.style.name, width)));
-  });
-  drawTitles(chart, view.width / 2, chart.height / 2);
-  chart.labelled = true;
+function isZero({ y, zero }, value) {
+  return y.log && value <= zero;
 }
 
-/** One pair of axes with some series; the edges are those with texts. */
-function drawPart(chart, box, lines, edges = { left: true, below: true }, behind = () => "") {
-  const { svg, parts, panel } = chart;
-  const part = { box, x: new Scale(panel.x, box.left, box.right), y: new Scale(panel.y, box.bottom, box.top), lines };
-  drawFrame(chart, part, edges);
-  const id = `${chart.id}-clip-${parts.length}`;
-  const clip = { x: box.left - 6, y: box.top - 6, width: box.right - box.left + 12, height: box.bottom - box.top + 12 };
-  const groups = lines.map((entry) => (entry.group = seriesGroup(panel, entry, part)));
-  svg.append(drawn("clipPath", { id }, drawn("rect", clip)), drawn("g", { "clip-path": `url(#${id})` }, behind(part), ...groups));
-  parts.push(part);
-  return part;
+/** A chart: one pair of axes with all series, or if they are apart one of each with the others in grey behind it. */
+function chartOf(panel, apart) {
+  const lines = panel.series.map((one, place) => ({ one, place, ...lineOf(panel, one) }));
+  const ends = [...lines].sort((a, b) => (a.top[a.there.at(-1)] ?? 101) - (b.top[b.there.at(-1)] ?? 101));
+  const parts = (apart ? lines.map((entry) => [entry]) : [lines]).map((own) => ({ lines: own, axes: axesOf(panel, own, apart ? lines : []) }));
+  const drawings = parts.map(({ lines: [first], axes }) => element("div", { class: "part" }, apart ? nameOf(panel, first) : "", axes));
+  const root = element("div", { class: "chart", role: "group" },
+    element("div", { class: "y-title" }, panel.y.label),
+    element("div", { class: "parts" }, ...drawings),
+    element("div", { class: "x-title" }, panel.x.label),
+    element("div", { class: "legend" }, ...(apart ? [] : ends.map((entry) => nameOf(panel, entry)))));
+  for (const [name, value] of Object.entries({ apart, named: panel.x.named, level: panel.x.level })) root.classList.toggle(name, value);
+  return { panel, lines, parts, root };
 }
 
-/** The box of the axes, inside what ticks and titles need. */
-function outerBox({ panel, view }, right) {
-  const rough = new Scale(panel.y, view.height - 50, 10);
-  const texts = ticksOf(panel.y, rough, Math.floor((view.height - 56) / 40)).map(([, text]) => textWidth(text));
-  return { left: Math.max(10, ...texts) + 36, right: view.width - right, top: 12, bottom: view.height - 44 - categoryRoom(panel, view) };
+/** A series with its values and its points in percent, null for those without a place. */
+function lineOf(panel, one) {
+  const [x, y, low, high] = ["x", "y", "low", "high"].map((name) => plots.data.pool[one[name]]);
+  const left = x.map((value) => (value === null ? null : placeOn(panel.x, value)));
+  const [top, bottoms, tops] = [y, low, high].map((values) => values?.map((value) => (value === null ? null : topOf(panel, value))));
+  const there = [...x.keys()].filter((i) => left[i] !== null && top[i] !== null);
+  return { x, y, low, high, left, top, bottoms, tops, there, group: null };
 }
 
-/** The room below an axis for names that do not fit side by side. */
-function categoryRoom(panel, view) {
-  const names = panel.x.categories ?? [];
-  const widest = Math.max(0, ...names.map(textWidth));
-  return widest < (view.width - 80) / names.length - 8 ? 0 : Math.min(110, 0.6 * widest);
+/** The name of a series, which can be pressed if it is that of a solver. */
+function nameOf(panel, { one, x, y, there, place }) {
+  const end = there.at(-1);
+  const title = end === undefined ? "no finite value" : `${panel.y.label} ${formatted(y[end], 3)} at ${formatted(x[end], 3)}`;
+  const button = one.solver < 0 ? {} : { type: "button", "aria-pressed": "false", title };
+  return element(one.solver < 0 ? "span" : "button", { class: "label", "data-place": place, ...button }, lineSample(one.solver), element("span", {}, one.label));
 }
 
-function drawTitles({ svg, panel, view, height }, x, y) {
-  svg.append(
-    drawn("text", { class: "x-title", x, y: height - 6, "text-anchor": "middle", "aria-hidden": "true" }, fitted(panel.x.label, view.width - 20)),
-    drawn("text", { class: "y-title", transform: `translate(13 ${round(y)}) rotate(-90)`, "text-anchor": "middle", "aria-hidden": "true" }, fitted(panel.y.label, height - 20)),
-  );
-}
-
-function drawFrame({ panel, view, svg }, { box, x, y }, edges) {
-  const tilted = categoryRoom(panel, view) > 0;
-  const across = ticksOf(panel.x, x, Math.max(2, Math.floor((box.right - box.left) / 75)));
-  const up = ticksOf(panel.y, y, Math.max(2, Math.floor((box.bottom - box.top) / 40)));
+/** A pair of axes with some series in front of others in grey. */
+function axesOf(panel, lines, ghosts) {
   const frame = drawn("g", { "aria-hidden": "true" });
-  const line = (name, x1, y1, x2, y2) => frame.append(drawn("path", { class: name, d: `M${round(x1)},${round(y1)}L${round(x2)},${round(y2)}` }));
-  for (const [value, text] of across) {
-    const at = x.at(value);
-    if (!panel.x.categories) line("grid", at, box.top, at, box.bottom);
-    line("axis", at, box.bottom, at, box.bottom + 4);
-    const turned = tilted ? { transform: `translate(${round(at + 3)} ${round(box.bottom + 16)}) rotate(-35)`, "text-anchor": "end" } : { x: at, y: box.bottom + 17, "text-anchor": "middle" };
-    if (edges.below) frame.append(drawn("text", { class: "tick x-tick", ...turned }, tilted ? fitted(text, 150) : text));
+  const line = (name, x1, y1, x2, y2) => frame.append(drawn("line", { class: name, x1: `${x1}%`, y1: `${y1}%`, x2: `${x2}%`, y2: `${y2}%` }));
+  const texts = ["x-ticks", "y-ticks"].map((name) => frame.appendChild(drawn("g", { class: name })));
+  for (const [value, text] of panel.x.ticks) {
+    const at = placeOn(panel.x, value);
+    if (!panel.x.named) line("grid", at, 0, at, 100);
+    texts[0].append(drawn("text", { x: `${at}%`, y: "100%", dy: 17 }, text));
   }
-  for (const [value, text] of up) {
-    const at = y.at(value);
-    line("grid", box.left, at, box.right, at);
-    if (edges.left) frame.append(drawn("text", { class: "tick y-tick", x: box.left - 7, y: at + 4, "text-anchor": "end" }, text));
+  for (const [value, text] of panel.y.ticks) {
+    const at = topOf(panel, value);
+    line("grid", 0, at, 100, at);
+    texts[1].append(drawn("text", { x: -7, y: `${at}%`, dy: 4 }, text));
   }
-  line("axis", box.left, box.top, box.left, box.bottom);
-  line("axis", box.left, box.bottom, box.right, box.bottom);
-  for (const at of panel.rules) line("rule", x.at(at), box.top, x.at(at), box.bottom);
-  if (panel.floor !== null) {
-    const at = y.at(panel.floor);
-    frame.append(drawn("rect", { class: "floor", x: box.left, y: at - 7, width: box.right - box.left, height: Math.max(0, box.bottom - at + 7) }));
-    if (edges.left) frame.append(drawn("text", { class: "tick", x: box.left + 5, y: at - 11 }, `zero, or below ${tick(panel.zero, true)}`));
+  line("axis", 0, 0, 0, 100);
+  line("axis", 0, 100, 100, 100);
+  for (const at of panel.rules) line("rule", placeOn(panel.x, at), 0, placeOn(panel.x, at), 100);
+  if (panel.floored) {
+    const at = topOf(panel, panel.floor);
+    line("rule", 0, at, 100, at);
+    texts[1].append(drawn("text", { class: "floor", x: 5, y: `${at}%`, dy: -6 }, panel.floored));
   }
-  svg.append(frame);
+  const behind = scaled(...ghosts.map((entry) => drawn("path", { class: "ghost", d: pathsOf(panel, entry)[0] })));
+  return drawn("svg", { class: "axes" }, frame, behind, ...lines.map((entry) => (entry.group = seriesGroup(panel, entry))));
 }
 
-/** One series: its band, its line, markers, crosses, and the chosen point. */
-function seriesGroup(panel, { one, line, style, place }, { x, y }) {
-  const group = drawn("g", { class: `series ${colourClass(one.solver)}`, "data-place": place });
-  const moved = (at, value) => `translate(${round(x.at(at))} ${round(y.at(value))})`;
-  const add = (tag, attributes) => group.append(drawn(tag, attributes));
-  if (line.low && panel.x.categories) add("path", { class: "bar", d: bars(line, x, y) });
-  else if (line.low) add("path", { class: "band", d: bandOf(line, x, y) });
-  const [above, below] = panel.x.categories ? [] : pathsOf(line, x, y);
-  if (above !== undefined) add("path", { class: "line", d: above, "stroke-dasharray": style.dash || undefined });
-  if (below) add("path", { class: "line floored", d: below });
-  for (const i of one.solver < 0 ? [] : marked(line, panel)) add("path", { class: line.floored[i] ? "marker at-floor" : "marker", d: style.shape, transform: moved(line.x[i], line.atY[i]) });
-  if (line.there.includes(one.chosen)) add("circle", { class: "chosen", r: 8.5, transform: moved(line.x[one.chosen], line.atY[one.chosen]) });
-  for (const [at, value] of one.crosses) add("path", { class: "cross", d: "M-4-4L4 4M4-4L-4 4", transform: moved(at, raised(value, panel)) });
-  return group;
+/** Shapes in percent of the axes; what is outside of these is cut off. */
+function scaled(...shapes) {
+  return drawn("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" }, ...shapes);
 }
 
-function bars(line, x, y) {
-  const ends = line.there.filter((i) => line.atLow[i] !== null && line.atHigh[i] !== null);
-  return ends.map((i) => `M${round(x.at(line.x[i]))},${round(y.at(line.atLow[i]))}V${round(y.at(line.atHigh[i]))}`).join("");
+/** One series: its band or bars, its line, markers, crosses, and the chosen point. */
+function seriesGroup(panel, entry) {
+  const { one, y, left, top, bottoms, tops, there, place } = entry;
+  const shapes = [];
+  const put = (href, name, x, height) => drawn("use", { href, class: name, x: `${x}%`, y: `${height}%` });
+  const banded = bottoms ? there.filter((i) => bottoms[i] !== null && tops[i] !== null) : [];
+  if (panel.x.named) shapes.push(...banded.map((i) => drawn("path", { class: "bar", d: `M${left[i]},${bottoms[i]}V${tops[i]}` })));
+  else {
+    const [above, below] = pathsOf(panel, entry);
+    const dash = plots.data.solvers[one.solver]?.dash ?? plots.data.references[-1 - one.solver];
+    if (bottoms) shapes.push(drawn("path", { class: "band", d: bandOf(entry) }));
+    shapes.push(drawn("path", { class: "line", d: above, "stroke-dasharray": dash || undefined }));
+    if (below) shapes.push(drawn("path", { class: "line floored", d: below }));
+  }
+  const marked = panel.x.named || (there.length <= MARKED && !panel.stepped) ? there : there.slice(-1);
+  const markers = one.solver < 0 ? [] : marked.map((i) => put(`#shape-${one.solver}`, isZero(panel, y[i]) ? "marker at-floor" : "marker", left[i], top[i]));
+  const crosses = one.crosses.map(([at, value]) => put("#cross", "cross", placeOn(panel.x, at), topOf(panel, value)));
+  const chosen = there.includes(one.chosen) ? [put("#chosen", "chosen", left[one.chosen], top[one.chosen])] : [];
+  return drawn("g", { class: `series ${colourClass(one.solver)}`, "data-place": place }, scaled(...shapes), ...markers, ...crosses, ...chosen);
+}
+
+/** The line as a path, without the points at the floor, and these as a path of their own: no line leads there. */
+function pathsOf(panel, { y, left, top }) {
+  const paths = [[], []];
+  let before = null;
+  left.forEach((at, i) => {
+    const own = at === null || top[i] === null ? null : Number(isZero(panel, y[i]));
+    if (own !== null) paths[own].push(own === before ? `L${at},${top[i]}` : `M${at},${top[i]}${own ? "h.3" : ""}`);
+    before = own;
+  });
+  return paths.map((parts) => parts.join(""));
+}
+
+/** The band over the seeds, with gaps if an end is infinite. */
+function bandOf({ left, bottoms, tops }) {
+  const pieces = [[]];
+  left.forEach((at, i) => {
+    if (at === null || bottoms[i] === null || tops[i] === null) pieces.push([]);
+    else pieces.at(-1).push(i);
+  });
+  const outline = (piece) => [...piece.map((i) => [left[i], bottoms[i]]), ...piece.reverse().map((i) => [left[i], tops[i]])];
+  return pieces.filter((piece) => piece.length > 1).map((piece) => `M${outline(piece).join("L")}Z`).join("");
 }

@@ -11,42 +11,42 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from orthobench.contract.panel import Plot
-from orthobench.decide.answer import Answer, answer, standings
+from orthobench.decide.answer import Answer, answer
 from orthobench.decide.code import solve_line
 from orthobench.decide.comparisons import compare_by
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Decision
 from orthobench.decide.wording import MARKS, mark, seeds_text, verdict_text
 from orthobench.errors import UsageError
 from orthobench.registry.plugins import catalogue
+from orthobench.report import caveats
 from orthobench.report.origins import origin_lines
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.problems import failures, problem_runs, problem_section, refusals
 from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
 from orthobench.report.plots.exhibits import exhibitions
 from orthobench.report.plots.families import costs
-from orthobench.report.rows import problem_rows
+from orthobench.report.plots.labels import axis_label
+from orthobench.report.rows import Row, problem_rows, solvers_shown
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
-from orthobench.results.runs import IMPORTED
+from orthobench.results.runs import IMPORTED, Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.costs import cost_of
+from orthobench.stats.cost_curve import cost_curve
+from orthobench.stats.costs import COSTS, cost_of
+from orthobench.stats.values import final, metric_of
 from orthobench.tools import toml
 from orthobench.tools.collections import grouped
-from orthobench.tools.formatting import clean, plural
+from orthobench.tools.formatting import assignments, budget_text, clean, duration, number, plural
 
 MOST_PAIRS = 20_000
-"""Maximum number of pairs of solvers on a problem for which there is more than one answer."""
+"""Number of pairs of solvers from which on there is one answer."""
 
 Answers: TypeAlias = Mapping[tuple[str, str], Answer]
 """The answers of a family, by cost and tolerance."""
 
 
 def page_content(results: Results) -> dict[str, Any]:
-    """Return the content of the page about some results, as the template reads it.
-
-    Solvers have one order everywhere: that under the first cost and tolerance of their family.
-    """
+    """Return what the template shows of results; solvers have one order everywhere."""
     session, typed = results.session(), results.suite_as_typed
     by_family = grouped(results.entries, lambda entry: entry.problem_info.family)
     sections = [_family_section(name, group, typed) for name, group in by_family.items()]
@@ -54,27 +54,25 @@ def page_content(results: Results) -> dict[str, Any]:
     entries = sorted(
         results.entries, key=lambda e: order.get((e.problem_info.family, e.solver), len(order))
     )
-    comparisons = {c.problem: c for s in sections if s["answer"] for c in s["answer"].comparisons}
+    comparisons = {c.problem: c for s in sections for c in s["answer"].comparisons}
     exhibits = exhibitions(entries, results.exhibits)
     curves = {one.problem: exhibit_plots([one]) for one in exhibits}
     plots: list[Plot] = []
     runs: dict[int, dict[str, dict[str, Any]]] = {}
     problems: list[dict[str, Any]] = []
     groups = grouped(entries, lambda entry: entry.problem)
-    for name in dict.fromkeys(entry.problem for entry in results.entries):
-        part = [entry for entry in groups[name] if entry.takes_part]
-        rows = problem_rows(part, comparisons[name]) if part else []
-        rows.sort(key=lambda row: part.index(row.result))
+    for name, comparison in comparisons.items():
+        rows = [row for row in problem_rows(entries, comparison) if row.takes_part]
+        rows.sort(key=lambda row: groups[name].index(row.result))
         own = [*problem_plots(groups[name]), *curves.get(name, [])] if rows else []
         if own:
-            runs[len(plots)] = problem_runs(part)
+            runs[len(plots)] = problem_runs([row.result for row in rows])
         places = range(len(plots), len(plots) + len(own))
         problems.append(problem_section(f"problem-{len(problems)}", groups[name], rows, places))
         plots += own
     of_problems = len(plots)
     plots += comparison_plots(entries)
     styles = solver_styles(entry.solver for entry in entries)
-    failed = failures(results, [row for problem in problems for row in problem["rows"]])
     return {
         "suite": clean(results.suite),
         "text": session["text"].strip(),
@@ -83,47 +81,43 @@ def page_content(results: Results) -> dict[str, Any]:
         "date": str(session["started"])[:16].replace("T", " ") + " UTC",
         "counts": _counts(results, len(problems)),
         "families": sections,
-        "failures": failed,
-        "failed_runs": sum(len(one["seeds"]) for one in failed),
-        "refusals": refusals(entries),
+        "troubles": [*caveats.troubles(entries, [*comparisons.values()])],
+        "failed_runs": len(results.failures),
         "problems": problems,
         "anchors": {one["label"]: one["id"] for one in problems},
         "plots": plots,
         "comparison_plots": range(of_problems, len(plots)),
         "provenance": _provenance(results, session),
         "styles": styles,
-        "plot_data": plot_data(plots, styles, runs, list(map(_packed, sections))),
+        "plot_data": plot_data(plots, styles, runs),
         "galleries": galleries(exhibits),
     }
 
 
 def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
-    """Return what to use on the problems of one family, under each cost and tolerance."""
+    """Return what to use in one family, under each cost and tolerance."""
     parts = entries[0].tolerance or TOLERANCE, STRICT
     tolerances = {f"{100 * part:.6g} %": part for part in parts}
     keys = list(product(costs(entries), tolerances))
     solvers = Counter(entry.problem for entry in entries)
     if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
         keys = keys[:1]
-    begun = [entry for entry in entries if entry.finished and not entry.refused]
-    found = compare_by(begun, [(cost, tolerances[tolerance]) for cost, tolerance in keys])
+    found = compare_by(entries, [(cost, tolerances[tolerance]) for cost, tolerance in keys])
     return {key: answer(own, suite) for key, own in zip(keys, found, strict=True)}
 
 
 def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> dict[str, Any]:
-    """Return what the first screen shows of a family: its answers, and the choices among them."""
-    answers = family_answers(entries, suite) if any(e.finished for e in entries) else {}
-    answer = next(iter(answers.values()), None)
-    solvers = [one.solver for one in standings(answer.comparisons)] if answer else []
+    answers = family_answers(entries, suite)
+    answer = next(iter(answers.values()))
     costs, tolerances = (list(dict.fromkeys(key[i] for key in answers)) for i in range(2))
     return {
-        "name": name, "answers": answers, "answer": answer, "solvers": solvers,
-        "costs": costs, "tolerances": tolerances, "code": _code(answer) if answer else "",
+        "name": name, "answers": answers, "answer": answer,
+        "solvers": solvers_shown(answer.comparisons), "costs": costs, "tolerances": tolerances,
     }  # fmt: skip
 
 
-def _code(answer: Answer) -> str:
-    """Return the line that makes the call on the first problem; empty if no solver is named."""
+def code(answer: Answer) -> str:
+    """Return the line that makes the call on the first problem, if a solver is named."""
     good = [c for c in answer.comparisons if c.of(answer.solver).as_good]
     call = good[0].of(answer.solver).call if good else None
     if answer.use is None or call is None or answer.family == IMPORTED:
@@ -138,24 +132,8 @@ def _code(answer: Answer) -> str:
     return solve_line(solver, call.stop)
 
 
-def _packed(section: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        ",".join(key): {
-            "sentence": answer.sentence,
-            "evidence": answer.evidence,
-            "code": _code(answer),
-            "cells": [cell(c, solver) for solver in section["solvers"] for c in answer.comparisons],
-        }
-        for key, answer in section["answers"].items()
-    }
-
-
 def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str, float, str]:
-    """Return a solver on a problem: mark, symbol, cost, seeds, length of the bar, and meaning.
-
-    The length, from 0 to 1, is the logarithm of the cost between the lowest and the highest of the
-    problem.
-    """
+    """Return a solver on a problem: mark, symbol, cost, seeds, log of cost, and meaning."""
     own, kind = comparison.of(solver), mark(comparison, solver)
     if not kind:
         return "absent", "–", "", "", 0.0, "takes no part, or was not run yet"
@@ -168,7 +146,6 @@ def cell(comparison: Comparison, solver: str) -> tuple[str, str, str, str, float
 
 
 def _meaning(decision: Decision) -> str:
-    """Return what is decided of a solver, and what that rests on."""
     text = verdict_text(decision)
     if math.isfinite(decision.difference):
         ends = f"[{100 * decision.low:.2g}, {100 * decision.high:.2g}]"
@@ -178,6 +155,72 @@ def _meaning(decision: Decision) -> str:
     if decision.more_seeds:
         text += f"; about {plural(decision.more_seeds, 'more seed')} would decide"
     return text
+
+
+def problem_section(
+    anchor: str, entries: Sequence[SolverResult], rows: Sequence[Row], plots: range
+) -> dict[str, Any]:
+    """Return the section of one problem, as the template reads it."""
+    first, info = entries[0], entries[0].problem_info
+    facts = (
+        clean(info.family), f"final {axis_label(info.primary)}, smaller is better",
+        plural(len(first.seeds), "seed"), budget_text(first.records[0].budget),
+    )  # fmt: skip
+    drawn = all(row.median_of(COSTS["samples"]) != 0 for row in rows)
+    return {
+        "id": anchor,
+        "label": first.problem,
+        "entries": entries,
+        "rows": rows,
+        "plots": plots,
+        "facts": tuple(filter(None, facts)),
+        "effort": "samples" if drawn else "steps",
+        "notes": caveats.notes([row.result for row in rows], entries),
+        "waiting": not rows and any(not entry.refused for entry in entries),
+        "partial": any(row.summary.n_missing for row in rows),
+        "absent": [entry.solver for entry in entries if entry.refused],
+    }
+
+
+def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
+    """Return the runs of each solver: seed, end in % of the gap, value, time, end, loads."""
+    metric = entries[0].problem_info.primary
+    curves = [
+        (run.seed, curve)
+        for entry in entries
+        for run in entry.finished
+        if (curve := cost_curve(run, entry.level, metric)) is not None
+    ]
+    by_seed = grouped(curves, lambda pair: pair[0])
+    lowest = {seed: min(curve.lowest for _, curve in own) for seed, own in by_seed.items()}
+    start = {seed: max(curve.start for _, curve in own) for seed, own in by_seed.items()}
+
+    return {
+        entry.solver: {
+            "about": assignments(entry.records[0].solver.parameters),
+            "runs": [
+                (r.seed, _above(r, metric, lowest, start), number(final(r, metric_of(metric))),
+                 duration(r.trace[-1].seconds + r.trace[-1].readout_seconds),
+                 clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r))
+                for r in entry.finished
+                if len(r.trace)
+            ],
+        }
+        for entry in entries
+    }  # fmt: skip
+
+
+def _above(
+    run: Run, metric: str, lowest: Mapping[int, float], start: Mapping[int, float]
+) -> str:  # fmt: skip
+    if run.seed not in lowest or not (gap := start[run.seed] - lowest[run.seed]) > 0:
+        return ""
+    return number(100 * (final(run, metric_of(metric)) - lowest[run.seed]) / gap)
+
+
+def _load(record: Run) -> str:
+    shares = [one.average / one.processors for one in record.load or () if one.average is not None]
+    return ", ".join(f"{share:.2f}" for share in shares)
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:
@@ -230,5 +273,4 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _command(command: str) -> str:
-    """Return the command as a user types it: without the folder of its program."""
     return re.sub(r"^\S*/(?=\S)", "", command).replace("__main__.py", "python -m orthobench", 1)

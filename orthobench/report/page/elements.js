@@ -14,7 +14,7 @@ function filled(created, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) created.addEventListener(name.slice(2), value);
     else if (typeof value === "boolean") created.toggleAttribute(name, value);
-    else if (value !== undefined) created.setAttribute(name, typeof value === "number" ? round(value) : value);
+    else if (value !== undefined) created.setAttribute(name, value);
   }
   created.append(...children);
   return created;
@@ -28,11 +28,6 @@ function tableOf(label, heads, rows) {
   return element("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": label }, table);
 }
 
-/** A number to a hundredth of a pixel. */
-function round(value) {
-  return Math.round(value * 100) / 100;
-}
-
 /** A sample of a solver's line and marker; of a reference's line if the number is negative. */
 function lineSample(solver) {
   const use = drawn("use", { href: `#key-${solver < 0 ? `reference${solver}` : solver}` });
@@ -42,22 +37,6 @@ function lineSample(solver) {
 /** The class that gives an element the colour of a solver. */
 function colourClass(solver) {
   return solver < 0 ? "reference" : `c-${solver}`;
-}
-
-const measuring = document.createElement("canvas").getContext("2d");
-
-/** The width of a text in a drawing, in pixels. */
-function textWidth(text) {
-  measuring.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
-  return measuring.measureText(text).width;
-}
-
-/** A text cut to a width, with an ellipsis. */
-function fitted(text, width) {
-  if (textWidth(text) <= width) return text;
-  let length = text.length - 1;
-  while (length > 1 && textWidth(`${text.slice(0, length)}…`) > width) length -= 1;
-  return `${text.slice(0, length)}…`;
 }
 
 /** A number with significant digits; null is the value of a failed run. */

@@ -21,12 +21,8 @@ from orthobench.tools.formatting import plural
 def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Path) -> Path:
     """Write the page of a history into a folder, and return its path.
 
-    Parameters
-    ----------
-    found : mapping
-        The commits, curves and steps, as `orthobench.history.outputs.facts` returns them.
-    shown : mapping
-        The output of ``git show`` about each commit that has a step.
+    `found` is of `orthobench.history.outputs.facts`; `shown` has the output of ``git show`` about
+    each commit with a step.
 
     Raises
     ------
@@ -48,7 +44,6 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
 
 
 def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Plot:
-    """Return the plot of a problem: the curves of all its solvers, of one question at a time."""
     questions = ("result", "work", *(["time"] if found["timed"] else []))
     units = {curve["unit"] for curve in curves}
     labels = {

@@ -4,27 +4,15 @@ const CHOICES = ["cost", "tolerance"];
 
 /** Show what is decided in all families under the cost and the tolerance of the address, or else the first. */
 function showDecisions() {
-  document.querySelectorAll("[data-family]").forEach((article, number) => {
+  for (const article of document.querySelectorAll("article.family")) {
     const key = CHOICES.map((choice) => {
       const boxes = [...article.querySelectorAll(`input[data-choice="${choice}"]`)];
       const box = boxes.find(({ value }) => value === state.get(choice)) ?? boxes[0];
       if (box) box.checked = true;
       return box?.value;
-    });
-    const shown = plots.data.families[number][key.join()];
-    if (!shown) return;
-    const parts = { ".decision": shown.sentence, ".evidence": shown.evidence, ".call > code": shown.code };
-    for (const [name, text] of Object.entries(parts)) article.querySelector(name).textContent = text;
-    article.querySelector(".call").hidden = !shown.code;
-    article.querySelectorAll(".matrix td").forEach((cell, place) => {
-      const [kind, symbol, amount, seeds, bar, meaning] = shown.cells[place];
-      cell.className = kind;
-      const link = cell.firstElementChild;
-      link.title = meaning;
-      link.children[0].style.width = `${bar}em`;
-      [amount, seeds, symbol, ` ${meaning}`].forEach((text, i) => (link.children[i + 1].textContent = text));
-    });
-  });
+    }).join();
+    for (const one of article.querySelectorAll("[data-key]")) one.hidden = key.length > 1 && one.dataset.key !== key;
+  }
 }
 
 /** One switch for all families; and cells lead to the runs that they are decided by. */
@@ -39,7 +27,7 @@ function watchDecisions() {
   for (const link of document.querySelectorAll("[data-front]")) {
     link.addEventListener("click", () => {
       keep({ front: link.dataset.front });
-      redraw();
+      for (const one of drawnPlots()) one.show();
     });
   }
 }
@@ -57,7 +45,7 @@ async function start() {
   watchDecisions();
   followLinks(() => {
     showDecisions();
-    redraw();
+    for (const one of drawnPlots()) one.draw();
   });
 }
 

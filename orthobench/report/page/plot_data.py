@@ -23,33 +23,35 @@ MOST_POINTS = 80
 """Maximum number of points of a curve."""
 
 FEWEST_POINTS = 24
-"""Maximum number of points of a curve on a page with very many curves."""
+"""The same on a page with very many curves."""
 
 NUMBERS = 400_000
-"""Number of numbers on a page above which curves are thinned and menus shortened."""
+"""Number of numbers above which curves are thinned and menus shortened."""
+
+MOST_TICKS = 6
+"""Maximum number of ticks of an axis."""
+
+LONGEST = 31
+"""Maximum number of letters of a name below an axis: its last ones."""
+
+LEVEL = 120
+"""Number of letters from which on names below an axis are tilted."""
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 DIGITS = 5
-"""Significant digits of drawn numbers: a pixel is about a thousandth of an axis."""
+"""Significant digits of drawn numbers."""
 
 
 def plot_data(
     plots: Sequence[Plot],
     styles: Mapping[str, Style],
     runs: Mapping[int, Mapping[str, Any]] | None = None,
-    families: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the data of all plots of a page as compressed JSON in base64.
 
-    On a page with very many curves, menus offer fewer options.
-
-    Parameters
-    ----------
-    styles : mapping
-        The style of each solver.
-    runs : mapping, optional
-        The runs of each solver, by the index of the plot that draws them.
-    families : sequence of mapping
-        The answers of each family, as JSON values.
+    On a page with very many curves, menus offer fewer options. `runs` has the runs of each solver
+    by the index of the plot that draws them.
     """
     pool, solvers = Pool(), {name: number for number, name in enumerate(styles)}
     offered, curves = _offered(plots)
@@ -62,14 +64,9 @@ def plot_data(
                 {"name": clean(name), "options": [clean(one.replace("_", " ")) for one in options]}
                 for name, options in choices.items()
             ],
-            "panels": {
-                ",".join(map(str, places)): _panel(plot.draw(key), pool, solvers, points)
-                for places, key in zip(
-                    product(*map(range, map(len, choices.values()))),
-                    product(*choices.values()),
-                    strict=True,
-                )
-            },
+            "panels": [
+                _panel(plot.draw(key), pool, solvers, points) for key in product(*choices.values())
+            ],
         }
         for plot, choices in zip(plots, offered, strict=True)
     ]
@@ -78,19 +75,15 @@ def plot_data(
     data = {
         "pool": pool.arrays,
         "references": [",".join(map(str, dashes)) for dashes in REFERENCES],
-        "solvers": [
-            {"name": clean(name), "dash": style.dash, "shape": style.shape}
-            for name, style in styles.items()
-        ],
+        "solvers": [{"name": clean(name), "dash": style.dash} for name, style in styles.items()],
         "plots": drawn,
-        "families": list(families),
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), 7, mtime=0)).decode()
 
 
 def _offered(plots: Sequence[Plot]) -> tuple[list[dict[str, Sequence[str]]], int]:
-    """Return the choices of each plot, all, the first, or none if there are too many curves."""
+    """Return the choices of each plot: all, the first, or none on very large pages."""
     lines = [len(plot.panel().series) for plot in plots]
     offered: list[dict[str, Sequence[str]]] = []
     curves = 0
@@ -107,12 +100,11 @@ def _offered(plots: Sequence[Plot]) -> tuple[list[dict[str, Sequence[str]]], int
 
 
 def _panel(panel: Panel, pool: Pool, solvers: Mapping[str, int], points: int) -> dict[str, Any]:
-    floor = panel_floor([panel])
+    floor, ends = panel_floor([panel]), x_range(panel)
     references = itertools.cycle(range(-1, -1 - len(REFERENCES), -1))
-    ends = x_range(panel)
     return {
-        "x": {**_axis(panel.x), "range": ends},
-        "y": {**_axis(panel.y), "log": floor.log, "range": y_range([panel], floor)},
+        "x": _axis(panel.x, ends, panel.x.log),
+        "y": _axis(panel.y, y_range([panel], floor), floor.log),
         "series": [
             {
                 "solver": solvers[series.solver] if series.solver in solvers else next(references),
@@ -125,15 +117,49 @@ def _panel(panel: Panel, pool: Pool, solvers: Mapping[str, int], points: int) ->
         "rules": panel.rules,
         "band": panel.band,
         "zero": floor.zero if floor.log else None,
-        "floor": floor.at if floor.zeros else None,
+        "floor": floor.at if floor.log else None,
+        "floored": f"zero, or below {_tick(floor.zero, far=True)}" if floor.zeros else "",
     }
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def _axis(axis: Axis, ends: tuple[float, float], log: bool) -> dict[str, Any]:
+    names = [clean(name) for name in axis.categories]
+    names = [name if len(name) <= LONGEST else f"…{name[-LONGEST:]}" for name in names]
     return {
-        "label": clean(axis.label), "log": axis.log,
-        "categories": [*map(clean, axis.categories)] or None, "ticks": axis.ticks or None,
+        "label": clean(axis.label), "log": log, "range": ends,
+        "ticks": [*enumerate(names)] or _ticks(axis.ticks or _tick_values(*ends, log)),
+        "named": bool(names), "level": 0 < len("".join(names)) < LEVEL,
     }  # fmt: skip
+
+
+def _tick_values(low: float, high: float, log: bool) -> list[float]:
+    """Return round numbers from one end to the other: powers of ten on a long log axis."""
+    from matplotlib.ticker import Locator, LogLocator, MaxNLocator
+
+    locators: list[Locator] = [MaxNLocator(MOST_TICKS, steps=(1, 2, 5, 10))]
+    if log and high > 5 * low:
+        locators = [LogLocator(subs=steps) for steps in ((1, 2, 5), (1,))]
+    values: list[float] = []
+    for one in locators:
+        values = [float(v) for v in one.tick_values(low, high) if low <= v <= high]
+        if 1 < len(values) <= MOST_TICKS:
+            break
+    return values
+
+
+def _ticks(values: Sequence[float]) -> list[tuple[float, str]]:
+    some = values[:: max(1, -(-len(values) // MOST_TICKS))]
+    far = any(not 1e-3 <= abs(value) < 1e5 for value in some if value)
+    return [(value, _tick(value, far)) for value in some]
+
+
+def _tick(value: float, far: bool) -> str:
+    """Return a tick as text: 0.01, 2,000; on axes that reach far, 10⁻², 1, 2·10³."""
+    if not far or value == 0 or 1 <= abs(value) < 1e3:
+        return f"{value:,.6g}"
+    mantissa, exponent = f"{value:.0e}".split("e")
+    raised = f"10{str(int(exponent)).translate(RAISED)}"
+    return raised if mantissa == "1" else f"{mantissa}·{raised}"
 
 
 def _series(panel: Panel, number: int, pool: Pool, points: int) -> dict[str, Any]:

@@ -13,83 +13,59 @@ const plots = {
 };
 
 const MANY = 6;
-const WIDE = 520;
 
 class PlotView {
   constructor(figure) {
-    Object.assign(this, { figure, name: figure.id, plot: plots.data.plots[Number(figure.dataset.plot)], visible: false, dirty: true });
+    Object.assign(this, { figure, name: figure.id, plot: plots.data.plots[figure.dataset.plot], chart: null });
   }
 
-  /** The places of the chosen options. */
-  get places() {
-    return this.plot.choices.map(({ name, options }) => Math.max(0, options.indexOf(state.get(`${this.name}.${name}`))));
-  }
-
-  get panel() {
-    return this.plot.panels[this.places.join()];
-  }
-
-  /** Build the menu and the places of drawing, legend and runs. */
+  /** Build the menu, and the places of drawing and runs. */
   build() {
     this.selects = this.plot.choices.map(({ name, options }) => {
-      const choose = () => {
-        keep({ [`${this.name}.${name}`]: Number(select.value) ? options[select.value] : null }, this.name);
-        this.update();
+      const choose = ({ target: { value } }) => {
+        keep({ [`${this.name}.${name}`]: Number(value) ? options[value] : null }, this.name);
+        this.draw();
       };
-      const select = element("select", { onchange: choose }, ...options.map((option, place) => element("option", { value: place }, option)));
-      return select;
+      return element("select", { onchange: choose, "aria-label": name }, ...options.map((option, place) => element("option", { value: place }, option)));
     });
     const choices = this.selects.map((select, number) => element("label", { hidden: select.length < 2 }, `${this.plot.choices[number].name} `, select));
     this.summary = element("summary", {});
-    const menu = element("details", { class: "menu" }, this.summary, element("div", {}, ...choices));
     this.canvas = element("div", { class: "canvas" });
-    this.legend = element("ul", { class: "legend" });
     this.runs = element("div", { class: "runs", "aria-live": "polite" });
-    this.figure.querySelector(".drawing").replaceChildren(menu, this.canvas, this.legend, this.runs);
+    const menu = element("details", { class: "menu" }, this.summary, element("div", {}, ...choices));
+    this.figure.querySelector(".drawing").replaceChildren(menu, this.canvas, this.runs);
     watchPointer(this);
-    new ResizeObserver(() => {
-      if (Math.abs(this.canvas.clientWidth - this.chart.view.width) > 1) this.update();
-    }).observe(this.canvas);
   }
 
-  update(width) {
-    if (!this.canvas) this.build();
-    this.dirty = false;
-    const { panel, places, plot } = this;
+  /** Draw the panel of the chosen options. */
+  draw() {
+    if (!this.chart) this.build();
+    const { kind, name, choices, panels } = this.plot;
+    const places = choices.map((choice) => Math.max(0, choice.options.indexOf(state.get(`${this.name}.${choice.name}`))));
     this.selects.forEach((select, number) => (select.value = places[number]));
-    const shown = places.map((place, number) => plot.choices[number].options[place]);
-    this.summary.textContent = `${shown.filter((_, number) => this.selects[number].length > 1).join(", ")} ⋯`;
-    this.draw(panel, width ?? Math.max(280, this.canvas.clientWidth || 680));
+    const shown = this.selects.filter((select) => select.length > 1).map((select) => select.selectedOptions[0].textContent);
+    this.summary.textContent = `${shown.join(", ")} ⋯`;
+    const panel = panels[places.reduce((at, place, number) => at * choices[number].options.length + place, 0)];
+    this.chart = chartOf(panel, kind === "convergence" && panel.series.length > MANY);
+    const words = ({ log, label }) => `${log ? "log" : "linear"} ${label}`;
+    this.chart.root.setAttribute("aria-label", `${kind}, ${name}: ${words(panel.y)} against ${words(panel.x)}; ${panel.series.length} lines`);
+    this.canvas.replaceChildren(this.chart.root);
+    this.show();
   }
 
-  draw(panel, width) {
-    const held = this.held();
-    const apart = this.plot.kind === "convergence" && panel.series.length > MANY;
-    this.chart = chartOf(panel, { width, height: width < WIDE ? 320 : 416, apart }, this.name);
-    const words = ({ log, label }) => `${log ? "log" : "linear"} ${label}`;
-    this.chart.svg.setAttribute("aria-label", `${this.plot.kind}, ${this.plot.name}: ${words(panel.y)} against ${words(panel.x)}; ${panel.series.length} lines`);
-    this.canvas.replaceChildren(this.chart.svg);
-    const names = this.chart.labelled ? [] : panel.series;
-    this.legend.replaceChildren(...names.map((one, place) => element("li", { class: colourClass(one.solver), "data-place": place }, lineSample(one.solver), one.label)));
+  /** Show what is in front, and its runs. */
+  show() {
     showFocus(this);
     showRuns(this);
-    if (held !== null) this.canvas.querySelector(`.label[data-place="${held}"]`)?.focus();
-  }
-
-  /** The place of the line whose name has the focus of the keyboard, or null. */
-  held() {
-    const { activeElement } = document;
-    return this.canvas.contains(activeElement) ? Number(activeElement.dataset.place) : null;
   }
 }
 
-/** Draw all plots anew that are in view, and the others as they come into view. */
-function redraw() {
-  for (const one of plots.all) one.dirty = true;
-  for (const one of plots.all) if (one.visible) one.update();
+/** The plots that were drawn, since they came into view. */
+function drawnPlots() {
+  return plots.all.filter(({ chart }) => chart);
 }
 
-/** Draw the plots of the page as they come into view, and everything before printing. */
+/** Draw the plots of the page as they come into view, and all of them before printing. */
 async function startPlots() {
   if (!("DecompressionStream" in window)) throw new Error("this browser cannot unpack the plots, a newer one can");
   const bytes = Uint8Array.from(atob(document.getElementById("data").textContent.trim()), (letter) => letter.charCodeAt(0));
@@ -99,14 +75,12 @@ async function startPlots() {
   const observer = new IntersectionObserver((changes) => {
     for (const { target, isIntersecting } of changes) {
       const view = plots.all.find(({ figure }) => figure === target);
-      view.visible = isIntersecting;
-      if (view.visible && view.dirty) view.update();
+      if (isIntersecting && !view.chart) view.draw();
     }
   }, { rootMargin: "400px 0px" });
   for (const one of plots.all) observer.observe(one.figure);
   window.addEventListener("beforeprint", () => {
     for (const one of document.querySelectorAll("details:is(.problem, .part)")) one.open = true;
-    for (const one of plots.all) one.update(680);
+    for (const one of plots.all) if (!one.chart) one.draw();
   });
-  window.addEventListener("afterprint", redraw);
 }

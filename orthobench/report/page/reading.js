@@ -4,11 +4,10 @@ const NEAR = 36;
 const tip = document.getElementById("tip");
 
 /** Put a series in front, the others in grey; without a place that of the solver that is in front in all plots. */
-function showFocus(view, place = view.chart.lines.find(({ one }) => one.solver === plots.focus)?.place) {
-  const { svg, lines } = view.chart;
-  svg.classList.toggle("focused", place !== undefined);
-  for (const part of view.figure.querySelectorAll("[data-place]")) part.classList.toggle("front", Number(part.dataset.place) === place);
-  for (const label of svg.querySelectorAll(".label[role]")) label.setAttribute("aria-pressed", String(lines[label.dataset.place].one.solver === plots.focus));
+function showFocus({ chart: { root, lines } }, place = lines.find(({ one }) => one.solver === plots.focus)?.place) {
+  root.classList.toggle("focused", place !== undefined);
+  for (const part of root.querySelectorAll("[data-place]")) part.classList.toggle("front", Number(part.dataset.place) === place);
+  for (const label of root.querySelectorAll("button")) label.setAttribute("aria-pressed", String(lines[label.dataset.place].one.solver === plots.focus));
   const front = lines[place]?.group;
   if (front?.nextSibling) front.parentNode.append(front);
 }
@@ -16,56 +15,49 @@ function showFocus(view, place = view.chart.lines.find(({ one }) => one.solver =
 /** Keep a solver in front in all plots, or no longer. */
 function pin(solver, at) {
   keep({ front: solver === plots.focus ? null : (plots.data.solvers[solver]?.name ?? null) }, at);
-  redraw();
+  for (const one of drawnPlots()) one.show();
 }
 
 function watchPointer(view) {
   const { canvas } = view;
-  const hitOf = ({ clientX, clientY }) => {
-    const { left, top } = view.chart.svg.getBoundingClientRect();
-    return found(view.chart, [clientX - left, clientY - top]);
-  };
   const leave = () => {
     tip.hidden = true;
-    showFocus(view, view.held() ?? undefined);
-  };
-  const pressed = (event) => {
-    const label = event.target.closest(".label[role]");
-    const entry = label ? view.chart.lines[label.dataset.place] : event.type === "click" && hitOf(event)?.entry;
-    if (entry) pin(entry.one.solver, view.name);
+    showFocus(view);
   };
   canvas.addEventListener("pointermove", (event) => {
     const label = event.target.closest(".label");
-    if (label) return showFocus(view, Number(label.dataset.place));
-    const hit = hitOf(event);
-    if (!hit) return leave();
-    showFocus(view, hit.entry.place);
-    showTip(view, hit, event.clientX, event.clientY);
+    const hit = label ? null : found(view.chart, event);
+    if (!label && !hit) return leave();
+    showFocus(view, label ? Number(label.dataset.place) : hit.entry.place);
+    if (hit) showTip(view.chart.panel, hit, event.clientX, event.clientY);
+  });
+  canvas.addEventListener("click", (event) => {
+    const label = event.target.closest("button");
+    const entry = label ? view.chart.lines[label.dataset.place] : found(view.chart, event)?.entry;
+    if (entry) pin(entry.one.solver, view.name);
   });
   canvas.addEventListener("pointerleave", leave);
-  canvas.addEventListener("click", pressed);
   canvas.addEventListener("focusin", (event) => showFocus(view, Number(event.target.dataset.place)));
-  canvas.addEventListener("focusout", () => setTimeout(leave));
-  canvas.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && plots.focus !== undefined) pin(plots.focus, view.name);
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    pressed(event);
+  canvas.addEventListener("focusout", leave);
+  canvas.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape" && plots.focus !== undefined) pin(plots.focus, view.name);
   });
 }
 
-/** The point of a line that is nearest to a place, if any is near. */
-function found({ parts }, [left, top]) {
-  const part = parts.find(({ box }) => left >= box.left - 8 && left <= box.right + 8 && top >= box.top - 8 && top <= box.bottom + 8);
-  const hits = (part?.lines ?? []).map((entry) => [entry, ...nearestOn(entry.line, part.x, part.y, [left, top])]);
-  const [entry, distance, i] = hits.reduce((one, other) => (other[1] < one[1] ? other : one), [null, Infinity]);
+/** The point of a line that is nearest to the pointer, if any is near; a line is near to its left and right. */
+function found({ parts }, { target, clientX, clientY }) {
+  const part = parts.find(({ axes }) => axes.contains(target));
+  if (!part) return null;
+  const { left, top, width, height } = part.axes.getBoundingClientRect();
+  const [x, y] = [(100 * (clientX - left)) / width, (100 * (clientY - top)) / height];
+  const hits = part.lines.flatMap((entry) => entry.there.map((i) => [Math.hypot(((entry.left[i] - x) * width) / 400, ((entry.top[i] - y) * height) / 100), entry, i]));
+  const [distance, entry, i] = hits.reduce((one, other) => (other[0] < one[0] ? other : one), [Infinity]);
   return distance < NEAR ? { entry, i } : null;
 }
 
 /** Show the values at a point beside the pointer. */
-function showTip(view, { entry: { one, line }, i }, clientX, clientY) {
-  const { x, y, band } = view.panel;
-  const values = [[x.label, x.categories?.[Math.round(line.x[i])] ?? formatted(line.x[i])], [y.label, formatted(line.y[i])]];
+function showTip({ x, y, band }, { entry: { one, ...line }, i }, clientX, clientY) {
+  const values = [[x.label, x.named ? x.ticks[Math.round(line.x[i])][1] : formatted(line.x[i])], [y.label, formatted(line.y[i])]];
   if (line.low) values.push([band, `${formatted(line.low[i], 3)} to ${formatted(line.high[i], 3)}`]);
   if (one.notes.length) values.push(["", one.notes[i]]);
   if (one.chosen === i) values.push(["", "chosen by tuning"]);
@@ -77,12 +69,12 @@ function showTip(view, { entry: { one, line }, i }, clientX, clientY) {
 }
 
 /** Show the runs of the solver in front, one row a seed. */
-function showRuns(view) {
+function showRuns({ plot, runs, name }) {
   const { focus } = plots;
-  const facts = view.plot.runs?.[focus];
-  if (!facts) return view.runs.replaceChildren();
-  const name = element("h4", {}, lineSample(focus), ` The ${facts.runs.length} runs of ${plots.data.solvers[focus].name} `, element("span", { class: "muted" }, facts.about));
-  const head = element("div", { class: "run-head" }, name, element("button", { type: "button", onclick: () => pin(focus, view.name) }, "close"));
+  const facts = plot.runs?.[focus];
+  if (!facts) return runs.replaceChildren();
+  const title = element("h4", {}, lineSample(focus), ` The ${facts.runs.length} runs of ${plots.data.solvers[focus].name} `, element("span", { class: "muted" }, facts.about));
+  const head = element("div", { class: "run-head" }, title, element("button", { type: "button", onclick: () => pin(focus, name) }, "close"));
   const heads = ["seed", "% of the gap above the best", "final value", "time", "ended", "load of a core before, after"];
-  view.runs.replaceChildren(head, tableOf("Runs", heads, facts.runs));
+  runs.replaceChildren(head, tableOf("Runs", heads, facts.runs));
 }

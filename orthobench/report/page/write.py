@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthobench._version import __version__
 from orthobench.decide.wording import MARKS, factor_text
-from orthobench.report.page.content import cell, page_content
-from orthobench.report.page.problems import ranges
+from orthobench.report.page.content import cell, code, page_content
 from orthobench.report.style import REFERENCES, Style
 from orthobench.results.results import Results
 from orthobench.stats.costs import COSTS, cost_of
@@ -23,27 +22,14 @@ from orthobench.tools.formatting import assignments, clean, count, duration, num
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS = (
-    "state.js", "elements.js", "scales.js", "lines.js", "chart.js", "labels.js", "plots.js",
-    "reading.js", "page.js",
-)  # fmt: skip
+SCRIPTS = ("state.js", "elements.js", "chart.js", "plots.js", "reading.js", "page.js")
 """The parts of the script of a page, each after those that it uses."""
 
 
 def write_page(results: Results, folder: Path) -> Path:
-    """Write the interactive page about some results.
+    """Write the interactive page about some results to ``folder/index.html``, and return its path.
 
-    Parameters
-    ----------
-    results : Results
-    folder : Path
-        Created if it does not exist.
-
-    Returns
-    -------
-    Path
-        ``folder/index.html``, which needs no other file and no network. Equal results give equal
-        bytes.
+    It needs no other file and no network; equal results give equal bytes.
 
     Raises
     ------
@@ -61,7 +47,7 @@ def rendered(content: Mapping[str, Any]) -> str:
     """Return the page as HTML."""
     return framed(
         "page.html", content["counts"], content["styles"], content["plot_data"],
-        page=content, cell=cell, marks=MARKS, costs=COSTS, cost_of=cost_of,
+        page=content, cell=cell, code=code, marks=MARKS, costs=COSTS, cost_of=cost_of,
     )  # fmt: skip
 
 
@@ -70,16 +56,7 @@ def framed(
 ) -> str:
     """Return a page with plots as HTML: whatever the data contain, only its own script runs.
 
-    Parameters
-    ----------
-    template : str
-        A template that extends ``frame.html``.
-    counts : iterable of str
-        Such as ``"4 problems"``, at the top of the page.
-    data : str
-        The compressed data of the plots.
-    own
-        The variables of the template.
+    `template` extends ``frame.html`` and has the variables `own`; `data` are of `plot_data`.
     """
     script = "\n".join(map(resource, SCRIPTS))
     digest = hashlib.sha256(f"\n{script}\n".encode()).digest()
@@ -92,7 +69,7 @@ def framed(
 
 @cache
 def environment(package: str = __package__) -> Environment:
-    """Return the environment that renders the templates in the folder of a package."""
+    """Return the environment for the templates of a package."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     environment = Environment(
@@ -102,7 +79,7 @@ def environment(package: str = __package__) -> Environment:
         trim_blocks=True,
     )
     for filter_of in (
-        assignments, clean, count, duration, factor_text, number, plural, ranges, si,
+        assignments, clean, count, duration, factor_text, number, plural, si,
     ):  # fmt: skip
         environment.filters[filter_of.__name__] = filter_of
     return environment

@@ -8,24 +8,19 @@ from orthobench.contract.panel import Plot
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, Load, curves, exhibitions
 from orthobench.report.plots.families import target_plots
-from orthobench.report.plots.sweeps import sweeps
-from orthobench.report.plots.tradeoffs import tradeoffs
+from orthobench.report.plots.sweeps import sweeps, tradeoffs
 from orthobench.report.plots.tuning import tuning
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
 
 
 def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the plots of one problem: convergence, and tuning if there was any."""
+    """Return the plots of one problem: convergence and tuning."""
     return [plot for plot in (convergence(entries), tuning(entries)) if plot is not None]
 
 
 def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return the plots that compare solvers over all problems of a suite.
-
-    They are profiles and expected costs of families with two solvers, trade-offs of problems with
-    levels, and sweeps of problems that differ in one number.
-    """
+    """Return profiles and expected costs of families, trade-offs, and sweeps."""
     plots: list[Plot] = []
     for group in grouped(entries, lambda entry: entry.problem_info.family).values():
         if len({entry.solver for entry in group if not entry.refused}) > 1:
@@ -34,7 +29,7 @@ def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:
-    """Return the plots of the curves that solutions exhibit, if there are any."""
+    """Return the plots of the curves that solutions exhibit."""
     plots = (curves(exhibition) for exhibition in exhibitions)
     return [plot for plot in plots if plot is not None]
 

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.report.plots.labels import (
-    TOTAL,
-    about,
-    axis_label,
-    band_of,
-    legend_label,
-    medians,
-)
+from orthobench.report.plots import labels
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import COSTS, costs_of
 from orthobench.stats.curves import Traces
@@ -32,37 +25,36 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
         choices={"x": costs, "metric": metrics},
         draw=lambda key: _panel(traces, *key),
         sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds")) if x in costs],
-        about=about(taking_part, *medians(taking_part)),
+        about=labels.about(taking_part, *labels.medians(taking_part)),
     )
 
 
 def _panel(traces: Sequence[tuple[SolverResult, Traces]], x: str, metric: str) -> Panel:
     return Panel(
-        Axis(x, axis_label(x)),
-        Axis(metric, axis_label(metric)),
+        Axis(x, labels.axis_label(x)),
+        Axis(metric, labels.axis_label(metric)),
         tuple(_series(entry, runs, x, metric) for entry, runs in traces),
-        band=band_of([entry for entry, _ in traces]),
+        band=labels.band_of([entry for entry, _ in traces]),
     )
 
 
 def _series(entry: SolverResult, traces: Traces, x: str, metric: str) -> Series:
-    cost = "flops" if x == TOTAL else x
-    before = others_cost(entry, COSTS[cost]) if x == TOTAL else 0.0
+    cost = "flops" if x == labels.TOTAL else x
+    before = others_cost(entry, COSTS[cost]) if x == labels.TOTAL else 0.0
     curve = traces.curve(cost, metric)
     return replace(
-        curve, label=legend_label(entry), x=before + curve.x, solver=entry.solver,
+        curve, label=labels.legend_label(entry), x=before + curve.x, solver=entry.solver,
         crosses=tuple((before + at, y) for at, y in curve.crosses),
     )  # fmt: skip
 
 
 def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    """Return the costs to draw against, first the one that is shown first."""
     samples = [mark.work.samples for e in entries for r in e.records for mark in r.trace[-1:]]
     first = "samples" if samples and all(samples) else "flops"
     known = costs_of(r for e in entries for r in e.records)
     names = [n for n in (first, *known) if n in known and (n != "samples" or any(samples))]
     tuned = any(len(entry.trials) > 1 for entry in entries)
-    return tuple(dict.fromkeys([*names, *[TOTAL] * tuned]))
+    return tuple(dict.fromkeys([*names, *[labels.TOTAL] * tuned]))
 
 
 def _metrics(entries: Sequence[SolverResult]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean
 
 Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
-"""A function that returns the exhibits of runs by their keys, such as `Results.exhibits`."""
+"""A function that returns exhibits by keys of runs: `Results.exhibits`."""
 
 E = TypeVar("E", Image, Curve)
 
@@ -30,16 +30,7 @@ POINTS = 2000
 class Exhibition:
     """The exhibits of all solvers of a problem at one seed.
 
-    Attributes
-    ----------
-    problem : str
-    seed : int
-    entries : tuple of SolverResult
-        The entries that take part.
-    shown : tuple of (SolverResult, mapping)
-        Entries with their exhibits by name.
-    absent : tuple of str
-        A sentence about each other entry, with the reason.
+    `shown` are entries with their exhibits by name, `absent` a sentence about each other entry.
     """
 
     problem: str
@@ -49,83 +40,65 @@ class Exhibition:
     absent: tuple[str, ...]
 
     def references(self, kind: type[E]) -> dict[str, E]:
-        """Return the references of a kind, which are the same for all solvers, by name."""
-        same: dict[str, E] = {}
-        for _, exhibits in self.shown:
-            same = {**_of_kind(exhibits, kind, reference=True), **same}
-        return same
+        """Return the references of a kind by name."""
+        shown = reversed(self._of_kind(kind, True))
+        return {name: one for _, exhibits in shown for name, one in exhibits.items()}
 
     def own(self, kind: type[E]) -> list[tuple[SolverResult, dict[str, E]]]:
         """Return each solver's own exhibits of a kind, by name."""
-        return [
-            (entry, _of_kind(exhibits, kind, reference=False)) for entry, exhibits in self.shown
-        ]
+        return self._of_kind(kind, False)
 
     def names(self, kind: type[E]) -> list[str]:
-        """Return the names of the solvers' own exhibits of a kind, in order of appearance."""
+        """Return the names of the solvers' own exhibits of a kind."""
         return list(dict.fromkeys(name for _, own in self.own(kind) for name in own))
 
     def about(self, *more: str) -> tuple[str, ...]:
-        """Return families, the budget, the seed and more, for the caption."""
+        """Return the caption."""
         return about(self.entries, f"seed {self.seed}", *more)
+
+    def _of_kind(self, kind: type[E], reference: bool) -> list[tuple[SolverResult, dict[str, E]]]:
+        return [
+            (entry, {clean(name): one for name, one in exhibits.items()
+                     if isinstance(one, kind) and one.reference is reference})
+            for entry, exhibits in self.shown
+        ]  # fmt: skip
 
 
 def exhibitions(entries: Sequence[SolverResult], load: Load) -> list[Exhibition]:
-    """Return the exhibition of each problem on which any solver has exhibits.
-
-    It shows all solvers on one instance: that of the first seed with the maximum number of runs
-    that did not fail.
-    """
-    taking_part = [entry for entry in entries if not entry.refused]
+    """Return the exhibition of each problem on which any solver has exhibits."""
+    taking_part = sorted((e for e in entries if not e.refused), key=lambda e: e.solver)
     groups = grouped(taking_part, lambda entry: entry.problem)
-    seeds = {problem: common_seed(group) for problem, group in groups.items()}
-    wanted = [_at(entry, seeds[entry.problem]) for entry in taking_part]
-    exhibits = load(record for record in wanted if record is not None and record.ok)
-    found = (_exhibition(seeds[problem], own, exhibits) for problem, own in groups.items())
+    problems = dict.fromkeys(entry.problem for entry in entries if entry.problem in groups)
+    found = (_exhibition(groups[problem], load) for problem in problems)
     return [exhibition for exhibition in found if exhibition.shown]
 
 
 def common_seed(entries: Sequence[SolverResult]) -> int:
-    """Return the first seed with the maximum number of runs that did not fail."""
+    """Return the first seed with the maximum number of sound runs."""
     seeds = [record.seed for entry in entries for record in entry.records if record.ok]
     seeds.sort()
     return max(seeds, key=seeds.count, default=entries[0].seeds[0])
 
 
-def _exhibition(
-    seed: int, entries: Sequence[SolverResult], exhibits: Mapping[str, Mapping[str, Exhibit]]
-) -> Exhibition:
-    entries = sorted(entries, key=lambda entry: entry.solver)
+def _exhibition(entries: Sequence[SolverResult], load: Load) -> Exhibition:
+    seed = common_seed(entries)
+    runs = {e.solver: run for e in entries for run in e.records if run.seed == seed}
+    exhibits = load(run for run in runs.values() if run.ok)
     shown: list[tuple[SolverResult, Mapping[str, Exhibit]]] = []
     absent: list[str] = []
     for entry in entries:
-        record = _at(entry, seed)
-        if own := exhibits.get(record.key) if record else None:
+        run = runs.get(entry.solver)
+        if own := exhibits.get(run.key) if run else None:
             shown.append((entry, own))
         else:
-            status = record.stop.status.value if record else "no finished run"
-            why = "no exhibits" if record and record.ok else status
+            status = run.stop.status.value if run else "no finished run"
+            why = "no exhibits" if run and run.ok else status
             absent.append(f"{clean(entry.solver)} is not shown ({why})")
     return Exhibition(entries[0].problem, seed, tuple(entries), tuple(shown), tuple(absent))
 
 
-def _at(entry: SolverResult, seed: int) -> Run | None:
-    return next((record for record in entry.records if record.seed == seed), None)
-
-
-def _of_kind(exhibits: Mapping[str, Exhibit], kind: type[E], *, reference: bool) -> dict[str, E]:
-    return {
-        clean(name): exhibit
-        for name, exhibit in exhibits.items()
-        if isinstance(exhibit, kind) and exhibit.reference is reference
-    }
-
-
 def curves(exhibition: Exhibition) -> Plot | None:
-    """Return the plot of the curves that the solutions of a problem exhibit; None without any.
-
-    The first series of a panel are the references on the same axes.
-    """
+    """Return the plot of the curves that solutions exhibit; None without any."""
     panels = _curve_panels(exhibition)
     if not panels:
         return None
@@ -165,10 +138,7 @@ def _labels(curve: Curve) -> tuple[str, str]:
 
 
 def thinned(curve: Curve) -> tuple[Array, Array]:
-    """Return the points of a curve, or about `POINTS` of them, evenly spaced by arc length.
-
-    The first and the last point are among them, and the first of each gap.
-    """
+    """Return about `POINTS` of a curve, evenly spaced by arc length, with both ends and gaps."""
     x, y = curve.x.astype(np.float64), curve.y.astype(np.float64)
     if len(x) <= POINTS:
         return x, y

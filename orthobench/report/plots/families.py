@@ -9,28 +9,23 @@ import numpy as np
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.plots.labels import about, axis_label
 from orthobench.results.tuning import SolverResult
+from orthobench.stats import targets
 from orthobench.stats.costs import costs_of, shared_costs
-from orthobench.stats.targets import (
-    RunMatrix,
-    distribution,
-    expected_costs,
-    performance_ratios,
-    run_matrix,
-)
 from orthobench.tools.arrays import Array
+from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed, plural
 
 NARROWEST = 2.0
 """The smallest ratio of the ends of an axis."""
 
 MARGIN = 0.05
-"""The fraction of the span of all steps, in the logarithm, by which lines continue beyond them."""
+"""The fraction of the log span by which lines continue beyond it."""
 
 NAMED = 3
 """Maximum number of problems that a caption names."""
 
 ACCURACIES: Mapping[str, float] = {"10 %": 1e-1, "1 %": 1e-2, "0.1 %": 1e-3, "0.001 %": 1e-5}
-"""The fraction of the gap from the start to the best value that is left in a solved instance."""
+"""The fraction of the gap that is left in a solved instance."""
 
 BAND = "95 % interval over seeds"
 
@@ -49,7 +44,7 @@ EXPECTED = (
 
 def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     """Return performance profiles and expected costs of one family."""
-    matrix = run_matrix(entries)
+    matrix = targets.run_matrix(entries)
     known = costs_of(run for entry in entries for run in entry.records)
     offered = tuple(cost for cost in costs(entries) if cost in known)
     accuracies = tuple(ACCURACIES)
@@ -69,9 +64,9 @@ def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
     ]
 
 
-def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
-    """Return the share of instances that each solver solves within a factor of the least cost."""
-    ratios = performance_ratios(runs.costs(cost, ACCURACIES[accuracy]))
+def profile_panel(runs: targets.RunMatrix, cost: str, accuracy: str) -> Panel:
+    """Return the share of instances solved within a factor of the least cost."""
+    ratios = targets.performance_ratios(runs.costs(cost, ACCURACIES[accuracy]))
     found = ratios[np.isfinite(ratios)]
     last = float(found.max()) if len(found) else 1.0
     end = max(NARROWEST, last ** (1 + MARGIN))
@@ -81,7 +76,7 @@ def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
         Axis("share", f"share of instances solved to {accuracy}", log=False),
         tuple(
             Series(
-                clean(f"{solver} ({failed} failed)" if failed else solver),
+                clean(solver + f" ({failed} failed)" * (failed > 0)),
                 *_stepped(own, end),
                 solver=solver,
             )
@@ -91,9 +86,9 @@ def profile_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
     )
 
 
-def expected_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
-    """Return the expected cost of each solver on each problem, with its interval."""
-    spent = expected_costs(runs, cost, ACCURACIES[accuracy])
+def expected_panel(runs: targets.RunMatrix, cost: str, accuracy: str) -> Panel:
+    """Return the expected cost of each solver on each problem."""
+    spent = targets.expected_costs(runs, cost, ACCURACIES[accuracy])
     problems = tuple(dict.fromkeys(problem for problem, _ in runs.instances))
     series = []
     for solver in runs.solvers:
@@ -106,16 +101,16 @@ def expected_panel(runs: RunMatrix, cost: str, accuracy: str) -> Panel:
 
 
 def costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
-    """Return the costs that solvers can be compared by: those that all of their runs have."""
+    """Return the costs that all runs have."""
     return shared_costs([r for entry in entries if not entry.refused for r in entry.records])
 
 
-def _caption(entries: Sequence[SolverResult], runs: RunMatrix, explained: str) -> tuple[str, ...]:
+def _caption(
+    entries: Sequence[SolverResult], runs: targets.RunMatrix, explained: str
+) -> tuple[str, ...]:
     planned = {(entry.problem, seed) for entry in entries for seed in entry.seeds}
     problems = plural(len({problem for problem, _ in runs.instances}), "problem")
-    absent: dict[str, list[str]] = {}
-    for solver, problem in runs.absent:
-        absent.setdefault(solver, []).append(clean(problem))
+    absent = grouped(runs.absent, lambda pair: pair[0])
     waiting, unsolved = len(planned) - len(runs.instances), runs.unfinished + runs.unimproved
     return about(
         entries,
@@ -125,7 +120,7 @@ def _caption(entries: Sequence[SolverResult], runs: RunMatrix, explained: str) -
         f"{plural(waiting, 'instance')} not counted: not run yet with all solvers" * (waiting > 0),
         *(
             f"{clean(solver)} takes no part in {len(names)} of {problems}, which count as not "
-            f"solved: {listed(names, NAMED)}"
+            f"solved: {listed([clean(problem) for _, problem in names], NAMED)}"
             for solver, names in absent.items()
         ),
         f"on {plural(unsolved, 'instance')} no run got below the start: not solved"
@@ -134,8 +129,8 @@ def _caption(entries: Sequence[SolverResult], runs: RunMatrix, explained: str) -
 
 
 def _stepped(ratios: Array, end: float) -> tuple[Array, Array]:
-    """Return the points of the distribution of ratios from 1 to an end beyond all of them."""
-    x, share = distribution(ratios)
+    """Return the distribution of ratios from 1 to an end beyond all of them."""
+    x, share = targets.distribution(ratios)
     first = share[x <= 1].max(initial=0.0)
     above = x > 1
     return (

@@ -15,30 +15,20 @@ TINY = 1e-16
 """Values up to this are zero on every axis."""
 
 ROUNDING = 1e-12
-"""Values below this fraction of the largest one may be zeros with rounding errors."""
+"""Values below this fraction of the largest one may be zeros."""
 
 GAP = 1e3
-"""Such values are zeros if the next larger value is more than this many times as large."""
+"""They are zeros if the next larger value is more times as large."""
 
 MARGINS = {"x": 0.03, "y": 0.06}
-"""The space beyond the values at both ends of an axis, as a fraction of their span."""
+"""The space at both ends of an axis, as a fraction of its span."""
 
 
 @dataclass(frozen=True)
 class Floor:
-    """The lower end of a log axis, and the values that are drawn there.
+    """The lower edge of a log axis, at which values up to `zero` are drawn.
 
-    A jump to zero, or to a rounding error of it, would squeeze all other curves, so it is drawn on
-    the lower edge. Curves that approach zero gradually are drawn to scale, down to `TINY`.
-
-    Attributes
-    ----------
-    zero : float
-        Values up to this count as zero.
-    at : float
-        The position on the axis of these values.
-    zeros : bool
-        Whether there are any.
+    A jump to a rounding error of zero would squeeze all other curves.
     """
 
     zero: float
@@ -60,11 +50,7 @@ LINEAR = Floor(-math.inf, -math.inf, False)
 
 
 def floor_of(parts: Sequence[Array]) -> Floor:
-    """Return the floor for all values of an axis.
-
-    It is `LINEAR` if the values reach further below zero than above, since most of them would
-    count as zero.
-    """
+    """Return the floor for values; `LINEAR` if they reach further below zero than above."""
     values = np.concatenate([np.empty(0), *parts])
     values = np.sort(values[np.isfinite(values)])
     if len(values) and -values[0] > max(values[-1], TINY):
@@ -88,7 +74,7 @@ def panel_floor(panels: Sequence[Panel]) -> Floor:
 
 
 def x_range(panel: Panel) -> tuple[float, float]:
-    """Return the ends of the x axis, around all points, crosses and rules."""
+    """Return the ends of the x axis, around points, crosses and rules."""
     if panel.x.categories:
         return -0.6, len(panel.x.categories) - 0.4
     crosses = [np.array([x for x, _ in series.crosses]) for series in panel.series]
@@ -97,10 +83,7 @@ def x_range(panel: Panel) -> tuple[float, float]:
 
 
 def y_range(panels: Sequence[Panel], floor: Floor) -> tuple[float, float]:
-    """Return the ends of the common y axis of some panels.
-
-    It is around lines, and around bands and crosses if they are at most 10 times as high.
-    """
+    """Return the ends of a common y axis: around lines, and bands at most 10 times as high."""
     heights = [part for panel in panels for part in _heights(panel)]
     return _range([floor.raised(part) for part in heights], "y", log=floor.log)
 
@@ -126,7 +109,7 @@ def _range(parts: Sequence[Array], which: str, *, log: bool) -> tuple[float, flo
 
 
 def positions(panel: Panel, number: int) -> Array:
-    """Return the x of a series' points; side by side if several series share a category."""
+    """Return the x of a series' points; side by side in a shared category."""
     x = panel.series[number].x.astype(np.float64)
     if not panel.x.categories:
         return np.where((x > 0) | (not panel.x.log), x, math.nan)

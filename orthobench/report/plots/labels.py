@@ -14,21 +14,18 @@ from orthobench.stats.values import final, metric_of
 from orthobench.tools.formatting import assignments, budget_text, clean
 
 TOTAL = "total flops"
-"""The option of x that counts the trials that tuning did not choose, too."""
+"""The option of x that counts trials that were not chosen, too."""
 
 
 def axis_label(key: str) -> str:
-    """Return the label of the axis of a cost or a metric, with its unit."""
+    """Return the label of a cost or metric, with its unit."""
     if key == TOTAL:
         return f"{COSTS['flops'].label}, all trials included"
     return COSTS[key].label if key in COSTS else clean(key.replace("_", " "))
 
 
 def legend_label(entry: SolverResult) -> str:
-    """Return a solver's label in a legend, with its chosen parameters and its failures.
-
-    A run whose primary metric is not finite at its end has failed, as in the tables.
-    """
+    """Return a solver's label in a legend, with its chosen parameters and its failures."""
     chosen = assignments(entry.best_parameters)
     finals = [final(record, metric_of(record.problem.primary)) for record in entry.finished]
     failed = len(finals) - sum(map(math.isfinite, finals))
@@ -37,12 +34,12 @@ def legend_label(entry: SolverResult) -> str:
 
 
 def with_failures(name: str, failed: int, of: str) -> str:
-    """Return a label that also says how many failed, if any, of what."""
+    """Return a label with the number of failures, if any, of what."""
     return clean(f"{name} (failed {failed} of {of})" if failed else name)
 
 
 def band_of(entries: Sequence[SolverResult]) -> str:
-    """Return the meaning of bands over the seeds of some entries; empty if there is one seed."""
+    """Return the meaning of bands over seeds; empty for one seed."""
     seeds = max((len(entry.seeds) for entry in entries), default=1)
     return spread_name(seeds) if seeds > 1 else ""
 
@@ -50,7 +47,7 @@ def band_of(entries: Sequence[SolverResult]) -> str:
 def medians(
     entries: Sequence[SolverResult], banded: bool = True, crossed: bool = True
 ) -> list[str]:
-    """Return the meaning of lines, of bands around them, and of crosses, for a caption."""
+    """Return the meaning of lines, bands and crosses, for a caption."""
     seeds = max((len(entry.seeds) for entry in entries), default=1)
     band = f", band: {spread_name(seeds)}" if banded else ""
     crosses = _crosses([run for entry in entries for run in entry.finished]) if crossed else ""
@@ -58,7 +55,7 @@ def medians(
 
 
 def about(entries: Sequence[SolverResult], *more: str) -> tuple[str, ...]:
-    """Return the caption of a plot: families, the budget, and further parts that are not empty."""
+    """Return the caption: families, the budget, and further parts."""
     families = sorted({entry.problem_info.family for entry in entries})
     budgets = {budget_text(run.budget) for entry in entries for run in entry.records}
     budget = "problems have budgets of their own" if len(budgets) > 1 else "".join(budgets)

@@ -17,14 +17,14 @@ from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import assignments, clean, plural, short
 
 SCORE = "tuning score"
-"""The option of y that shows the score by which parameters are chosen."""
+"""The option of y by which parameters are chosen."""
 
 WIDE = 10.0
-"""From this ratio of the largest value to the smallest on, the parameter's axis is logarithmic."""
+"""The ratio of values from which on an axis is logarithmic."""
 
 
 def tuning(entries: Sequence[SolverResult]) -> Plot | None:
-    """Return the tuning curves of one problem, a panel for each parameter; None without any."""
+    """Return the tuning curves of one problem, a panel for each parameter."""
     tuned = [entry for entry in entries if not entry.refused and varied(entry)]
     parameters = tuple(dict.fromkeys(name for entry in tuned for name in varied(entry)))
     if not parameters:
@@ -50,10 +50,7 @@ def tuning(entries: Sequence[SolverResult]) -> Plot | None:
 
 
 def tuning_panel(entries: Sequence[SolverResult], parameter: str, y: str = SCORE) -> Panel:
-    """Return the results of each value of a parameter, for every solver that has it tuned.
-
-    Its other tuned parameters have their chosen values.
-    """
+    """Return the results of each value of a parameter, with the others as chosen."""
     slices = [(entry, own) for entry in entries if (own := slice_of(entry, parameter))]
     x, place = _axis(parameter, [t.tuned[parameter] for _, own in slices for t in own])
     series = []
@@ -74,7 +71,7 @@ def tuning_panel(entries: Sequence[SolverResult], parameter: str, y: str = SCORE
 
 
 def _axis(parameter: str, values: Sequence[Any]) -> tuple[Axis, Callable[[Any], float]]:
-    """Return the axis of a parameter, and the function that maps its values to positions on it."""
+    """Return the axis of a parameter, and the function from its values to places."""
     label = clean(parameter)
     if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
         log = min(values) > 0 and max(values) >= WIDE * min(values)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 import shutil
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,22 +22,18 @@ Facts = Mapping[str, Any]
 
 
 def facts(registry: Registry) -> dict[str, list[dict[str, Any]]]:
-    """Return what is installed as plain values: a list for each kind."""
+    """Return what is installed, as a list for each kind."""
     return {
         "solvers": [s for name in sorted(registry.solvers) for s in _solvers(registry, name)],
         "problems": [_problem(name, p) for name, p in sorted(registry.problems.items())],
         "suites": [_suite(name, p) for name, p in sorted(registry.suites.items())],
         "plugins": [
-            *(
-                {"name": p.name, "summary": f"{p.distribution} {p.version}", **_brought_by(p)}
-                for p in registry.plugins
-            ),
-            *(
-                {"name": name, "summary": f"broken: {why}", "broken": why}
-                for name, why in registry.broken.items()
-            ),
+            *({"name": p.name, "summary": f"{p.distribution} {p.version}", **_brought_by(p)}
+              for p in registry.plugins),
+            *({"name": name, "summary": f"broken: {why}", "broken": why}
+              for name, why in registry.broken.items()),
         ],
-    }
+    }  # fmt: skip
 
 
 def details(registry: Registry, name: str) -> dict[str, Any]:
@@ -65,43 +60,54 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
     raise unknown("solver, problem or suite", name, known)
 
 
-def tables(facts: Facts) -> Iterator[str]:
-    """Yield the lines of a table for each kind and family, with a title."""
+def tables(facts: Facts) -> list[str]:
+    """Return the lines of a table for each kind and family."""
+    text = _formatter()
     for kind, rows in facts.items():
         for family in sorted({_family(row) for row in rows}):
-            yield click.style(f"{kind}{family and ': '}{family}", bold=True, underline=True)
-            yield from _columns([(r["name"], r["summary"]) for r in rows if _family(r) == family])
-            yield ""
-    yield "orthobench show NAME tells more of each"
+            _write_table(
+                text, f"{kind}{family and ': '}{family}",
+                [(row["name"], row["summary"]) for row in rows if _family(row) == family],
+            )  # fmt: skip
+            text.write("\n")
+    return [*text.getvalue().splitlines(), "orthobench show NAME tells more of each"]
 
 
-def page(facts: Facts) -> Iterator[str]:
-    """Yield the lines of a page about one solver, problem or suite."""
+def page(facts: Facts) -> list[str]:
+    """Return the lines of a page about one solver, problem or suite."""
+    text = _formatter()
     origin = " ".join([facts["distribution"], facts["version"]]).strip() or facts["plugin"]
-    yield f"{click.style(facts['name'], bold=True)}, a {facts['kind']} from {origin}"
-    if _family(facts):
-        yield f"Family: {_family(facts)}"
-    labels = {"source": "Source", "doi": "DOI", "code": "Code", "licence": "Licence"}
-    yield from (f"{label}: {facts[key]}" for key, label in labels.items() if facts.get(key))
-    yield from _wrapped(facts.get("record", ""))
-    yield ""
+    text.write(f"{click.style(facts['name'], bold=True)}, a {facts['kind']} from {origin}\n")
+    told = {"Family": _family(facts), "Source": facts.get("source"), "DOI": facts.get("doi"),
+            "Code": facts.get("code"), "Licence": facts.get("licence")}  # fmt: skip
+    text.write("".join(f"{label}: {value}\n" for label, value in told.items() if value))
+    if facts.get("record"):
+        text.write_text(facts["record"])
     if facts["kind"] == "suite":
-        yield facts["documentation"]
-        return
+        return [*text.getvalue().splitlines(), "", facts["documentation"]]
     for paragraph in _without_repeated_sections(facts["documentation"]).split("\n\n"):
+        text.write("\n")
         lines = paragraph.splitlines()
         if set("".join(lines[1:2])) == {"-"}:  # the title of a section
-            yield from lines[:2]
+            text.write("".join(f"{line}\n" for line in lines[:2]))
             del lines[:2]
         laid_out = any(line.startswith((" ", "-", "|")) for line in lines)
-        yield from lines if laid_out else _wrapped(" ".join(lines))
-        yield ""
+        text.write(f"{paragraph}\n") if laid_out else text.write_text(" ".join(lines))
     if facts["parameters"]:
-        yield click.style("parameters", bold=True, underline=True)
-        yield from _columns([(p["name"], _meaning(p)) for p in facts["parameters"]])
-    for other in facts.get("others", ()):  # of this name, for another family
-        yield ""
-        yield from page(other)
+        text.write("\n")
+        rows = [(one["name"], _meaning(one)) for one in facts["parameters"]]
+        _write_table(text, "parameters", rows)
+    others = (line for other in facts.get("others", ()) for line in ("", *page(other)))
+    return [*text.getvalue().splitlines(), *others]
+
+
+def _formatter() -> click.HelpFormatter:
+    return click.HelpFormatter(width=min(shutil.get_terminal_size((100, 24)).columns, 100))
+
+
+def _write_table(text: click.HelpFormatter, title: str, rows: Sequence[tuple[str, str]]) -> None:
+    text.write(click.style(title, bold=True, underline=True) + "\n")
+    text.write_dl([(click.style(name, bold=True), said) for name, said in rows], col_max=40)
 
 
 def _without_repeated_sections(documentation: str) -> str:
@@ -118,19 +124,6 @@ def _meaning(p: Facts) -> str:
     return f"{p['help']} ({'; '.join(filter(None, (kind, unit, needed)))})"
 
 
-def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    width = max(len(name) for name, _ in rows) + 2
-    for name, text in rows:
-        first, *more = _wrapped(text, width) or [""]
-        yield click.style(f"{name:<{width}}", bold=True) + first
-        yield from (" " * width + line for line in more)
-
-
-def _wrapped(text: str, indent: int = 0) -> list[str]:
-    columns = min(shutil.get_terminal_size((100, 24)).columns, 100)
-    return textwrap.wrap(text, max(columns - indent, 30))
-
-
 def _solvers(registry: Registry, name: str) -> Iterator[dict[str, Any]]:
     problems = [p.item for p in registry.problems.values()]
     for provided in registry.solvers[name].all:
@@ -140,12 +133,7 @@ def _solvers(registry: Registry, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _family(row: Facts) -> str:
-    """Return the family of a problem, those of the problems that a solver takes, or nothing."""
-    return ", ".join(_families(row))
-
-
-def _families(row: Facts) -> list[str]:
-    return [row["family"]] if row.get("family") else list(row.get("families", ()))
+    return ", ".join([row["family"]] if row.get("family") else row.get("families", ()))
 
 
 def _problem(name: str, provided: Provided[Any]) -> dict[str, Any]:
@@ -175,12 +163,6 @@ def _brought_by(plugin: Plugin) -> dict[str, str]:
 
 
 def _parameter(p: Parameter) -> dict[str, Any]:
-    return {
-        "name": p.name,
-        "type": p.type_name,
-        "required": p.required,
-        "default": None if p.required else p.default,
-        "range": p.bounds,
-        "unit": p.unit,
-        "help": p.help,
-    }
+    default = None if p.required else p.default
+    return {"name": p.name, "type": p.type_name, "required": p.required, "default": default,
+            "range": p.bounds, "unit": p.unit, "help": p.help}  # fmt: skip

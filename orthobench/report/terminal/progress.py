@@ -1,4 +1,4 @@
-"""Progress of a run on standard error: a live bar in a terminal, plain lines elsewhere."""
+"""Progress of a run on standard error: a live line in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -13,34 +13,21 @@ from orthobench.harness.executors import Observer
 from orthobench.tools.formatting import clean, duration
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
+    from rich.status import Status
+    from rich.text import Text
 
 SECONDS = 10.0
 """Minimum time between two plain lines, in seconds."""
 
 FEW = 5
-"""The number of cells after which the time left is estimated."""
+"""The number of cells after which the rest is estimated."""
 
 
 class Progress(Observer):
-    """Display of the cells as they end: a bar that a terminal redraws, or lines for logs.
+    """Display of the cells as they end: a line that a terminal redraws, or lines for logs.
 
-    Parameters
-    ----------
-    quiet : bool
-        Show nothing.
-    show : callable, optional
-        Writes the results of a problem to standard output as soon as all of its cells have ended.
-    stream : text file, optional
-        Standard error by default.
-    clock : callable
-        Returns seconds.
-
-    Examples
-    --------
-    >>> with Progress(quiet=True) as progress:
-    ...     progress.expect(2)
-    ...     progress.end("msg on digits k=4, seed 0", failed=False)
+    `show` writes the results of a problem as soon as all of its cells have ended; `clock` returns
+    seconds.
     """
 
     def __init__(
@@ -52,46 +39,52 @@ class Progress(Observer):
     ) -> None:
         self._quiet, self._show, self._clock = quiet, show, clock
         self._stream = stream or sys.stderr
-        self._bar: Bar | None = None
+        self._status: Status | None = None
+        self._label = self._kept = ""
         self._ended: list[float] = []
         self._left = self._failed = 0
         self._began = self._last = math.nan
 
     def __exit__(self, *error: object) -> None:
-        if self._bar:
-            self._update(self._bar, description="")
-            self._bar.stop()
-        elif self._left and not math.isnan(self._began):
+        if self._status:
+            self._status.stop()
+        if self._left and not math.isnan(self._began):
             done = len(self._ended)
             self._write(f"stopped after {done} of {done + self._left} cells")
+        elif self._status:
+            self._write(self._line())
+
+    def __rich__(self) -> Text:
+        """Return the line of the display, which a terminal draws anew all the time."""
+        from rich.text import Text
+
+        return Text(self._line(), no_wrap=True, overflow="ellipsis")
 
     def expect(self, left: int, stored: int = 0) -> None:
         """Set the number of cells that are left; the first call begins the display."""
         self._left = left
-        if self._bar:
-            self._update(self._bar, total=len(self._ended) + left)
-        elif math.isnan(self._began) and left + stored and not self._quiet:
-            self._began = self._last = self._clock()
-            if left and self._stream.isatty():
-                kept = f", {stored} from the store" if stored else ""
-                self._bar = _bar(self._stream)
-                first = "the first cells compile kernels"
-                self._bar.add_task(first, total=left, failed="", stored=kept)
-                self._bar.start()
-            else:
-                more = f" ({stored} more from the store)" if stored else ""
-                self._write(f"{left} cells to run{more}")
+        if self._quiet or not math.isnan(self._began) or not left + stored:
+            return
+        self._began = self._last = self._clock()
+        self._kept = f", {stored} from the store" if stored else ""
+        if left and self._stream.isatty():
+            from rich.console import Console
+
+            self._status = Console(file=self._stream).status(self)
+            self._status.start()
+        else:
+            more = f" ({stored} more from the store)" if stored else ""
+            self._write(f"{left} cells to run{more}")
 
     def table(self, results: Any) -> None:
-        """Show the results of a problem, above the bar."""
+        """Show the results of a problem, above the line."""
         if self._show:
             with self._hidden():
                 self._show(results)
 
-    def begin(self, label: str, worker: str = "1") -> None:  # noqa: ARG002 - one bar for all
+    def begin(self, label: str, worker: str = "1") -> None:  # noqa: ARG002 - one line for all
         """Show that a worker begins a cell."""
-        if self._bar:
-            self._update(self._bar, description=clean(label))
+        self._label = clean(label)
 
     def late(self, label: str, said: str) -> None:
         """Write that a cell takes long."""
@@ -101,71 +94,37 @@ class Progress(Observer):
 
     def end(self, label: str, failed: bool, worker: str = "1") -> None:  # noqa: ARG002 - as above
         """Count one cell that has ended."""
-        self._ended.append(self._clock())
+        now = self._clock()
+        self._ended.append(now)
+        self._label = clean(label)
         self._left -= 1
         self._failed += failed
-        failures = f", {self._failed} failed" if self._failed else ""
-        if self._bar:
-            self._update(self._bar, advance=1, description=clean(label), failed=failures)
-        elif not math.isnan(self._began):
-            self._log(label, failures)
+        shown = self._status or math.isnan(self._began)
+        if not shown and (not self._left or now - self._last >= SECONDS):
+            self._last = now
+            self._write(self._line())
 
-    def _log(self, label: str, failures: str) -> None:
-        now, done = self._ended[-1], len(self._ended)
-        if self._left and now - self._last < SECONDS:
-            return
-        self._last = now
-        times = f"{duration(now - self._began)} elapsed"
+    def _line(self) -> str:
+        done = len(self._ended)
+        failures = f", {self._failed} failed" if self._failed else ""
+        times = f"{duration(self._clock() - self._began)} elapsed"
         if done > FEW and self._left:
             # without the first cell, which compiles kernels
-            left = (now - self._ended[0]) / (done - 1) * self._left
+            left = (self._ended[-1] - self._ended[0]) / (done - 1) * self._left
             times += f", {duration(left)} left"
-        self._write(f"{done}/{done + self._left} cells{failures}, {times}: {clean(label)}")
+        counts = f"{done}/{done + self._left} cells{failures}{self._kept}"
+        return f"{counts}, {times}: {self._label}{'' if done else ' (compiles kernels)'}"
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:
-        """Draw nothing inside the block."""
-        if not self._bar:
-            yield
-            return
-        self._bar.live.transient = True
-        self._bar.stop()
-        self._bar.live.transient = False
+        if self._status:
+            self._status.stop()
         try:
             yield
         finally:
-            self._bar.start()
-
-    def _update(self, bar: Bar, **changes: Any) -> None:
-        bar.update(bar.task_ids[0], **changes)
+            if self._status:
+                self._status.start()
 
     def _write(self, line: str) -> None:
         self._stream.write(line + "\n")
         self._stream.flush()
-
-
-def _bar(stream: TextIO) -> Bar:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.table import Column
-
-    name = Column(ratio=1, no_wrap=True, overflow="ellipsis")
-    return Progress(
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("cells[red]{task.fields[failed]}[/red][dim]{task.fields[stored]}"),
-        TimeElapsedColumn(),
-        TextColumn("[dim]left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False, table_column=name),
-        console=Console(file=stream),
-        speed_estimate_period=3600,
-        expand=True,
-    )

@@ -1,180 +1,122 @@
-"""Tables of decisions: printed in the terminal within 80 columns, and as plain rows for JSON."""
+"""Tables of decisions: of each problem, of solvers against problems, and as plain rows for JSON."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from orthobench.decide.comparisons import compare
-from orthobench.decide.rule import Comparison
+from orthobench.decide.answer import Answer
+from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
-from orthobench.harness.stopping import RunStatus
 from orthobench.report import caveats
-from orthobench.report.rows import Row, bare_table, problem_rows
-from orthobench.results.tuning import SolverResult
+from orthobench.report.rows import Row, bare_table, problem_rows, solvers_shown
+from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS, cost_of
 from orthobench.stats.values import others_cost
-from orthobench.tools.collections import finite_or_none, grouped
-from orthobench.tools.formatting import assignments, budget_text, clean, listed, plural
+from orthobench.tools.collections import plain
+from orthobench.tools.formatting import assignments, budget_text, clean, plural
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
+OPEN = Verdict.UNDECIDED, Verdict.UNTESTED
+"""The verdicts that more seeds may change."""
+
+HTML_WIDTH = 110
+"""The number of characters of a line in a notebook."""
+
+ANY_WIDTH = 10_000
+"""A width that has room for any table."""
+
+NAME = 24
+"""Number of characters of a name that stay on one line."""
+
+DECIDED = (
+    "name", "verdict", "difference", "reached", "factor", "factor_interval", "success",
+    "more_seeds",
+)  # fmt: skip
+SUMMARIZED = ("median", "low", "high", "interval", "failures")
+"""Parts of decisions and of summaries that rows have as they are."""
+
 
 def rows(
-    results: Sequence[SolverResult], comparisons: Sequence[Comparison] | None = None
+    results: Sequence[SolverResult], comparisons: Sequence[Comparison]
 ) -> list[dict[str, Any]]:
     """Return the comparison as plain rows for `json.dumps`, in the order of the tables.
 
-    Returns
-    -------
-    list of dict
-        A row for each problem and solver, with its `Decision`. The final value of the primary
-        metric has ``median``, ``low``, ``high`` and the 95 % bootstrap ``interval`` of the median.
-        None stands for infinity, the value of a failed run, and for missing values. Costs, such as
-        ``seconds`` (clock and reading), and ``metrics`` are medians over the runs that did not
-        fail. ``others`` is the cost of the trials that tuning did not choose.
+    The final primary metric has ``median``, ``low``, ``high`` and the 95 % bootstrap ``interval``
+    of the median. None stands for failed and missing values. Costs and ``metrics`` are medians over
+    the sound runs. ``others`` is the cost of the trials that tuning did not choose.
     """
-    return [
-        _plain(row, comparison)
-        for own, comparison in by_problem(results, comparisons)
-        for row in problem_rows(own, comparison)
-    ]
-
-
-def by_problem(
-    results: Sequence[SolverResult], comparisons: Sequence[Comparison] | None = None
-) -> Iterator[tuple[list[SolverResult], Comparison]]:
-    """Yield the results of each problem with their comparison, which is made if it is not given."""
-    known = {c.problem: c for c in (compare(results) if comparisons is None else comparisons)}
-    for problem, own in grouped(results, lambda r: r.problem).items():
-        yield own, known[problem]
+    return [_plain(row, c) for c in comparisons for row in problem_rows(results, c)]
 
 
 def show(
     results: Sequence[SolverResult],
+    comparisons: Sequence[Comparison],
     console: Console | None = None,
-    comparisons: Sequence[Comparison] | None = None,
 ) -> None:
-    """Print a table for each problem, with footnotes about tuning and failures.
-
-    `legend` says what the marks mean.
-    """
+    """Print a table for each problem, with footnotes."""
     from rich.console import Console
 
     console = console or Console()
-    for own, comparison in by_problem(results, comparisons):
+    for comparison in comparisons:
         console.print()
-        for part in _parts(own, comparison, console.options.ascii_only):
+        rows = problem_rows(results, comparison)
+        for part in _parts(rows, comparison, console.options.ascii_only):
             console.print(part)
-
-
-def legend(comparisons: Sequence[Comparison], ascii_only: bool = False) -> str:
-    """Return the meaning of the marks in some tables; empty without any."""
-    used = {mark(c, d.solver) for c in comparisons for d in c.decisions}
-    return "\n".join(
-        f"{MARKS[name][ascii_only]} {MARKS[name][2]}" for name in MARKS if name in used
-    )
 
 
 def _plain(row: Row, comparison: Comparison) -> dict[str, Any]:
     r, s, d = row.result, row.summary, row.decision
-    info = r.problem_info
-    return {
-        "problem": r.problem,
-        "family": info.family,
-        "solver": r.solver,
-        "name": d.name,
-        "chosen": dict(r.best_parameters),
-        "metric": info.primary,
-        "verdict": d.verdict.value,
-        "mark": row.mark,
-        "difference": finite_or_none(d.difference),
-        "difference_interval": [finite_or_none(d.low), finite_or_none(d.high)],
-        "tolerance": comparison.tolerance,
-        "cost": comparison.cost,
-        "call_cost": finite_or_none(d.cost),
-        "stop": str(d.call.stop) if d.call else None,
-        "reached": d.reached,
-        "seeds": d.call.seeds if d.call else d.seeds,
-        "exact": d.exact is not None,
-        "factor": finite_or_none(d.factor),
-        "factor_interval": [finite_or_none(end) for end in d.factor_interval],
-        "success": finite_or_none(d.success),
-        "distinct_seeds": d.seeds,
-        "more_seeds": d.more_seeds,
-        "median": finite_or_none(s.median),
-        "low": finite_or_none(s.low),
-        "high": finite_or_none(s.high),
-        "spread": spread_name(len(r.seeds)),
-        "interval": [finite_or_none(end) for end in s.interval],
-        **{n: finite_or_none(row.median_of(cost)) for n, cost in COSTS.items()},
-        "metrics": {n: finite_or_none(median) for n, median in row.metrics.items()},
-        "runs": row.runs,
-        "failures": list(s.failures),
-        "refusal": r.refusal or None,
-        "tuned_by": info.tuned_by if len(r.trials) > 1 else None,
-        "tuned_on": list(r.tuned_on),
-        "trials": [
-            {
-                "tuned": dict(trial.tuned),
-                "score": finite_or_none(trial.score),
-                "failed": sum(record.failed for record in trial.records),
-            }
-            for trial in r.trials
-        ],
+    facts = {
+        "problem": r.problem, "family": r.problem_info.family, "solver": r.solver,
+        "chosen": dict(r.best_parameters), "metric": r.problem_info.primary, "mark": row.mark,
+        "tolerance": comparison.tolerance, "cost": comparison.cost, "call_cost": d.cost,
+        "stop": str(d.call.stop) if d.call else None, "exact": d.exact is not None,
+        "seeds": d.call.seeds if d.call else d.seeds, "distinct_seeds": d.seeds,
+        "difference_interval": (d.low, d.high), **{name: getattr(d, name) for name in DECIDED},
+        **{name: getattr(s, name) for name in SUMMARIZED}, "spread": spread_name(len(r.seeds)),
+        **{name: row.median_of(cost) for name, cost in COSTS.items()},
+        "metrics": row.metrics, "runs": row.runs, "refusal": r.refusal or None,
+        "tuned_by": r.problem_info.tuned_by if len(r.trials) > 1 else None,
+        "tuned_on": r.tuned_on, "trials": [*map(_trial, r.trials)],
         "others": {name: others_cost(r, cost) for name, cost in COSTS.items()},
-    }
+    }  # fmt: skip
+    return dict(plain(facts))
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    failed = sum(run.failed for run in trial.records)
+    return {"tuned": dict(trial.tuned), "score": trial.score, "failed": failed}
 
 
 def _parts(
-    results: Sequence[SolverResult], comparison: Comparison, ascii_only: bool
+    rows: Sequence[Row], comparison: Comparison, ascii_only: bool
 ) -> Iterator[RenderableType]:
-    """Yield title, table and footnotes of one problem."""
     from rich.padding import Padding
     from rich.text import Text
 
+    results = [row.result for row in rows]
     metric = f"final {comparison.metric.replace('_', ' ')}"
     seeds = plural(len(results[0].seeds), "seed")
     about = (comparison.family, metric, seeds, budget_text(results[0].records[0].budget))
     yield Text.assemble(
         (clean(comparison.problem), "bold"), ("  " + ", ".join(filter(None, about)), "dim")
     )
-    part = [row for row in problem_rows(results, comparison) if row.takes_part]
+    part = [row for row in rows if row.takes_part]
     if part:
         yield _table(part, comparison, ascii_only)
     copies = max((row.decision.copies for row in part), default=0)
     notes = [f"{plural(copies, 'seed')} repeat others and do not count"] if copies else []
-    notes += [*caveats.notes([row.result for row in part], results), *_refusals(results)]
-    failed = [line for row in part for line in _failures(row)]
-    failed += [line for r in results if r.refused for line in _failures_not_chosen(r)]
+    notes += [*caveats.notes([row.result for row in part], results), *caveats.refusals(results)]
+    failed = [line for row in rows for line in caveats.failures(row)]
     for text, style in [*((n, "dim") for n in notes), *((line, "red") for line in failed)]:
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
-
-
-def troubles(results: Sequence[SolverResult], comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a line about solvers that ran on no problem, then one for each reason on each problem.
-
-    The latter are failures, refusals on some problems, runs that a limit cut, and faults of
-    solvers.
-    """
-    solvers = grouped(results, lambda r: r.solver)
-    absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
-    why = grouped(absent, lambda name: clean(absent[name][0].refusal) or "not run yet")
-    if absent:
-        texts = [
-            f"{listed([*map(clean, own)], len(own))} ({reason})" for reason, own in why.items()
-        ]
-        yield f"{plural(len(absent), 'solver')} did not run: {'; '.join(texts)}"
-    for own, comparison in by_problem(results, comparisons):
-        rows = problem_rows(own, comparison)
-        others = [r for r in own if r.solver not in absent]
-        failed = (line for row in rows for line in _failures(row))
-        lines = [*_refusals(others), *failed, *caveats.cut(own), *caveats.conduct(own)]
-        yield from (f"{clean(comparison.problem)}: {line}" for line in dict.fromkeys(lines))
 
 
 def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Table:
@@ -205,37 +147,90 @@ def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Tab
     return table
 
 
-def _refusals(entries: Sequence[SolverResult]) -> list[str]:
-    """Return the refusing solvers, a line for each reason."""
-    refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
-    names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
-    return [
-        f"{listed(solvers, len(solvers))} take{'s' * (len(solvers) == 1)} no part: {reason}"
-        for reason, solvers in names.items()
-    ]
+def show_answer(answer: Answer, console: Console | None = None) -> None:
+    """Print what to use and, for each family, solvers against problems."""
+    from rich.console import Console
+
+    console = console or Console()
+    for family in answer.by_family.values() or [answer]:
+        text = f"\n{answer.prefix(family)}{family.sentence}"
+        if console.options.ascii_only:
+            text = text.replace("µ", "u")
+        console.print(text, markup=False, highlight=False)
+        for part in _tables_of(family, console):
+            console.print()
+            console.print(part)
 
 
-def _failures(row: Row) -> list[str]:
-    """Return the failed runs of a solver, a line for each reason."""
-    lines = []
-    for reason, seeds in row.summary.reasons.items():
-        names = ("seed " if len(seeds) == 1 else "seeds ") + ", ".join(map(str, seeds))
-        which = "all seeds" if 1 < len(seeds) == len(row.result.finished) else names
-        lines.append(f"{clean(row.result.solver)}: {clean(reason)} ({which})")
-    return lines + _failures_not_chosen(row.result)
+def html(answer: Answer) -> str:
+    """Return the same as HTML, with its legend and the evidence."""
+    from rich.console import Console
+
+    console = Console(file=StringIO(), record=True, width=HTML_WIDTH)
+    show_answer(answer, console)
+    tested = [family.evidence for family in answer.by_family.values() or [answer]]
+    for line in ("", *answer_legend(answer), *tested):
+        console.print(line, markup=False, highlight=False, style="dim")
+    return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
-def _failures_not_chosen(entry: SolverResult) -> list[str]:
-    """Return the failed runs of trials that tuning did not choose, a line for each status."""
-    runs = (
-        run
-        for trial in entry.trials
-        if trial.tuned != entry.best_parameters
-        for run in trial.records
-        if run.failed or (run.stop.status is RunStatus.REFUSED and not entry.refused)
-    )
-    return [
-        f"{clean(entry.solver)}, not chosen: {status}: {clean(own[0].stop.reason)} "
-        f"({plural(len(own), 'run')})"
-        for status, own in grouped(runs, lambda run: run.stop.status.value).items()
-    ]
+def answer_legend(answer: Answer, ascii_only: bool = False) -> Iterator[str]:
+    """Yield what cells mean, and how many are open."""
+    comparisons = answer.comparisons
+    decisions = [d for c in comparisons for d in c.decisions if d.verdict is not Verdict.ABSENT]
+    undecided = sum(d.verdict in OPEN for d in decisions)
+    used = {mark(c, d.solver) for c in comparisons for d in c.decisions}
+    marks = ", ".join(f"{MARKS[one][ascii_only]} {MARKS[one][2]}" for one in MARKS if one in used)
+    title = cost_of(answer.cost).title
+    if marks:
+        yield f"Cells: {title} of the call, seeds that end within the tolerance. {marks}."
+    if undecided:
+        seeds = max((c.seeds for c in comparisons), default=0)
+        cells = plural(len(decisions), "cell")
+        yield f"{undecided} of {cells} not decided with {plural(seeds, 'seed')}."
+
+
+def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
+    """Return a solver on a problem: ``"1.2 ms 12/12 ★"``."""
+    own, name = comparison.of(solver), mark(comparison, solver)
+    if own.verdict is Verdict.ABSENT:
+        return ""
+    amount = cost_of(comparison.cost).text(own.cost) if own.cost < math.inf else ""
+    symbol = MARKS[name][ascii_only] if name else " "
+    text = f"{amount} {seeds_text(own)} {symbol}"
+    return text.replace("µ", "u") if ascii_only else text
+
+
+def _tables_of(answer: Answer, console: Console) -> Sequence[Table]:
+    """Return the table of a family, in parts as wide as the console if possible."""
+    comparisons = answer.comparisons
+    solvers = solvers_shown(comparisons)
+    parts: Sequence[Table] = ()
+    wide = console.options.update_width(ANY_WIDTH)
+    for size in range(len(comparisons) if solvers else 0, 0, -1):
+        parts = [
+            _table_of(answer, solvers, comparisons[i : i + size], console.options.ascii_only)
+            for i in range(0, len(comparisons), size)
+        ]
+        if all(console.measure(p, options=wide).minimum <= console.width for p in parts):
+            break
+    return parts
+
+
+def _table_of(
+    answer: Answer, solvers: Sequence[str], comparisons: Sequence[Comparison], ascii_only: bool
+) -> Table:
+    from rich.text import Text
+
+    table = bare_table()
+    longest = max(map(len, map(clean, solvers)))
+    table.add_column("", min_width=min(longest, NAME), overflow="fold")
+    columns = [[cell(c, solver, ascii_only) for solver in solvers] for c in comparisons]
+    for comparison, own in zip(comparisons, columns, strict=True):
+        width, title = max(map(len, own)), Text(clean(comparison.problem))
+        table.add_column(title, justify="right", min_width=width, overflow="fold")
+    for solver, *cells in zip(solvers, *columns, strict=True):
+        styles = ("" if c.of(solver).as_good else "dim" for c in comparisons)
+        texts = map(Text, cells, styles)
+        table.add_row(Text(clean(solver)), *texts, style="bold" if solver == answer.solver else "")
+    return table

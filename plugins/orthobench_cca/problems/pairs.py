@@ -1,4 +1,4 @@
-"""Problems of canonical correlation analysis, and their base class."""
+"""Problems of canonical correlation analysis."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ T = TypeVar("T")
 class CCA(Problem[PairsMatrices]):
     """Base of the problems of this family."""
 
-    family: ClassVar[str] = "canonical correlation"
+    family = "canonical correlation"
     offers: ClassVar[type[PairsMatrices]] = PairsOracle
-    primary: ClassVar[str] = "suboptimality"
-    tuned_by: ClassVar[str] = "suboptimality"
+    primary = tuned_by = "suboptimality"
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,6 @@ class PlantedCorrelations(CCA):
         return tuple(self.top - self.gap * i for i in range(self.k))
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
-        """Return the instance."""
         count = self.samples + self.test
         x = rng.standard_normal((count, self.p))
         y = rng.standard_normal((count, self.q))
@@ -109,7 +107,6 @@ class SparsePairs(CCA):
             raise UsageError(f"k must be below {min(self.p, self.q)}, not {self.k}")
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
-        """Return the instance."""
         groups = rng.integers(self.k + 1, size=self.samples)
         X, Y = (self.counts(groups, size, rng) for size in (self.p, self.q))
         return cca(X, Y, self.k, ridge=self.ridge)
@@ -147,7 +144,6 @@ class NpyCCA(CCA):
     passes: int = parameter(5, help="how often a stream goes through the pairs", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
-        """Return the instance."""
         X, Y = self._pairs()
         if len(X) != len(Y):
             raise DataError(f"X has {len(X)} rows and Y {len(Y)}: they must be pairs")
@@ -155,7 +151,6 @@ class NpyCCA(CCA):
         return cca(X[order], Y[order], self.k, ridge=self.ridge, passes=self.passes)
 
     def checksum(self) -> str:
-        """Return a digest of the files."""
         return " ".join(_of_file(path, datasets.checksum) for path in self._paths())
 
     def _paths(self) -> list[str]:
@@ -173,7 +168,6 @@ class NpyCCA(CCA):
 
 
 def _of_file(path: str, read: Callable[[Path], T]) -> T:
-    """Return the arrays of a file, or name it."""
     try:
         return read(Path(path).expanduser())
     except FileNotFoundError:
@@ -207,7 +201,6 @@ class DigitHalves(CCA):
     passes: int = parameter(5, help="how often a stream goes through the pairs", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[PairsMatrices]:
-        """Return the instance."""
         images = digits.pixels().reshape(-1, 8, 8)[rng.permutation(1797)] / 16
         left, right = (
             images[:, :, half].reshape(len(images), -1) for half in (slice(4), slice(4, 8))

@@ -1,4 +1,4 @@
-"""Generalized eigenvalue problems, and their base class."""
+"""Generalized eigenvalue problems."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from orthobench_cca.pencil import PencilOracle, generalized_eigenvectors
 class GeneralizedEigenvectors(Problem[PencilOracle]):
     """Base of the problems of this family."""
 
-    family: ClassVar[str] = "generalized eigenvectors"
+    family = "generalized eigenvectors"
     offers: ClassVar[type[PencilOracle]] = PencilOracle
-    primary: ClassVar[str] = "suboptimality"
-    tuned_by: ClassVar[str] = "suboptimality"
+    primary = tuned_by = "suboptimality"
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,6 @@ class PlantedPencil(GeneralizedEigenvectors):
             raise UsageError(f"k must be at most n = {self.n}, not {self.k}")
 
     def build(self, rng: np.random.Generator) -> Instance[PencilOracle]:
-        """Return the instance."""
         left, right = (np.linalg.qr(rng.standard_normal((self.n, self.n)))[0] for _ in range(2))
         M = (left * np.geomspace(1, self.condition**-0.5, self.n)) @ right
         return generalized_eigenvectors(
@@ -66,8 +64,6 @@ class DigitDiscriminants(GeneralizedEigenvectors):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[PencilOracle]:
-        """Return the instance."""
-        del rng
         X, labels = digits.pixels().astype(np.float64), digits.labels()
         means = np.stack([X[labels == label].mean(axis=0) for label in range(10)])
         between, within = means[labels] - X.mean(axis=0), X - means[labels]

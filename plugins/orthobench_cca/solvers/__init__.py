@@ -1,1 +1,1 @@
-"""Solvers of CCA and of pencils, a file a method."""
+"""Solvers, a file a method."""

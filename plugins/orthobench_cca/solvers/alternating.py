@@ -1,4 +1,4 @@
-"""Canonical correlation analysis by alternating least squares."""
+"""Alternating least squares."""
 
 from __future__ import annotations
 
@@ -18,24 +18,11 @@ GAIN, STALLED = 1e-12, 50
 
 @dataclass(slots=True, kw_only=True)
 class AlternatingState(State):
-    """The weights, and the maps of the regressions.
+    """The weights A (p, k) and B (q, k), the covariances, and the maps of the regressions.
 
-    Attributes
-    ----------
-    A : ndarray, shape (p, k)
-    B : ndarray, shape (q, k)
-    regressed : ndarray, shape (p, k)
-        A before normalization: the last regression on x.
-    xx : ndarray, shape (p, p)
-    yy : ndarray, shape (q, q)
-        The covariances.
-    to_x : ndarray, shape (p, q)
-        S_xx^-1 S_xy.
-    to_y : ndarray, shape (q, p)
-    least, most : float
-        The square of the smallest move; the largest sum of correlations.
-    stalled : int
-        Steps since either changed.
+    `to_x` (p, q) is S_xx^-1 S_xy, `to_y` (q, p) likewise; `regressed` is A before normalization.
+    `least` is the square of the smallest move, `most` the largest sum of correlations, and
+    `stalled` the number of steps since either changed.
     """
 
     A: Array
@@ -54,16 +41,9 @@ class AlternatingState(State):
 class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     """Alternating least squares: A <- S_xx^-1 S_xy B, normalized, then B likewise from A.
 
-    Normalization is A <- A (A'S_xx A)^-½, which maximizes tr(A'S_xy B) for given B: the objective
-    never falls. The error falls by (rho_(k+1) / rho_k)² a step.
-
-    It ends if coefficients move by at most `tolerance` in the metric of S_xx, or after 50 steps in
-    which neither moves shrink nor correlations grow.
-
-    Parameters
-    ----------
-    tolerance : float
-        Zero never ends the run.
+    Normalization is A <- A (A'S_xx A)^-½. The error falls by (rho_(k+1) / rho_k)² a step. It ends
+    if coefficients move by at most `tolerance` in the metric of S_xx, or after 50 steps in which
+    neither moves shrink nor correlations grow; with tolerance 0 never.
 
     Notes
     -----
@@ -84,8 +64,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
     source: ClassVar[str] = "Golub and Zha 1995, section 4"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AlternatingState:
-        """Compute the covariances and the maps; begin at the common start, normalized."""
-        del rng
         p, q, k = oracle.sizes
         x, y = oracle.sides
         xx, yy, xy = x.covariance(oracle.ridge), y.covariance(oracle.ridge), x.cross(y)
@@ -103,7 +81,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
         return state
 
     def step(self, oracle: PairsOracle, state: AlternatingState) -> None:
-        """Regress on x, then on y."""
         p, q, k = oracle.sizes
         before, state.regressed = state.regressed, state.to_x @ state.B
         state.A = normalized(state.regressed, state.xx)
@@ -133,7 +110,6 @@ class AlternatingLeastSquares(Solver[PairsOracle, AlternatingState]):
         state.most = max(captured, state.most)
 
     def solution(self, state: AlternatingState) -> Solution:
-        """Return A above B."""
         return Solution(np.vstack([state.A, state.B]))
 
 

@@ -1,4 +1,4 @@
-"""Stochastic canonical correlation analysis by augmented approximate gradients."""
+"""Augmented approximate gradients."""
 
 from __future__ import annotations
 
@@ -14,16 +14,9 @@ from orthobench_cca.oracle import PairsOracle, halves
 
 @dataclass(slots=True, kw_only=True)
 class AppGradState(State):
-    """The augmented weights, and those normalized on the last batch.
+    """The augmented weights (p, k) and (q, k), and those normalized on the last batch.
 
-    Attributes
-    ----------
-    free_a, A : ndarray, shape (p, k)
-    free_b, B : ndarray, shape (q, k)
-        For data in `units`.
-    units : tuple of float
-        The root of the mean |x|² and |y|² of the first batch; 1 if steps are absolute, or data
-        zero.
+    Data are in `units`: the root of the mean |x|² and |y|² of the first batch, or 1.
     """
 
     free_a: Array
@@ -37,18 +30,9 @@ class AppGradState(State):
 class AppGrad(Solver[PairsOracle, AppGradState]):
     """Stochastic AppGrad: least-squares gradient steps on batches, normalized separately.
 
-    The augmented weights F take a gradient step of the regression of B'y on x, F <- F - (step / L)
-    (X'(XF - YB) / b + ridge F). A = F (F'S F)^-½ is normalized with the covariance S = X'X / b +
-    ridge I of the batch; likewise G and B with the previous A. At the canonical variables F = A
-    diag(correlations) is a fixed point of the expected step. L is the mean |x|² of the batch, |y|²
-    for the other half.
-
-    Parameters
-    ----------
-    batch : int
-        Pairs in a batch, at least k.
-    relative : bool
-        Whether both halves are divided by their root mean square in the first batch.
+    The augmented weights are F <- F - (step / L)
+    (X'(XF - YB) / b + ridge F). Then A = F (F'S F)^-½ with S = X'X / b + ridge I of the batch;
+    likewise G and B with the previous A. L is the mean |x|² of the batch, |y|² for the other half.
 
     Notes
     -----
@@ -76,15 +60,12 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
     source: ClassVar[str] = "Ma, Lu and Foster 2015"
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> AppGradState:
-        """Begin at the common start."""
-        del rng
         if self.batch < oracle.k:
             raise UsageError(f"batch must be at least k = {oracle.k}, not {self.batch}")
         A, B = halves(oracle.start, oracle.p)
         return AppGradState(free_a=A.copy(), free_b=B.copy(), A=A.copy(), B=B.copy())
 
     def step(self, oracle: PairsOracle, state: AppGradState) -> None:
-        """Take a batch."""
         pairs = oracle.take(self.batch)
         X, Y = pairs[:, : oracle.p], pairs[:, oracle.p :]
         if state.units is None:
@@ -115,13 +96,11 @@ class AppGrad(Solver[PairsOracle, AppGradState]):
         return free, np.asarray(free @ root)
 
     def solution(self, state: AppGradState) -> Solution:
-        """Return the augmented weights, those of x above those of y."""
         a, b = state.units or (1.0, 1.0)
         return Solution(np.vstack([state.free_a / a, state.free_b / b]))
 
 
 def _size(X: Array) -> float:
-    """Return the root of the mean square of the lengths of rows; 1 if all are zero."""
     largest = float(np.abs(X).max(initial=0.0)) or 1.0
     return largest * float(np.linalg.norm(X / largest)) / len(X) ** 0.5 or 1.0
 

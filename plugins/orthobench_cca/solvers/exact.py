@@ -1,4 +1,4 @@
-"""Canonical correlation analysis by one singular value decomposition."""
+"""Canonical correlation by one singular value decomposition."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ from orthobench_cca.oracle import PairsMatrices
 
 @dataclass(slots=True, kw_only=True)
 class ExactState(State):
-    """The weights.
-
-    Attributes
-    ----------
-    point : ndarray, shape (p + q, k)
-        A above B; the common start before the only step.
-    """
+    """The weights, A above B; the common start before the only step."""
 
     point: Array
 
@@ -29,22 +23,15 @@ class ExactState(State):
 class Exact(Solver[PairsMatrices, ExactState]):
     """Canonical variables from the singular value decomposition of the whitened covariance.
 
-    With W_x'(S_xx + ridge I)W_x = I and W_y likewise, W_x'S_xy W_y = U R V' has the canonical
-    correlations R, and A = W_x U, B = W_y V.
-
-    Parameters
-    ----------
-    by : {"shape", "gram", "qr"}
-        Whiten by covariances (``"gram"``), or by QR decompositions of the data, which keep digits
-        of ill-conditioned data. ``"shape"``: by Gram if there are at least as many pairs as
-        columns.
+    ``by = "shape"`` whitens by Gram if there are at
+    least as many pairs as columns, and else by QR.
 
     Notes
     -----
     By Gram 2Np² + 2p³/3 flops a side, or 2Np² + 9p³ if its covariance is ill-conditioned; by QR
     2Npm - 2m³/3 and a singular value decomposition (m, m) with m = min(N, p). Then 2pq(N + p + q),
-    or 2N²(p + q + N) with more columns than pairs, for the whitened covariance, and its leading
-    singular vectors. Memory: 2(p² + q²) + pq doubles, with more columns than pairs 2N(p + q).
+    or 2N²(p + q + N) with more columns than pairs, and leading singular vectors. Memory: 2(p² +
+    q²) + pq doubles, with more columns than pairs 2N(p + q).
 
     References
     ----------
@@ -60,14 +47,11 @@ class Exact(Solver[PairsMatrices, ExactState]):
     source: ClassVar[str] = "Hotelling 1936"
 
     def init(self, oracle: PairsMatrices, rng: np.random.Generator) -> ExactState:
-        """Begin at the common start."""
-        del rng
         if self.by == "qr" and any(hasattr(side.data, "toarray") for side in oracle.sides):
             raise UsageError("by=qr makes sparse data dense; pass by=gram")
         return ExactState(point=oracle.start.copy())
 
     def step(self, oracle: PairsMatrices, state: ExactState) -> None:
-        """Compute the weights."""
         left, right = (whitened(side, oracle.ridge, self.by) for side in oracle.sides)
         found = canonical(oracle, left, right)
         state.point = np.vstack([found.A, found.B])
@@ -76,5 +60,4 @@ class Exact(Solver[PairsMatrices, ExactState]):
         state.status = Status.CONVERGED
 
     def solution(self, state: ExactState) -> Solution:
-        """Return A above B."""
         return Solution(state.point.copy())

@@ -17,14 +17,7 @@ SHIFT = 1.1
 
 @dataclass(slots=True, kw_only=True)
 class PencilState(State):
-    """The eigenvectors found so far.
-
-    Attributes
-    ----------
-    X : ndarray, shape (n, k)
-    shift : float
-        The multiple of B that `genelink` adds to A.
-    """
+    """The eigenvectors X (n, k) so far, and the `shift` times B that `genelink` adds to A."""
 
     X: Array
     shift: float = 0.0
@@ -36,7 +29,6 @@ class PencilSolver(Solver[PencilOracle, PencilState]):
     converges: ClassVar[bool] = True
 
     def solution(self, state: PencilState) -> Solution:
-        """Return X."""
         return Solution(state.X.copy())
 
 
@@ -58,12 +50,9 @@ class GeneralizedExact(PencilSolver):
     source: ClassVar[str] = "Golub and Van Loan 2013, section 8.7.2"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> PencilState:
-        """Begin at the common start."""
-        del rng
         return PencilState(X=oracle.start.copy())
 
     def step(self, oracle: PencilOracle, state: PencilState) -> None:
-        """Compute the eigenvectors."""
         n, k = oracle.n, oracle.k
         state.X = leading(oracle.A, oracle.B, k)
         state.work.steps += 1
@@ -76,20 +65,10 @@ class GeneralizedExact(PencilSolver):
 class GenELinK(PencilSolver):
     """Inverse-free subspace iteration: X <- B^-1 A X approximately, normalized in the metric B.
 
-    The linear systems BZ = AX are solved by a few conjugate gradients from X (X'BX)^-1 X'AX.
-    Normalization is X <- Z (Z'BZ)^-½.
-
-    The plain method converges to the eigenvalues of largest absolute value. So if a Ritz value of X
-    is negative, A becomes A + shift B, with a shift of 1.1 times its size.
-
-    It ends if X moves by at most `tolerance` in the metric B, beyond its span.
-
-    Parameters
-    ----------
-    inner : int
-        Number of conjugate gradients a step.
-    tolerance : float
-        Zero never ends the run.
+    The linear systems BZ = AX are solved by `inner` conjugate gradients from X (X'BX)^-1 X'AX;
+    then X <- Z (Z'BZ)^-½. If a Ritz value of X is negative, A becomes A + shift B, with a shift of
+    1.1 times its size. It ends if X moves by at most `tolerance` in the metric B, beyond its span;
+    with tolerance 0 never.
 
     Notes
     -----
@@ -109,14 +88,11 @@ class GenELinK(PencilSolver):
     source: ClassVar[str] = "Ge, Jin, Kakade, Netrapalli and Sidford 2016, GenELinK"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> PencilState:
-        """Begin at the common start, normalized."""
-        del rng
         state = PencilState(X=normalized(oracle.start, oracle.B))
         state.work.flops += normalized_flops(oracle.n, oracle.k)
         return state
 
     def step(self, oracle: PencilOracle, state: PencilState) -> None:
-        """Solve the linear systems approximately, and normalize."""
         n, k = oracle.n, oracle.k
         X, right = state.X, oracle.A @ state.X
         least = float(np.linalg.eigvalsh(X.T @ right)[0])
@@ -154,5 +130,4 @@ def conjugate_gradients(B: Array, right: Array, Z: Array, count: int) -> Array:
 
 
 def _ratio(over: Array, under: Array) -> Array:
-    """Return ratios, 0 if the divisor vanishes."""
     return np.divide(over, under, out=np.zeros_like(over), where=under > 0)

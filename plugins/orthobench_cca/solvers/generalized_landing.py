@@ -1,4 +1,4 @@
-"""Landing for X'BX = I, for a pencil and for mini-batches."""
+"""Landing for X'BX = I."""
 
 from __future__ import annotations
 
@@ -19,19 +19,10 @@ STEPS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 def landing_direction(AX: Array, BX: Array, S: Array, attraction: float) -> Array:
-    """Return skew(AX(BX)')BX - attraction BX(S - I), which ascends tr(X'AX)/2.
+    """Return skew(AX(BX)')BX - attraction BX(S - I), S = X'BX, which ascends tr(X'AX)/2.
 
-    The two terms are orthogonal to each other.
-
-    Parameters
-    ----------
-    AX, BX : ndarray, shape (n, k)
-    S : ndarray, shape (k, k)
-        X'BX.
-
-    Notes
-    -----
-    Flops: 8nk² + 3nk. Memory: 3nk.
+    The two terms are orthogonal to each other. AX and BX have the shape (n, k). 8nk² + 3nk flops;
+    memory 3nk.
 
     References
     ----------
@@ -44,15 +35,9 @@ def landing_direction(AX: Array, BX: Array, S: Array, attraction: float) -> Arra
 
 @dataclass(slots=True, kw_only=True)
 class LandingState(PencilState):
-    """The point and its image, in units where |A|_1 = |B|_1 = 1.
+    """The point and its image BX (n, k), in `units` where |A|_1 = |B|_1 = 1.
 
-    Attributes
-    ----------
-    BX : ndarray, shape (n, k)
-    units : tuple of float
-        |A|_1 and |B|_1.
-    first : float
-        The norm of the first direction.
+    `first` is the norm of the first direction.
     """
 
     BX: Array
@@ -64,17 +49,10 @@ class LandingState(PencilState):
 class PencilLanding(PencilSolver):
     """X <- X + t (skew(AX(BX)')BX - attraction BX(X'BX - I)), by products with A and B alone.
 
-    X leaves X'BX = I and lands on it as the first term vanishes. F is the direction, d is |X'BX -
-    I|, and m the smallest eigenvalue of X'B²X. Then t is at most 1 / (2 attraction |X'B²X|) and
-    keeps d - 2t attraction m d + t²|F'BF| <= eps. The number of steps grows with the condition of
-    B.
-
-    Parameters
-    ----------
-    step : float
-        t, for A and B divided by their largest sums of a column.
-    tolerance : float
-        The run ends if the norm of the direction is at most this share of the first.
+    F is the direction, d is |X'BX - I|, and m the smallest eigenvalue of X'B²X. Then t is at most
+    1 / (2 attraction |X'B²X|) and keeps d - 2t attraction m d + t²|F'BF| <= eps. A and B are
+    divided by their largest sums of a column. It ends if the direction is at most `tolerance`
+    times as long as the first.
 
     Notes
     -----
@@ -83,8 +61,8 @@ class PencilLanding(PencilSolver):
     References
     ----------
     Vary, Ablin, Gao and Absil 2024, "Optimization without retraction on the random generalized
-    Stiefel manifold", arXiv:2405.01702. They bound the step by the condition of B; the bound by the
-    point was derived for this code.
+    Stiefel manifold", arXiv:2405.01702. They bound the step by the condition of B; the bound by
+    the point was derived for this code.
     """
 
     step_size: float = parameter(
@@ -98,8 +76,6 @@ class PencilLanding(PencilSolver):
     source: ClassVar[str] = "Vary, Ablin, Gao and Absil 2024"
 
     def init(self, oracle: PencilOracle, rng: np.random.Generator) -> LandingState:
-        """Begin at the common start, normalized."""
-        del rng
         units = float(np.abs(oracle.A).sum(axis=0).max()), float(np.abs(oracle.B).sum(axis=0).max())
         X = normalized(oracle.start, oracle.B) * sqrt(units[1])
         state = LandingState(X=X, BX=oracle.B @ X / units[1], units=units)
@@ -109,7 +85,6 @@ class PencilLanding(PencilSolver):
 
     @np.errstate(over="ignore", invalid="ignore")  # without a bound of the step it may diverge
     def step(self, oracle: PencilOracle, state: Any) -> None:
-        """Do one step along the direction."""
         n, k = state.X.shape
         AX, S = oracle.A @ state.X / state.units[0], state.X.T @ state.BX
         F = landing_direction(AX, state.BX, S, self.attraction)
@@ -134,12 +109,8 @@ class PencilLanding(PencilSolver):
     def safe_step(self, S: Array, squared: Array, spread: Array) -> float:
         """Return the longest step that keeps |X'BX - I| <= eps.
 
-        Parameters
-        ----------
-        S, squared : ndarray, shape (k, k)
-            X'BX and F'BF.
-        spread : ndarray, shape (k,)
-            The eigenvalues of X'B²X, ascending.
+        S and `squared` (k, k) are X'BX and F'BF, `spread` (k,) the eigenvalues of X'B²X,
+        ascending.
         """
         defect = float(np.linalg.norm(S - np.eye(len(S))))
         curvature = max(float(np.linalg.norm(squared)), float(np.finfo(np.float64).tiny))
@@ -174,6 +145,5 @@ class PairsLanding(Stochastic):
     source: ClassVar[str] = "Vary, Ablin, Gao and Absil 2024"
 
     def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
-        """Return the weights after a step."""
         Z = state.Z
         return np.asarray(Z + self.step_size * landing_direction(AZ, BZ, Z.T @ BZ, self.attraction))

@@ -1,4 +1,4 @@
-"""Canonical correlation analysis by a block Krylov method."""
+"""A block Krylov method."""
 
 from __future__ import annotations
 
@@ -20,25 +20,19 @@ STEPS = 20
 
 @dataclass(slots=True, kw_only=True)
 class KrylovState(State):
-    """The Ritz vectors, and the subspaces that they come from.
+    """The Ritz vectors A (p, k) and B (q, k), and the subspaces that they come from.
 
     Attributes
     ----------
-    A : ndarray, shape (p, k)
-    B : ndarray, shape (q, k)
     block : ndarray
         The scores of x, shape (N, b), with which the next step begins.
-    bases : tuple of ndarray, shapes (p, j), (q, j)
-    scores : tuple of ndarray, shape (N, j) each
-        Those of the bases.
+    bases, scores : tuple of ndarray, shapes (p, j), (q, j) and (N, j) each
     inverses : tuple of ndarray, shapes (p,), (q,)
         One over the variances of the columns.
     roots : tuple of ndarray or None, shapes (p, p), (q, q)
         Inverse factors of the covariances, if used.
-    captured : float
-        The sum of the correlations.
-    products : int
-        Number of products with X, Y, or their transposes.
+    captured, products
+        The sum of the correlations, and the number of products with X, Y, or their transposes.
     """
 
     A: Array
@@ -57,29 +51,17 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     """Block Krylov subspaces of S_xx^-1 S_xy S_yy^-1 S_yx, and canonical variables in them.
 
     A step regresses the scores XP of a block on y, and the result on x, by `inner` conjugate
-    gradients each, preconditioned by the variances of columns. Both results join the bases, in
-    which canonical variables are exact. Bases of `blocks` blocks are replaced by the Ritz vectors.
-
-    A dense, well-conditioned, narrow side is regressed exactly by the Cholesky factor of its
-    covariance.
-
-    Parameters
-    ----------
-    oversampling : int
-        Columns of a block beyond k.
-    inner : int
-        Conjugate gradients of a regression.
-    blocks : int
-        Blocks of a basis.
-    tolerance : float
-        Relative gain of the sum of correlations in a step at which the run has converged.
+    gradients each, preconditioned by the variances of columns, or by the Cholesky factor of a
+    dense, well-conditioned, narrow side. Both results join the bases, in which canonical variables
+    are exact; bases of `blocks` blocks are replaced by the Ritz vectors. It ends if the sum of
+    correlations gains less than `tolerance` of itself.
 
     Notes
     -----
     A step takes 4 `inner` + 4 products of X or Y with a block (., b), b = k + `oversampling`, 2Npb
     flops each if X is dense. Bases of j columns take 14Nj² and 6(p + q)j². A factor takes 2Np² +
-    2p³/3 once, and a regression with it 2Npb + 4p²b. Memory: j(p + q + 2N) doubles beside the data,
-    and p² for a factor.
+    2p³/3 once, and a regression with it 2Npb + 4p²b. Memory: j(p + q + 2N) doubles beside the
+    data, and p² for a factor.
 
     References
     ----------
@@ -100,7 +82,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     source: ClassVar[str] = "Musco and Musco 2015"
 
     def init(self, oracle: PairsMatrices, rng: np.random.Generator) -> KrylovState:
-        """Draw a block; the common start is its first columns."""
         A, B = halves(oracle.start, oracle.p)
         width = min(oracle.k + self.oversampling, oracle.p, oracle.n - oracle.p)
         others = rng.standard_normal((oracle.p, width - oracle.k)) / oracle.p**0.5
@@ -126,7 +107,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
         return state
 
     def step(self, oracle: PairsMatrices, state: KrylovState) -> None:
-        """Extend both bases by a block, and compute canonical variables."""
         (x, y), N, width = oracle.sides, oracle.count, state.block.shape[1]
         Z = self._regressed(y, state.block, oracle.ridge, state.inverses[1], state.roots[1])
         V = y.times(Z)
@@ -168,7 +148,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
     def _regressed(
         self, side: Centred, scores: Array, ridge: float, inverse: Array, root: Array | None
     ) -> Array:
-        """Return (S + ridge I)^-1 M'scores / N, by the factor or by conjugate gradients."""
         N = len(scores)
         rest = side.adjoint(scores) / N
         if root is not None:
@@ -208,7 +187,6 @@ class BlockKrylov(Solver[PairsMatrices, KrylovState]):
         state.work.flops += flops.gemm(kept, kept, N)
 
     def solution(self, state: KrylovState) -> Solution:
-        """Return A above B."""
         return PassesSolution(np.vstack([state.A, state.B]), passes=state.products / 2)
 
 

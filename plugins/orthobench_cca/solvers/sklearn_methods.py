@@ -1,4 +1,4 @@
-"""scikit-learn's canonical correlation analysis and partial least squares."""
+"""scikit-learn's CCA and PLSSVD."""
 
 from __future__ import annotations
 
@@ -18,30 +18,21 @@ ROWS_OF_UNIT = 1000
 
 @dataclass(slots=True, kw_only=True)
 class FittedState(State):
-    """The weights.
-
-    Attributes
-    ----------
-    point : ndarray, shape (p + q, k)
-        The common start before the only step.
-    """
+    """The weights; the common start before the only step."""
 
     point: Array
 
 
 class Fitted(Solver[PairsOracle, FittedState]):
-    """Base: one fit, as its users call it. There is no ridge; that of the problem is ignored."""
+    """Base: one fit, without a ridge."""
 
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     converges: ClassVar[bool] = True
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> FittedState:
-        """Begin at the common start."""
-        del rng
         return FittedState(point=oracle.start.copy())
 
     def step(self, oracle: PairsOracle, state: FittedState) -> None:
-        """Fit."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it has not converged: the judge says how far
             try:
@@ -54,7 +45,6 @@ class Fitted(Solver[PairsOracle, FittedState]):
         state.status = Status.COMPLETE
 
     def solution(self, state: FittedState) -> Solution:
-        """Return A above B."""
         return Solution(state.point.copy())
 
     @abstractmethod
@@ -68,13 +58,6 @@ class SklearnCCA(Fitted):
 
     Each component is found with the pseudo-inverses of both halves, and removed from them. The
     order need not be that of the correlations.
-
-    Parameters
-    ----------
-    most : int
-        Maximum number of alternations of a component, ``max_iter``.
-    tolerance : float
-        Change of the weights that ends them, its ``tol``.
 
     Notes
     -----
@@ -93,7 +76,6 @@ class SklearnCCA(Fitted):
     source: ClassVar[str] = "scikit-learn: sklearn.cross_decomposition.CCA"
 
     def fit(self, oracle: PairsOracle) -> tuple[Array, Array, int]:
-        """Fit."""
         from sklearn.cross_decomposition import CCA
 
         X, Y = _in_units(oracle)
@@ -126,7 +108,6 @@ class SklearnPLSSVD(Fitted):
     source: ClassVar[str] = "scikit-learn: sklearn.cross_decomposition.PLSSVD"
 
     def fit(self, oracle: PairsOracle) -> tuple[Array, Array, int]:
-        """Fit."""
         from sklearn.cross_decomposition import PLSSVD
 
         X, Y = _in_units(oracle)
@@ -147,7 +128,6 @@ def _in_units(oracle: PairsOracle) -> tuple[Array, Array]:
 
 
 def _padded(weights: Any, k: int) -> Array:
-    """Return k columns; those that scikit-learn did not find are zero."""
     found = np.zeros((len(weights), k))
     found[:, : weights.shape[1]] = np.nan_to_num(weights)
     return found

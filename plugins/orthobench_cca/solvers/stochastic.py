@@ -17,16 +17,10 @@ GRID = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 
 @dataclass(slots=True, kw_only=True)
 class StochasticState(State):
-    """The weights.
+    """The weights Z (p + q, k), A above B, for data in `units`.
 
-    Attributes
-    ----------
-    Z : ndarray, shape (p + q, k)
-        A above B, for data in `units`.
-    units : tuple of float
-        The root mean square of the entries of x and y in the first batch.
-    average : ndarray, shape (p + q, k)
-        The average of BZ over the batches, of `gamma-eigengame`.
+    These are the root mean square of the entries of x and y in the first batch; `average` is that
+    of BZ over the batches, for `gamma-eigengame`.
     """
 
     Z: Array
@@ -38,14 +32,8 @@ class StochasticState(State):
 class Stochastic(Solver[PairsOracle, StochasticState]):
     """Base: a step on the products of a batch.
 
-    Each half is divided by the root mean square of its entries in the first batch.
-
-    Class attributes
-    ----------------
-    entrywise : int
-        Operations of a step for each entry of Z, beside products.
-    products : int
-        Products of a step with a matrix (k, k).
+    Each half is divided by the root mean square of its entries in the first batch. Beside products
+    a step takes `entrywise` operations for each entry of Z, and `products` with a matrix (k, k).
     """
 
     step_size: float = parameter(
@@ -61,12 +49,9 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
     products: ClassVar[int] = 3
 
     def init(self, oracle: PairsOracle, rng: np.random.Generator) -> StochasticState:
-        """Begin at the common start."""
-        del rng
         return StochasticState(Z=oracle.start.copy(), average=np.zeros_like(oracle.start))
 
     def step(self, oracle: PairsOracle, state: StochasticState) -> None:
-        """Take a batch."""
         pairs = oracle.take(self.batch)
         X, Y = pairs[:, : oracle.p], pairs[:, oracle.p :]
         if not state.work.steps:
@@ -89,17 +74,13 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
             state.status, state.reason = Status.FAILED, "the weights diverge: lower `step`"
 
     def solution(self, state: StochasticState) -> Solution:
-        """Return the weights, those of x above those of y."""
         return Solution(state.Z.copy())
 
     @abstractmethod
     def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
-        """Return the weights after a step.
+        """Return the weights after a step, from products AZ and BZ (p + q, k) of a batch.
 
-        Parameters
-        ----------
-        AZ, BZ : ndarray, shape (p + q, k)
-            On a batch, with A = [0 S_xy; S_yx 0] and B = diag(S_xx, S_yy) + ridge I.
+        A = [0 S_xy; S_yx 0] and B = diag(S_xx, S_yy) + ridge I.
         """
 
 
@@ -107,12 +88,8 @@ class Stochastic(Solver[PairsOracle, StochasticState]):
 class CCAEY(Stochastic):
     """CCA-EY: stochastic gradients of -2 tr(Z'AZ) + tr((Z'BZ)²), whose minimizers span the answer.
 
-    Z <- Z + step (AZ - BZ Z'BZ); the step absorbs a factor of 4.
-
-    Parameters
-    ----------
-    batch : int
-        Pairs in a batch. If it is below about the number of columns, long steps diverge.
+    Z <- Z + step (AZ - BZ Z'BZ); the step absorbs a factor of 4. With a batch below about the
+    number of columns, long steps diverge.
 
     Notes
     -----
@@ -128,7 +105,6 @@ class CCAEY(Stochastic):
     source: ClassVar[str] = "Chapman, Wells and Aguila 2024"
 
     def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
-        """Return the weights after a gradient step."""
         return np.asarray(state.Z + self.step_size * (AZ - BZ @ (state.Z.T @ BZ)))
 
 
@@ -136,11 +112,8 @@ class CCAEY(Stochastic):
 class SGHA(Stochastic):
     """Stochastic generalized Hebbian algorithm: Z <- Z + step (AZ - BZ Z'AZ).
 
-    The Lagrange multiplier of Z'BZ = I is replaced by its value at the optimum, Z'AZ.
-
-    Notes
-    -----
-    6b(p + q)k flops and 6(p + q)k² a step of b pairs. Memory: 3(p + q)k doubles, and the batch.
+    The Lagrange multiplier of Z'BZ = I is replaced by its value at the optimum, Z'AZ. Costs are
+    those of `cca-ey`.
 
     References
     ----------
@@ -152,7 +125,6 @@ class SGHA(Stochastic):
     source: ClassVar[str] = "Chen, Li, Yang, Wang and Zhao 2019"
 
     def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
-        """Return the weights after a step."""
         return np.asarray(state.Z + self.step_size * (AZ - BZ @ (state.Z.T @ AZ)))
 
 
@@ -160,18 +132,10 @@ class SGHA(Stochastic):
 class GammaEigengame(Stochastic):
     """Gamma-EigenGame: each vector climbs its own utility, given the ones before it.
 
-    With a_i = z_i'Az_i, b_i = z_i'Bz_i and y_j = z_j / b_j^½ the direction of z_i is b_i Az_i - a_i
-    Bz_i less, for each j < i, z_i'Ay_j (b_i By_j - z_i'By_j Bz_i). Then z_i is scaled to unit
-    length. B y_j is an average over batches, which moves by `gamma`.
-
-    Parameters
-    ----------
-    gamma : float
-        Share of the average that a batch replaces.
-
-    Notes
-    -----
-    6b(p + q)k flops and 6(p + q)k² a step of b pairs. Memory: 4(p + q)k doubles, and the batch.
+    With a_i = z_i'Az_i, b_i = z_i'Bz_i and y_j = z_j / b_j^½ the direction of z_i is b_i Az_i -
+    a_i Bz_i less, for each j < i, z_i'Ay_j (b_i By_j - z_i'By_j Bz_i). Then z_i is scaled to unit
+    length. B y_j is an average over batches, which moves by `gamma`. Flops are those of `cca-ey`.
+    Memory: 4(p + q)k doubles, and the batch.
 
     References
     ----------
@@ -187,7 +151,6 @@ class GammaEigengame(Stochastic):
     source: ClassVar[str] = "Gemp, Chen and McWilliams 2023, Algorithm 2"
 
     def moved(self, state: StochasticState, AZ: Array, BZ: Array) -> Array:
-        """Return the weights after a step of each vector."""
         Z = state.Z
         share = self.gamma if state.work.steps else 1.0
         state.average = state.average + share * (BZ - state.average)
@@ -208,6 +171,5 @@ TINY = 1e-300
 
 
 def _root_mean_square(X: Array) -> float:
-    """Return the root mean square of the entries; 1 if all are zero."""
     largest = float(np.abs(X).max(initial=0.0)) or 1.0
     return largest * float(np.sqrt(np.mean((X / largest) ** 2))) or 1.0

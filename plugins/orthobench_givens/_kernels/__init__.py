@@ -1,1 +1,1 @@
-"""Compiled and vectorized kernels of Givens coordinate descent: private to this package."""
+"""Kernels of Givens coordinate descent."""

@@ -1,7 +1,6 @@
 """Kernels for a symmetric third-order tensor in blocks of indices, rotated a round at a time.
 
-Block p <= q <= r, a cube, is row ``first[p] + second[q] + r`` of `blocks`: blocks are packed as
-entries are (`offsets`).
+Block p <= q <= r, a cube, is row ``first[p] + second[q] + r`` of `blocks` (`offsets`).
 """
 
 from __future__ import annotations
@@ -9,9 +8,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_givens._kernels.packed_tensor import pack, unpack
 from orthobench_givens._kernels.pairs import Indices, packed_size
 
@@ -21,8 +20,8 @@ Offsets: TypeAlias = tuple[Indices, Indices]
 def rotated_blocks(T: Array, U: Array, blocks: int, size: int) -> Array:
     """Return the blocks p <= q <= r of T(U, U, U), one a row of `size`³ entries.
 
-    Entries beyond d are zero, blocks * size >= d. 6d⁴ flops for one block, (11/3)d⁴ for many; 2
-    size d² doubles of scratch.
+    Entries beyond d are zero. 6d⁴ flops for one block, (11/3)d⁴ for many; 2 size d² doubles of
+    scratch.
     """
     d = len(U)
     padded = np.zeros((d, blocks * size))
@@ -89,10 +88,6 @@ def end_round(
 
 @kernel
 def _rotates(V: Array) -> bool:
-    """Return whether a rotation differs from the identity.
-
-    All entries are compared: a rotation by a tiny angle has a diagonal of ones.
-    """
     for i in range(len(V)):
         for j in range(len(V)):
             if V[i, j] != (1.0 if i == j else 0.0):
@@ -129,7 +124,6 @@ def _copy(
 def _locate(
     p: int, q: int, r: int, block_offsets: Offsets, size: int
 ) -> tuple[int, tuple[int, int, int]]:
-    """Return the row of block p, q, r, in any order, and its strides in that order."""
     low, high = min(p, q, r), max(p, q, r)
     row = block_offsets[0][low] + block_offsets[1][p + q + r - low - high] + high
     x, y, z = (p > q) + (p > r), (q >= p) + (q > r), (r >= p) + (r >= q)

@@ -5,8 +5,9 @@ Entry a <= b <= c lies at ``first[a] + second[b] + c`` (`offsets`).
 
 from __future__ import annotations
 
+from orthobench_kit.compiled import kernel
+
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_givens._kernels.pairs import Indices
 from orthobench_givens._kernels.tensor_angles import best_rotation, corner_rotated, rotate_rows
 
@@ -21,8 +22,8 @@ def try_pairs(
     `tensors` (n, m(m + 1)(m + 2)/6) and `rotations` (n, m, m), with new basis vectors as rows,
     change in place. Each of `pairs` (count, 3) is a tensor and two indices i < j. `limits` are the
     tolerances of `best_rotation`, and the number of idle pairs in a row after which to stop.
-    Returns the numbers of pairs tried, rotated, and idle in a row. About 225 flops a pair and 3m² a
-    rotation.
+    Returns the numbers of pairs tried, rotated, and idle in a row. About 225 flops a pair and 3m²
+    a rotation.
     """
     slope_tolerance, gain_tolerance, enough = limits
     rotated = 0
@@ -126,7 +127,6 @@ def _rotate_entries(T: Array, x: int, y: int, c: float, s: float) -> None:
 
 @kernel
 def _rotate_runs(T: Array, x: int, y: int, n: int, c: float, s: float) -> None:
-    """Rotate the n entries from x on with the n from y on."""
     rotate_rows(T[x : x + n], T[y : y + n], c, s)
 
 

@@ -1,9 +1,9 @@
 """The order in which pairs of columns are rotated, and pairs of indices of a packed tensor.
 
-A sweep of a tensor tries each pair of indices once. For large tensors the indices form an even
-number of blocks, and a sweep goes in rounds that pair the blocks (a round robin). Rotations within
-a pair need only the entries with all indices in these two blocks, which fit into the cache. All
-other entries follow at the end of the round.
+A sweep tries each pair of indices once. For large tensors it goes in rounds that pair an even
+number of blocks of indices (a round robin). Rotations within a pair of blocks need only the
+entries with all indices in these, which fit into the cache; all others follow at the end of the
+round.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ WIDTH = 40
 def uniform_pairs(n: int, count: int, rng: np.random.Generator) -> Pairs:
     """Draw `count` pairs i < j of n columns uniformly, with replacement; int32, shape (count, 2).
 
-    Pairs do not depend on the number drawn at a time. Empty for fewer than two columns. Shalit and
-    Chechik 2014, Algorithms 2 and 5, line 1.
+    Pairs do not depend on the number drawn at a time. Shalit and Chechik 2014, Algorithms 2 and 5,
+    line 1.
     """
     if n < 2:
         return np.empty((0, 2), dtype=np.int32)
@@ -55,8 +55,7 @@ class Round(NamedTuple):
     members : tuple of n ndarray of int, shapes (at most m,)
         The indices of the tensor in each pair of blocks, ascending.
     pairs : ndarray of int, shape (count, 3)
-        Pairs of indices in order: their pair of blocks, and their positions i < j among its
-        members.
+        In order: a pair of blocks, and positions i < j among its members.
     """
 
     block_pairs: Indices
@@ -65,17 +64,9 @@ class Round(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Every pair of indices once.
+    """Every pair of indices once, in `rounds` of `blocks` (1 for a tensor kept whole).
 
-    Attributes
-    ----------
-    blocks : int
-        Number of blocks; 1 for a tensor kept whole.
-    size : int
-        Number of indices in a block; the last may have fewer.
-    width : int
-        Number of indices m of a packed tensor.
-    rounds : tuple of Round
+    A block has `size` indices, the last one possibly fewer; a packed tensor has `width` indices m.
     """
 
     blocks: int
@@ -102,7 +93,6 @@ def cyclic_sweep(d: int) -> Sweep:
 
 
 def _round(block_pairs: Indices, size: int, d: int, *, first: bool) -> Round:
-    """Return a round; the first one also has the pairs of indices within one block."""
     i, j = np.triu_indices(2 * size, 1)
     tried = np.ones(len(i), dtype=bool) if first else (i < size) & (j >= size)
     i, j = i[tried], j[tried]

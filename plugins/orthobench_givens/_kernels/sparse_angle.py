@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_givens._kernels.sparse_circle import (
     COSINES,
     GRID,
@@ -41,16 +41,9 @@ MOST_EVALUATIONS = 60
 
 
 class BestAngle(NamedTuple):
-    """The rotation that maximizes f, its gain, and the cost of finding it.
+    """The rotation that maximizes f: an angle in [-pi/4, pi/4], its `value` f and `gain` over 0.
 
-    Attributes
-    ----------
-    cosine, sine : float
-        Cosine and sine of the angle, in [-pi/4, pi/4].
-    value, gain : float
-        f at the angle, and that less f at 0.
-    values, slopes : int
-        Number of evaluations of f, without and with its three derivatives.
+    `values` and `slopes` are the numbers of evaluations of f without and with three derivatives.
     """
 
     cosine: float
@@ -127,7 +120,6 @@ def _second_highest(grid: Array, count: int, best: int) -> int:
 
 @kernel
 def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, passes: int) -> None:
-    """Refine a grid of `done` passes to one of `passes`, ordered by angle."""
     for k in range(GRID * done - 1, 0, -1):
         grid[k * passes // done] = grid[k]
     four = grid[GRID * PASSES :]
@@ -140,11 +132,7 @@ def _refine(x: Array, y: Array, n: int, gamma: float, grid: Array, done: int, pa
 
 @kernel
 def _fill_grid(x: Array, y: Array, n: int, gamma: float, grid: Array) -> int:
-    """Set the grid to f at equally spaced angles of the period, and return their number.
-
-    The grid is finer for few rows, for values that show several maxima or hardly differ, and if the
-    longest row contributes less than a spacing to either side of its maximum.
-    """
+    """Set the grid to f at equally spaced angles, finer for few rows or several maxima."""
     longest, first = evaluate_four(x, y, n, gamma, 0, grid), grid[:GRID]
     flat = first.min() > FLAT * first.max()
     passes = 4 if n <= FEW_ROWS else 2 if n < MANY_ROWS or flat else 1
@@ -171,7 +159,6 @@ def _parabola(grid: Array, count: int, k: int) -> tuple[float, float]:
 
 @kernel
 def _climb_from(x: Array, y: Array, n: int, gamma: float, grid: Array, count: int, k: int) -> _Peak:
-    """Climb from the parabola's maximum near grid angle k, or from k if that ends below it."""
     h = 0.5 * np.pi / count
     shift, _ = _parabola(grid, count, k)
     t = (k + shift) * h
@@ -199,7 +186,6 @@ def _climb_grid(x: Array, y: Array, n: int, gamma: float, grid: Array, count: in
 def _climb_rows(
     x: Array, y: Array, first: int, last: int, n: int, gamma: float, peak: _Peak, radius: float
 ) -> _Peak:
-    """Climb from the best angle that rotates one of the rows onto an axis, if above `peak`."""
     best = peak
     for k in range(first, last):
         r = np.hypot(x[k], y[k])
@@ -213,7 +199,6 @@ def _climb_rows(
 
 @kernel
 def _smallest(cosine: float, sine: float) -> tuple[float, float]:
-    """Return the angle in [-pi/4, pi/4] that differs by a multiple of the period."""
     if abs(sine) > abs(cosine):
         cosine, sine = sine, -cosine
     return (-cosine, -sine) if cosine < 0.0 else (cosine, sine)
@@ -223,13 +208,13 @@ def _smallest(cosine: float, sine: float) -> tuple[float, float]:
 def best_angle(x: Array, y: Array, n: int, gamma: float, grid: Array) -> BestAngle:
     """Return the rotation of two columns that maximizes f, the objective in their plane.
 
-    The grid misses only very narrow maxima. They come from rows barely outside the circle of radius
-    gamma, near the angles that rotate such a row onto an axis. So these angles are tried too: all
-    if there are few rows, and that of the longest row if the grid is finest.
+    The grid misses only maxima of rows barely outside the circle of radius gamma, near the angles
+    that rotate them onto an axis. So these are tried too: all if there are few rows, and that of
+    the longest row if the grid is finest.
 
-    `x` and `y` have n >= 1 rows, padded with zeros to a multiple of `orthobench.tools.simd.COUNT`.
-    Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit and
-    Chechik 2014, Algorithm 2, line 2.
+    `x` and `y` have n >= 1 rows, padded with zeros to a multiple of `orthobench_kit.simd.COUNT`.
+    Usually 4 to 17 evaluations of f and 2 to 3 with derivatives; 12n and 24n flops each. Shalit
+    and Chechik 2014, Algorithm 2, line 2.
     """
     count = _fill_grid(x, y, n, gamma, grid)
     peak, values = _climb_grid(x, y, n, gamma, grid, count), count

@@ -4,15 +4,15 @@ With u = cos t x + sin t y and v = cos t y - sin t x it is (Shalit and Chechik 2
 
     f(t) = sum_k [|u_k| - gamma]²_+ + [|v_k| - gamma]²_+ .
 
-It has period pi/2 and a continuous derivative; the second derivative jumps if an entry crosses
-gamma. With the soft threshold s(u) = sign(u) [|u| - gamma]_+ and the indicator 1(u) of |u| > gamma,
+It has period pi/2. With the soft threshold s(u) = sign(u) [|u| - gamma]_+ and the indicator 1(u)
+of |u| > gamma,
 
     f'   = 2 sum  s(u) v - s(v) u
     f''  = 2 sum  1(u) v² + 1(v) u² - s(u) u - s(v) v
     f''' = -6 sum (1(u) - 1(v)) u v - f' .
 
 Only the n rows outside the circle of radius gamma contribute. They are padded with zeros to a
-multiple of `orthobench.tools.simd.COUNT`. Angles are given by cosine and sine.
+multiple of `orthobench_kit.simd.COUNT`. Angles are given by cosine and sine.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import COUNT, Lanes, fill, largest, load, magnitude, total, where
 
 GRID = 4
-"""Number of angles at which one pass over the rows evaluates f: two, and 45 degrees beyond each."""
+"""Number of angles at which one pass evaluates f: two, and 45 degrees beyond each."""
 
 PASSES = 16
 """Maximum number of passes; later ones take angles between those of the first."""

@@ -16,7 +16,7 @@ from orthobench.contract import Array, unit_columns
 from orthobench_givens._kernels.pairs import Pairs
 
 WORD = 64
-"""The length of a column in memory, padding included, is a multiple of this number of entries."""
+"""Multiple of entries that a column has in memory, padding included."""
 
 LINE = 64
 """Size of a cache line, in bytes."""
@@ -28,16 +28,9 @@ PAGE = 512
 class Tally(NamedTuple):
     """Totals over the rotations made so far.
 
-    Attributes
-    ----------
-    gain : float
-        Increase of the objective since the solver last reset this field.
-    planes : int
-        Number of pairs of columns searched.
-    values, slopes : int
-        Number of evaluations of equation 6 at an angle, without and with its three derivatives.
-    rotated : int
-        Number of pairs of columns rotated.
+    `gain` is that of the objective since the solver last reset it; `planes` and `rotated` count
+    pairs of columns searched and rotated, `values` and `slopes` evaluations of equation 6 at an
+    angle, without and with its three derivatives.
     """
 
     gain: float = 0.0
@@ -60,8 +53,8 @@ def plane_flops(d: int, tally: Tally) -> int:
 def empty_columns(m: int, rows: int) -> Array:
     """Return zeros for m columns as rows (m, width), each contiguous and aligned to a cache line.
 
-    The width is at least `rows` and a multiple of `WORD`, never of a page: columns whole pages
-    apart would compete for the same sets of the cache.
+    The width is at least `rows`, a multiple of `WORD`, and never of a page, so that columns do not
+    compete for the same sets of the cache.
     """
     width = -(-rows // WORD) * WORD
     if width % PAGE == 0:

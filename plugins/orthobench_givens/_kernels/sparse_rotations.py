@@ -1,18 +1,17 @@
 """Rotations of pairs of columns of AU: the inner loop of Algorithms 2 and 5.
 
-A rotation sets ``x <- cos t x + sin t y`` and ``y <- cos t y - sin t x``, as equation 6 and the
-algorithms of Shalit and Chechik (2014) need it; their section 2.2 calls that angle -t, a misprint.
-The two columns are read once to gather the rows with x² + y² > gamma², usually few, for the search,
-and once to rotate.
+A rotation sets ``x <- cos t x + sin t y`` and ``y <- cos t y - sin t x``, as the algorithms of
+Shalit and Chechik (2014) need it; their section 2.2 calls that angle -t, a misprint. The columns
+are read once to gather the rows with x² + y² > gamma², usually few, and once to rotate.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel, summed
+from orthobench_kit.simd import COUNT, bits, count_bits, load, lowest_bit
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
-from orthobench.tools.simd import COUNT, bits, count_bits, load, lowest_bit
 from orthobench_givens._kernels.pairs import Pairs
 from orthobench_givens._kernels.sparse_angle import SCRATCH, best_angle
 from orthobench_givens._kernels.sparse_columns import WORD, Tally
@@ -37,11 +36,7 @@ def _outside(x: Array, y: Array, first: int, bound: float) -> int:
 
 @kernel
 def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
-    """Copy the rows with x² + y² > bound to p and q, pad with zeros, and return their number.
-
-    It copies `COPIED` rows at a time, without a branch on their number; later rows overwrite
-    surplus ones.
-    """
+    """Copy the rows with x² + y² > bound to p and q, pad with zeros, and return their number."""
     n = 0
     for first in range(0, len(x), WORD):
         word = _outside(x, y, first, bound)
@@ -59,7 +54,6 @@ def _gather(x: Array, y: Array, bound: float, p: Array, q: Array) -> int:
 
 @kernel
 def _rotate(array: Array, pairs: Pairs, gamma: float, scratch: Array, t: Tally) -> Tally:
-    """Rotate the pairs in their order; scratch has the shape (3, rows + SCRATCH)."""
     p, q, grid = scratch
     for k in range(len(pairs)):
         x, y = array[pairs[k, 0]], array[pairs[k, 1]]

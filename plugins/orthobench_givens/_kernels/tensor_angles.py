@@ -1,15 +1,14 @@
 """Rotations in one plane: of two rows, and the best one for a tensor, in closed form.
 
-Let c and s be cosine and sine of the angle, and iii, iij, ... the entries of T~ = T(U, U, U). Along
-rotations of u_i and u_j the objective of Shalit and Chechik (2014), equation 8, is a constant plus
-(equation 11, corrected)
+Let c and s be cosine and sine of the angle, and iii, iij, ... the entries of T~ = T(U, U, U).
+Along rotations of u_i and u_j the objective of Shalit and Chechik (2014), equation 8, is a
+constant plus (equation 11, corrected)
 
     c³(iii + jjj - 3ijj - 3iij) + s³(jjj - iii + 3ijj - 3iij) + 3c(ijj + iij) + 3s(iij - ijj).
 
 The paper prints the terms in s³ and s with the opposite sign, a misprint: they are those of a
-rotation by -angle. With 1 = c² + s² this is the cubic form p0 c³ + p1 c²s + p2 cs² + p3 s³ that the
-kernels work with. It is odd in (c, s): its maximum is its largest modulus on the critical lines
-through 0.
+rotation by -angle. With 1 = c² + s² this is the cubic form p0 c³ + p1 c²s + p2 cs² + p3 s³ of the
+kernels. It is odd in (c, s): its maximum is its largest modulus on the critical lines through 0.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 
 Corner: TypeAlias = tuple[float, float, float, float]
 
@@ -74,10 +73,7 @@ def corner_rotated(corner: Corner, powers: Corner) -> Corner:
 
 @kernel
 def _normalized(c: float, s: float) -> tuple[float, float]:
-    """Recompute the larger of cosine and sine from the smaller, so that c² + s² = 1.
-
-    Dividing both by their length would leave a bias of 8e-17, which adds up over many rotations.
-    """
+    """Recompute the larger of cosine and sine from the smaller: c² + s² = 1 without bias."""
     if abs(s) < abs(c):
         return np.copysign(_cofunction(s), c), s
     return c, np.copysign(_cofunction(c), s)
@@ -85,7 +81,6 @@ def _normalized(c: float, s: float) -> tuple[float, float]:
 
 @kernel
 def _cofunction(x: float) -> float:
-    """Return sqrt(1 - x²), in a form that is correctly rounded near 1 too."""
     root: float = 1.0 - x * x / (1.0 + np.sqrt(1.0 - x * x))
     return root
 
@@ -136,9 +131,8 @@ def _highest(
 def _chart(a1: float, b1: float, a3: float, b3: float) -> int:
     """Choose the angle to measure tangents from, so that no critical angle is near 90 degrees.
 
-    The derivative is a cubic in the tangent, whose leading coefficient, the derivative at 90
-    degrees, may vanish. The largest of the four candidates is at least its root mean square over
-    the circle.
+    The derivative is a cubic in the tangent, whose leading coefficient, that at 90 degrees, may
+    vanish. The largest of the four candidates is at least its root mean square over the circle.
     """
     chart, largest = 0, -1.0
     for k in range(4):

@@ -1,11 +1,10 @@
 """Kernels for a symmetric third-order tensor with one index rotated: slabs T(u_a, I, I).
 
-A plane rotation of u_i and u_j combines slabs i and j entry by entry, in the order of memory. In a
-packed tensor most of these entries are far apart. The best angle needs T~_iij = T(u_i, u_i, u_j)
-for all pairs. A rotation updates these from the fibre T(u_i, u_j, U), by one product with a slab
-and one with U'.
+A plane rotation of u_i and u_j combines slabs i and j in the order of memory. The best angle needs
+T~_iij = T(u_i, u_i, u_j) for all pairs, which a rotation updates from the fibre T(u_i, u_j, U), by
+one product with a slab and one with U'.
 
-A row of a slab begins at the block of `orthobench.tools.simd.COUNT` columns with the diagonal, and
+A row of a slab begins at the block of `orthobench_kit.simd.COUNT` columns with the diagonal, and
 ends at a multiple of `COUNT`; an odd number of rows is padded.
 """
 
@@ -14,10 +13,10 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import COUNT, fill, load, store, total
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import COUNT, fill, load, store, total
 from orthobench_givens._kernels.pairs import Indices
 from orthobench_givens._kernels.tensor_angles import best_rotation, corner_rotated, rotate_rows
 
@@ -57,9 +56,9 @@ def try_pairs(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Rotate pairs of indices by their best angles, until many in a row need no rotation.
 
-    `slabs` and `twice` come from `slabs_of`; they and `basis` = U' change in place. `pairs`,
-    `limits`, `idle` and results as in `packed_tensor.try_pairs`, without the tensor. About 225
-    operations a pair and 7d² a rotation; a packed tensor needs 3d², at distant addresses.
+    `slabs` and `twice` come from `slabs_of`; they and `basis` = U' change in place. The rest is as
+    in `packed_tensor.try_pairs`. About 225 operations a pair and 7d² a rotation; a packed tensor
+    needs 3d², at distant addresses.
     """
     slope_tolerance, gain_tolerance, enough = limits
     d = len(basis)

@@ -1,1 +1,1 @@
-"""Solvers of Givens coordinate descent, a file a method."""
+"""Solvers, a file a method."""

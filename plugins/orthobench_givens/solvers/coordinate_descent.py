@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from orthobench_kit.angles import minimize
+from orthobench_kit.geometry import rotate
 from orthobench_stiefel import Stiefel, StiefelOracle
 from orthobench_stiefel.orthogonal_group import orthogonal
 
@@ -23,7 +24,6 @@ from orthobench.contract import (
     flops,
     parameter,
 )
-from orthobench.tools.geometry import rotate
 
 SAMPLING = ("uniform", "without-replacement")
 
@@ -39,11 +39,10 @@ def pair(index: int) -> tuple[int, int]:
 
 @dataclass(slots=True, kw_only=True)
 class GivensState(State):
-    """The iterate, and the pairs tried since it last changed.
+    """The iterate U (n, n), and the pairs tried since it last changed.
 
     Attributes
     ----------
-    U : ndarray, shape (n, n), Fortran order
     carried : object
         Values that the oracle updates along rotations (`OrthogonalGroupOracle.carry`).
     pool : ndarray of int, shape (n(n-1)/2,)
@@ -80,20 +79,14 @@ class GivensState(State):
 class Givens(Solver[StiefelOracle, GivensState]):
     """Coordinate minimization by Givens rotations, for any objective on the orthogonal group.
 
-    Each step draws a pair of columns and minimizes the objective over the rotations of the two,
-    over the whole circle: U <- U G(i, j, argmin f(U G(i, j, angle))). The objective never rises.
+    U <- U G(i, j, argmin f(U G(i, j, angle))) over the whole circle, for a pair of columns a step.
+    A pair is rotated only if that gains more than ``tolerance * scale * |angle|``, with the
+    maximum range of the objective over a circle so far as scale.
 
-    A pair is rotated only if that gains more than ``tolerance * scale * |angle|``, with the maximum
-    range of the objective over a circle so far as scale. Near a minimum this bounds the relative
-    derivative along the plane.
-
-    Random pairs without a gain do not show that no pair gains. So the uniform variant (Algorithm
-    1), after n(n-1)/2 of them, draws without replacement too, as Algorithm 4 does from the
-    beginning. The method has converged when all pairs have been tried without a gain: U is then a
-    minimum in every plane, hence a stationary point.
-
-    Rotations keep the sign of det U, but the minimum may lie on the other component of O(n):
-    ``reflected`` starts there, with the last column negated.
+    The uniform variant (Algorithm 1), after n(n-1)/2 random pairs without a gain, draws without
+    replacement too, as Algorithm 4 does from the beginning. The method has converged when all
+    pairs have been tried without a gain: U is then a minimum in every plane. Rotations keep the
+    sign of det U: ``reflected`` starts on the other component, with the last column negated.
 
     Notes
     -----
@@ -104,7 +97,7 @@ class Givens(Solver[StiefelOracle, GivensState]):
     References
     ----------
     Shalit and Chechik 2014, Algorithms 1 and 4. The rotation is that of
-    `orthobench.tools.geometry.rotate`: section 2.2 of the paper prints it with the opposite sign.
+    `orthobench_kit.geometry.rotate`: section 2.2 of the paper prints it with the opposite sign.
     """
 
     converges: ClassVar[bool] = True
@@ -120,13 +113,11 @@ class Givens(Solver[StiefelOracle, GivensState]):
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, or fewer columns than rows."""
         if isinstance(problem, Stiefel) and not problem.square:
             return SQUARE
         return super().refuses(problem)
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> GivensState:
-        """Start at ``oracle.start``, or at its reflection."""
         if oracle.n != oracle.k:
             raise UsageError(SQUARE)
         U = np.array(oracle.start, order="F")
@@ -141,7 +132,6 @@ class Givens(Solver[StiefelOracle, GivensState]):
         return state
 
     def step(self, oracle: StiefelOracle, state: GivensState) -> None:
-        """Try one pair."""
         i, j = pair(self._draw(state))
         rotating = orthogonal(oracle)
         angle, gain, spread = minimize(rotating.restricted(state.carried, i, j))
@@ -159,7 +149,6 @@ class Givens(Solver[StiefelOracle, GivensState]):
             state.status = Status.CONVERGED
 
     def solution(self, state: GivensState) -> Solution:
-        """Return U, shape (n, n)."""
         return Solution(np.array(state.U, order="C"))
 
     def _draw(self, state: GivensState) -> int:

@@ -1,4 +1,4 @@
-"""Sparse PCA with as many components as samples, by Givens rotations."""
+"""Sparse PCA with as many components as samples."""
 
 from __future__ import annotations
 
@@ -26,18 +26,10 @@ from orthobench_givens._kernels.sparse_columns import Columns, empty_columns
 
 @dataclass(slots=True, kw_only=True)
 class SparsePCAState(State):
-    """The state of `givens-sparse-pca`.
+    """AU, as `columns`, whose tally has the gain of the current pass, and its `pairs`.
 
-    Attributes
-    ----------
-    columns : Columns
-        AU. The gain in its tally is that of the current pass.
-    pairs : ndarray of int32, shape (N(N-1)/2, 2)
-        The pairs of the current pass; `done` of them are rotated.
-    cyclic : bool
-        Whether the current pass has each pair once.
-    value : float
-        The objective at the beginning of the pass.
+    `done` pairs are rotated; `cyclic` is whether the pass has each pair once, and `value` the
+    objective at its beginning.
     """
 
     columns: Columns
@@ -52,28 +44,21 @@ class SparsePCAState(State):
 class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
     """Riemannian coordinate maximization of sum_ij [|AU|_ij - gamma]²_+ over orthogonal U.
 
-    A step picks a pair of columns of AU and rotates them by the angle, over the full circle, that
-    maximizes the objective. U itself is not stored. A pass is as many steps as there are pairs,
-    N(N-1)/2. If a pass of random pairs gains at most `tolerance` of the objective, a pass through
-    all pairs in cyclic order follows; if that gains as little, the method has converged.
+    A step rotates a pair of columns of AU by the best angle of the full circle; U is not stored. A
+    pass is N(N-1)/2 steps. If a pass of random pairs gains at most `tolerance` of the objective, a
+    pass through all pairs in cyclic order follows; if that gains as little, the method has
+    converged.
 
-    Parameters
-    ----------
-    gamma : float
-        Penalty, relative to the largest row norm of A.
-    loadings : {"filled", "thresholded"}
-        How Z follows from AU. The printed algorithm ends with ``solveForZ(AU, gamma)``, Algorithm 6
-        of Journée et al. (2010), which needs A too: ``"filled"`` is that algorithm with AU as the
-        data. ``"thresholded"`` needs only AU and gamma.
+    The printed algorithm ends with ``solveForZ(AU, gamma)``, Algorithm 6 of Journée et al. (2010),
+    which needs A too: ``"filled"`` loadings are that algorithm with AU as the data;
+    ``"thresholded"`` ones need only AU and gamma.
 
     Notes
     -----
-    Rows of A of norm at most gamma contribute nothing for any U: they are dropped at the start.
-
-    Flops are counted over all d rows, as in the paper. A step takes 3d to find the rows that can
-    contribute, 12d for each of usually 4 to 17 values of the objective, 24d for each of 2 to 3
-    evaluations with derivatives, and 6d for the rotation. A random start costs 2dN². Memory: dN
-    doubles, less the dropped rows.
+    Rows of A of norm at most gamma are dropped at the start. Flops are counted over all d rows, as
+    in the paper. A step takes 3d to find the rows that can contribute, 12d for each of usually 4
+    to 17 values of the objective, 24d for each of 2 to 3 evaluations with derivatives, and 6d for
+    the rotation. A random start costs 2dN². Memory: dN doubles, less the dropped rows.
 
     References
     ----------
@@ -99,7 +84,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
     loadings: str = loadings_parameter()
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Also refuse problems known to have fewer components than samples."""
         reason = super().refuses(problem)
         if reason is None and isinstance(problem, SparsePCA) and problem.samples is not None:
             reason = _mismatch(problem.m, problem.samples)
@@ -108,12 +92,8 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> SparsePCAState:
         """Compute AU at the start.
 
-        Raises
-        ------
-        UsageError
-            If the number of components is not that of samples.
-        DataError
-            If A is zero, or too large for its row norms to be finite.
+        UsageError if the numbers of components and samples differ; DataError if A is zero, or has
+        a row norm that overflows.
         """
         n = oracle.samples
         reason = _mismatch(oracle.k, n)
@@ -131,7 +111,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         return state
 
     def advance(self, oracle: SparsePCAOracle, state: SparsePCAState, count: int) -> None:
-        """Rotate `count` pairs, or fewer if the method has converged."""
         while count > 0 and state.status is Status.RUNNING:
             pairs = state.pairs[state.done : state.done + count]
             state.columns.rotate(pairs)
@@ -143,7 +122,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         state.work.flops = self._start_flops(oracle) + state.columns.flops
 
     def solution(self, state: SparsePCAState) -> SparseSolution:
-        """Return the loadings, with the sparsity pattern |AU| > gamma."""
         columns = state.columns
         Z = columns.loadings(len(columns.array), self.loadings)
         return SparseSolution(Z, gamma=columns.gamma)
@@ -152,7 +130,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         return gemm(oracle.n, oracle.samples, oracle.samples) if self.start == "random" else 0
 
     def _columns(self, oracle: SparsePCAOracle) -> Columns:
-        """Return AU at U = I, without the rows that contribute nothing for any U."""
         d, n = oracle.A.shape
         largest = float(oracle.norms.max())
         if not 0.0 < largest < np.inf:
@@ -165,7 +142,6 @@ class GivensSparsePCA(Solver[SparsePCAOracle, SparsePCAState]):
         return Columns(array, features, d, gamma)
 
     def _end_pass(self, n: int, state: SparsePCAState) -> None:
-        """Converge, or begin the next pass: a cyclic one if this one gained too little."""
         gain = state.columns.tally.gain
         flat = gain <= self.tolerance * state.value
         if flat and state.cyclic:
@@ -184,7 +160,6 @@ def _pass(n: int, cyclic: bool, rng: np.random.Generator) -> Pairs:
 
 
 def _mismatch(m: int, samples: int) -> str | None:
-    """Return why a method that needs as many components as samples cannot run, or None."""
     if m == samples:
         return None
     return (

@@ -1,4 +1,4 @@
-"""Sparse PCA of a stream of samples with a few components, by Givens rotations."""
+"""Sparse PCA of a stream of samples."""
 
 from __future__ import annotations
 
@@ -17,16 +17,9 @@ from orthobench_givens._kernels.sparse_columns import Columns, empty_columns
 
 @dataclass(slots=True, kw_only=True)
 class StreamingState(State):
-    """The state of `givens-streaming-sparse-pca`.
+    """AU, as `columns` (before m samples, these samples and zeros), and the generator of pairs.
 
-    Attributes
-    ----------
-    columns : Columns
-        AU; before m samples, these samples and zeros.
-    rng : numpy.random.Generator
-        Draws the pairs.
-    U : ndarray, shape (m, m), optional
-        Orthogonal factor of the first m samples; None is the identity.
+    U (m, m) is the orthogonal factor of the first m samples; None is the identity.
     """
 
     columns: Columns
@@ -41,8 +34,7 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     A step takes one sample. The first m samples, times U, are the columns of AU; each later one
     replaces the column of smallest norm. After every sample from the m-th on, `rotations` random
     pairs of columns, m by default, are rotated as in givens-sparse-pca. Algorithm 5 prints the
-    rotations before the replacement: that is the same sequence, but ends with a sample not yet
-    rotated.
+    rotations before the replacement: the same sequence, which ends with a sample not yet rotated.
 
     Notes
     -----
@@ -66,7 +58,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
     loadings: str = loadings_parameter()
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> StreamingState:
-        """Allocate m columns, and draw a random start."""
         d, m = oracle.n, oracle.k
         return StreamingState(
             columns=Columns(empty_columns(m, d), np.arange(d), d, gamma=0.0),
@@ -75,7 +66,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         )
 
     def advance(self, oracle: SparsePCAOracle, state: StreamingState, count: int) -> None:
-        """Take `count` samples; fails on one that is not finite."""
         m = oracle.k
         filling = min(count, max(0, m - state.work.samples))
         samples = oracle.take(count)
@@ -91,10 +81,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         state.work.flops = self._flops(oracle.n, m, state)
 
     def solution(self, state: StreamingState) -> SparseSolution:
-        """Return the loadings, with the sparsity pattern |AU| > gamma.
-
-        Before m samples, the columns still missing are zero.
-        """
         columns, seen = state.columns, state.work.samples
         m = len(columns.array)
         if seen < m:
@@ -102,7 +88,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         return SparseSolution(columns.loadings(m, self.loadings), gamma=columns.gamma)
 
     def _fill(self, samples: Array, state: StreamingState) -> None:
-        """Store some of the first m samples; after the last of them, rotate."""
         columns, first = state.columns, state.work.samples
         last = first + len(samples)
         columns.array[first:last, : columns.d] = samples
@@ -124,7 +109,6 @@ class GivensStreamingSparsePCA(Solver[SparsePCAOracle, StreamingState]):
         return uniform_pairs(m, samples * each, state.rng).reshape(samples, each, 2)
 
     def _flops(self, d: int, m: int, state: StreamingState) -> int:
-        """Return the flops of the rotations, of norms for replacements, and of the start."""
         seen = state.work.samples
         start = gemm(d, m, m) if state.U is not None and seen >= m else 0
         return state.columns.flops + 2 * d * m * max(0, seen - m) + start

@@ -1,4 +1,4 @@
-"""Orthogonal tensor decomposition by Givens rotations of a maintained tensor."""
+"""Tensor decomposition by Givens rotations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Limits: TypeAlias = tuple[float, float, int]
 """Limits of `packed_tensor.try_pairs`."""
 
 ANGLE_FLOPS = 225
-"""Approximate flops of one best angle: the roots of a cubic, three values, a Newton step."""
+"""Approximate flops of one best angle."""
 
 ROUNDING = 1e-14
 """Gain, relative to |T|, below which it is rounding."""
@@ -42,14 +42,8 @@ DRAWN = 4096
 class TensorState(State, ABC):
     """U, and the part of T~ = T(U, U, U) that an order of pairs needs.
 
-    Attributes
-    ----------
-    basis : ndarray, shape (d, d)
-        U'; in cyclic order that at the beginning of the round.
-    norm : float
-        |T|.
-    done, idle : int
-        Number of pairs already tried of the round, and in a row without a rotation.
+    `basis` (d, d) is U', in cyclic order that at the beginning of the round; `norm` is |T|. `done`
+    and `idle` count the pairs tried of the round, and in a row without a rotation.
     """
 
     basis: Array
@@ -59,11 +53,10 @@ class TensorState(State, ABC):
 
     @abstractmethod
     def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
-        """Try up to a maximum number of pairs; return the numbers tried and rotated."""
+        """Try at most `most` pairs; return the numbers tried and rotated."""
 
     def stationary(self, limits: Limits) -> bool:
         """Return whether no pair needs a rotation, after as many in a row as there are pairs."""
-        del limits
         return True
 
     @abstractmethod
@@ -101,7 +94,6 @@ class RoundState(TensorState):
         return self.sweep.rounds[self.round]
 
     def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
-        """Try pairs of the round, or of the next one if all are tried."""
         from orthobench_givens._kernels.packed_tensor import try_pairs
 
         if self.done == len(self.now.pairs):
@@ -114,7 +106,6 @@ class RoundState(TensorState):
         return tried, rotated
 
     def solution(self) -> Solution:
-        """Return U and the diagonal of T~."""
         d, (first, second) = len(self.basis), offsets(self.sweep.width)
         diagonal = first + second + np.arange(len(first))
         rows, weights = np.empty((d, d)), np.empty(d)
@@ -190,7 +181,6 @@ class RandomState(TensorState):
     drawn: Indices
 
     def try_next(self, most: int, limits: Limits) -> tuple[int, int]:
-        """Try pairs that are drawn."""
         from orthobench_givens._kernels.tensor_slabs import try_pairs
 
         if self.done == len(self.drawn):
@@ -213,7 +203,6 @@ class RandomState(TensorState):
         return settled
 
     def solution(self) -> Solution:
-        """Return U and the diagonal of T~."""
         return decomposition(np.ascontiguousarray(self.basis.T), np.diag(self.twice).copy())
 
 
@@ -247,20 +236,15 @@ def precomputation_flops(d: int) -> int:
 class GivensTensor(Solver[TensorOracle, TensorState]):
     """Givens coordinate ascent for orthogonal tensor decomposition.
 
-    Maximizes sum_i T(u_i, u_i, u_i) over U'U = I by rotations in the planes of two columns. The
-    best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U), which
-    rotations update. Since the circle is searched in full, the method leaves the strict local
-    maxima at signed permutations of the factors. U need not be re-orthonormalized.
-
-    A step tries one pair of columns. It is not rotated if the derivative is at most `tolerance` |T|
-    and no angle gains more than rounding; when this holds for all pairs, the method has converged.
-    Rotations keep the sign of det U, which does not matter: the order of the columns is free.
+    The best angle of the full circle follows in closed form from four entries of T~ = T(U, U, U),
+    which rotations update. A pair is not rotated if the derivative is at most `tolerance` |T| and
+    no angle gains more than rounding; when this holds for all pairs, the method has converged.
 
     Notes
     -----
-    Flops: 6d⁴ and those of the first U at the start, about 225 for each pair tried, and
-    3d² + O(d) for each rotation (`rotation_flops`). Memory: d³/6 doubles for the state in cyclic
-    order, d³/2 + 8d² in random order, at most 2d³ at the start.
+    Flops: 6d⁴ and those of the first U at the start, about 225 for each pair tried, and 3d² + O(d)
+    for each rotation (`rotation_flops`). Memory: d³/6 doubles for the state in cyclic order, d³/2
+    + 8d² in random order, at most 2d³ at the start.
 
     References
     ----------
@@ -283,7 +267,6 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
     )
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorState:
-        """Compute the first U, and the stored part of T(U, U, U)."""
         d, U = oracle.n, first_point(oracle, self.start, rng)
         rounds = self.order == "cyclic"
         state = begin_rounds(oracle.T, U) if rounds else begin_random(oracle.T, U, rng)
@@ -293,7 +276,6 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
         return state
 
     def advance(self, oracle: TensorOracle, state: TensorState, count: int) -> None:
-        """Try `count` pairs, or fewer if the method converges."""
         enough = pairs_of(oracle.n)
         limits = (self.tolerance * state.norm, ROUNDING * state.norm, enough)
         while count > 0 and state.status is Status.RUNNING:
@@ -309,7 +291,6 @@ class GivensTensor(Solver[TensorOracle, TensorState]):
         return state.solution()
 
     def _confirm(self, state: TensorState, limits: Limits) -> None:
-        """Converge, unless random pairs have missed one that needs a rotation."""
         if self.order == "random":
             state.work.flops += limits[2] * ANGLE_FLOPS
         if state.stationary(limits):

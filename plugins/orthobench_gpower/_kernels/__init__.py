@@ -1,1 +1,1 @@
-"""Private kernels of the generalized power method."""
+"""Kernels of the generalized power method."""

@@ -15,25 +15,21 @@ class Ascent(NamedTuple):
 
     Row i of the data is active for column j if |a_i'x_j| exceeds the bound; only active rows
     matter. An inactive row is evaluated again only after x_j has moved far enough, by |a_i'x| <=
-    |a_i'y| + |a_i| |x - y|. The iterates are those without screening, up to the order of summation.
+    |a_i'y| + |a_i| |x - y|. The iterates are those without screening, up to the order of
+    summation.
 
     Attributes
     ----------
-    rows : ndarray, shape (n, N), C order
-        The data, features by samples.
-    norms : ndarray, shape (n,)
-    inverse_norms : ndarray, shape (n,)
-        Their inverses; zero if the norm is at most the bound.
+    rows, norms, inverse_norms : ndarray, shapes (n, N), C order, (n,) and (n,)
+        Features by samples; inverses are zero if the norm is at most the bound.
     bound : float
         Minimum |a_i'x_j| of an active row.
     hard : bool
         Hard (l0) or soft (l1) thresholding.
     weights : ndarray, shape (m,)
         Squared weights mu_j² of the columns.
-    X : ndarray, shape (m, N)
-        The point, transposed: orthonormal rows.
-    gradient : ndarray, shape (m, N)
-        Half the gradient at the point, transposed.
+    X, gradient : ndarray, shape (m, N)
+        The point, orthonormal rows, and half the gradient there, both transposed.
     value : ndarray, shape (1,)
         The objective at the point.
     path : ndarray, shape (m,)
@@ -62,26 +58,7 @@ class Ascent(NamedTuple):
 
 
 class DenseAscent(NamedTuple):
-    """The ascent of a block: a point, and the gradient there.
-
-    Attributes
-    ----------
-    rows : array, shape (n, N)
-    bound : float
-        Minimum |a_i'x_j| of an active row.
-    hard : bool
-        Hard (l0) or soft (l1) thresholding.
-    weights : array, shape (m,)
-        Squared weights mu_j² of the columns.
-    X : array, shape (m, N)
-        The point, transposed: orthonormal rows.
-    gradient : array, shape (m, N)
-        Half the gradient at the point, transposed.
-    value : array, shape ()
-        The objective at the point.
-    active : array of bool, shape (n, m)
-        Whether each row is active for each column.
-    """
+    """The ascent of a block in any library, with the fields of `Ascent` and `active` (n, m)."""
 
     rows: Any
     bound: float

@@ -1,8 +1,4 @@
-"""The kernels of the generalized power method.
-
-An evaluation reads active rows, and rows that may have become active
-(`orthobench_gpower._kernels.ascent`).
-"""
+"""The kernels of the generalized power method, which read active rows, and rows that may be."""
 
 from __future__ import annotations
 
@@ -10,9 +6,9 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel, summed
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
 from orthobench_gpower._kernels.ascent import Ascent
 
 Rows: TypeAlias = NDArray[np.int64]
@@ -28,20 +24,10 @@ DENSE = 0.5
 
 
 def begin(rows: Array, norms: Array, bound: float, hard: bool, weights: Array, X: Array) -> Ascent:
-    """Return the ascent that starts at `X`, with objective and gradient there.
+    """Return the ascent that starts at X (m, N), orthonormal rows that it keeps and moves.
 
-    Parameters
-    ----------
-    rows : ndarray, shape (n, N), C order
-    norms : ndarray, shape (n,)
-    weights : ndarray, shape (m,)
-        See `Ascent`.
-    X : ndarray, shape (m, N), C order
-        Orthonormal rows, which the ascent keeps and moves.
-
-    Notes
-    -----
-    4nNm flops if all rows are active. Memory: nm + n + mN doubles.
+    The other arguments are fields of `Ascent`. 4nNm flops if all rows are active. Memory: nm + n +
+    mN doubles.
     """
     m, n = len(X), len(rows)
     inverse_norms = np.divide(1.0, norms, out=np.zeros(n), where=norms > bound)
@@ -57,22 +43,10 @@ def begin(rows: Array, norms: Array, bound: float, hard: bool, weights: Array, X
 
 @kernel
 def ascend(ascent: Ascent, tolerance: float, count: int) -> tuple[int, bool]:
-    """Do `count` steps, or fewer if the method converges.
+    """Do `count` steps in place, or fewer if a step gains at most `tolerance`, relatively.
 
-    Parameters
-    ----------
-    ascent : Ascent
-        Changed in place.
-    tolerance : float
-        Relative gain of a step at or below which the method has converged.
-
-    Notes
-    -----
-    At most 4nNm flops a step, and those of a polar factor (N, m) if m > 1.
-
-    References
-    ----------
-    Journée, Nesterov, Richtárik and Sepulchre 2010, Algorithms 2 to 5.
+    At most 4nNm flops a step, and those of a polar factor (N, m) if m > 1. Journée, Nesterov,
+    Richtárik and Sepulchre 2010, Algorithms 2 to 5.
     """
     value = ascent.value
     for done in range(1, count + 1):
@@ -103,15 +77,8 @@ def _move(ascent: Ascent) -> None:
 
 @kernel
 def evaluate(ascent: Ascent) -> None:
-    """Set objective and gradient at the point, in one pass over the rows.
+    """Set objective, gradient and ``due`` at the point, in one pass over the rows.
 
-    Parameters
-    ----------
-    ascent : Ascent
-        ``gradient``, ``value`` and ``due`` are overwritten.
-
-    Notes
-    -----
     4N flops for each active row and column, 2N for each other that is evaluated.
     """
     rows, X, G, due, path = ascent.rows, ascent.X, ascent.gradient, ascent.due, ascent.path

@@ -1,1 +1,1 @@
-"""Solvers of the generalized power method, a file a method."""
+"""Solvers, a file a method."""

@@ -1,4 +1,4 @@
-"""The generalized power method for sparse PCA: greedy or block, l1 or l0 penalty."""
+"""The generalized power method for sparse PCA."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.arrays import like
+from orthobench_kit.ending import EndingSolver, EndingState, finish_if, unless_ended
 from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
 from orthobench_sparse_pca.delivery import delivers
 from orthobench_sparse_pca.loadings import solve_for_z
@@ -15,7 +17,6 @@ from orthobench_sparse_pca.oracle import gamma_parameter, loadings_parameter
 
 from orthobench.contract import (
     Array,
-    ArraySolver,
     ParameterError,
     Status,
     flops,
@@ -26,8 +27,6 @@ from orthobench.contract import (
     polar,
     unit_columns,
 )
-from orthobench.contract.placed_solvers import EndingState, finish_if, unless_ended
-from orthobench.tools.arrays import like
 from orthobench_gpower._kernels.ascent import Ascent, DenseAscent, dense_ascent, dense_start
 
 EPS = float(np.finfo(np.float64).eps)
@@ -38,20 +37,11 @@ TIED = 1e-10
 
 @dataclass(slots=True, kw_only=True)
 class GPowerState(EndingState):
-    """The state of `gpower`.
+    """The ascent of the block, or of the current component, on deflated data in a unit.
 
-    Attributes
-    ----------
-    ascent : Ascent or DenseAscent
-        The ascent of the block, or of the current component: on the features in `kept`, divided by
-        `unit` and deflated.
-    kept : ndarray of int, shape (n,)
-    unit : float
-        A power of two by which the data are divided, against overflow.
-    loadings : ndarray, shape (d, m)
-        Z; columns of unfinished components are zero, outside NumPy all.
-    component : int
-        Number of finished components.
+    `kept` (n,) are the features of the data, `unit` is a power of two that divides them, against
+    overflow. In `loadings` (d, m) columns of unfinished components are zero, outside NumPy all.
+    `component` is the number of finished ones.
     """
 
     ascent: Any
@@ -63,50 +53,32 @@ class GPowerState(EndingState):
 
 @delivers
 @dataclass(frozen=True)
-class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
+class GPower(EndingSolver[SparsePCAOracle, GPowerState]):
     """Generalized power method: maximize a convex function of X on the sphere or X'X = I.
 
-    With the rows a_i of A (features; in the paper columns) and X of shape (N, m), the objective is
-    sum_ij [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and sum_ij [(mu_j a_i'x_j)² - g_j]_+ for
-    the l0 penalty. A step moves X to the polar factor of the gradient, which never lowers the
-    objective.
-
-    The greedy version finds components one after the other, on deflated data A <- A - z (z'A); the
-    block version finds all at once.
-
-    The start is the longest row (of equal ones the first), and for a block random orthonormal
-    columns as well.
+    With the rows a_i of A (features; in the paper columns) and X (N, m), the objective is sum_ij
+    [mu_j |a_i'x_j| - g_j]²_+ for the l1 penalty, and sum_ij [(mu_j a_i'x_j)² - g_j]_+ for the l0
+    penalty. A step moves X to the polar factor of the gradient. The greedy version finds
+    components one after the other, on deflated data A <- A - z (z'A), from the longest row; a
+    block also starts at random orthonormal columns.
 
     Parameters
     ----------
-    penalty : {"l1", "l0"}
-    block : bool
-        All components at once, instead of one after the other, for which NumPy is needed.
     mu : {"equal", "distinct"}
         Weights mu_j of the components of a block: all 1, or 1/j.
     gamma : float
-        Penalty, relative to the smallest one for which all loadings are zero: g_j = gamma mu_j |a|
-        for l1, g_j = gamma mu_j² |a|² for l0, with the norm |a| of the longest row. In the greedy
-        version that is the longest row of the deflated data.
-    tolerance : float
-        Relative gain of a step at or below which a component, or the block, has converged.
+        g_j = gamma mu_j |a| for l1 and gamma mu_j² |a|² for l0, with the norm |a| of the longest
+        row, in the greedy version of deflated data. With 1 all loadings are zero.
     loadings : {"filled", "thresholded"}
-        Z has the loadings that explain most variance with the pattern
-        (`orthobench_sparse_pca.loadings.solve_for_z`), or is A X, for l1 less the penalty, at unit
+        Those that explain most variance with the pattern, or A X, for l1 less the penalty, at unit
         length.
-
-    If a problem asks for a cardinality, `gamma` is found by bisection, in one step
-    (`orthobench_sparse_pca.delivery.bisected`).
 
     Notes
     -----
-    Flops, with dense data as the paper counts: 2dN for the norms and 4dNm for objective and
-    gradient at the start; 4dNm a step, and in a block a polar factor (N, m). In the greedy version
-    m is 1, each component has its own start, and all but the last cost 4dN for the deflation.
-    Computing Z from X is not counted.
-
-    Screening of rows computes less (`orthobench_gpower._kernels.ascent`). Memory: the data once
-    more, and dm doubles.
+    Flops, with dense data as the paper counts: 2dN for the norms and 4dNm at the start; 4dNm a
+    step, and in a block a polar factor (N, m). In the greedy version m is 1, and all components
+    but the last cost 4dN for the deflation. Computing Z from X is not counted; screening of rows
+    computes less. Memory: the data once more, and dm doubles.
 
     References
     ----------
@@ -141,7 +113,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
             raise ParameterError("on", message)
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GPowerState:
-        """Start at the longest row; `rng` draws the other columns of a block."""
         if not is_plain(oracle.A):
             return self._init_elsewhere(oracle, rng)
         norms, kept = oracle.norms / oracle.unit, np.arange(oracle.n)
@@ -171,7 +142,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         return self._started(oracle, ascent, np.arange(oracle.n))
 
     def step(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
-        """Do one power iteration."""
         if isinstance(state.ascent, Ascent):
             self.advance(oracle, state, 1)
             return
@@ -183,7 +153,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         finish_if(state, state.ascent.value - now.value <= self.tolerance * now.value)
 
     def advance(self, oracle: SparsePCAOracle, state: GPowerState, count: int) -> None:
-        """Do `count` power iterations, or fewer if all components converge."""
         if isinstance(state.ascent, DenseAscent):
             super().advance(oracle, state, count)
             return
@@ -198,7 +167,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
                 self._finish(oracle, state)
 
     def solution(self, state: GPowerState) -> SparseSolution:
-        """Return the loadings of finished components, and of the ascent in progress."""
         if isinstance(state.ascent, DenseAscent):
             return SparseSolution(self._loadings(state.ascent), gamma=self._absolute(state))
         Z = state.loadings.copy()
@@ -223,7 +191,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         return mu**2
 
     def _begin(self, rows: Array, norms: Array, others: Array) -> Ascent:
-        """Return the ascent from the longest row and `others`, orthonormalized."""
         from orthobench_gpower._kernels.kernels import begin
 
         # the first of equally long rows, as in standardized data
@@ -233,7 +200,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         return begin(rows, norms, bound, self.penalty == "l0", weights, X)
 
     def _finish(self, oracle: SparsePCAOracle, state: GPowerState) -> None:
-        """Store the loadings at convergence, and begin the next component, if any."""
         ascent, done = state.ascent, state.component + len(state.ascent.X)
         Z = self._loadings(ascent)
         state.loadings[state.kept, state.component : done] = Z
@@ -248,7 +214,6 @@ class GPower(ArraySolver[SparsePCAOracle, GPowerState]):
         state.work.flops += self._start_flops(oracle)
 
     def _absolute(self, state: GPowerState) -> float | None:
-        """Return the penalty in the unit of A, if all components share an l1 penalty."""
         shared = self.gamma == 0 or state.loadings.shape[1] == 1
         shared = shared or (self.block and self.mu == "equal")
         return state.ascent.bound * state.unit if shared and self.penalty == "l1" else None

@@ -1,1 +1,1 @@
-"""Readers of data files, and shared data sets."""
+"""Readers of data files."""

@@ -1,4 +1,4 @@
-"""Files of published data, and your own files in their place."""
+"""Files of published data, and your own files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ from orthobench.tools.files import opened
 def located(path: str | None, published: DataFile) -> tuple[Path, str]:
     """Return the file that a problem reads, and its checksum.
 
-    Parameters
-    ----------
-    path : str, optional
-        A file of your own; default: the published file, downloaded if missing.
+    Without a `path` it is the published file, downloaded if missing.
 
     Raises
     ------
@@ -35,15 +32,7 @@ def located(path: str | None, published: DataFile) -> tuple[Path, str]:
 
 
 def checksum(path: str | None, published: DataFile) -> str:
-    """Return the SHA-256, in hexadecimal, of the file that a problem reads.
-
-    That of the published file is known; a file of your own is read once in a process unless it
-    changes.
-
-    Parameters
-    ----------
-    path : str, optional
-        A file of your own.
+    """Return the SHA-256 of the file that a problem reads, the published one without a `path`.
 
     Raises
     ------

@@ -17,9 +17,6 @@ CHECKSUM = "8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3"
 def pixels() -> NDArray[np.uint8]:
     """Return the 1,797 digits of 8 x 8 pixels, one in each row.
 
-    The test part of the UCI data set "Optical Recognition of Handwritten Digits" (Alpaydin and
-    Kaynak 1998).
-
     Raises
     ------
     DataError
@@ -38,7 +35,7 @@ def pixels() -> NDArray[np.uint8]:
 
 
 def labels() -> NDArray[np.intp]:
-    """Return the number that each of the digits shows."""
+    """Return the number that each digit shows."""
     return _read()[:, -1].astype(np.intp)
 
 

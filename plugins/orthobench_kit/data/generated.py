@@ -1,4 +1,4 @@
-"""Samples made anew whenever a block is read, without a file."""
+"""Samples made anew whenever a block is read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.tools.rows import Rows
+from orthobench_kit.rows import Rows
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -47,7 +47,6 @@ class GeneratedRows(Rows):
         self.borders = np.append(np.arange(0, shape[0], block), shape[0]).astype(np.intp)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return samples begin to end - 1, from whole blocks."""
         first, last = begin // self.block, (end - 1) // self.block
         made = [self._made(index) for index in range(first, last + 1)]
         rows = made[0] if len(made) == 1 else np.concatenate(made)
@@ -66,13 +65,9 @@ def key_of(rng: np.random.Generator) -> int:
 
 @dataclass(frozen=True)
 class FactorSamples:
-    """Samples B f + sigma g in float32, with standard normal g.
+    """Samples B f + sigma g in float32, with standard normal g, B (d, k).
 
-    Attributes
-    ----------
-    B : ndarray, shape (d, k)
-    factors : callable
-        ``factors(rng, shape)`` draws independent f, an array of that shape.
+    ``factors(rng, shape)`` draws independent f, an array of that shape.
     """
 
     B: Floats

@@ -16,17 +16,14 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.rows import Rows, borders, chunk_rows, refuse_unwritten
 from orthobench_kit.data import npy
+from orthobench_kit.rows import Rows, borders, chunk_rows, refuse_unwritten
 
 
 class HDF5Rows(Rows):
     """The rows of a data set, read by blocks of whole chunks; the file is closed between reads.
 
-    Parameters
-    ----------
-    name : str
-        The data set; empty for the only matrix in the file.
+    An empty `name` stands for the only matrix in the file.
 
     Raises
     ------
@@ -50,12 +47,10 @@ class HDF5Rows(Rows):
             self.borders = borders(self.shape, what, chunk_rows(found))
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1."""
         with self._opened() as root:
             return np.asarray(_own(root, self.dataset, self.file)[begin:end])
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the data set, and the number of the row in it."""
         return f"{self.file}/{self.dataset}", row
 
     @contextmanager

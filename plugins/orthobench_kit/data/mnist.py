@@ -22,8 +22,7 @@ def _mnist(name: str, sha256: str, *repackaged: str) -> DataFile:
 
 
 TRAIN_IMAGES = _mnist(
-    "train-images-idx3-ubyte.gz",
-    "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    "train-images-idx3-ubyte.gz", "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"
 )
 TEST_IMAGES = _mnist(
     "t10k-images-idx3-ubyte.gz",

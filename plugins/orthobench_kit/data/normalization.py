@@ -1,4 +1,4 @@
-"""Centre and scale of data sets, which may be larger than memory."""
+"""Centre and scale of data sets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract import Array, DataError
-from orthobench.tools.rows import Rows
+from orthobench_kit.rows import Rows
 from orthobench_kit.sources import ArraySource
 
 NORMALIZATIONS = ("common", "per-feature")
@@ -23,7 +23,7 @@ def normalization_of(
     Parameters
     ----------
     X : ndarray, shape (n, d), or Rows
-        Any real dtype; converted block by block.
+        Any real dtype; read twice, block by block.
     normalization : {"common", "per-feature", "none"}
         ``"common"``: one factor for all features, so that E|x|² = 1 over all rows.
         ``"per-feature"``: one factor for each feature, with every variance 1/d; constant features
@@ -40,10 +40,6 @@ def normalization_of(
     ------
     DataError
         If all features are constant, or a row is not finite.
-
-    Notes
-    -----
-    Reads the rows twice, block by block; about 5nd flops.
     """
     centre = sum(block.sum(axis=0) for block in ArraySource(X).checked_pass()) / len(X)
     if not centred:

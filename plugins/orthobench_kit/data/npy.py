@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError
 from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.rows import Rows, borders
+from orthobench_kit.rows import Rows, borders
 
 PROBES = 64
 """Number of places that `checksum` reads."""
@@ -23,11 +23,6 @@ PROBE_BYTES = 2**16
 def mapped(path: str) -> NDArray[np.generic]:
     """Return the matrix (samples, features) of a .npy file as a read-only memory map.
 
-    Parameters
-    ----------
-    path : str
-        ``~`` stands for the home folder.
-
     Raises
     ------
     DataError
@@ -37,7 +32,7 @@ def mapped(path: str) -> NDArray[np.generic]:
 
 
 def row_major(path: str) -> NDArray[np.generic]:
-    """Return the matrix (samples, features) of a .npy file, see `mapped`; refuse Fortran order.
+    """Return `mapped`, but refuse Fortran order.
 
     Raises
     ------
@@ -90,7 +85,6 @@ class NpyRows(Rows):
         self._begin = rows.offset if isinstance(rows, np.memmap) else 0
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return a copy of rows begin to end - 1."""
         rows = np.empty((end - begin, self.shape[1]), self.dtype)
         row_bytes = self.shape[1] * self.dtype.itemsize
         try:
@@ -105,11 +99,9 @@ class NpyRows(Rows):
         return rows
 
     def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
-        """Return rows by number."""
         return np.asarray(row_major(str(self.file))[numbers])
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the file, and the number of the row in it."""
         return str(self.file), row
 
 

@@ -11,17 +11,12 @@ from numpy.typing import NDArray
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.arrays import matrix
 from orthobench.tools.files import opened
-from orthobench.tools.rows import LARGEST_CHUNK, Rows, refuse_unwritten
 from orthobench_kit.data import npy
+from orthobench_kit.rows import LARGEST_CHUNK, Rows, refuse_unwritten
 
 
 class ParquetRows(Rows):
-    """The rows of a Parquet file, read a row group at a time.
-
-    Parameters
-    ----------
-    file : Path
-        Its columns are numeric and not nested.
+    """The rows of a Parquet file of numeric columns, read a row group at a time.
 
     Raises
     ------
@@ -48,7 +43,6 @@ class ParquetRows(Rows):
             )
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1; missing values are NaN."""
         groups = np.searchsorted(self.borders, [begin, end - 1], side="right") - 1
         first, last = int(groups[0]), int(groups[1])
         try:
@@ -63,7 +57,6 @@ class ParquetRows(Rows):
         return rows[begin - offset : end - offset]
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the file, and the number of the row in it."""
         return str(self.file), row
 
     def _header(self) -> tuple[Any, Any]:

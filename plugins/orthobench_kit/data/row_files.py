@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from orthobench.contract import DataError
 from orthobench.tools import datasets
-from orthobench.tools.rows import Rows
 from orthobench_kit.data import npy, zarr_store
 from orthobench_kit.data.hdf5 import HDF5Rows
 from orthobench_kit.data.parquet import ParquetRows
+from orthobench_kit.rows import Rows
 
 AnyRows: TypeAlias = "NDArray[np.generic] | Rows"
 """Rows of one mapped file, or read by blocks."""
@@ -49,13 +49,7 @@ CONTAINERS: Mapping[str, Callable[[Path, str], Rows]] = {
 
 
 class Stacked(Rows):
-    """The rows of several parts; no block crosses their borders.
-
-    Parameters
-    ----------
-    parts : sequence of Rows
-        With the same number of columns and one dtype.
-    """
+    """The rows of several parts with the same columns; no block crosses their borders."""
 
     def __init__(self, parts: Sequence[Rows]) -> None:
         self.parts = tuple(parts)
@@ -67,7 +61,6 @@ class Stacked(Rows):
         self.borders = np.append(np.concatenate(own), len(self)).astype(np.intp)
 
     def read(self, begin: int, end: int) -> NDArray[np.generic]:
-        """Return rows begin to end - 1."""
         pieces = []
         while begin < end:
             which = self._part(begin)
@@ -77,7 +70,6 @@ class Stacked(Rows):
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def gather(self, numbers: NDArray[np.intp]) -> NDArray[np.generic]:
-        """Return rows by number, those of one part together."""
         rows = np.empty((len(numbers), self.shape[1]), self.dtype)
         of = np.searchsorted(self.firsts, numbers, side="right") - 1
         for which in np.unique(of):
@@ -86,7 +78,6 @@ class Stacked(Rows):
         return rows
 
     def place(self, row: int) -> tuple[str, int]:
-        """Return the place of a row in its part."""
         which = self._part(row)
         return self.parts[which].place(int(row - self.firsts[which]))
 
@@ -97,10 +88,7 @@ class Stacked(Rows):
 def rows_at(path: str, in_order: bool = True) -> AnyRows:
     """Return the rows of a path: a memory map of one .npy file, `Rows` of anything else.
 
-    Parameters
-    ----------
-    in_order : bool
-        Whether one .npy file in Fortran order is refused.
+    With `in_order` one .npy file in Fortran order is refused.
 
     Raises
     ------
@@ -141,8 +129,7 @@ def files_at(path: str) -> list[Path]:
 def checksum(path: str) -> str:
     """Return a digest of the names, sizes and contents of the files of a path.
 
-    A single .npy file is read in part (`orthobench_kit.data.npy.checksum`), others once in a
-    process.
+    A single .npy file is read in part, others once in a process.
 
     Raises
     ------

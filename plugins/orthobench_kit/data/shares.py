@@ -1,4 +1,4 @@
-"""Training, validation and test parts of your own rows, sized by shares."""
+"""Training, validation and test parts of your own rows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,7 @@ from orthobench.contract import DataError, UsageError
 
 
 def check_shares(validation: float, test: float) -> None:
-    """Refuse shares that leave no rows to train on.
-
-    Raises
-    ------
-    UsageError
-        If they add up to one or more.
-    """
+    """Raise `UsageError` if shares leave no rows to train on."""
     if validation + test >= 1:
         share = f"{validation + test:g}"
         raise UsageError(
@@ -21,21 +15,12 @@ def check_shares(validation: float, test: float) -> None:
 
 
 def part_sizes(rows: int, validation: float, test: float, path: str) -> tuple[int, int, int]:
-    """Return the number of training, validation and test rows.
-
-    Parameters
-    ----------
-    rows : int
-        All rows.
-    validation, test : float
-        Shares of them; zero for no such part.
-    path : str
-        The file in the message.
+    """Return the number of training, validation and test rows, by shares.
 
     Raises
     ------
     DataError
-        If a part would be empty.
+        If a part of the file at `path` would be empty.
     """
     tested, validated = round(rows * test), round(rows * validation)
     train = rows - tested - validated

@@ -1,7 +1,7 @@
 """Samples in Zarr stores: folders with an array in chunks.
 
-Stores may come from strangers: codecs must be known decoders of numbers, since others may run code,
-and links and special files are refused.
+Stores may come from strangers. So codecs must be known decoders of numbers, since others may run
+code, and links and special files are refused.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 from orthobench.contract import DataError, UsageError
 from orthobench.tools.files import opened
-from orthobench.tools.rows import OpenRows, Rows, refuse_unwritten
 from orthobench_kit.data import npy
+from orthobench_kit.rows import OpenRows, Rows, refuse_unwritten
 
 CODECS = frozenset(
     {

@@ -20,14 +20,7 @@ class NpyTensor(OrthogonalTensor):
     path: str = parameter(help="the .npy file: a symmetric tensor (n, n, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[AnyOrderOracle]:
-        """Return the instance; `rng` is not used.
-
-        Raises
-        ------
-        DataError
-            If the file is missing, or has no tensor that is real, finite, cubic and symmetric.
-        """
-        del rng
+        """Return the instance; DataError without a real, finite, cubic and symmetric tensor."""
         tensor = npy.array(self.path)
         if tensor.ndim == 4:
             raise DataError(f"{self.path}: the tensor is of order 4: use ob.orthogonal_tensor")
@@ -37,5 +30,4 @@ class NpyTensor(OrthogonalTensor):
             raise DataError(f"{self.path}: {error}") from None
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.npy.checksum` of the file, which does not read every byte."""
         return npy.checksum(self.path)

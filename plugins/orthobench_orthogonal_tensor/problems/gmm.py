@@ -1,4 +1,4 @@
-"""Gaussian mixtures by tensor decomposition: of your own data, and drawn as in a paper."""
+"""Gaussian mixtures by tensor decomposition."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from orthobench_kit.rows import Rows
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import source_of
 
@@ -17,7 +18,6 @@ from orthobench.contract import Array, Instance, Solution, parameter
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError, unknown
 from orthobench.tools.arrays import whole
-from orthobench.tools.rows import Rows
 from orthobench_orthogonal_tensor import Judge, OrthogonalTensor, TensorOracle
 from orthobench_orthogonal_tensor.problems.mixtures import (
     ESTIMATES,
@@ -37,19 +37,9 @@ Labels = NDArray[np.intp]
 class MixtureJudge:
     """Measures decompositions of the whitened tensor, and their mixtures.
 
-    Parameters
-    ----------
-    moments : WhitenedMoments
-    X : ndarray, shape (n, d)
-        Samples to cluster; only their coordinates in the k whitened directions are stored.
-    labels : ndarray of int, shape (n,), optional
-        Their true components.
-    truth : Mixture, optional
-        The true mixture, with the same number of components.
-
-    Notes
-    -----
-    2nk² + 2k⁴ flops a call.
+    X (n, d) are samples to cluster, of which only the coordinates in the k whitened directions are
+    stored, `labels` (n,) their true components, `truth` the true mixture, with as many. 2nk² + 2k⁴
+    flops a call.
     """
 
     def __init__(
@@ -70,11 +60,11 @@ class MixtureJudge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics of the mixture and of `Judge`.
 
-        With labels, ``nmi`` is the normalized mutual information (`nmi`) of the true components and
-        those of largest posterior probability under the mixture found. With labels and the truth,
+        With labels, ``nmi`` is the normalized mutual information of the true components and those
+        of largest posterior probability under the mixture found. With the truth too,
         ``optimal_nmi`` is that of the true mixture, and ``nmi_gap``, which comes first, the
-        difference. With the truth there is ``centre_error`` (`centre_error`). If the estimated
-        variance is positive, ``log_likelihood`` is the mean over the samples.
+        difference. With the truth there is `centre_error`. If the estimated variance is positive,
+        ``log_likelihood`` is the mean over the samples.
         """
         mixture = self.moments.coordinates(solution.point)
         metrics = self._clustering(mixture) | self.decomposition(solution)
@@ -96,7 +86,6 @@ class MixtureJudge:
 
 
 def _log_likelihood_outside(X: Array, within: Array, variance: float) -> float:
-    """Return the part of the mean log-likelihood outside the whitened directions."""
     if variance <= 0:
         return 0.0
     squares = float(np.vdot(X, X) - np.vdot(within, within)) / len(X)
@@ -107,11 +96,8 @@ def _log_likelihood_outside(X: Array, within: Array, variance: float) -> float:
 def nmi(labels: Labels, found: Labels) -> float:
     """Return the normalized mutual information of two clusterings (n,), I / ((H + H') / 2).
 
-    1 for equal clusterings under any names, 0 for independent ones.
-
-    References
-    ----------
-    Manning, Raghavan and Schütze 2008, *Introduction to information retrieval*, section 16.3.
+    1 for equal clusterings under any names, 0 for independent ones (Manning, Raghavan and Schütze
+    2008, *Introduction to information retrieval*, section 16.3).
     """
     from sklearn.metrics import normalized_mutual_info_score
 
@@ -119,10 +105,7 @@ def nmi(labels: Labels, found: Labels) -> float:
 
 
 def centre_error(found: Array, true: Array) -> float:
-    """Return the relative error of all centres (k, d), matched one to one so that it is smallest.
-
-    The Frobenius norm of the differences over that of the true centres.
-    """
+    """Return the error of centres (k, d) over the norm of the true ones, at the best matching."""
     from scipy.optimize import linear_sum_assignment
 
     squares = np.sum(found**2, axis=1)[:, None] + np.sum(true**2, axis=1) - 2 * found @ true.T
@@ -246,12 +229,7 @@ def mixture_instance(
     """Make an instance of known moments, such as exact ones.
 
     X (n, d) are the samples that the judge clusters, `labels` their true components, `truth` the
-    true mixture.
-
-    Raises
-    ------
-    UsageError
-        If the truth has another number of components or features.
+    true mixture. UsageError if the truth has another number of components or features.
     """
     shape = (len(moments.tensor), X.shape[1])
     if truth is not None and truth.centres.shape != shape:
@@ -275,7 +253,6 @@ def strided(source: SampleSource, count: int, stride: int) -> Array:
 
 
 def _numbered(labels: ArrayLike, count: int) -> Labels:
-    """Return labels as numbers 0, 1, ...; raise DataError unless they fit `count` samples."""
     given = np.asarray(labels)
     if given.shape != (count,) or given.dtype.kind not in "iubUS":
         raise DataError(
@@ -293,12 +270,8 @@ class GaussianMixtureMoments(OrthogonalTensor):
     Shalit and Chechik (2014), section 5.3: 20 components of variance 2, centres from a Gaussian
     whose covariance has an inverse Wishart distribution. The paper leaves open its degrees of
     freedom and its scale, here d and the identity, which give the optimal NMI of its figures (0.97
-    at d = 100), and the weights, here equal. Its d = 10 with 20 components cannot be recovered from
-    third moments, which need linearly independent centres.
-
-    Ranked by ``nmi_gap``: the difference between the true mixture and the one found in the
-    normalized mutual information of their clusterings with the true components, on at most 20,000
-    samples.
+    at d = 100), and the weights, here equal. Its d = 10 with 20 components cannot be recovered
+    from third moments. Ranked by ``nmi_gap``, on at most 20,000 samples.
     """
 
     name = "gmm-moments"
@@ -330,7 +303,6 @@ class GaussianMixtureMoments(OrthogonalTensor):
             raise UsageError(f"samples must be 0 or more than d = {self.d}, not {self.samples}")
 
     def build(self, rng: np.random.Generator) -> MixtureInstance:
-        """Return the instance; `rng` draws the centres and the samples."""
         mixture = self.draw_mixture(rng)
         X, labels = draw(mixture, self.samples or JUDGED, rng)
         if self.samples:
@@ -344,8 +316,8 @@ class GaussianMixtureMoments(OrthogonalTensor):
     def draw_mixture(self, rng: np.random.Generator) -> Mixture:
         """Draw the mixture.
 
-        For a Gaussian matrix G (d, d), (GG')^-1 has the inverse Wishart distribution with d degrees
-        of freedom and scale I; it is the covariance of (G')^-1 z for z from N(0, I).
+        (GG')^-1 for a Gaussian G (d, d) has the inverse Wishart distribution with d degrees of
+        freedom and scale I; it is the covariance of (G')^-1 z for z from N(0, I).
         """
         G = rng.standard_normal((self.d, self.d))
         z = rng.standard_normal((self.d, self.components))

@@ -1,8 +1,8 @@
 """Latent Dirichlet allocation: documents drawn from topics, their moments, and the way back.
 
-A document draws topic proportions h from a Dirichlet distribution with parameters alpha, then each
-word from the mixture of the topics with weights h. Let words be unit vectors, x_1, x_2 and x_3
-three words of one document, and a_0 = sum_i alpha_i. Define::
+A document draws topic proportions h from Dirichlet(alpha), then words from the topics with weights
+h. Let words be unit vectors, x_1, x_2 and x_3 three words of one document, and a_0 = sum_i
+alpha_i. Define::
 
     M1 = E[x_1]
 
@@ -67,16 +67,10 @@ class TopicModel:
 
 @dataclass(frozen=True)
 class TopicMoments:
-    """The first three moments of the words of a document.
+    """The first moments of the words of a document.
 
-    Attributes
-    ----------
-    words : ndarray, shape (V,)
-        E[x_1].
-    pairs : ndarray, shape (V, V)
-        E[x_1 ⊗ x_2].
-    triples : callable
-        ``triples(W)`` returns E[W'x_1 ⊗ W'x_2 ⊗ W'x_3], shape (k, k, k), for `W` (V, k).
+    `words` (V,) is E[x_1], `pairs` (V, V) E[x_1 ⊗ x_2], and ``triples(W)`` returns E[W'x_1 ⊗ W'x_2
+    ⊗ W'x_3], shape (k, k, k), for W (V, k).
     """
 
     words: Array
@@ -105,8 +99,8 @@ def population_moments(model: TopicModel) -> TopicMoments:
 def sample_moments(documents: NDArray[np.intp], vocabulary: int) -> TopicMoments:
     """Return the moments of documents: means over all pairs and triples of different words.
 
-    Let c be the word counts of a document, y = W'c and S = W' diag(c) W. Its triples sum to y ⊗ y ⊗
-    y, minus S ⊗ y with y in each place, plus 2 sum w ⊗ w ⊗ w over the rows w of W of its words.
+    Let c be the word counts of a document, y = W'c and S = W' diag(c) W. Its triples sum to y ⊗ y
+    ⊗ y, minus S ⊗ y with y in each place, plus 2 sum w ⊗ w ⊗ w over the rows w of W of its words.
 
     Parameters
     ----------
@@ -154,12 +148,8 @@ def _word_counts(documents: NDArray[np.intp], vocabulary: int) -> Iterator[Array
 class WhitenedTopics:
     """The whitened third moment of a topic model, and the map from decompositions to topics.
 
-    Attributes
-    ----------
-    tensor : ndarray, shape (k, k, k)
-        (a_0 + 2) / 2 M3(W, W, W): without sampling noise sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i.
-    whitening : Whitening
-        Whitening of M2.
+    `tensor` (k, k, k) is (a_0 + 2) / 2 M3(W, W, W): without sampling noise sum_i w_i^(-1/2) u_i ⊗
+    u_i ⊗ u_i. `whitening` is that of M2.
     """
 
     tensor: Array
@@ -186,14 +176,8 @@ def probabilities(rows: Array) -> Array:
 def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopics:
     """Whiten the third moment of a topic model with k topics; `total` is a_0.
 
-    Raises
-    ------
-    DataError
-        If M2 has fewer than k positive eigenvalues.
-
-    Notes
-    -----
-    An eigenproblem of size V, about 4V³/3 flops, and those of ``moments.triples``.
+    DataError if M2 has fewer than k positive eigenvalues. An eigenproblem of size V, about 4V³/3
+    flops, and those of ``moments.triples``.
     """
     share = total / (total + 1)
     found = whitening(moments.pairs - share * np.outer(moments.words, moments.words), k)
@@ -206,10 +190,7 @@ def whitened_topics(moments: TopicMoments, k: int, total: float) -> WhitenedTopi
 
 
 def total_variation(found: Array, true: Array) -> float:
-    """Return the mean total variation distance of topics (k, V), matched one to one to be smallest.
-
-    The distance is half the sum of the absolute differences of the probabilities, from 0 to 1.
-    """
+    """Return the mean total variation distance, 0 to 1, of topics (k, V) at the best matching."""
     from scipy.optimize import linear_sum_assignment
 
     distances = np.array([np.abs(topic - true).sum(axis=1) / 2 for topic in found])
@@ -225,10 +206,14 @@ CONCENTRATION = 0.1
 class LDAMoments(OrthogonalTensor):
     """Recover the topics of latent Dirichlet allocation from the third moment of its words.
 
-    Topics are drawn from a Dirichlet distribution with all parameters 0.1, documents from the model
-    with alpha_i = alpha0 / topics. The moments are those of Anandkumar et al. (2012, "Tensor
-    decompositions for learning latent variable models", Theorem 3.5), with alpha0 known. Ranked by
-    ``topic_error``, the mean total variation distance of the topics found from the true ones.
+    Topics are drawn from a Dirichlet distribution with all parameters 0.1, documents from the
+    model with alpha_i = alpha0 / topics, alpha0 known. Ranked by ``topic_error``, the mean total
+    variation distance of the topics from the true ones.
+
+    References
+    ----------
+    Anandkumar et al. 2012, "Tensor decompositions for learning latent variable models", Theorem
+    3.5.
     """
 
     name = "lda-moments"
@@ -279,6 +264,5 @@ class LDAMoments(OrthogonalTensor):
 def _with_topics(
     judge: Judge, moments: WhitenedTopics, topics: Array, solution: Solution
 ) -> dict[str, float]:
-    """Return ``topic_error`` (`total_variation`) and the metrics of the family's judge."""
     error = total_variation(moments.topics(solution.point), topics)
     return {"topic_error": error, **judge(solution)}

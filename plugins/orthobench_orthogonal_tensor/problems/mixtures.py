@@ -19,13 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.reading import real
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.symmetric_tensors import contracted
 
 from orthobench.contract.samples import SampleSource
 from orthobench.errors import DataError, UsageError
 from orthobench.tools.arrays import Array, check_rows
-from orthobench.tools.reading import real
 from orthobench_orthogonal_tensor.problems.whitening import (
     SINGULAR,
     Whitening,
@@ -76,7 +76,7 @@ class Mixture:
             raise UsageError(f"the variance of a mixture must be >= 0, not {self.variance!r}")
 
     def assign(self, X: Array) -> NDArray[np.intp]:
-        """Return for each row of `X` (n, d) the component with the largest posterior probability.
+        """Return for each row of X (n, d) the component with the largest posterior probability.
 
         The nearest centre if the variance is zero. 2ndk flops.
         """
@@ -84,10 +84,7 @@ class Mixture:
         return best
 
     def log_likelihood(self, X: Array) -> float:
-        """Return the mean over the rows of `X` (n, d) of log p(x), in nats.
-
-        The variance must be positive.
-        """
+        """Return the mean of log p(x) over the rows of X (n, d), in nats; variance > 0."""
         scores = self._scores(X) / self.variance
         top = scores.max(axis=1)
         logs = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
@@ -105,16 +102,10 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Moments:
-    """The first three moments of a mixture.
+    """The first three moments of a mixture: `mean` (d,), `covariance` (d, d), and `third`.
 
-    Attributes
-    ----------
-    mean : ndarray, shape (d,)
-    covariance : ndarray, shape (d, d)
-    third : callable
-        ``third(W)`` returns E[W'x ⊗ W'x ⊗ W'x], shape (k, k, k), for `W` (d, k).
-    count : int
-        Number of samples; 0 for exact moments.
+    ``third(W)`` returns E[W'x ⊗ W'x ⊗ W'x], shape (k, k, k), for W (d, k). `count` is the number
+    of samples; 0 for exact moments.
     """
 
     mean: Array
@@ -140,14 +131,9 @@ def population_moments(mixture: Mixture) -> Moments:
 def sample_moments(source: SampleSource) -> Moments:
     """Return the moments of more samples than features, read here once, and once by `third`.
 
-    Raises
-    ------
-    DataError
-        If a sample is not finite, samples are not more than features, or the covariance overflows.
-
-    Notes
-    -----
-    nd² flops here and 2ndk + nk³ in `third`; memory O(d²) and O(k³), and a block of rows.
+    DataError if a sample is not finite, there are no more samples than features, or the covariance
+    overflows. nd² flops here and 2ndk + nk³ in `third`; memory O(d²) and O(k³), and a block of
+    rows.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         count, mean, covariance = _two_moments(_checked(source))
@@ -174,7 +160,6 @@ def one_pass(source: SampleSource) -> Iterator[Array]:
 
 
 def _checked(source: SampleSource) -> Iterator[Array]:
-    """Yield all samples of a source once, in blocks, and refuse those that `check_rows` refuses."""
     first = 0
     for block in one_pass(source):
         check_rows(block, first, source.row_number)
@@ -183,10 +168,7 @@ def _checked(source: SampleSource) -> Iterator[Array]:
 
 
 def _two_moments(blocks: Iterable[Array]) -> tuple[int, Array, Array]:
-    """Return the number of rows, their mean and their covariance.
-
-    The mean of the first block is subtracted first, against rounding of data far from zero.
-    """
+    """Return the number of rows, their mean and covariance, after a shift against rounding."""
     count, shift, total, products = 0, np.zeros(0), np.zeros(0), np.zeros(0)
     for block in blocks:
         if not count:
@@ -201,12 +183,12 @@ def _two_moments(blocks: Iterable[Array]) -> tuple[int, Array, Array]:
 
 
 def noise_variance(covariance: Array, k: int, estimate: str = "bottom") -> float:
-    """Return the variance within the k components of a mixture with this covariance (d, d), d >= k.
+    """Return the variance within the k components of a mixture with this covariance (d, d).
 
-    The centres, minus their mean, span at most k - 1 dimensions: without sampling noise the d - k +
-    1 smallest eigenvalues all equal the variance. The `estimate` "bottom" is their mean, "smallest"
-    the smallest one (Hsu and Kakade 2013). The latter underestimates the variance for few samples.
-    About 4d³/3 flops.
+    The centres, minus their mean, span at most k - 1 dimensions: without sampling noise the d - k
+    + 1 smallest eigenvalues all equal the variance. The `estimate` "bottom" is their mean,
+    "smallest" the smallest one (Hsu and Kakade 2013), too small for few samples. About 4d³/3
+    flops.
     """
     values = np.linalg.eigvalsh(covariance)
     bottom = values[: len(values) - k + 1]
@@ -215,7 +197,7 @@ def noise_variance(covariance: Array, k: int, estimate: str = "bottom") -> float
 
 
 def noise_spread(moments: Moments, k: int) -> float:
-    """Return how much the variance within the components of samples differs between directions.
+    """Return how the variance within components of samples differs between directions.
 
     The standard deviation of the d - k + 1 smallest eigenvalues of the covariance over their mean,
     less the part that N samples of spherical Gaussians explain. For m eigenvalues of such samples
@@ -233,14 +215,8 @@ def noise_spread(moments: Moments, k: int) -> float:
 class WhitenedMoments:
     """The whitened third moment of a mixture, and the map from decompositions to mixtures.
 
-    Attributes
-    ----------
-    tensor : ndarray, shape (k, k, k)
-        M3(W, W, W); without sampling noise sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i with orthonormal u_i.
-    whitening : Whitening
-        Whitening of M2.
-    variance : float
-        The estimate.
+    `tensor` (k, k, k) is M3(W, W, W): without sampling noise sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i with
+    orthonormal u_i. `whitening` is that of M2, `variance` the estimate.
     """
 
     tensor: Array
@@ -267,16 +243,9 @@ class WhitenedMoments:
 def whitened_moments(moments: Moments, k: int, estimate: str = "bottom") -> WhitenedMoments:
     """Whiten the third moment of a mixture of k spherical Gaussians, 1 <= k <= d.
 
-    `noise_variance` has the values of `estimate`.
-
-    Raises
-    ------
-    DataError
-        If M2 has fewer than k positive eigenvalues.
-
-    Notes
-    -----
-    Two symmetric eigenproblems of size d, about 8d³/3 flops, and those of ``moments.third``.
+    `noise_variance` has the values of `estimate`. DataError if M2 has fewer than k positive
+    eigenvalues. Two symmetric eigenproblems of size d, about 8d³/3 flops, and those of
+    ``moments.third``.
     """
     variance = noise_variance(moments.covariance, k, estimate)
     second = moments.covariance + np.outer(moments.mean, moments.mean)

@@ -31,9 +31,9 @@ class Odeco(OrthogonalTensor):
 
     T = sum_i w_i a_i ⊗ a_i ⊗ a_i + E with weights that fall from `spread` to 1. The components are
     the columns of A = U G^½ with a uniformly random orthogonal U and G of ones on the diagonal and
-    `overlap` elsewhere: unit vectors whose inner products all are `overlap`. The truth is U, the
-    nearest orthonormal matrix. E is a Gaussian tensor averaged over the permutations of its
-    indices; its Frobenius norm is `noise` times that of the rest.
+    `overlap` elsewhere: unit vectors with equal inner products. The truth is U, the nearest
+    orthonormal matrix. E is a Gaussian tensor averaged over the permutations of its indices, with
+    `noise` times the norm of the rest.
 
     Ranked by ``recovery_error``. The optimum, the sum of the weights, is known only without noise
     and overlap.
@@ -63,7 +63,6 @@ class Odeco(OrthogonalTensor):
         return np.geomspace(self.spread, 1.0, self.d)
 
     def build(self, rng: np.random.Generator) -> Instance[AnyOrderOracle]:
-        """Return the instance; `rng` draws the factors and the noise."""
         U = random_point(self.d, self.d, rng)
         T = composed(self._components(U), self.weights, self.order)
         if self.noise:

@@ -2,9 +2,9 @@
 
 If M2 = sum_i w_i m_i ⊗ m_i and M3 = sum_i w_i m_i ⊗ m_i ⊗ m_i with linearly independent m_i, and
 W'M2W = I, the vectors u_i = w_i^(1/2) W'm_i are orthonormal. The whitened third moment is M3(W, W,
-W) = sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i (Anandkumar et al. 2012, "Tensor decompositions for learning
-latent variable models", section 4.3 and Theorem 4.3). Its weights lambda_i = w_i^(-1/2) and factors
-u_i give back w_i = lambda_i^-2 and m_i = lambda_i (W')^+ u_i.
+W) = sum_i w_i^(-1/2) u_i ⊗ u_i ⊗ u_i. Its weights lambda_i = w_i^(-1/2) and factors u_i give back
+w_i = lambda_i^-2 and m_i = lambda_i (W')^+ u_i (Anandkumar et al. 2012, "Tensor decompositions for
+learning latent variable models", section 4.3 and Theorem 4.3).
 """
 
 from __future__ import annotations
@@ -52,10 +52,7 @@ class Whitening:
 def whitening(M2: Array, k: int) -> Whitening:
     """Return the whitening of a symmetric second moment (d, d) of rank k, 1 <= k <= d.
 
-    Raises
-    ------
-    DataError
-        If one of the k leading eigenvalues is not positive.
+    DataError if one of the k leading eigenvalues is not positive.
     """
     values, basis = DenseMoment(M2).leading(k)
     positive = int(np.count_nonzero(values > SINGULAR * values[0])) if values[0] > 0 else 0

@@ -1,1 +1,1 @@
-"""Solvers of orthogonal tensor decomposition, a file a method."""
+"""Solvers, a file a method."""

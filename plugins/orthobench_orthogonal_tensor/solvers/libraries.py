@@ -1,4 +1,4 @@
-"""Symmetric decompositions of pyttb and TensorLy, made orthonormal."""
+"""Decompositions of pyttb and TensorLy, made orthonormal."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ class PyttbCPALS(Rerun[TensorOracle]):
 
     Alternating least squares does not use orthonormal or equal factors. The factors of the last
     mode are replaced by the nearest orthonormal ones (`nearest_factors`). Without noise and with
-    distinct weights the start, ``init="nvecs"``, has the factors already. It is re-run with growing
-    ``maxiters``; each point of the trace has the time of its own run. The `tolerance` is for the
-    change of the fit.
+    distinct weights the start, ``init="nvecs"``, has the factors already. The `tolerance` is
+    for the change of the fit.
 
     Notes
     -----
-    For each of three modes, an iteration takes 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3 for
-    least squares and 2n³ for a Gram matrix. The start takes 2n⁴ + 9n³ for each. Memory: two
+    For each of three modes, an iteration takes 2n⁴ + n³ flops for the Khatri-Rao product, 8n³/3
+    for least squares and 2n³ for a Gram matrix. The start takes 2n⁴ + 9n³ for each. Memory: two
     tensors.
 
     References
@@ -52,7 +51,6 @@ class PyttbCPALS(Rerun[TensorOracle]):
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     def prepare(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
-        """Copy the tensor, and compute its HOSVD."""
         from pyttb import ktensor
 
         n, tensor = oracle.n, tensor_of(finite(oracle.T, "entries of the tensor"))
@@ -62,7 +60,6 @@ class PyttbCPALS(Rerun[TensorOracle]):
         return (tensor, start), first, 3 * gram_flops(n, n**2)
 
     def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
-        """Alternate from the HOSVD."""
         from pyttb import cp_als
 
         n, (tensor, start) = oracle.n, state.prepared
@@ -79,21 +76,19 @@ class PyttbCPALS(Rerun[TensorOracle]):
 class TensorlyPowerIteration(Rerun[TensorOracle]):
     """TensorLy's symmetric power iteration: one factor after the other, with restarts, deflated.
 
-    Algorithm 1 of Anandkumar et al. (2014), as `tensor-power`: for each factor s iterations from
-    each of `restarts` starts in the positive orthant, and s more from the best; s is the number of
-    steps. Factors become orthonormal, with weights, as in `tensor-power`. It is re-run with growing
-    ``n_iteration``; each point of the trace has the time of its own run.
+    As `tensor-power`, with s iterations for each factor from each of `restarts` starts in the
+    positive orthant, and s more from the best; s is the number of steps. Factors become
+    orthonormal as there.
 
     Notes
     -----
     For each of n factors, s (restarts + 1) iterations of 3 (2n³ + 2n² + 3n) flops, restarts + 1
-    values T(u, u, u) of 2n³ + 2n² + 2n, and 3n³ + n² for the deflation.
-    Memory: the tensor twice.
+    values T(u, u, u) of 2n³ + 2n² + 2n, and 3n³ + n² for the deflation. Memory: the tensor twice.
 
     References
     ----------
-    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, *Tensor decompositions for learning latent
-    variable models*, Algorithm 1.
+    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, "Tensor decompositions for learning latent
+    variable models", Algorithm 1.
     """
 
     restarts: int = parameter(10, help="starts for each factor", low=1)
@@ -105,12 +100,10 @@ class TensorlyPowerIteration(Rerun[TensorOracle]):
     packages: ClassVar[tuple[str, ...]] = ("tensorly",)
 
     def prepare(self, oracle: TensorOracle) -> tuple[Any, Solution, int]:
-        """Check the tensor; the solution before any run is the common start."""
         finite(oracle.T, "entries of the tensor")
         return None, Solution(oracle.start.copy()), 0
 
     def run(self, oracle: TensorOracle, state: RerunState, iterations: int) -> Run:
-        """Find all factors, with a number of iterations for each."""
         from tensorly.decomposition import symmetric_parafac_power_iteration
 
         n = oracle.n

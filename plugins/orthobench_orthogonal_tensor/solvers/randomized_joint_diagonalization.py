@@ -1,4 +1,4 @@
-"""Factors as the eigenvectors of random contractions, refined by one power iteration on all."""
+"""Randomized joint diagonalization."""
 
 from __future__ import annotations
 
@@ -17,20 +17,10 @@ EXACT = 1e-12
 
 @dataclass(slots=True, kw_only=True)
 class JointDiagonalizationState(State):
-    """The best factors so far, with their contractions.
+    """The best orthonormal factors U (n, n) so far, with their contractions.
 
-    Attributes
-    ----------
-    square : float
-        |T|².
-    trials, refinements : int
-        Number of each that are left.
-    U : ndarray, shape (n, n)
-        The best orthonormal factors; the oracle's start before the first trial.
-    images : ndarray, shape (n, n)
-        The columns T(I, u_i, ..., u_i).
-    weights : ndarray, shape (n,)
-        T(u_i, ..., u_i).
+    `images` (n, n) are the columns T(I, u_i, ..., u_i), `weights` (n,) T(u_i, ..., u_i), `square`
+    is |T|². `trials` and `refinements` are the numbers left.
     """
 
     order: int
@@ -47,18 +37,12 @@ class JointDiagonalizationState(State):
 class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalizationState]):
     """Randomized joint diagonalization: eigenvectors of random contractions, and one refinement.
 
-    The slices of T = sum_i w_i u_i ⊗ ... ⊗ u_i and their linear combinations are diagonal in the
-    same basis. So the factors are the eigenvectors of T(I, I, mu, ..., mu) for a random vector mu,
-    unless two of its eigenvalues w_i (u_i'mu)^(d - 2) are equal. The best of `trials` trials with
-    Gaussian mu has the largest sum of squared weights T(u_i, ..., u_i)². That sum is |T|² for the
-    true factors: then no other is tried.
-
-    With noise the error is that of the noise over the gaps between the eigenvalues. So
-    `refinements` power iterations on all factors follow, U <- polar([w_i T(I, u_i, ..., u_i)]_i): a
-    small error is squared, up to that of the noise. Zero is the method as published.
-
-    A step is a trial, or a refinement; then the method has converged. For order 4 weights may be
-    negative.
+    The factors are the eigenvectors of T(I, I, mu, ..., mu) for a random mu, unless two of its
+    eigenvalues w_i (u_i'mu)^(d - 2) are equal. The best of `trials` trials with Gaussian mu has
+    the largest sum of T(u_i, ..., u_i)², which is |T|² for the true factors: then no other is
+    tried. Power iterations, `refinements` of them, U <- polar([w_i T(I, u_i, ..., u_i)]_i) square
+    a small error, up to that of the noise. Zero is the method as published. For order 4 weights
+    may be negative.
 
     Notes
     -----
@@ -67,11 +51,11 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
 
     References
     ----------
-    He and Kressner 2024, "Randomized joint diagonalization of symmetric matrices", Algorithm 1,
-    on the slices of a tensor. The refinement is that of `polar-power`, weighted.
+    He and Kressner 2024, "Randomized joint diagonalization of symmetric matrices", Algorithm 1, on
+    the slices of a tensor. The refinement is that of `polar-power`, weighted.
     """
 
-    trials: int = parameter(3, help="most random contractions, of which the best is kept", low=1)
+    trials: int = parameter(3, help="maximum number of random contractions", low=1)
     refinements: int = parameter(1, help="power iterations on all factors afterwards", low=0)
 
     converges: ClassVar[bool] = True
@@ -79,7 +63,6 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
     source: ClassVar[str] = "He and Kressner 2024, Algorithm 1, on the slices of a tensor"
 
     def init(self, oracle: AnyOrderOracle, rng: np.random.Generator) -> JointDiagonalizationState:
-        """Return the common start, of no weight."""
         n, order = oracle.n, oracle.T.ndim
         state = JointDiagonalizationState(
             order=order,
@@ -95,7 +78,6 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
         return state
 
     def step(self, oracle: AnyOrderOracle, state: JointDiagonalizationState) -> None:
-        """Make the next trial, or refine."""
         if state.trials:
             self._try(oracle.T, state)
         else:
@@ -108,11 +90,9 @@ class RandomizedJointDiagonalization(Solver[AnyOrderOracle, JointDiagonalization
             state.status = Status.COMPLETE
 
     def solution(self, state: JointDiagonalizationState) -> Solution:
-        """Return the factors, and T(u, ..., u) of each as its weight."""
         return decomposition(state.U, state.weights, state.order)
 
     def _try(self, T: Array, state: JointDiagonalizationState) -> None:
-        """Keep the eigenvectors of a random contraction if they are better than those so far."""
         n = len(T)
         U = np.ascontiguousarray(np.linalg.eigh(random_matrix(T, state.rng))[1])
         found_images = images(T, U)

@@ -1,6 +1,6 @@
 """Figure 1: all components of prostate gene expression, against the generalized power method.
 
-The paper does not say which variant of that method Figure 1 has, nor its penalty. Figure 2 has the
+The paper does not say which variant of that method it shows, nor its penalty. Figure 2 has the
 greedy one; the block one optimizes the same objective as Givens.
 """
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench.reproduce import (
+from orthobench_papers.drawing import along, band, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,
     median_within,
     together,
 )
-from orthobench_papers.drawing import along, band, side_by_side
 from orthobench_papers.runs import final_ratios
 
 SUITE, PROBLEM = "figure-1", "prostate"
@@ -37,13 +37,11 @@ COMPONENTS = 102
 
 
 def sparser(evidence: Evidence, rival: str = GREEDY) -> Measurement:
-    """Check that Givens ends with fewer non-zeros."""
     found = final_ratios(evidence, SUITE, PROBLEM, (GIVENS, rival), NONZEROS)
     return median_within(found, 0, 1 - 1e-9, f"non-zeros, Givens / {CALLED[rival]}")
 
 
 def explains_more(evidence: Evidence) -> Measurement:
-    """Check that Givens explains more, at one penalty and at one density."""
     return together([_more(evidence, GREEDY), _more(evidence, SPARSER)])
 
 
@@ -54,7 +52,6 @@ def _more(evidence: Evidence, rival: str) -> Measurement:
 
 
 def faster(evidence: Evidence) -> Measurement:
-    """Check that Givens needs fewer flops for the greedy method's final variance."""
     aims, most, spent = (
         evidence.finals(SUITE, PROBLEM, GREEDY, value) for value in (EXPLAINED, NONZEROS, "flops")
     )
@@ -70,7 +67,6 @@ def faster(evidence: Evidence) -> Measurement:
 
 
 def beats_block(evidence: Evidence) -> Measurement:
-    """Check that Givens is sparser, explains more and is faster than the block."""
     return together([sparser(evidence, BLOCK), _more(evidence, BLOCK), _nearly_as_soon(evidence)])
 
 
@@ -84,22 +80,15 @@ def _nearly_as_soon(evidence: Evidence) -> Measurement:
 
 
 def same_objective(evidence: Evidence) -> Measurement:
-    """Check that Givens and the block end at one value of equation 6."""
     found = final_ratios(evidence, SUITE, PROBLEM, (GIVENS, BLOCK), "squared_objective")
     return median_within(found, 0.99, 1.01, "equation 6 at the end, Givens / block")
 
 
 def flops_to(record: Run, aim: float, nonzeros: float = np.inf) -> float:
-    """Return the flops at which a run explains a variance, or infinity.
+    """Return the flops at which a run explains a variance, interpolated, or infinity.
 
-    Interpolated linearly between checkpoints.
-
-    Parameters
-    ----------
-    aim : float
-        Adjusted explained variance.
-    nonzeros : float
-        Maximum number of non-zeros of a component at that point.
+    `aim` is the adjusted explained variance, `nonzeros` the maximum number of non-zeros of a
+    component.
     """
     value, flops = -np.inf, 0.0
     for mark in record.trace:
@@ -117,7 +106,6 @@ def flops_to_each(records: Sequence[Run], aims: Array) -> Array:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw explained variance and non-zeros against flops."""
     runs = {s: evidence.records(SUITE, PROBLEM, s) for s in SOLVERS}
     axes = {
         EXPLAINED: (Axis(EXPLAINED, "adjusted explained variance", log=False), 1),

@@ -6,15 +6,15 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench.reproduce import (
+from orthobench_papers.drawing import along, band, side_by_side
+from orthobench_papers.givens_2014.figure_1 import EXPLAINED, flops_to_each
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     mean_within,
     median_within,
     together,
 )
-from orthobench_papers.drawing import along, band, side_by_side
-from orthobench_papers.givens_2014.figure_1 import EXPLAINED, flops_to_each
 from orthobench_papers.runs import final_ratios
 
 ROTATIONS = "rotations"
@@ -52,14 +52,12 @@ def means_within(a: Array, b: Array, low: float, high: float, text: str) -> Meas
 
 
 def similar(evidence: Evidence, m: int, density: float) -> Measurement:
-    """Check that Givens explains at least 95 % of what the greedy method does."""
     givens, greedy = (_explained(evidence, s, m, density) for s in (GIVENS, GREEDY))
     text = "mean explained variance of held-out samples, Givens / greedy"
     return means_within(givens, greedy, SIMILAR, np.inf, text)
 
 
 def comparable(evidence: Evidence, m: int, density: float) -> Measurement:
-    """Check that the greedy method explains at least 95 %, with no more flops."""
     flops = final_ratios(evidence, suite(m), problem(m, density), (GREEDY, GIVENS), "flops")
     return together([
         _greedy_explains(evidence, m, density, SIMILAR, np.inf),
@@ -68,7 +66,6 @@ def comparable(evidence: Evidence, m: int, density: float) -> Measurement:
 
 
 def not_comparable(evidence: Evidence, m: int, density: float) -> Measurement:
-    """Check that the greedy method explains less than 95 %."""
     return _greedy_explains(evidence, m, density, 0, SIMILAR)
 
 
@@ -81,7 +78,6 @@ def _greedy_explains(
 
 
 def faster(evidence: Evidence, density: float) -> Measurement:
-    """Check that Givens explains 95 % of the greedy method's variance after fewer flops."""
     return together([_flops_ratio(evidence, m, density) for m in COMPONENTS])
 
 
@@ -94,7 +90,6 @@ def _flops_ratio(evidence: Evidence, m: int, density: float) -> Measurement:
 
 
 def few_rotations_do(evidence: Evidence) -> Measurement:
-    """Compare m rotations a sample with 100, split by split."""
     ratios = [
         final_ratios(evidence, ROTATIONS, problem(m, density), (FEWER, MORE), EXPLAINED)
         for m in COMPONENTS
@@ -105,7 +100,6 @@ def few_rotations_do(evidence: Evidence) -> Measurement:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw the nine panels: explained variance of held-out samples along the run."""
     panels = {
         f"m={m}, density <= {density:g}": _panel(evidence, m, density)
         for m in COMPONENTS

@@ -1,8 +1,8 @@
 """Figures 3 and 4: mixtures of Gaussians, clustered by the factors of their third moments.
 
-The published tensor power method does not keep its factors orthonormal, and the paper judges these.
-Comparisons of orthobench make them orthonormal, which costs the method its lead. The checks here
-judge the factors after deflation.
+The paper judges the factors of the tensor power method after deflation, which are not orthonormal,
+and so do these checks. Comparisons of orthobench make them orthonormal, which costs the method its
+lead.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 
 from orthobench.contract import AnyProblem, Array, Solution
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     catalogue,
     mean_within,
     median_within,
 )
-from orthobench_papers.drawing import band, over_seeds, side_by_side
 from orthobench_papers.runs import begin_as_in_suite
 
 FEW, MANY = "mixtures-10k", "figures-3-4"
@@ -40,10 +40,7 @@ def suite(samples: int) -> str:
 
 
 def mixture(evidence: Evidence, d: int, samples: int) -> str:
-    """Return a problem of Figures 3 and 4.
-
-    Smoke runs have a fifth of the dimensions and a hundredth of the samples.
-    """
+    """Return a problem of Figures 3 and 4; smaller in smoke runs."""
     d, samples = d // evidence.sized(1, 1, 5), samples // evidence.sized(1, 1, 100)
     return f"gmm-moments d={d} samples={samples}"
 
@@ -82,7 +79,6 @@ def givens_ahead(
 
 
 def power_ahead(evidence: Evidence, suite: str, at: tuple[int, int]) -> Measurement:
-    """Check that the tensor power method has the larger median NMI; `at` as above."""
     givens, power = nmi(evidence, suite, mixture(evidence, *at))
     return _ahead(power - givens, "power - Givens", givens, power)
 
@@ -97,7 +93,6 @@ def _ahead(difference: Array, name: str, givens: Array, power: Array) -> Measure
 
 
 def optimal_nmi(evidence: Evidence) -> Measurement:
-    """Check the NMI of the true mixture at d = 100."""
     found = np.concatenate([
         evidence.finals(suite(samples), mixture(evidence, 100, samples), GIVENS, "optimal_nmi")
         for samples in SAMPLES
@@ -106,7 +101,6 @@ def optimal_nmi(evidence: Evidence) -> Measurement:
 
 
 def draw_figure_3(evidence: Evidence) -> Plot:
-    """Draw NMI against the dimension, for 10,000 and for 200,000 samples."""
     x = Axis("dimension", "dimension", log=False)
     panels = {
         title: _panel(evidence, x, title, {d: (d, samples) for d in DIMENSIONS})
@@ -116,7 +110,6 @@ def draw_figure_3(evidence: Evidence) -> Plot:
 
 
 def draw_figure_4(evidence: Evidence) -> Plot:
-    """Draw NMI against the samples, for d = 100."""
     title, places = "100 dimensions", {samples: (100, samples) for samples in SAMPLES}
     panel = _panel(evidence, Axis("samples", "samples"), title, places)
     return side_by_side("Figure 4", {title: panel}, ABOUT)

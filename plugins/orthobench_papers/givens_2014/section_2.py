@@ -10,10 +10,11 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, random_point
-from orthobench.reproduce import Evidence, Measurement, median_within
-from orthobench.tools.geometry import drift, rotate
+from orthobench.tools.geometry import drift
+from orthobench_papers.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.runs import in_every_trial
 
 Turn: TypeAlias = Callable[[Array, int, int, float], None]
@@ -39,7 +40,6 @@ def equation_6(x: Array, y: Array, gamma: float) -> Array:
 
 
 def steps_gain(evidence: Evidence, turn: Turn) -> Measurement:
-    """Check that the best angle of equation 6 never lowers the objective."""
     text = "steps that do not lower the objective"
     return in_every_trial(partial(_gains, turn), evidence, text)
 
@@ -97,7 +97,6 @@ def counted(values: ArrayLike) -> Any:
 
 
 def flops_of_a_rotation(evidence: Evidence) -> Measurement:
-    """Check that a rotation of d rows takes 6d operations."""
     found = []
     for seed in evidence.seeds[:20]:
         rng = np.random.default_rng(seed)
@@ -110,7 +109,6 @@ def flops_of_a_rotation(evidence: Evidence) -> Measurement:
 
 
 def rotations_suffice(evidence: Evidence) -> Measurement:
-    """Check that d(d-1)/2 rotations reduce U with det U = 1 to the identity."""
     text = "matrices, d = 8, reduced to I by d(d-1)/2 rotations"
     return in_every_trial(partial(_reduced, 8), evidence, text)
 

@@ -7,18 +7,18 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from orthobench_kit.geometry import rotate
 from orthobench_kit.symmetric_tensors import contracted
 from orthobench_stiefel.orthogonal_group import orthogonal_group
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,
     mean_within,
     share_within,
 )
-from orthobench.tools.geometry import rotate
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_trial, instance
 
 PROBLEMS = ("brockett", "procrustes", "ica")
@@ -35,7 +35,6 @@ HORIZON = 100_000
 
 
 def gradient_vanishes(evidence: Evidence) -> Measurement:
-    """Check that the gradient ends near zero on three functions."""
     hits = []
     for problem in PROBLEMS:
         for method in METHODS:
@@ -47,7 +46,6 @@ def gradient_vanishes(evidence: Evidence) -> Measurement:
 
 
 def steps_never_worsen(evidence: Evidence) -> Measurement:
-    """Check that no step of Algorithms 1 to 4 worsens the objective."""
     hits: list[bool] = []
     for seed in evidence.seeds[: evidence.sized(10, 2)]:
         hits += _group_steps(seed, "uniform") + _group_steps(seed, "without-replacement")
@@ -75,14 +73,12 @@ def _tensor_steps(seed: int) -> list[bool]:
 
 
 def _never_worse(run: DrivenRun, value: Callable[[Any], float]) -> list[bool]:
-    """Return whether no step worsened the value, up to rounding."""
     found = [value(state) for state in run.states(200)]
     scale = max(map(abs, found))
     return [after <= before + 1e-12 * scale for before, after in pairwise(found)]
 
 
 def local_minima_hold(evidence: Evidence) -> Measurement:
-    """Check that Algorithm 1 stays near strict local minima that are not global."""
     hits = [_stays(seed) for seed in evidence.seeds[: evidence.sized(100, 20)]]
     text = (
         f"share of {len(hits)} runs of Algorithm 1 that stay at a strict local minimum next to them"
@@ -119,7 +115,6 @@ def nudged(U: Array, angle: float, rng: np.random.Generator) -> Array:
 
 
 def global_minima_hold(evidence: Evidence) -> Measurement:
-    """Check that Algorithm 1 stays at the minimum, and leaves a saddle."""
     seeds = evidence.seeds[: evidence.sized(TRIALS, 100)]
     hits = [_eigenvectors_hold(seed) for seed in seeds]
     text = (
@@ -143,7 +138,6 @@ def _moved(made: AnyInstance, U: Array, seed: int) -> float:
 
 
 def sufficient_decrease(evidence: Evidence) -> Measurement:
-    """Check that a step gains what the derivative along it promises."""
     return in_every_trial(_decreases, evidence, "steps that gain so much")
 
 
@@ -171,7 +165,6 @@ def lipschitz(oracle: Any) -> float:
 
 
 def rate_as_printed(evidence: Evidence) -> Measurement:
-    """Check the printed bound on the largest expected squared gradient."""
     found = _normalized(evidence)
     largest = int(np.argmax(found.squares.mean(axis=0)))
     d = found.d
@@ -181,7 +174,6 @@ def rate_as_printed(evidence: Evidence) -> Measurement:
 
 
 def rate_corrected(evidence: Evidence) -> Measurement:
-    """Check the corrected bound on the smallest expected squared gradient."""
     found = _normalized(evidence)
     means = found.squares.mean(axis=0)
     least = [int(np.argmin(means[: k + 1])) for k in range(len(means))]

@@ -7,14 +7,13 @@ import math
 import numpy as np
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import Evidence, Measurement, median_within, share_within
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, share_within
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, instance
 
 DATA = ("singh.RData",)
 
 
 def formulations_agree(evidence: Evidence) -> Measurement:
-    """Check that both formulations order random pairs of U alike, for 3 components."""
     hits, single = ([_ordered_alike(m, seed) for seed in evidence.seeds[:TRIALS]] for m in (3, 1))
     text = (
         f"share of {TRIALS} pairs of U that both order alike, m = 3; with one component "
@@ -63,7 +62,6 @@ def _as_in_figure_1(made: AnyInstance, seed: int) -> DrivenRun:
 
 
 def cost_in_genes(evidence: Evidence) -> Measurement:
-    """Check that flops of an iteration grow linearly from 500 to 8,000 features."""
     found = []
     for seed in evidence.seeds[:10]:
         few, many = (_flops_a_step(d, seed) for d in (500, 8000))

@@ -13,7 +13,8 @@ from orthobench_kit.symmetric_tensors import composed, contracted
 from orthobench_orthogonal_tensor import orthogonal_tensor
 
 from orthobench.contract import Array
-from orthobench.reproduce import (
+from orthobench_papers.givens_2014.section_3 import flipped_least, nudged
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,
@@ -21,7 +22,6 @@ from orthobench.reproduce import (
     share_within,
     together,
 )
-from orthobench_papers.givens_2014.section_3 import flipped_least, nudged
 from orthobench_papers.runs import TRIALS, begin_trial, in_every_trial, instance
 
 Line: TypeAlias = Callable[[Array, float], float]
@@ -35,7 +35,6 @@ EXACT = 1e-10
 
 
 def exact_recovery(evidence: Evidence) -> Measurement:
-    """Check that all factors are found from random starts."""
     records = {
         order: [
             record
@@ -67,7 +66,6 @@ def _sweeps(record: Run) -> float:
 
 
 def only_factors_are_stable(evidence: Evidence) -> Measurement:
-    """Check that the smallest factor negated is no strict local maximum."""
     text = (
         "tensors where negating the least factor gives no strict local maximum (weights (1, 3) "
         f"and U = [e2, -e1]: {_value(_of_two(), np.array([[0.0, -1.0], [1.0, 0.0]])):.3g}, where "
@@ -92,7 +90,6 @@ def _strict_maximum(seed: int) -> bool:
 
 
 def escapes(evidence: Evidence) -> Measurement:
-    """Check that `givens-tensor` leaves signed permutations of the factors for the maximum."""
     return in_every_trial(_escapes, evidence, "runs that end at the sum of the weights")
 
 
@@ -136,7 +133,6 @@ FIXTURE = np.array([1.0, 2.0, 3.0, 4.0])
 
 
 def equation_11_as_printed(evidence: Evidence) -> Measurement:
-    """Check the printed formula against the trilinear form."""
     angle = math.pi / 6
     text = (
         "random planes where it is the objective (entries 1, 2, 3, 4 at pi/6: "
@@ -146,7 +142,6 @@ def equation_11_as_printed(evidence: Evidence) -> Measurement:
 
 
 def equation_11_corrected(evidence: Evidence) -> Measurement:
-    """Check the corrected formula against the trilinear form and the solver."""
     trials: dict[str, Callable[[int], bool]] = {
         "it is the objective": partial(_is_objective, corrected_line),
         "the solver's step takes its largest value": _reaches_highest,
@@ -179,7 +174,6 @@ def _reaches_highest(seed: int) -> bool:
 
 
 def three_maxima(evidence: Evidence) -> Measurement:
-    """Check that random lines have at most 3 local maxima."""
     counts = []
     for seed in evidence.seeds[:TRIALS]:
         values = _on_circle(seed)[1]
@@ -190,7 +184,6 @@ def three_maxima(evidence: Evidence) -> Measurement:
 
 
 def cost_of_iterations(evidence: Evidence) -> Measurement:
-    """Check the powers of d in the flops."""
     small, large = (_flops(d, evidence.seeds[0]) for d in (50, 200))
     start, step = (math.log(b / a) / math.log(4) for a, b in zip(small, large, strict=True))
     return together([
@@ -206,7 +199,6 @@ def _flops(d: int, seed: int) -> tuple[int, float]:
 
 
 def moments_decompose(evidence: Evidence) -> Measurement:
-    """Check that exact moments are decomposed, up to 1e-8."""
     problems: dict[str, tuple[str, dict[str, int]]] = {
         "Gaussian mixtures": ("gmm-moments", {"d": 30, "components": 12, "samples": 0}),
         "latent Dirichlet allocation": ("lda-moments", {"documents": 0}),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.msg_2013 import relaxation
+from orthobench_papers.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.runs import instance
 
 K, STEPS = 4, 700
@@ -78,7 +78,6 @@ def _distinct(values: Array) -> tuple[Array, Array]:
 
 
 def always_finds(evidence: Evidence, printed: bool) -> Measurement:
-    """Check that Algorithm 2 finds the shift for every iterate of MSG."""
     steps = evidence.sized(STEPS, STEPS, 100)
     shares = [
         float(np.mean([finds(*spectrum, K, printed) for spectrum in spectra(seed, steps)]))

@@ -8,15 +8,15 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import side_by_side
+from orthobench_papers.msg_2013.orthogonal import begin
+from orthobench_papers.msg_2013.relaxation import iterate
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     median_within,
     together,
 )
-from orthobench_papers.drawing import side_by_side
-from orthobench_papers.msg_2013.orthogonal import begin
-from orthobench_papers.msg_2013.relaxation import iterate
 from orthobench_papers.runs import samples_taken, traced
 
 SUITE, PROBLEM, K = "figure-1", "orthogonal-distribution", 4
@@ -54,7 +54,6 @@ def _eigenvalues(evidence: Evidence) -> list[Array]:
 
 
 def rank(evidence: Evidence) -> Measurement:
-    """Check that the mean rank is within a fifth of 15."""
     found = []
     for step, solver in SOLVERS.items():
         records = evidence.records(SUITE, PROBLEM, solver)
@@ -65,13 +64,11 @@ def rank(evidence: Evidence) -> Measurement:
 
 
 def grows_by_one(evidence: Evidence) -> Measurement:
-    """Check that no iteration adds more than one to the rank."""
     growths = [np.diff((D > 0).sum(axis=1), prepend=0).max() for D in _eigenvalues(evidence)]
     return median_within(growths, 0, 1, "largest growth of the rank in one iteration")
 
 
 def small(evidence: Evidence) -> Measurement:
-    """Check that half of the eigenvalues beyond k are below a tenth."""
     shares = []
     for D in _eigenvalues(evidence):
         extra = -np.sort(-D[SETTLED:], axis=1)[:, K:]
@@ -81,7 +78,6 @@ def small(evidence: Evidence) -> Measurement:
 
 
 def leave(evidence: Evidence) -> Measurement:
-    """Check that half of the directions leave within ten iterations."""
     stays = [float(np.median(_stays(D[SETTLED:]))) for D in _eigenvalues(evidence)]
     return median_within(stays, 0, HANDFUL, "median number of iterations that a direction stays")
 
@@ -98,7 +94,6 @@ def _stays(D: Array) -> Array:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw both parts of Figure 1, of one run for each step size."""
     seed, steps = evidence.seeds[0], evidence.sized(10_000, 3000, 1200)
     at = np.unique(np.geomspace(1, steps, 400).astype(int))
     return side_by_side(

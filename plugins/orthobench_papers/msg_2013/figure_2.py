@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench.reproduce import (
+from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench_papers.msg_2013.orthogonal import DIMENSION, half_gap, probabilities
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     average,
@@ -11,8 +13,6 @@ from orthobench.reproduce import (
     ratio_within,
     share_within,
 )
-from orthobench_papers.drawing import band, over_seeds, side_by_side
-from orthobench_papers.msg_2013.orthogonal import DIMENSION, half_gap, probabilities
 from orthobench_papers.runs import for_each_k, samples_taken, traced
 
 SUITE = "figure-2"
@@ -29,7 +29,6 @@ def problem(k: int) -> str:
 
 
 def incremental_ends(evidence: Evidence, ks: tuple[int, ...], stuck: bool) -> Measurement:
-    """Check that most runs of incremental PCA end stuck, or at the optimum."""
     rows = {}
     for solver in INCREMENTAL:
         gaps = {k: evidence.finals(SUITE, problem(k), solver, "suboptimality") for k in ks}
@@ -40,7 +39,6 @@ def incremental_ends(evidence: Evidence, ks: tuple[int, ...], stuck: bool) -> Me
 
 
 def others_converge(evidence: Evidence) -> Measurement:
-    """Check that the others end at a tenth of the loss of a random subspace."""
     rows: dict[str, list[Measurement]] = {solver: [] for solver in OTHERS}
     for solver, row in rows.items():
         for k in KS:
@@ -51,13 +49,11 @@ def others_converge(evidence: Evidence) -> Measurement:
 
 
 def others_similar(evidence: Evidence) -> Measurement:
-    """Check that MSG and W&K lose as much, within a factor of 1.5."""
     row = _areas(evidence, "warmuth-kuzmin", "msg", 1 / SIMILAR)
     return for_each_k("average suboptimality over the run, W&K / MSG,", KS, {"": row})
 
 
 def capped_behind(evidence: Evidence) -> Measurement:
-    """Check that capped MSG loses at most 1.5 times as much as the others."""
     rows = {other: _areas(evidence, "capped-msg", other, 0.0) for other in OTHERS[:2]}
     return for_each_k("average suboptimality over the run, capped MSG / others,", KS, rows)
 
@@ -71,7 +67,6 @@ def _areas(evidence: Evidence, a: str, b: str, low: float) -> list[Measurement]:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw the plots of Figure 2, with medians over the seeds."""
     panels = {f"k={k}": _panel(evidence, k) for k in KS}
     about = ("the paper shows single runs",)
     return side_by_side("Figure 2: the orthogonal distribution", panels, about)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.reproduce import Evidence, Measurement, median_within
+from orthobench_papers.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.runs import final_ratios, for_each_k
 
 SUITE = "mnist"
@@ -26,7 +26,6 @@ def ends_at(
     ks: tuple[int, ...] = KS,
     suite: str = SUITE,
 ) -> Measurement:
-    """Check the final suboptimality of methods over another's, for each k."""
 
     def end(solver: str, k: int) -> Measurement:
         pair = (solver, other)

@@ -8,15 +8,15 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench.reproduce import (
+from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench_papers.msg_2013.figure_3 import KS, OTHERS, SUITE, problem
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     Run,
     median_within,
     ratio_within,
 )
-from orthobench_papers.drawing import band, over_seeds, side_by_side
-from orthobench_papers.msg_2013.figure_3 import KS, OTHERS, SUITE, problem
 from orthobench_papers.runs import for_each_k, samples_taken, traced
 
 PIXELS = 784
@@ -30,15 +30,10 @@ AXES = {
 
 
 def runtime(records: Sequence[Run], k: int) -> Array:
-    """Return the paper's runtime, the sum of k'² up to each checkpoint.
+    """Return the paper's runtime, the sum of k'² up to each checkpoint, (seeds, checkpoints).
 
     k' is the size of a sample's eigenproblem (section 6): one more than the rank kept, k + 1 for
-    incremental PCA, and k for Grassmannian SGD.
-
-    Returns
-    -------
-    ndarray, shape (seeds, checkpoints)
-        By the trapezoidal rule between checkpoints.
+    incremental PCA, and k for Grassmannian SGD. By the trapezoidal rule.
     """
     marks = records[0].trace[1:]
     if "rank" in marks[0].metrics:
@@ -60,7 +55,6 @@ def costs(
     high: float = np.inf,
     ks: tuple[int, ...] = KS,
 ) -> Measurement:
-    """Check the estimated runtime of methods over another's, for each k."""
 
     def whole(solver: str, k: int) -> Array:
         return runtime(evidence.records(SUITE, problem(k), solver), k)[:, -1]
@@ -73,7 +67,6 @@ def costs(
 
 
 def low_rank(evidence: Evidence) -> Measurement:
-    """Check that the mean rank of MSG is at most a tenth of the dimension."""
     found = []
     for k in KS:
         records = evidence.records(SUITE, problem(k), "msg")
@@ -84,7 +77,6 @@ def low_rank(evidence: Evidence) -> Measurement:
 
 
 def as_much_as_erm(evidence: Evidence) -> Measurement:
-    """Check that a step of W&K takes half the flops of PCA, or more."""
     found = []
     for k in KS:
         flops, steps = (
@@ -97,7 +89,6 @@ def as_much_as_erm(evidence: Evidence) -> Measurement:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw Figure 3: against iterations above, against the estimated runtime below."""
     panels = {f"{x}, k={k}": _panel(evidence, x, k) for x in AXES for k in KS}
     about = ("10,000 images in place of 70,000", "random splits, judged on the test part")
     return side_by_side("Figure 3: MNIST", panels, about)

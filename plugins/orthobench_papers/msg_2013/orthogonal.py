@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import catalogue
+from orthobench_papers.reproduce import catalogue
 from orthobench_papers.runs import DrivenRun, begin_as_in_suite
 
 TAU, DIMENSION = 1.1, 32

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.reproduce import Evidence, Measurement, catalogue, share_within
 from orthobench_papers.msg_2013.orthogonal import begin, half_gap, missed
+from orthobench_papers.reproduce import Evidence, Measurement, catalogue, share_within
 from orthobench_papers.runs import DrivenRun, for_each_k, instance
 
 TRAP, LONG = "trap", "capped"
@@ -19,7 +19,6 @@ TRAPPED = 1 / 6
 
 
 def five_ninths(evidence: Evidence) -> Measurement:
-    """Check that incremental PCA ends at the wrong direction with probability 5/9, within 0.03."""
     trials = evidence.sized(20_000, 8000, 400)
     made = instance("incremental-trap", evidence.seeds[0])
     oracle = made.oracle
@@ -37,13 +36,11 @@ def five_ninths(evidence: Evidence) -> Measurement:
 
 
 def leaves_the_trap(evidence: Evidence) -> Measurement:
-    """Check that capped MSG with K = k + 1 ends at the optimum."""
     gaps = evidence.finals(TRAP, "incremental-trap", "capped-msg", "suboptimality")
     return share_within([bool(gap < TRAPPED) for gap in gaps], 0.9, 1.0, "share at the optimum")
 
 
 def never_stuck(evidence: Evidence) -> Measurement:
-    """Check the same on the orthogonal distribution, for each k."""
     found = []
     for k in KS:
         problem = f"orthogonal-distribution k={k}"
@@ -54,7 +51,6 @@ def never_stuck(evidence: Evidence) -> Measurement:
 
 
 def without_a_spare_direction(evidence: Evidence) -> Measurement:
-    """Check that most runs of capped MSG with K = k end elsewhere."""
     seeds = evidence.seeds[: evidence.sized(40, 20)]
     found = []
     for k in KS:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from orthobench.reproduce import Evidence, Measurement, mean_within
 from orthobench_papers.msg_2013.orthogonal import begin, probabilities
 from orthobench_papers.msg_2013.relaxation import iterate
+from orthobench_papers.reproduce import Evidence, Measurement, mean_within
 from orthobench_papers.runs import for_each_k
 
 SUITE = "theorem-1"
@@ -33,7 +33,6 @@ def bounded_by(evidence: Evidence, factor: float) -> Measurement:
 
 
 def rounding(evidence: Evidence) -> Measurement:
-    """Check that rounded and relaxed objectives have equal means, within 2 percent."""
     seeds = evidence.seeds[: evidence.sized(40, 10)]
     steps = evidence.sized(STEPS, STEPS, 50)
     found = [mean_within([_rounded(k, seed, steps) for seed in seeds], 0.98, 1.02) for k in KS]

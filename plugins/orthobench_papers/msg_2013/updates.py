@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.reproduce import Evidence, Measurement, median_within
 from orthobench_papers.msg_2013.relaxation import begin, iterate
+from orthobench_papers.reproduce import Evidence, Measurement, median_within
 
 Step: TypeAlias = Callable[[Array, Array], Array]
 """Returns the next iterate from M and the gradient G."""
@@ -77,7 +77,6 @@ def _root(rising: Callable[[float], float], low: float, high: float) -> float:
 
 
 def agrees(evidence: Evidence, solver: str, step: Step, **parameters: Any) -> Measurement:
-    """Check that the steps of a solver are those of the reference."""
     seeds = evidence.seeds[: evidence.sized(10, 3)]
     steps = evidence.sized(STEPS, STEPS, 20)
     found = [_deviation(solver, step, seed, steps, **parameters) for seed in seeds]

@@ -8,9 +8,9 @@ from itertools import permutations
 from math import factorial, sqrt
 
 import numpy as np
+from orthobench_kit.geometry import subspace_error
 
 from orthobench.contract import Array
-from orthobench.tools.geometry import subspace_error
 
 FINE = 1e-5
 """Half the distance between the two points of a central difference."""

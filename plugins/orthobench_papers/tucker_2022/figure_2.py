@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench.reproduce import (
+from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
@@ -17,7 +19,6 @@ from orthobench.reproduce import (
     median_within,
     together,
 )
-from orthobench_papers.drawing import band, over_seeds, side_by_side
 from orthobench_papers.runs import DrivenRun, begin, final_ratios, timed
 from orthobench_papers.tucker_2022 import dense
 
@@ -41,7 +42,6 @@ MUCH = 2.0
 
 
 def reached(evidence: Evidence) -> Measurement:
-    """Check that all methods end at a relative gradient of 1e-12."""
     found = [
         evidence.finals(SUITE, problem, solver, "relative_gradient").max()
         for problem in evidence.problems(SUITE, PROBLEM)
@@ -51,7 +51,6 @@ def reached(evidence: Evidence) -> Measurement:
 
 
 def one_value(evidence: Evidence) -> Measurement:
-    """Check that all methods end at one value of F."""
     found = []
     for problem in evidence.problems(SUITE, PROBLEM):
         values = np.array([
@@ -70,7 +69,6 @@ def speedup(evidence: Evidence, problem: str, pair: tuple[str, str], text: str) 
 
 
 def faster(evidence: Evidence) -> Measurement:
-    """Check that implicit SPGD is much faster than every explicit method."""
     found = [
         speedup(evidence, problem, (IMPLICIT, solver), f"{CALLED[solver]}, {size}")
         for problem, size in sizes(evidence, SUITE).items()
@@ -80,7 +78,6 @@ def faster(evidence: Evidence) -> Measurement:
 
 
 def hoevd_faster(evidence: Evidence) -> Measurement:
-    """Check that implicit HOEVD is much faster than explicit HOEVD."""
     at = sizes(evidence, SUITE)
     found = [speedup(evidence, problem, HOEVD, size) for problem, size in at.items()]
     each = ", ".join(f"{one.value:.3g} ({one.text})" for one in found)
@@ -100,7 +97,7 @@ def least(found: Sequence[Measurement], text: str) -> Measurement:
     """Return the minimum of several measurements, with one verdict."""
     lowest = min(found, key=lambda one: one.value)
     verdict = together(found).verdict
-    return Measurement(verdict, lowest.value, lowest.interval, f"{text} {lowest.text}")
+    return replace(lowest, verdict=verdict, text=f"{text} {lowest.text}")
 
 
 def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement:
@@ -114,7 +111,6 @@ def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement
 
 
 def scales(evidence: Evidence) -> Measurement:
-    """Check that implicit forms gain on explicit ones as tensors grow."""
     pairs = ((IMPLICIT, PGD), HOEVD)
     found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
     steps = {
@@ -130,7 +126,6 @@ def scales(evidence: Evidence) -> Measurement:
 
 
 def others_scale(evidence: Evidence) -> Measurement:
-    """Check that the implicit method gains on others as tensors grow."""
     pairs = [(IMPLICIT, solver) for solver in EXPLICIT[1:]]
     found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
     each = ", ".join(f"{one.value:.2g} ({one.text})" for one in found)
@@ -138,7 +133,6 @@ def others_scale(evidence: Evidence) -> Measurement:
 
 
 def further(evidence: Evidence) -> Measurement:
-    """Check the relative gradient for large tensors."""
     problems = evidence.problems(LARGE, PROBLEM)
     found = [
         evidence.finals(LARGE, problem, IMPLICIT, "relative_gradient").max() for problem in problems
@@ -168,7 +162,6 @@ def paired(evidence: Evidence) -> Iterator[tuple[Array, Array, DrivenRun]]:
 
 
 def matches_scalar(evidence: Evidence) -> Measurement:
-    """Check that a step of Algorithm 2 equals some scalar step of Algorithm 1."""
     found = []
     for T, Q, run in paired(evidence):
         G, moved = dense.gradient(T, Q), run.advance().point
@@ -180,7 +173,6 @@ def matches_scalar(evidence: Evidence) -> Measurement:
 
 
 def matches_adagrad(evidence: Evidence) -> Measurement:
-    """Check that ten steps with the same AdaGrad lead to one subspace."""
     found = [dense.distance(run.advance(10).point, adagrad(T, Q)) for T, Q, run in paired(evidence)]
     text = "largest subspace error after ten steps, Algorithm 1 with the same AdaGrad"
     return always_within(found, high=1e-7, text=text)
@@ -199,7 +191,6 @@ def adagrad(T: Array, Q: Array, steps: int = 10) -> Array:
 
 
 def power_iteration(evidence: Evidence) -> Measurement:
-    """Check that a step with c2 = 1000 is no power iteration."""
     found = []
     for seed in evidence.seeds[:10]:
         rng = np.random.default_rng(seed)
@@ -215,7 +206,6 @@ def power_iteration(evidence: Evidence) -> Measurement:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw seconds against n."""
     phases = {"HOEVD": HOEVD, "to a relative gradient of 1e-12": (IMPLICIT, *EXPLICIT)}
     panels = {
         f"order {order}, {phase}": panel(evidence, order, solvers, phase)

@@ -8,13 +8,13 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import along, band, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     median_within,
     together,
 )
-from orthobench_papers.drawing import along, band, side_by_side
 from orthobench_papers.runs import timed
 
 PAPER = sqrt(2)
@@ -56,7 +56,6 @@ def over(values: Array, others: Array, most: float, text: str) -> Measurement:
 
 
 def loss(evidence: Evidence, part: str) -> Measurement:
-    """Check that the error of the largest batches is near that of all samples."""
     (suite, solvers), (full, solver) = STREAMS[part], WHOLE[part]
     found = {name: errors(evidence, suite, stream) for name, stream in solvers.items()}
     whole, last = errors(evidence, ALL, solver), [*found][-1]
@@ -66,7 +65,6 @@ def loss(evidence: Evidence, part: str) -> Measurement:
 
 
 def seconds(evidence: Evidence) -> Measurement:
-    """Check that the time of streaming is nearly negligible."""
     found = []
     for part, (suite, solvers) in STREAMS.items():
         full, solver = WHOLE[part]
@@ -81,7 +79,6 @@ def seconds(evidence: Evidence) -> Measurement:
 
 
 def printed_step(evidence: Evidence) -> Measurement:
-    """Check the error after 250 batches with steps of 0.05."""
     found = errors(evidence, "figure-3a", PRINTED)
     whole = errors(evidence, ALL, "hoevd")
     text = (
@@ -92,7 +89,6 @@ def printed_step(evidence: Evidence) -> Measurement:
 
 
 def covariance(evidence: Evidence) -> Measurement:
-    """Check that HOEVD has no larger error than PCA."""
     pca = errors(evidence, *PCA)
     third = errors(evidence, ALL, "hoevd")
     text = (
@@ -102,7 +98,6 @@ def covariance(evidence: Evidence) -> Measurement:
 
 
 def phases(evidence: Evidence) -> Measurement:
-    """Check that Phase II at least halves the error of Phase I."""
     whole = errors(evidence, ALL, "pgd")
     records = evidence.records(ALL, POOL, "pgd")
     start = PAPER * np.array([record.trace[0].metrics["subspace_error"] for record in records])
@@ -111,7 +106,6 @@ def phases(evidence: Evidence) -> Measurement:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw the error against seconds."""
     return side_by_side("Figure 3", {TITLES[part]: panel(evidence, part) for part in STREAMS})
 
 

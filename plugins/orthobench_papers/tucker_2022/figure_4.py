@@ -8,14 +8,14 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench.reproduce import (
+from orthobench_papers.drawing import along, band, over_seeds, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     median_within,
     ratio_within,
     together,
 )
-from orthobench_papers.drawing import along, band, over_seeds, side_by_side
 from orthobench_papers.tucker_2022.figure_3 import PAPER, RANK
 
 PHASES = {"I": "figure-4-phase-1", "II": "figure-4"}
@@ -48,7 +48,6 @@ def problem(level: float, skewness: float) -> str:
 def improvement(
     evidence: Evidence, levels: tuple[float, ...], skewness: float = 1.5
 ) -> Measurement:
-    """Check that Phase II does not raise errors, at each level."""
     found = []
     for level in levels:
         first, second = (errors(evidence, phase, level, skewness) for phase in PHASES)
@@ -62,7 +61,6 @@ def improvement(
 
 
 def robustness(evidence: Evidence) -> Measurement:
-    """Check that both phases are no worse than Phase I on as many samples."""
     found = []
     for level in LEVELS:
         both, alone = (errors(evidence, "II", level, solver=s) for s in ("spgd", "shoevd"))
@@ -72,7 +70,6 @@ def robustness(evidence: Evidence) -> Measurement:
 
 
 def good(evidence: Evidence) -> Measurement:
-    """Check that errors after Phase II are small against √(2r)."""
     found = []
     for level in (level for level in LEVELS if level <= 1):
         text = f"error after Phase II over √(2r), at {level:g}"
@@ -82,13 +79,11 @@ def good(evidence: Evidence) -> Measurement:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw the errors along the iterations."""
     panels = {f"skewness {each:g}": panel(evidence, each) for each in SKEWNESS}
     return side_by_side("Figure 4", panels)
 
 
 def draw_ends(evidence: Evidence) -> Plot:
-    """Draw the errors at the end of both phases against noise."""
     panels = {f"skewness {each:g}": ends(evidence, each) for each in SKEWNESS}
     return side_by_side("Figure 4, at the end", panels)
 

@@ -6,14 +6,14 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import along, band, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     median_within,
     ratio_within,
     together,
 )
-from orthobench_papers.drawing import along, band, side_by_side
 
 PHASES = {"I": "figure-5-phase-1", "II": "figure-5"}
 """The suite of each phase."""
@@ -34,7 +34,6 @@ def ratios(evidence: Evidence, phase: str, rank: int) -> Array:
 
 
 def matches(evidence: Evidence) -> Measurement:
-    """Check that F/F* is near one if the rank suffices."""
     return together([
         median_within(
             ratios(evidence, "II", rank), 1 - MATCH, 1 + MATCH, f"F/F* after Phase II, r = {rank}"
@@ -45,7 +44,6 @@ def matches(evidence: Evidence) -> Measurement:
 
 
 def falls(evidence: Evidence, phase: str, after: str) -> Measurement:
-    """Check that F is lower at each rank than at the next."""
     found = []
     for rank in LOW:
         lower, higher = (ratios(evidence, phase, r) for r in (rank, rank + 1))
@@ -55,7 +53,6 @@ def falls(evidence: Evidence, phase: str, after: str) -> Measurement:
 
 
 def improves(evidence: Evidence) -> Measurement:
-    """Check that Phase II raises F if the rank is too low."""
     found = []
     for rank in LOW:
         first, second = (ratios(evidence, phase, rank) for phase in ("I", "II"))
@@ -65,7 +62,6 @@ def improves(evidence: Evidence) -> Measurement:
 
 
 def gap_grows(evidence: Evidence) -> Measurement:
-    """Check that the gap of the phases is largest at the lowest rank."""
     gaps = {rank: ratios(evidence, "II", rank) / ratios(evidence, "I", rank) for rank in RANKS}
     medians = ", ".join(f"{np.median(gaps[rank]):.2f} (r = {rank})" for rank in (2, 3, 4, 5))
     text = "gap at r = 2 over that at r ="
@@ -76,7 +72,6 @@ def gap_grows(evidence: Evidence) -> Measurement:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw F/F* along the iterations."""
     return side_by_side("Figure 5", {"F over that of the true basis": panel(evidence)})
 
 

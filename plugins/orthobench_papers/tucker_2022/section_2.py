@@ -10,7 +10,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
@@ -43,7 +43,6 @@ def tensors(
 
 
 def remark_1(evidence: Evidence) -> Measurement:
-    """Compare |X - C ·(Q', ..., Q')|² / |X|² with the judge's error, 1 - F(Q) / |X|²."""
     found = []
     for T, Q, _ in tensors(evidence):
         rebuilt = dense.multiplied(dense.core(T, Q), *[Q.T] * T.ndim)
@@ -54,7 +53,6 @@ def remark_1(evidence: Evidence) -> Measurement:
 
 
 def gradient(evidence: Evidence) -> Measurement:
-    """Compare equation 6 with central differences of F."""
     found = [
         dense.deviation(dense.gradient(T, Q), dense.differences(partial(dense.objective, T), Q))
         for T, Q, _ in tensors(evidence)
@@ -63,7 +61,6 @@ def gradient(evidence: Evidence) -> Measurement:
 
 
 def descent(evidence: Evidence) -> Measurement:
-    """Check whether small steps along the negative gradient raise F."""
     raised = []
     for T, Q, _ in tensors(evidence):
         G = dense.gradient(T, Q)
@@ -88,7 +85,6 @@ def ascents(instance: AnyInstance, seed: int, metric: str) -> list[float]:
 
 
 def hoevd_bound(evidence: Evidence) -> Measurement:
-    """Compare HOEVD with the best decomposition known, on random tensors."""
     found = []
     for seed in evidence.seeds[: evidence.sized(SEEDS, 4)]:
         for n, order, r in ((8, 3, 3), (6, 4, 2)):
@@ -100,14 +96,12 @@ def hoevd_bound(evidence: Evidence) -> Measurement:
 
 
 def hoevd_is_not_critical(evidence: Evidence) -> Measurement:
-    """Check that the relative gradient of HOEVD is not zero."""
     smallest = evidence.problems("figure-2", "nig-factor order=3")[0]
     found = evidence.finals("figure-2", smallest, "hoevd form=implicit", "relative_gradient")
     return median_within(found, low=1e-6, text="relative gradient of HOEVD, d = 3, smallest n")
 
 
 def hoevd_attracts(evidence: Evidence) -> Measurement:
-    """Check that most ascents from HOEVD end at the best value."""
     hits, others = [], []
     for seed in evidence.seeds[: evidence.sized(30, 10)]:
         rng = np.random.default_rng([seed, 2])

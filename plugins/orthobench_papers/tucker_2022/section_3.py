@@ -9,7 +9,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
-from orthobench.reproduce import Evidence, Measurement, always_within, median_within
+from orthobench_papers.reproduce import Evidence, Measurement, always_within, median_within
 from orthobench_papers.runs import begin
 from orthobench_papers.tucker_2022 import dense
 from orthobench_papers.tucker_2022.section_2 import DIFFERENCES, EXACT
@@ -51,7 +51,6 @@ def hoevd_cost(X: Array, order: int, Q: Array) -> float:
 
 
 def equation_11(evidence: Evidence) -> Measurement:
-    """Compare F of samples with F of their tensor."""
     found = []
     for _, X, order, Q in batches(evidence):
         implicit = ob.symmetric_tucker(X.T, order=order, rank=3)
@@ -64,19 +63,16 @@ def equation_11(evidence: Evidence) -> Measurement:
 
 
 def equation_13(evidence: Evidence) -> Measurement:
-    """Check the first step of Algorithm 2, without Phase I."""
     text = "largest subspace error between spgd's step and one along central differences of (12)"
     return always_within(first_step("spgd", dense.batch_cost, evidence), high=1e-5, text=text)
 
 
 def equation_14(evidence: Evidence) -> Measurement:
-    """Check the first step of Algorithm 3."""
     text = "largest subspace error between shoevd's step and one along central differences"
     return always_within(first_step("shoevd", hoevd_cost, evidence), high=1e-5, text=text)
 
 
 def printed_factor(evidence: Evidence) -> Measurement:
-    """Compare the gradient in line 3 of Algorithm 2 with central differences of equation 12."""
     found = []
     for _, X, d, Q in batches(evidence):
         G = 2 * d / BATCH * X @ (X.T @ Q @ Q.T @ X) ** (d - 1) @ X.T @ Q
@@ -87,7 +83,6 @@ def printed_factor(evidence: Evidence) -> Measurement:
 
 
 def equation_17(evidence: Evidence) -> Measurement:
-    """Compare HOEVD of the unfolded tensor with that of X (X'X)^[d-1] X'."""
     found = []
     for seed in evidence.seeds[:6]:
         rng = np.random.default_rng(seed)
@@ -104,7 +99,6 @@ def equation_17(evidence: Evidence) -> Measurement:
 
 
 def bias(evidence: Evidence) -> Measurement:
-    """Compare the mean cost (12) of batches with the cost (11)."""
     found, formula = [], []
     b, order, draws = 50, 3, evidence.sized(3000, 300)
     for seed in evidence.seeds[:10]:
@@ -125,7 +119,6 @@ def bias(evidence: Evidence) -> Measurement:
 
 
 def core_of_samples(evidence: Evidence) -> Measurement:
-    """Compare a solution's core with the mean of the powers of Q'x."""
     found = []
     for _, X, order, Q in batches(evidence):
         instance = ob.symmetric_tucker(X.T, order=order, rank=3, test=X.T[::2])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import orthobench as ob
-from orthobench.reproduce import (
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
@@ -20,7 +20,6 @@ from orthobench_papers.tucker_2022.section_3 import batches
 
 
 def noise(evidence: Evidence) -> Measurement:
-    """Estimate noise over signal from samples and the true basis."""
     found = []
     n, r, asked = 100, 5, 0.5
     for seed in evidence.seeds[:10]:
@@ -34,7 +33,6 @@ def noise(evidence: Evidence) -> Measurement:
 
 
 def objective_is(evidence: Evidence, statistic: Callable[..., Any], name: str) -> Measurement:
-    """Check that a statistic of (X'QQ'X)^[d], over p², is F(Q)."""
     found = []
     for _, X, order, Q in batches(evidence):
         powers = (X.T @ Q @ Q.T @ X) ** order

@@ -13,7 +13,8 @@ import orthobench as ob
 from orthobench.contract import Array
 from orthobench.contract.exhibits import Curve, Exhibit, Image
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
@@ -21,7 +22,6 @@ from orthobench.reproduce import (
     ratio_within,
     together,
 )
-from orthobench_papers.drawing import band, over_seeds, side_by_side
 from orthobench_papers.runs import begin, instance
 
 DATA = ("abu-airport-4.mat",)
@@ -45,16 +45,7 @@ STEPS = (500, 1500)
 
 
 class Scene(NamedTuple):
-    """A run's view of the image.
-
-    Attributes
-    ----------
-    sparse : ndarray, shape (height, width)
-        The sparse detection image.
-    anomalies : ndarray of bool, shape (height, width)
-    false, true : ndarray
-        Rates of the ROC curve.
-    """
+    """A run's sparse detection image, the anomalies, and rates of the ROC curve."""
 
     sparse: Array
     anomalies: NDArray[np.bool_]
@@ -84,7 +75,6 @@ def _scene(shown: Mapping[str, Exhibit], image: str, curve: str) -> Scene:
 
 
 def size(evidence: Evidence) -> Measurement:
-    """Check the numbers of bands and pixels."""
     del evidence
     oracle = instance("hsi-anomaly", 0).oracle
     return together([
@@ -106,7 +96,6 @@ def in_order(evidence: Evidence, method: str, pixels: str) -> str:
 
 
 def area(evidence: Evidence, method: str, printed: float) -> Measurement:
-    """Check that the area is near the printed one."""
     others = ", ".join(in_order(evidence, method, pixels) for pixels in ("random", "row-major"))
     text = f"area under the ROC curve, batches in column-major order; {others}"
     found = areas(evidence, method)
@@ -114,13 +103,11 @@ def area(evidence: Evidence, method: str, printed: float) -> Measurement:
 
 
 def better(evidence: Evidence) -> Measurement:
-    """Check that the area above SPGD's curve is smaller."""
     text = "1 - area of SPGD over that of SHOEVD"
     return ratio_within(1 - areas(evidence, "SPGD"), 1 - areas(evidence, "SHOEVD"), 0, 1, text)
 
 
 def principal(evidence: Evidence) -> Measurement:
-    """Check the area of principal component analysis."""
     del evidence
     found = area_under(covariance())
     return always_within([found], PCA - 5e-5, PCA + 5e-5, "area under the ROC curve of PCA")
@@ -176,14 +163,12 @@ def hits(shown: Scene) -> float:
 
 
 def pronounced(evidence: Evidence) -> Measurement:
-    """Check that half of the brightest pixels are anomalies."""
     shares = {method: [hits(found) for found in scenes(evidence, method)] for method in PHASES}
     text = "anomalies among the 60 pixels that stand out most"
     return together([median_within(s, 0.5, text=f"{text}, {m}") for m, s in shares.items()])
 
 
 def hidden(evidence: Evidence) -> Measurement:
-    """Check that at most a quarter are, with PCA."""
     del evidence
     text = "anomalies among the 60 pixels that stand out most, PCA"
     return always_within([hits(covariance())], high=0.25, text=text)
@@ -196,7 +181,6 @@ def contrast(shown: Scene) -> float:
 
 
 def clearest(evidence: Evidence) -> Measurement:
-    """Check that SPGD's images have the larger contrast."""
     first, second = ([contrast(found) for found in scenes(evidence, method)] for method in PHASES)
     text = (
         f"contrast of anomalies with SPGD over that with SHOEVD; medians {np.median(second):.1f}, "
@@ -206,7 +190,6 @@ def clearest(evidence: Evidence) -> Measurement:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw the ROC curves."""
     return side_by_side("Figure 8", {"ROC": panel(evidence)})
 
 

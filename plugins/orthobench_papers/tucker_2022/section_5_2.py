@@ -1,7 +1,6 @@
 """Section 5.2, Figure 9 and Table 3: portfolios chosen by moments of low rank.
 
-30 industries of Kenneth French replace the paper's hedge-fund indices, which are not free, in
-windows of the same number of years.
+30 industries of Kenneth French replace the paper's hedge-fund indices, which are not free.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     median_within,
     share_within,
     together,
 )
-from orthobench_papers.drawing import side_by_side
 from orthobench_papers.runs import begin, instance
 from orthobench_papers.tucker_2022 import dense
 
@@ -50,10 +49,8 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    rows : dict
-        The numbers of Table 3 by strategy.
-    curves : dict
-        Cumulative returns by strategy, in percent (Figure 9).
+    rows, curves : dict
+        The numbers of Table 3, and cumulative returns in percent (Figure 9), by strategy.
     errors : tuple of float
         Relative errors of the in-sample moments of orders 2 to 4, each with its own basis.
     moved : float
@@ -76,10 +73,7 @@ def window(split: int, order: int, rank: int, seed: int) -> AnyInstance:
 
 @lru_cache(maxsize=64)
 def outcome(split: int, seed: int) -> Outcome:
-    """Return the results of the portfolios in one window, after the paper's three runs.
-
-    The last basis is used for all three orders.
-    """
+    """Return the results of the portfolios in one window, all three orders with the last basis."""
     Q, errors, before = None, [], np.empty(0)
     for order, step, steps in RUNS:
         made = window(split, order, RANK, seed)
@@ -96,10 +90,7 @@ def outcome(split: int, seed: int) -> Outcome:
 def portfolios(
     low: AnyInstance, Q: Array, full: AnyInstance
 ) -> tuple[dict[str, dict[str, float]], dict[str, Array]]:
-    """Return rows and curves of low-rank, sample-moment and equal portfolios.
-
-    Sample moments are moments of rank 30.
-    """
+    """Return rows and curves of low-rank, sample-moment (rank 30) and equal portfolios."""
     shown = low.exhibits(ob.Solution(Q))
     curves = {name: np.asarray(cast(Curve, c).y, dtype=np.float64) for name, c in shown.items()}
     rows = {
@@ -134,7 +125,6 @@ def preferred(found: Outcome, row: str) -> str:
 
 
 def every_row(evidence: Evidence) -> Measurement:
-    """Check that low rank has the best scores, in most windows."""
     found = windows(evidence)
     rows = {row: [preferred(one, row) == "low rank" for one in found] for row in ROWS}
     shares = ", ".join(f"{np.mean(hits):.2f} ({row})" for row, hits in rows.items())
@@ -144,7 +134,6 @@ def every_row(evidence: Evidence) -> Measurement:
 
 
 def higher_return(evidence: Evidence) -> Measurement:
-    """Check that low rank earns more than sample moments do."""
     gains = [
         one.rows["low rank"]["annual_return"] - one.rows["sample"]["annual_return"]
         for one in windows(evidence)
@@ -154,7 +143,6 @@ def higher_return(evidence: Evidence) -> Measurement:
 
 
 def stable(evidence: Evidence) -> Measurement:
-    """Check that equal weights have the largest second moment."""
     found = [
         one.rows["equal"]["m2"] > max(one.rows[name]["m2"] for name in ("low rank", "sample"))
         for one in windows(evidence)
@@ -163,7 +151,6 @@ def stable(evidence: Evidence) -> Measurement:
 
 
 def low_rank(evidence: Evidence) -> Measurement:
-    """Check that relative errors at half of the rank are small."""
     found = np.array([one.errors for one in windows(evidence)])
     return together([
         median_within(found[:, i], high=0.05, text=f"relative error of rank {RANK}, order {d}")
@@ -172,13 +159,11 @@ def low_rank(evidence: Evidence) -> Measurement:
 
 
 def last_step(evidence: Evidence) -> Measurement:
-    """Check that the run with c2 = 1e-5 moves towards the end of ascent."""
     text = "way of 200 steps with c2 = 1e-5 over that to the end of ascent on the fourth moment"
     return median_within([one.moved for one in windows(evidence)], low=0.1, text=text)
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw cumulative returns in the last window."""
     about = ("One window of 16.",)
     return side_by_side("Figure 9", {"30 industries": panel(evidence)}, about)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import Array, Status, random_point
-from orthobench.reproduce import Evidence, Measurement, always_within, share_within
+from orthobench_papers.reproduce import Evidence, Measurement, always_within, share_within
 from orthobench_papers.runs import DrivenRun, begin
 from orthobench_papers.tucker_2022 import dense, grassmann
 from orthobench_papers.tucker_2022.section_2 import tensors
@@ -50,7 +50,6 @@ def ascents(evidence: Evidence) -> list[tuple[Array, DrivenRun]]:
 
 
 def monotone(evidence: Evidence) -> Measurement:
-    """Check that F does not fall in 300 steps."""
     least = []
     for T, ascent in ascents(evidence):
         values = [dense.objective(T, ascent.point)]
@@ -60,7 +59,6 @@ def monotone(evidence: Evidence) -> Measurement:
 
 
 def convergent(evidence: Evidence) -> Measurement:
-    """Check that the gradient falls to a relative 1e-8 within 50,000 steps."""
     found = []
     for T, ascent in ascents(evidence):
         Q = ascent.advance(50_000).point
@@ -71,7 +69,6 @@ def convergent(evidence: Evidence) -> Measurement:
 
 
 def second_order(evidence: Evidence) -> Measurement:
-    """Check that no eigenvalue of the Hessian is positive at ends."""
     found = []
     for T, ascent in ascents(evidence):
         curvatures = grassmann.curvatures(T, ascent.advance(50_000).point)
@@ -82,7 +79,6 @@ def second_order(evidence: Evidence) -> Measurement:
 
 
 def riemannian_gradient(evidence: Evidence) -> Measurement:
-    """Compare equation 27 with differences of F along geodesics."""
     found = []
     for T, Q, _ in tensors(evidence):
         G = grassmann.gradient(T, grassmann.projector(Q))
@@ -96,7 +92,6 @@ def riemannian_gradient(evidence: Evidence) -> Measurement:
 
 
 def riemannian_hessian(evidence: Evidence) -> Measurement:
-    """Compare equation 41 with second differences of F along geodesics."""
     found = []
     for T, Q, _ in tensors(evidence):
         P, basis = grassmann.projector(Q), grassmann.tangents(Q)
@@ -113,7 +108,6 @@ def along(T: Array, Q: Array, D: Array, t: float) -> float:
 
 
 def update_differential(evidence: Evidence) -> Measurement:
-    """Compare equation 42 with differences of the update along geodesics."""
     found = []
     for T, Q, _ in tensors(evidence):
         P = grassmann.projector(Q)
@@ -128,7 +122,6 @@ def update_differential(evidence: Evidence) -> Measurement:
 
 
 def first_order_change(evidence: Evidence) -> Measurement:
-    """Check that the remainder of equation 29 is quadratic."""
     found = []
     for T, Q, _ in tensors(evidence):
         P = grassmann.projector(Q)
@@ -152,7 +145,6 @@ def saddle(rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def unstable(evidence: Evidence) -> Measurement:
-    """Check that the update repels from saddles."""
     found, left = [], []
     for seed in evidence.seeds[:10]:
         rng = np.random.default_rng(seed)
@@ -172,7 +164,6 @@ def unstable(evidence: Evidence) -> Measurement:
 
 
 def one_update_a_subspace(evidence: Evidence) -> Measurement:
-    """Check that ten steps from two bases of a subspace end at one."""
     found: list[float] = []
     adaptive: list[float] = []
     for T, Q, rng in tensors(evidence):
@@ -191,7 +182,6 @@ def one_update_a_subspace(evidence: Evidence) -> Measurement:
 
 
 def oscillation(evidence: Evidence) -> Measurement:
-    """Check that Algorithm 1 with huge steps oscillates."""
     values = [KOFIDIS_REGALIA[tuple(sorted(at))] for at in product(range(3), repeat=4)]
     T = np.array(values).reshape((3,) * 4)
     instance = ob.symmetric_tucker(tensor=T, rank=1)

@@ -10,7 +10,7 @@ import numpy as np
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
-from orthobench.reproduce import Evidence, Measurement, always_within, catalogue, together
+from orthobench_papers.reproduce import Evidence, Measurement, always_within, catalogue, together
 from orthobench_papers.runs import begin
 from orthobench_papers.tucker_2022 import dense
 
@@ -45,7 +45,6 @@ def streaming_overhead(n: int) -> int:
 
 
 def overheads(evidence: Evidence) -> Measurement:
-    """Check the flops before the first step, and their growth."""
     n, p = evidence.sized((50, 200), (50, 200), (30, 60))
     base, wider, longer = (overhead(*at, "explicit") for at in ((n, p), (2 * n, p), (2 * n, 2 * p)))
     in_n, in_p = log2(wider / base), log2(longer / wider)
@@ -73,7 +72,6 @@ def peak_memory(instance: AnyInstance, name: str, **options: Any) -> int:
 
 
 def storage(evidence: Evidence) -> Measurement:
-    """Check the memory of solvers against the table."""
     n, p, long = evidence.sized((80, 40_000, 20_000), (50, 10_000, 5000), (20, 500, 500))
     rng = np.random.default_rng(evidence.seeds[0])
     drawn = skewed(rng, 20 * BATCH, long)

@@ -12,14 +12,14 @@ from orthobench_tucker import ComponentSolution
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.reproduce import (
+from orthobench_papers.drawing import over_seeds, side_by_side
+from orthobench_papers.reproduce import (
     Evidence,
     Measurement,
     always_within,
     median_within,
     together,
 )
-from orthobench_papers.drawing import over_seeds, side_by_side
 
 RANKS = (3, 4, 5, 6, 7)
 TUCKER = dict(zip(RANKS, (0.0027, 0.0035, 0.0039, 0.0048, 0.0059), strict=True))
@@ -77,36 +77,30 @@ def agree(cells: Mapping[int, Array], printed: Mapping[int, float], factor: floa
 
 
 def tucker_as_printed(evidence: Evidence) -> Measurement:
-    """Check the row of Tucker."""
     return agree({rank: tucker(evidence, rank) for rank in RANKS}, TUCKER, AGREE)
 
 
 def cp_as_printed(evidence: Evidence) -> Measurement:
-    """Check the row of CP with r' = r."""
     return agree({rank: cp(evidence, rank) for rank in RANKS}, CP, 1.25)
 
 
 def cube_as_printed(evidence: Evidence, rank: int) -> Measurement:
-    """Check a cell of CP with r' = r³."""
     return agree({rank: cp(evidence, rank, CUBES[rank])}, CUBE, AGREE)
 
 
 def cp_beats(evidence: Evidence) -> Measurement:
-    """Check that CP with 27 components beats Tucker with three factors."""
     found, base = cp(evidence, 3, CUBES[3]), np.median(tucker(evidence, 3))
     text = f"CP / Tucker; {np.median(found):.2g} % against {base:.2g} %"
     return median_within(found / base, high=1, text=text)
 
 
 def cp_rises(evidence: Evidence) -> Measurement:
-    """Check that the errors of CP rise with the number of factors."""
     cells = [cp(evidence, rank) for rank in RANKS]
     rises = [float(np.median(b) / np.median(a)) for a, b in pairwise(cells)]
     return always_within(rises, low=1, text="least ratio of the errors of r + 1 and r factors")
 
 
 def ten_thousand(evidence: Evidence) -> Measurement:
-    """Check the error of CP with r' = r over that of Tucker."""
     return together([
         median_within(
             np.median(cp(evidence, rank)) / tucker(evidence, rank),
@@ -117,7 +111,6 @@ def ten_thousand(evidence: Evidence) -> Measurement:
 
 
 def similar(evidence: Evidence) -> Measurement:
-    """Check the error of CP with r' = r³ over that of Tucker."""
     return together([
         median_within(
             cp(evidence, rank, suite) / np.median(tucker(evidence, rank)),
@@ -128,7 +121,6 @@ def similar(evidence: Evidence) -> Measurement:
 
 
 def economical(evidence: Evidence) -> Measurement:
-    """Check the numbers that CP stores over those of Tucker."""
     del evidence
     found = [
         rank ** (ORDER - 1) * (N + 1) / (rank * N + comb(rank + ORDER - 1, ORDER)) for rank in RANKS
@@ -140,7 +132,7 @@ def economical(evidence: Evidence) -> Measurement:
 def as_components(instance: AnyInstance, Q: Array, rng: np.random.Generator) -> ComponentSolution:
     """Return a CP decomposition that equals the Tucker decomposition of a basis.
 
-    Powers of random directions are a basis of symmetric cores: their weights solve a linear system.
+    Powers of random directions are a basis of symmetric cores.
     """
     core, r = instance.measure.test.core(Q), Q.shape[1]  # type: ignore[attr-defined]
     places = list(combinations_with_replacement(range(r), core.ndim))
@@ -152,7 +144,6 @@ def as_components(instance: AnyInstance, Q: Array, rng: np.random.Generator) -> 
 
 
 def components_suffice(evidence: Evidence) -> Measurement:
-    """Check that Tucker beats the same decompositions written as CP."""
     found, counts = [], []
     n, p = evidence.sized((100, 2000), (40, 1000))
     for seed in evidence.seeds[:4]:
@@ -174,7 +165,6 @@ def components_suffice(evidence: Evidence) -> Measurement:
 
 
 def draw(evidence: Evidence) -> Plot:
-    """Draw the errors against the number of factors."""
     about = ("Lowest errors of five runs each; dashed: what the paper prints.",)
     return side_by_side("Table 2", {"relative error": panel(evidence)}, about)
 

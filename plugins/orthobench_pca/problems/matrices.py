@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.sparse import checked_sparse
 
 from orthobench.contract import Array, DataError, Instance, Problem, UsageError, parameter
 from orthobench.tools.files import opened
-from orthobench.tools.sparse import checked_sparse
 from orthobench_pca.maker import pca
 from orthobench_pca.oracle import PCAOracle
 
@@ -36,39 +36,12 @@ class PrincipalComponents(Problem[PCAOracle]):
 
     @classmethod
     def lack(cls, metrics: Mapping[str, float]) -> str:
-        """Return lost variance, largest angle, and share of rows read."""
         parts = [f"{100 * metrics['gap']:.2g} % of the leading variance lost"]
         if "angle" in metrics:
             parts.append(f"largest angle {np.degrees(metrics['angle']):.2g} degrees")
         if 0 < metrics.get("passes", 1.0) < 1:
             parts.append(f"{100 * metrics['passes']:.2g} % of the rows read")
         return ", ".join(parts)
-
-
-@dataclass(frozen=True)
-class Drawn(PrincipalComponents):
-    """Base of dense matrices with a prescribed spectrum, random directions, and a mean.
-
-    Standard deviations of the components, i from 0:
-
-    - ``exponential``: 0.8^i, and at least 0.001.
-    - ``power``: 1 / (i + 1).
-    - ``spiked``: k of them from 2 to 1.2, the others 1.
-    - ``flat``: from 1 to 0.98.
-    """
-
-    def drawn(
-        self, rng: np.random.Generator, shape: tuple[int, int], k: int, spectrum: str, kind: str
-    ) -> Instance[PCAOracle]:
-        """Return the instance."""
-        n, d = shape
-        if k > min(shape):
-            raise UsageError(f"k = {k} components of a matrix {shape} are too many")
-        side = min(shape)
-        V = np.linalg.qr(rng.standard_normal((d, side)))[0]
-        X = (rng.standard_normal((n, side)) * deviations(spectrum, side, k)) @ V.T
-        X += rng.standard_normal(d)
-        return pca(X.astype(kind, copy=False), k, self.center, self.scale)
 
 
 def deviations(spectrum: str, count: int, k: int) -> Array:
@@ -109,8 +82,16 @@ def precision_parameter() -> Any:
 
 
 @dataclass(frozen=True)
-class TallPCA(Drawn):
-    """Many rows and few columns."""
+class TallPCA(PrincipalComponents):
+    """Many rows and few columns, with a prescribed spectrum, random directions, and a mean.
+
+    Standard deviations of the components, i from 0:
+
+    - ``exponential``: 0.8^i, and at least 0.001.
+    - ``power``: 1 / (i + 1).
+    - ``spiked``: k of them from 2 to 1.2, the others 1.
+    - ``flat``: from 1 to 0.98.
+    """
 
     name = "tall-pca"
 
@@ -121,30 +102,29 @@ class TallPCA(Drawn):
     dtype: str = precision_parameter()
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
-        return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
+        side = min(self.n, self.d)
+        if self.k > side:
+            raise UsageError(f"k = {self.k} components of a matrix {self.n, self.d} are too many")
+        V = np.linalg.qr(rng.standard_normal((self.d, side)))[0]
+        X = (rng.standard_normal((self.n, side)) * deviations(self.spectrum, side, self.k)) @ V.T
+        X += rng.standard_normal(self.d)
+        return pca(X.astype(self.dtype, copy=False), self.k, self.center, self.scale)
 
 
 @dataclass(frozen=True)
-class WidePCA(Drawn):
-    """Few rows and many columns, as of gene expression."""
+class WidePCA(TallPCA):
+    """Few rows and many columns, as of gene expression, like `TallPCA`."""
 
     name = "wide-pca"
 
     n: int = rows_parameter(72)
     d: int = columns_parameter(2000)
-    k: int = components_parameter(5)
     spectrum: str = spectrum_parameter("power")
-    dtype: str = precision_parameter()
-
-    def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
-        return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
 @dataclass(frozen=True)
-class FlatSpectrumPCA(Drawn):
-    """A slowly falling spectrum, which is hard for randomized methods."""
+class FlatSpectrumPCA(TallPCA):
+    """A slowly falling spectrum, which is hard for randomized methods, like `TallPCA`."""
 
     name = "flat-spectrum-pca"
 
@@ -152,11 +132,6 @@ class FlatSpectrumPCA(Drawn):
     d: int = columns_parameter(20)
     k: int = components_parameter(1)
     spectrum: str = spectrum_parameter("flat")
-    dtype: str = precision_parameter()
-
-    def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
-        return self.drawn(rng, (self.n, self.d), self.k, self.spectrum, self.dtype)
 
 
 @dataclass(frozen=True)
@@ -176,7 +151,6 @@ class SparseCountsPCA(PrincipalComponents):
     log1p: bool = parameter(True, help="log(1 + x) of rows scaled to equal sums")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
         from scipy.sparse import csr_matrix
 
         if self.k > min(self.n, self.d):
@@ -210,8 +184,8 @@ class SparseTermsPCA(SparseCountsPCA):
 class NpyPCA(PrincipalComponents):
     """Your own matrix in a file, all of its rows.
 
-    A .npy file is mapped, and may be larger than memory. A .npz file has a sparse matrix as
-    `scipy.sparse.save_npz` writes it, or one array. `log1p` is the usual preparation of counts.
+    A .npy file is mapped, and may be larger than memory. A .npz file has a sparse matrix of
+    `scipy.sparse.save_npz`, or one array. `log1p` is the usual preparation of counts.
     """
 
     name = "npy-pca"
@@ -221,8 +195,6 @@ class NpyPCA(PrincipalComponents):
     log1p: bool = parameter(False, help="log(1 + x) of rows scaled to equal sums; of .npz alone")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
-        del rng
         X = read(Path(self.path).expanduser())
         if self.log1p:
             if not hasattr(X, "indptr"):
@@ -231,13 +203,7 @@ class NpyPCA(PrincipalComponents):
         return pca(X, self.k, self.center, self.scale)
 
     def checksum(self) -> str:
-        """Return a digest of size, modification time, and bytes at the ends.
-
-        Raises
-        ------
-        DataError
-            If it is missing or cannot be read.
-        """
+        """Return a digest of size, modification time, and bytes at the ends."""
         file = Path(self.path).expanduser()
         try:
             status = file.stat()
@@ -254,10 +220,7 @@ class NpyPCA(PrincipalComponents):
 def read(file: Path) -> Any:
     """Return the matrix of a file: mapped (.npy), or sparse or dense (.npz).
 
-    Raises
-    ------
-    DataError
-        If it is missing or no such file.
+    DataError if it has none.
     """
     from scipy.sparse import load_npz
 

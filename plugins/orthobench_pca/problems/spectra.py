@@ -1,4 +1,4 @@
-"""Matrices with given singular values, on which solvers of svds differ."""
+"""Matrices with given singular values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ class SpectrumSVD(PrincipalComponents):
     center: bool = parameter(False, help="whether means are subtracted")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
         side = min(self.n, self.d)
         if self.k > side:
             raise UsageError(f"k = {self.k} components of {self.n} rows, {self.d} columns")
@@ -92,7 +91,6 @@ class SparseSVD(PrincipalComponents):
     center: bool = parameter(False, help="whether means are subtracted")
 
     def build(self, rng: np.random.Generator) -> Instance[PCAOracle]:
-        """Return the instance."""
         from scipy import sparse
 
         n, d = self.n, self.d

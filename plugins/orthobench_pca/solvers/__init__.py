@@ -1,1 +1,1 @@
-"""Solvers of PCA, a file a method."""
+"""Solvers, a file a method."""

@@ -36,12 +36,9 @@ class GramPCA(DirectSolver):
     source: ClassVar[str] = "Golub and Van Loan 2013, section 8.6"
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse a Gram matrix that takes too much memory."""
         refuse_large(oracle)
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Return the eigenvectors."""
-        del rng
         rows, d, k = oracle.rows, oracle.n, oracle.k
         if d <= rows:
             return Found(leading(scatter(oracle), k)[1], rows * d * d + flops.eigh(d), 0.0)

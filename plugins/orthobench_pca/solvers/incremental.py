@@ -14,16 +14,9 @@ from orthobench_pca.oracle import PCAOracle
 
 @dataclass(slots=True, kw_only=True)
 class IncrementalState(PCAState):
-    """A summary of the rows so far.
+    """A summary of the `seen` rows so far, and their mean (n,).
 
-    Attributes
-    ----------
-    kept : ndarray, shape (m, n)
-        Singular values times right singular vectors of the centred rows so far.
-    mean : ndarray, shape (n,)
-        The mean of the rows so far.
-    seen : int
-        The number of rows so far.
+    `kept` (m, n) are singular values times right singular vectors of the centred rows.
     """
 
     kept: Array
@@ -36,13 +29,6 @@ class IncrementalPCA(PCASolver[IncrementalState]):
     """A singular value decomposition of the summary and each block of rows.
 
     One more row accounts for the moving mean.
-
-    Parameters
-    ----------
-    block : int
-        Rows of a block; 0: five times the components kept.
-    oversampling : int
-        Components kept beyond those sought.
 
     Notes
     -----
@@ -61,13 +47,11 @@ class IncrementalPCA(PCASolver[IncrementalState]):
     oversampling: int = parameter(10, help="components kept beyond those sought", low=0)
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> IncrementalState:
-        """Begin without rows."""
         kept = np.empty((0, oracle.n), oracle.matrix.dtype)
         mean = np.zeros(oracle.n)
         return IncrementalState(basis=oracle.start, rng=rng, kept=kept, mean=mean)
 
     def step(self, oracle: PCAOracle, state: IncrementalState) -> None:
-        """Take a block."""
         most, n, seen = oracle.k + self.oversampling, oracle.n, state.seen
         end = min(seen + (self.block or 5 * most), oracle.rows)
         rows: Any = oracle.matrix.rows(seen, end)

@@ -1,4 +1,4 @@
-"""Lanczos bidiagonalization, restarted with Ritz vectors."""
+"""Lanczos bidiagonalization."""
 
 from __future__ import annotations
 
@@ -16,16 +16,9 @@ from orthobench_pca.oracle import PCAOracle
 class BidiagonalState(PCAState):
     """A partial bidiagonalization AP = QB, where A is Z, or Z' if Z has fewer rows than columns.
 
-    Attributes
-    ----------
-    P : ndarray, shape (s, j)
-        Orthonormal, s the smaller side.
-    Q : ndarray, shape (l, j)
-        Orthonormal, l the larger side.
-    B : ndarray, shape (j, j)
-        Upper triangular.
-    known : ndarray, shape (k,), optional
-        The singular values before the cycle, if it began at a random vector.
+    P and Q have j orthonormal columns, of the smaller and the larger side; B (j, j) is upper
+    triangular. `known` (k,) are the singular values before the cycle, if it began at a random
+    vector.
     """
 
     P: Array
@@ -38,22 +31,13 @@ class BidiagonalState(PCAState):
 class IRLBA(PCASolver[BidiagonalState]):
     """Augmented implicitly restarted Lanczos bidiagonalization, with Ritz vectors.
 
-    A step is a cycle: it extends the bases P and Q to m = k + `extra` columns, with full
-    reorthogonalization, and decomposes B = USV'. Singular triplets are S, QU and PV; the residual
-    |A'Qu - sPv| of each is b |u_m|, with the norm b of the last residual vector. Then P and Q are
-    compressed to the leading Ritz vectors and the cycle goes on from the residual vector, which
-    equals an implicit restart with exact shifts.
+    A step extends the bases P and Q to m = k + `extra` columns, with full reorthogonalization, and
+    decomposes B = USV'. The residual |A'Qu - sPv| of each triplet, relative to the first singular
+    value, is b |u_m|, with the norm b of the last residual vector.
 
-    Single vectors find one vector only of a repeated singular value, so that small residuals are
-    followed by one more cycle, from a random vector. The run ends if that finds no larger singular
+    Single vectors find one vector only of a repeated singular value. So small residuals are
+    followed by one more cycle, from a random vector; the run ends if that finds no larger singular
     values. The paper has no such check.
-
-    Parameters
-    ----------
-    tolerance : float
-        Norm of the residuals, over the first singular value.
-    extra : int
-        Columns of the bases beyond those sought.
 
     Notes
     -----
@@ -76,7 +60,6 @@ class IRLBA(PCASolver[BidiagonalState]):
     extra: int = parameter(7, help="columns of the bases beyond those sought", low=4)
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> BidiagonalState:
-        """Draw the first vector."""
         side, other = sorted((oracle.rows, oracle.n))
         first = rng.standard_normal((side, 1)).astype(oracle.matrix.dtype)
         state = BidiagonalState(
@@ -87,7 +70,6 @@ class IRLBA(PCASolver[BidiagonalState]):
         return state
 
     def step(self, oracle: PCAOracle, state: BidiagonalState) -> None:
-        """Extend the bases, decompose B, and end or restart."""
         k, side = oracle.k, len(state.P)
         m = min(k + self.extra, side)
         self._count(oracle, state, m)

@@ -1,4 +1,4 @@
-"""Principal components by scikit-learn and PyTorch, each called once."""
+"""Principal components by scikit-learn and PyTorch."""
 
 from __future__ import annotations
 
@@ -18,22 +18,17 @@ SEEDS = 2**31
 
 
 class LibrarySolver(DirectSolver):
-    """Base of methods that call a library with X itself.
+    """Base of methods that call a library with X.
 
-    Class attributes
-    ----------------
-    centers : bool, optional
-        Whether the library subtracts means; None if it does either.
+    `centers` is whether the library subtracts means; None if it does either.
     """
 
     centers: ClassVar[bool | None] = None
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: also centring that the library does not offer."""
         return super().refuses(problem) or self._uncentred(getattr(problem, "center", self.centers))
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse a missing library, or an unfit matrix."""
         if why := self.missing_packages() or self._uncentred(oracle.center):
             raise UsageError(f"{self.name}: {why}")
         if oracle.scale is not None:
@@ -78,18 +73,7 @@ def fitted(method: Any, oracle: PCAOracle) -> None:
 
 @dataclass(frozen=True)
 class SklearnPCA(LibrarySolver):
-    """`sklearn.decomposition.PCA` on X itself.
-
-    Parameters
-    ----------
-    svd_solver : str
-        ``"auto"`` is scikit-learn's choice by shape.
-    n_iter : int
-        ``iterated_power`` of the randomized solver; -1: ``"auto"``.
-    oversampling : int
-        ``n_oversamples`` of the randomized solver.
-    tolerance : float
-        ``tol`` of ARPACK; 0 is full accuracy.
+    """`sklearn.decomposition.PCA` on X.
 
     Notes
     -----
@@ -117,13 +101,11 @@ class SklearnPCA(LibrarySolver):
     tolerance: float = parameter(0.0, help="of ARPACK; 0: full accuracy", low=0.0)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse also a sparse matrix that would become dense."""
         super().check(oracle)
         if self.svd_solver in ("full", "randomized"):
             refuse_sparse(oracle, f'svd_solver="{self.svd_solver}"')
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         from sklearn.decomposition import PCA
 
         method = PCA(
@@ -161,15 +143,8 @@ class SklearnPCA(LibrarySolver):
 
 @dataclass(frozen=True)
 class SklearnTruncatedSVD(LibrarySolver):
-    """`sklearn.decomposition.TruncatedSVD` on X itself, which does not centre.
+    """`sklearn.decomposition.TruncatedSVD` on X, which does not centre.
 
-    Parameters
-    ----------
-    n_iter, oversampling : int
-        For the randomized algorithm.
-
-    Notes
-    -----
     Flops, nominal: 4rdb for each iteration of b columns.
 
     References
@@ -190,14 +165,12 @@ class SklearnTruncatedSVD(LibrarySolver):
     oversampling: int = parameter(10, help="columns beyond those sought if randomized", low=0)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse also numbers of components that ARPACK cannot find."""
         super().check(oracle)
         side = min(oracle.rows, oracle.n)
         if oracle.k >= side and self.algorithm == "arpack":
             raise UsageError(f"{self.name} with ARPACK takes k below min(rows, columns) = {side}")
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         from sklearn.decomposition import TruncatedSVD
 
         method = TruncatedSVD(
@@ -211,15 +184,8 @@ class SklearnTruncatedSVD(LibrarySolver):
 
 @dataclass(frozen=True)
 class TorchPCALowrank(LibrarySolver):
-    """`torch.pca_lowrank` on X itself, on the CPU.
+    """`torch.pca_lowrank` on X, on the CPU.
 
-    Parameters
-    ----------
-    n_iter, oversampling : int
-        ``niter``, and ``q`` less k.
-
-    Notes
-    -----
     Flops, nominal: 4rdb for each iteration of b columns.
 
     References
@@ -237,12 +203,10 @@ class TorchPCALowrank(LibrarySolver):
     oversampling: int = parameter(6, help="columns beyond those sought", low=0)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse also a sparse matrix, which it would need dense."""
         super().check(oracle)
         refuse_sparse(oracle, "a tensor of it")
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         import torch
 
         X = oracle.X

@@ -1,4 +1,4 @@
-"""Principal components by PRIMME, each called once."""
+"""Principal components by PRIMME."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ class PrimmeSolver(DirectSolver):
     packages: ClassVar[tuple[str, ...]] = ("primme",)
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse a run without PRIMME."""
-        del oracle
         if why := self.missing_packages():
             raise UsageError(f"{self.name}: {why}")
 
@@ -29,21 +27,13 @@ class PrimmeSolver(DirectSolver):
 class PrimmeSVDS(PrimmeSolver):
     """`primme.svds` of the centred matrix as an operator, from a Gaussian block.
 
-    It solves the eigenproblem of Z'Z or ZZ', and then refines in the augmented matrix.
-
-    Parameters
-    ----------
-    tolerance : float
-        ``tol``: of the residual, over the first singular value.
-
-    Notes
-    -----
-    Flops, of the products alone: 2rd for each vector.
+    It solves the eigenproblem of Z'Z or ZZ', and then refines in the augmented matrix. Flops, of
+    the products alone: 2rd for each vector.
 
     References
     ----------
-    Wu, Romero and Stathopoulos 2017, "PRIMME_SVDS: a high-performance preconditioned SVD solver for
-    accurate large-scale computations".
+    Wu, Romero and Stathopoulos 2017, "PRIMME_SVDS: a high-performance preconditioned SVD solver
+    for accurate large-scale computations".
     """
 
     name: ClassVar[str] = "primme-svds"
@@ -52,7 +42,6 @@ class PrimmeSVDS(PrimmeSolver):
     tolerance: float = parameter(1e-10, help="residual, over the first singular value", above=0.0)
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         import primme
 
         start = rng.standard_normal((oracle.n, oracle.k)).astype(oracle.matrix.dtype)
@@ -68,13 +57,6 @@ class PrimmeSVDS(PrimmeSolver):
 class PrimmeEigsh(PrimmeSolver):
     """`primme.eigsh` of the smaller Gram matrix as an operator, from a Gaussian block.
 
-    Parameters
-    ----------
-    tolerance : float
-        ``tol``: of the residual, over the first eigenvalue.
-
-    Notes
-    -----
     Flops, of the products alone: 2rd for each vector.
 
     References
@@ -88,7 +70,6 @@ class PrimmeEigsh(PrimmeSolver):
     tolerance: float = parameter(1e-10, help="residual, over the first eigenvalue", above=0.0)
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it."""
         import primme
 
         side = min(oracle.rows, oracle.n)

@@ -1,4 +1,4 @@
-"""Randomized subspace iteration and block Krylov iterations."""
+"""Randomized subspace and block Krylov iterations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ class RandomizedPCA(DirectSolver):
     oversampling: int = parameter(10, help="columns beyond those sought", low=0)
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Iterate, and project."""
         rows, d, k = oracle.rows, oracle.n, oracle.k
         b = min(k + self.oversampling, rows, d)
         Q = rng.standard_normal((d, b))
@@ -79,20 +78,10 @@ def _nystrom(Q: Array, W: Array) -> Array:
 
 @dataclass(slots=True, kw_only=True)
 class KrylovState(PCAState):
-    """A Krylov basis with its products.
+    """A Krylov basis Q (n, m) with its products W = Z'ZQ and T = Q'W.
 
-    Attributes
-    ----------
-    Q, W : ndarray, shape (n, m)
-        An orthonormal basis, and Z'ZQ; shape (rows, m) and ZZ'Q if rows are fewer.
-    H : ndarray, shape (n, m), optional
-        Z'Q, if rows are fewer.
-    T : ndarray, shape (m, m)
-        Q'Z'ZQ.
-    fresh : ndarray, shape (n, b)
-        The columns that the next step adds to Q.
-    Y : ndarray, shape (m, k)
-        The leading Ritz vectors, in the basis.
+    If rows are fewer, Q and W = ZZ'Q have the shape (rows, m), and H is Z'Q (n, m). The next step
+    adds `fresh` (n, b) to Q; Y (m, k) has the leading Ritz vectors in the basis.
     """
 
     Q: Array
@@ -109,15 +98,8 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
 
     A step multiplies a block by Z'Z, or by ZZ' if rows are fewer, and continues with the residuals
     of the leading Ritz vectors; at 12 blocks the basis is compressed to these. It ends when the
-    residuals of the k leading vectors are below the tolerance: converged if their eigenvalues are
-    all above it, and complete otherwise.
-
-    Parameters
-    ----------
-    tolerance : float
-        Norm of the residual, over the first Ritz value.
-    oversampling : int
-        Columns of a block beyond those sought.
+    residuals of the k leading vectors, over the first Ritz value, are below the tolerance:
+    converged if their eigenvalues are all above it, and complete otherwise.
 
     Notes
     -----
@@ -139,7 +121,6 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
     oversampling: int = parameter(5, help="columns of a block beyond those sought", low=0)
 
     def init(self, oracle: PCAOracle, rng: np.random.Generator) -> KrylovState:
-        """Draw a block."""
         side = min(oracle.rows, oracle.n)
         block = rng.standard_normal((side, min(oracle.k + self.oversampling, side)))
         fresh = np.linalg.qr(block)[0].astype(oracle.matrix.dtype)
@@ -154,7 +135,6 @@ class BlockKrylovPCA(PCASolver[KrylovState]):
         return state
 
     def step(self, oracle: PCAOracle, state: KrylovState) -> None:
-        """Multiply, find Ritz vectors, and prepare the next block."""
         b, k, fresh = state.fresh.shape[1], oracle.k, state.fresh
         if state.H is None:
             product = oracle.normal_times(fresh)

@@ -1,4 +1,4 @@
-"""Principal components by scipy's Lanczos and LOBPCG iterations."""
+"""Principal components by scipy."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ UNREACHED = "LOBPCG warns that it did not reach its tolerance"
 
 
 class ScipySolver(DirectSolver):
-    """Base of scipy's iterations; a call that raises is a failed run.
-
-    Subclasses write `vectors`.
-    """
+    """Base of scipy's iterations; a call that raises is a failed run."""
 
     tolerance: float
 
@@ -34,13 +31,11 @@ class ScipySolver(DirectSolver):
     """Number of components of the smaller side that cannot be sought."""
 
     def check(self, oracle: PCAOracle) -> None:
-        """Refuse more components than scipy finds."""
         side = min(oracle.rows, oracle.n)
         if oracle.k > side - self.all_but:
             raise UsageError(f"{self.name} takes k below min(rows, columns) = {side}")
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
-        """Call it, and read its warnings."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
@@ -71,15 +66,13 @@ class ScipySVDS(ScipySolver):
     Parameters
     ----------
     tolerance : float
-        ``tol`` of singular values; 0 is full accuracy for ARPACK and PROPACK. LOBPCG takes the norm
-        of a residual of Z'Z, which depends on the unit of X, and 0 as 1.5e-8 times the smaller
-        side.
+        ``tol`` of singular values; 0 is full accuracy for ARPACK and PROPACK. LOBPCG takes the
+        norm of a residual of Z'Z, which depends on the unit of X, and 0 as 1.5e-8 times the
+        smaller side.
     solver : str
         ``"arpack"``: implicitly restarted Lanczos iterations on the smaller Gram matrix.
         ``"propack"``: Lanczos bidiagonalization without restart. ``"lobpcg"``: on the smaller Gram
         matrix, from a Gaussian block.
-    iterations : int
-        ``maxiter``; 0 is scipy's own.
 
     Notes
     -----
@@ -104,7 +97,6 @@ class ScipySVDS(ScipySolver):
     iterations: int = parameter(0, help="maxiter; 0: scipy's own", low=0)
 
     def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
-        """Call svds."""
         from scipy.sparse.linalg import svds
 
         arpack = self.solver == "arpack"
@@ -122,13 +114,6 @@ class ScipySVDS(ScipySolver):
 class ScipyEigsh(ScipySolver):
     """`scipy.sparse.linalg.eigsh` of the smaller Gram matrix as an operator: ARPACK.
 
-    Parameters
-    ----------
-    tolerance : float
-        ``tol``: of eigenvalues; 0 is full accuracy.
-
-    Notes
-    -----
     Flops, of the products alone: 2rd for each vector. Memory: 2k + 1 vectors of the smaller side.
     """
 
@@ -139,7 +124,6 @@ class ScipyEigsh(ScipySolver):
     tolerance: float = parameter(0.0, help="tol of ARPACK; 0: full accuracy", low=0.0)
 
     def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
-        """Call eigsh from a random vector."""
         A, options = oracle.normal_operator(), {"tol": self.tolerance, "v0": start_of(oracle, rng)}
         return from_smaller(oracle, leading_eigenpairs(A, oracle.k, rng, **options)[1])
 
@@ -148,16 +132,8 @@ class ScipyEigsh(ScipySolver):
 class ScipyLOBPCG(ScipySolver):
     """`scipy.sparse.linalg.lobpcg` of the smaller Gram matrix as an operator.
 
-    Parameters
-    ----------
-    tolerance : float
-        Norm of the residual, over the largest eigenvalue, which a product with the start estimates.
-    iterations : int
-        ``maxiter``.
-
-    Notes
-    -----
-    Flops, of the products alone: 2rd for each vector. Memory: 9k vectors of the smaller side.
+    The tolerance is over the largest eigenvalue, which a product with the start estimates. Flops,
+    of the products alone: 2rd for each vector. Memory: 9k vectors of the smaller side.
 
     References
     ----------
@@ -170,10 +146,9 @@ class ScipyLOBPCG(ScipySolver):
     all_but: ClassVar[int] = 0
 
     tolerance: float = parameter(1e-5, help="residual, over the largest eigenvalue", above=0.0)
-    iterations: int = parameter(200, help="most iterations", low=1)
+    iterations: int = parameter(200, help="maximum number of iterations", low=1)
 
     def vectors(self, oracle: PCAOracle, rng: np.random.Generator) -> Array:
-        """Call lobpcg from a Gaussian block."""
         from scipy.sparse.linalg import lobpcg
 
         side = min(oracle.rows, oracle.n)

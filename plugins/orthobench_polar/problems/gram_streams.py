@@ -14,10 +14,9 @@ from orthobench_polar.gram_stream import GramStreamOracle, gram_stream
 class GramStream(Problem[GramStreamOracle]):
     """Base of the problems of this family."""
 
-    family: ClassVar[str] = "eigenbasis stream"
+    family = "eigenbasis stream"
     offers: ClassVar[type[GramStreamOracle]] = GramStreamOracle
-    primary: ClassVar[str] = "off_diagonal"
-    tuned_by: ClassVar[str] = "off_diagonal"
+    primary = tuned_by = "off_diagonal"
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,6 @@ class RotatingGradients(GramStream):
     decay: float = parameter(0.95, help="decay of the Gram matrix", low=0.0, below=1.0)
 
     def build(self, rng: np.random.Generator) -> Instance[GramStreamOracle]:
-        """Return the instance."""
         Q = np.linalg.qr(rng.standard_normal((self.n, self.n)))[0]
         K = rng.standard_normal((self.n, self.n))
         angles, vectors = np.linalg.eigh(1j * (K - K.T))

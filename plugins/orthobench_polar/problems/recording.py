@@ -1,8 +1,8 @@
 """Records gradients, momenta and weights of a small transformer block in training.
 
 ``python -m orthobench_polar.problems.recording`` writes
-`orthobench_polar.problems.spectra.RECORDED` from the help that comes with Python. It needs PyTorch
-and takes half a minute.
+`orthobench_polar.problems.spectra.RECORDED` from the help of Python. It needs PyTorch and half a
+minute.
 """
 
 from __future__ import annotations
@@ -75,7 +75,6 @@ def encoded() -> list[int]:
 
 
 def _half(values: Any) -> np.ndarray:
-    """Return a matrix in half precision, scaled so that its largest entry is 1."""
     found = values.detach().numpy().astype(np.float64)
     return np.asarray((found / np.abs(found).max()).astype(np.float16))
 

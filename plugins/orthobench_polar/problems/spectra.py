@@ -20,10 +20,9 @@ RECORDED = Path(__file__).parent / "recorded.npz"
 class PolarFactor(Problem[SpectralOracle]):
     """Base of the problems of this family."""
 
-    family: ClassVar[str] = "polar factor"
+    family = "polar factor"
     offers: ClassVar[type[SpectralOracle]] = PolarOracle
-    primary: ClassVar[str] = "distance"
-    tuned_by: ClassVar[str] = "distance"
+    primary = tuned_by = "distance"
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,6 @@ class GaussianPolar(Shaped):
     name = "gaussian-polar"
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return polar(rng.standard_normal(self.shape()))
 
 
@@ -58,7 +56,6 @@ class CauchyPolar(Shaped):
     name = "cauchy-polar"
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return polar(rng.standard_cauchy(self.shape()))
 
 
@@ -71,7 +68,6 @@ class ScaledColumns(Shaped):
     scale: float = parameter(100.0, help="largest over smallest scale of a column", low=1.0)
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return polar(rng.standard_normal(self.shape()) / np.geomspace(1, self.scale, self.p))
 
 
@@ -115,7 +111,6 @@ class PrescribedSpectrum(Shaped):
         return np.asarray((U * self.values()) @ V.swapaxes(-1, -2))
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return polar(self.matrix(rng))
 
 
@@ -129,7 +124,6 @@ class SpectralPower(PrescribedSpectrum):
     exponent: float = parameter(0.5, help="exponent of singular values", low=-1.0, high=1.0)
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         return spectral_power(self.matrix(rng), self.exponent)
 
 
@@ -153,7 +147,6 @@ class NetworkPolar(PolarFactor):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[SpectralOracle]:
-        """Return the instance."""
         with np.load(RECORDED) as recorded:
             steps = recorded[f"{self.kind}_{self.layer}"]
         return polar(steps[rng.integers(len(steps))].astype(np.float64))

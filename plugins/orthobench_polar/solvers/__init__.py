@@ -1,1 +1,1 @@
-"""Solvers of the polar factor, a file a method."""
+"""Solvers, a file a method."""

@@ -1,4 +1,4 @@
-"""Spectral powers by Newton-Schulz and a polynomial of A'A."""
+"""Newton-Schulz and a polynomial of A'A."""
 
 from __future__ import annotations
 
@@ -18,14 +18,7 @@ from orthobench_polar.solvers.newton_schulz import ScheduledSolver
 
 @dataclass(slots=True, kw_only=True)
 class CorrectedState(PolarState):
-    """The point, the first Gram matrix, and its unit.
-
-    Attributes
-    ----------
-    S : array, shape (p, p)
-    unit : number, or array of shape (b,)
-        Divisor of A in the first point.
-    """
+    """The point, the first Gram matrix S (p, p), and the divisor `unit` of A."""
 
     S: Any
     unit: Any
@@ -41,13 +34,7 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
       % for exponent -1/4, 26 % for 1/4 and 43 % for 1/2.
 
     - ``taylor``: the series at t = 1, as in DynMuon's code, of degree 2 for negative exponents,
-      after five steps of ``you``; from 0 to 1/4 the polar factor, and beyond 1/4 A itself.
-
-    Parameters
-    ----------
-    correction : {"minimax", "taylor"}
-    low : float
-        Minimum singular value over |A| for ``minimax``.
+      after five steps of ``you``; from 0 to 1/4 the polar factor, and beyond 1/4 A.
 
     Notes
     -----
@@ -71,8 +58,6 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
     )
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> CorrectedState:
-        """Divide each matrix of a batch by its norm."""
-        del rng
         unit = lengths(oracle.A)
         X = oracle.A / each(unit)
         _, n, p = sizes(X)
@@ -81,7 +66,6 @@ class CorrectedNewtonSchulz(ScheduledSolver[CorrectedState]):
         return state
 
     def step(self, oracle: PolarOracle, state: CorrectedState) -> None:
-        """Apply one polynomial, or the correction after the last."""
         state.work.steps += 1
         number, p = state.work.steps, state.X.shape[-1]
         if number <= self.total:

@@ -1,4 +1,4 @@
-"""Roots by the coupled Newton-Schulz iteration, by products of matrices."""
+"""Roots by the coupled Newton-Schulz iteration."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import sqrt
 from orthobench_kit.polar import polynomial
 from orthobench_kit.stacks import each, lengths, sizes, stacked
 
 from orthobench.contract import AnyProblem, Oracle, Status, UsageError, identity
-from orthobench.tools.arrays import sqrt
 from orthobench_polar.base import PolarState, counted
 from orthobench_polar.oracle import PolarOracle, PolarSolution, SpectralOracle
 from orthobench_polar.solvers.newton_schulz import ScheduledSolver, by_schatten_norm
@@ -21,16 +21,9 @@ EXPONENTS = (-1.0, -0.5, 0.0, 0.5)
 
 @dataclass(slots=True, kw_only=True)
 class CoupledState(PolarState):
-    """The matrix, and a root with its inverse.
+    """The matrix X = A / `unit`, and a root with its inverse.
 
-    Attributes
-    ----------
-    unit : number, or array of shape (b,)
-        X is A over it.
-    Y, Z : array, shape (p, p)
-        They go to S^½ and S^-½ of S = X'X, and then to those of `inverse`.
-    inverse : array, shape (p, p), optional
-        (X'X)^-½, once it is known.
+    Y and Z (p, p) go to S^½ and S^-½ of S = X'X, and then to those of `inverse`, (X'X)^-½.
     """
 
     unit: Any
@@ -44,19 +37,10 @@ class CoupledState(PolarState):
 class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
     """Y <- Y h(ZY), Z <- h(ZY) Z from Y = X'X, Z = I: Z goes to (X'X)^-½, and then to its root.
 
-    h(t) = a + b t + c t² is the polynomial of a Newton-Schulz schedule: singular values x of X move
-    as x h(x²). Exponents 0 and -1 take one root, 1/2 and -1/2 another one of (X'X)^-½. X is A over
-    its Schatten 4-norm.
-
-    The source's seven steps a root reach singular values above some 2 % of the largest,
-    `polar-express` a thousandth.
-
-    Parameters
-    ----------
-    coefficients : str
-        ``quintic`` is that of the source.
-    steps : int
-        Polynomials for each root; 0: as in the schedule.
+    h(t) = a + b t + c t² is the polynomial of a Newton-Schulz schedule: singular values x of X
+    move as x h(x²). Exponents 0 and -1 take one root, 1/2 and -1/2 another one of (X'X)^-½. X is A
+    over its Schatten 4-norm. The source's seven steps of ``quintic`` a root reach singular values
+    above some 2 % of the largest, `polar-express` a thousandth.
 
     Notes
     -----
@@ -73,12 +57,9 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
     needs: ClassVar[type[Oracle]] = SpectralOracle
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem: other exponents."""
         return super().refuses(problem) or _refusal(getattr(problem, "exponent", 0.0))
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> CoupledState:
-        """Begin with the Gram matrix."""
-        del rng
         if why := _refusal(oracle.exponent):
             raise UsageError(why)
         X, S = by_schatten_norm(oracle.A)
@@ -89,7 +70,6 @@ class CoupledNewtonSchulz(ScheduledSolver[CoupledState]):
         return state
 
     def step(self, oracle: PolarOracle, state: CoupledState) -> None:
-        """Apply one polynomial to both roots, and go on to the next root after the last."""
         state.work.steps += 1
         p = state.X.shape[-1]
         number = (state.work.steps - 1) % self.total + 1

@@ -1,4 +1,4 @@
-"""Spectral powers by one decomposition, and polar factors of scipy and PyTorch."""
+"""Powers by one decomposition, and polar factors of libraries."""
 
 from __future__ import annotations
 
@@ -42,8 +42,6 @@ class OneStep(PolarMethod[PolarState]):
     """Base of the methods of one step."""
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
-        """Begin with A itself."""
-        del rng
         return begun(oracle)
 
 
@@ -53,8 +51,6 @@ class DirectSolver(OneStep, Factorizing[PolarState]):
     needs: ClassVar[type[Oracle]] = SpectralOracle
 
     def init(self, oracle: SpectralOracle, rng: np.random.Generator) -> PolarState:
-        """Begin with A itself."""
-        del rng
         return begun(oracle)
 
 
@@ -77,7 +73,6 @@ class PolarSVD(DirectSolver):
     source: ClassVar[str] = "Autonne 1902"
 
     def step(self, oracle: SpectralOracle, state: PolarState) -> None:
-        """Decompose."""
         state.work.steps += 1
         xp = namespace(oracle.A)
         U, values, Vt = xp.linalg.svd(oracle.A, full_matrices=False)
@@ -104,7 +99,6 @@ class PolarEigh(DirectSolver):
     source: ClassVar[str] = "Björck and Bowie 1971, section 1"
 
     def step(self, oracle: SpectralOracle, state: PolarState) -> None:
-        """Decompose."""
         state.work.steps += 1
         xp = namespace(oracle.A)
         values, V = xp.linalg.eigh(gram(oracle.A))
@@ -147,7 +141,6 @@ class ScipyPolar(OneStep):
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
-        """Call it."""
         from scipy.linalg import polar
 
         state.work.steps += 1
@@ -166,11 +159,8 @@ class ScipyPolar(OneStep):
 class TorchMuon(OneStep):
     """`torch.optim.Muon`'s orthogonalization: Jordan's polynomial in bfloat16.
 
-    All of its steps are one step here. The conversion from float32 is timed.
-
-    Notes
-    -----
-    Flops: 4np² + 2p³ for each of its steps. Memory: 2np + 2p² numbers of two bytes.
+    Its steps are one step here. The conversion from float32 is timed. Flops: 4np² + 2p³ for each
+    of its steps. Memory: 2np + 2p² numbers of two bytes.
     """
 
     name: ClassVar[str] = "torch-muon"
@@ -181,7 +171,6 @@ class TorchMuon(OneStep):
     count: int = parameter(5, name="steps", low=1, help="polynomials")
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem: batches, or no Muon in this release."""
         if why := super().refuses(problem):
             return why
         if getattr(problem, "batch", 0):
@@ -189,13 +178,11 @@ class TorchMuon(OneStep):
         return None if _muon() else WITHOUT_MUON
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> PolarState:
-        """Begin with A itself."""
         if _muon() is None:
             raise UsageError(WITHOUT_MUON)
         return super().init(oracle, rng)
 
     def step(self, oracle: PolarOracle, state: PolarState) -> None:
-        """Call it."""
         import torch
 
         state.work.steps += 1
@@ -209,7 +196,6 @@ class TorchMuon(OneStep):
 
 
 def _muon() -> Any:
-    """Return PyTorch's orthogonalization; None if there is none."""
     try:
         from torch.optim._muon import _zeropower_via_newtonschulz
     except ImportError:

@@ -15,14 +15,7 @@ from orthobench_polar.gram_stream import BasisSolution, GramStreamOracle
 
 @dataclass(slots=True, kw_only=True)
 class BasisState(State):
-    """The matrix and the basis.
-
-    Attributes
-    ----------
-    S, Q : ndarray, shape (n, n)
-    since : int
-        The step of the basis.
-    """
+    """The matrix S and the basis Q (n, n) of the step `since`."""
 
     S: Array
     Q: Array
@@ -38,12 +31,9 @@ class BasisSolver(Solver[GramStreamOracle, BasisState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: GramStreamOracle, rng: np.random.Generator) -> BasisState:
-        """Begin with no gradient."""
-        del rng
         return BasisState(S=np.zeros((oracle.n, oracle.n)), Q=np.eye(oracle.n))
 
     def step(self, oracle: GramStreamOracle, state: BasisState) -> None:
-        """Take a gradient; the first basis is that of `eigh`."""
         t, (steps, n, m) = state.work.steps, oracle.sizes
         G = oracle.gradients[t]
         state.S = oracle.decay * state.S + (1 - oracle.decay) * G @ G.T
@@ -60,7 +50,6 @@ class BasisSolver(Solver[GramStreamOracle, BasisState]):
             state.status = Status.COMPLETE
 
     def solution(self, state: BasisState) -> BasisSolution:
-        """Return the basis, with its steps."""
         return BasisSolution(state.Q.copy(), since=state.since, every=self.every)
 
     @abstractmethod
@@ -86,8 +75,6 @@ class BasisEigh(BasisSolver):
     source: ClassVar[str] = "Anil et al. 2020"
 
     def renewed(self, S: Array, Q: Array) -> tuple[Array, int]:
-        """Return the eigenvectors of S."""
-        del Q
         return np.asarray(np.linalg.eigh(S)[1]), flops.eigh(len(S))
 
 
@@ -108,7 +95,6 @@ class BasisQR(BasisSolver):
     source: ClassVar[str] = "Vyas et al. 2024, algorithm 4"
 
     def renewed(self, S: Array, Q: Array) -> tuple[Array, int]:
-        """Return the Q factor of SQ."""
         n = len(S)
         SQ = S @ Q
         order = np.argsort(-np.einsum("ij,ij->j", Q, SQ), kind="stable")
@@ -138,7 +124,6 @@ class BasisJacobi(BasisSolver):
     source: ClassVar[str] = "Jacobi 1846; Brent and Luk 1985"
 
     def renewed(self, S: Array, Q: Array) -> tuple[Array, int]:
-        """Rotate Q'SQ, and Q with it."""
         n = len(S)
         M, Q = Q.T @ S @ Q, Q.copy()
         for _ in range(self.sweeps):

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import sqrt
 from orthobench_kit.polar import Coefficients, gram, polynomial
 from orthobench_kit.stacks import each, lengths, sizes, stacked, transposed
 
 from orthobench.contract import Status, namespace, parameter
-from orthobench.tools.arrays import sqrt
 from orthobench_polar.base import PolarSolver, PolarState, PolarStateT, counted
 from orthobench_polar.coefficients import SCHEDULES, Schedule
 from orthobench_polar.oracle import PolarOracle, PolarSolution
@@ -49,8 +49,6 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
         return self.schedule.at(number - 1 + self.fewer, self.safety)
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> Any:
-        """Divide each matrix of a batch by its norm."""
-        del rng
         A = oracle.A
         state = self.state_type(X=A / each(lengths(A)), rows=A.shape[-2])
         counted(state, other=3 * A.shape[-2] * A.shape[-1])
@@ -59,12 +57,7 @@ class ScheduledSolver(PolarSolver[PolarStateT]):
 
 @dataclass(slots=True, kw_only=True)
 class StartedState(PolarState):
-    """The point, and its Gram matrix if known.
-
-    Attributes
-    ----------
-    S : array, shape (p, p), optional
-    """
+    """The point, and its Gram matrix S (p, p) if known."""
 
     S: Any = None
 
@@ -76,8 +69,6 @@ class Polynomials(ScheduledSolver[StartedState]):
     state_type: ClassVar[type[PolarState]] = StartedState
 
     def step(self, oracle: PolarOracle, state: StartedState) -> None:
-        """Apply one polynomial."""
-        del oracle
         state.work.steps += 1
         S, known = (gram(state.X), 0) if state.S is None else (state.S, 1)
         P, small = polynomial(S, self.at(state.work.steps))
@@ -103,14 +94,10 @@ def by_schatten_norm(A: Any) -> tuple[Any, Any]:
 class NewtonSchulz(Polynomials):
     """X <- X (a I + b X'X + c (X'X)²), from A divided by a bound of its largest singular value.
 
-    Each singular value s becomes a s + b s³ + c s⁵. See `orthobench_polar.coefficients`. The
+    Each singular value s becomes a s + b s³ + c s⁵ (`orthobench_polar.coefficients`). The
     polynomial ``jordan`` does not converge: it leaves singular values between 0.47 and 1.20.
-    ``polar-express`` is the best schedule for its degree and interval, and converges.
-
-    Parameters
-    ----------
-    start : {"frobenius", "schatten-4"}
-        The bound: |A|_F, or |A'A|_F^½, which is smaller and takes no further product.
+    ``polar-express`` is the best schedule for its degree and interval, and converges. The bound is
+    |A|_F, or |A'A|_F^½, which is smaller and takes no further product.
 
     Notes
     -----
@@ -130,7 +117,6 @@ class NewtonSchulz(Polynomials):
     )
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> Any:
-        """Divide each matrix of a batch by its bound."""
         if self.start == "frobenius":
             return super().init(oracle, rng)
         X, S = by_schatten_norm(oracle.A)
@@ -142,15 +128,7 @@ class NewtonSchulz(Polynomials):
 
 @dataclass(slots=True, kw_only=True)
 class GramState(PolarState):
-    """The point before the accumulated factor, and that factor.
-
-    Attributes
-    ----------
-    R : array, shape (p, p), optional
-        The Gram matrix of X Q; None if it has to be computed.
-    Q : array, shape (p, p), optional
-        The product of the polynomials since then; None for the unit matrix.
-    """
+    """The point before the factor Q, the product of polynomials, and the Gram matrix R of XQ."""
 
     R: Any = None
     Q: Any = None
@@ -160,13 +138,9 @@ class GramState(PolarState):
 class GramNewtonSchulz(ScheduledSolver[GramState]):
     """The polynomials of Newton-Schulz on R = X'X; their product Q is applied to X at the end.
 
-    R <- P R P and Q <- Q P with P = a I + b R + c R². Only R, the restart and the end need products
-    with X. R loses small singular values by rounding; a restart computes it again from X Q.
-
-    Parameters
-    ----------
-    restart : int
-        The step after which X <- X Q; 0: none.
+    R <- P R P and Q <- Q P with P = a I + b R + c R². Only R, the restart and the end need
+    products with X. R loses small singular values by rounding; after ``restart`` steps it is
+    computed again from X Q.
 
     Notes
     -----
@@ -185,8 +159,6 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
     restart: int = parameter(2, low=0, help="step after which X'X is computed again; 0: none")
 
     def step(self, oracle: PolarOracle, state: GramState) -> None:
-        """Apply one polynomial to R and Q."""
-        del oracle
         state.work.steps += 1
         number, p = state.work.steps, state.X.shape[-1]
         if state.R is None:
@@ -208,7 +180,6 @@ class GramNewtonSchulz(ScheduledSolver[GramState]):
             state.status = Status.COMPLETE
 
     def solution(self, state: GramState) -> PolarSolution:
-        """Return X Q, with its product."""
         if state.Q is None:
             return super().solution(state)
         return PolarSolution(stacked(state.X @ state.Q), products=state.products + 1)
@@ -219,13 +190,8 @@ class TurboNewtonSchulz(Polynomials):
     """Newton-Schulz after scaling of columns, with one step fewer.
 
     X <- A D with D = diag((sum_i |A'A|_ij)^-1/2), after which |X|_2 <= 1 and singular values are
-    nearer to 1. A D has another polar factor than A: the difference is small only for nearly
-    orthogonal columns of one scale.
-
-    Parameters
-    ----------
-    steps : int
-        The first polynomial of the schedule is left out.
+    nearer to 1: the first polynomial of the schedule is left out. A D has another polar factor
+    than A: the difference is small only for nearly orthogonal columns of one scale.
 
     Notes
     -----
@@ -241,8 +207,6 @@ class TurboNewtonSchulz(Polynomials):
     fewer: ClassVar[int] = 1
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> StartedState:
-        """Scale the columns."""
-        del rng
         X = oracle.A / each(lengths(oracle.A))  # against overflow; the scales make up for it
         xp, S = namespace(X), gram(X)
         sums = xp.sum(xp.abs(S), axis=-2, keepdims=True)

@@ -1,4 +1,4 @@
-"""Rational iterations: few steps with factorizations, to full precision."""
+"""Rational iterations."""
 
 from __future__ import annotations
 
@@ -34,16 +34,10 @@ DEGREES = 8
 
 @dataclass(slots=True, kw_only=True)
 class SquareState(PolarState):
-    """A square point and its basis.
+    """A square point, and the Q factor (n, p) of A if that is not square.
 
-    Attributes
-    ----------
-    Q : array, shape (n, p), optional
-        The Q factor of A, if A is not square.
-    low : float
-        A lower bound of the singular values of X, which are at most 1.
-    degree : int
-        Number of terms of Zolotarev functions; 0 before the first step.
+    `low` is a lower bound of the singular values of X, which are at most 1; `degree` the number of
+    terms of Zolotarev functions, 0 before the first step.
     """
 
     Q: Any
@@ -59,7 +53,6 @@ class SquareSolver(Factorizing[SquareState]):
 
         The lower bound of singular values is 1 / |R⁻¹|_F, for a batch the minimum.
         """
-        del rng
         xp, A = namespace(oracle.A), oracle.A
         _, n, p = sizes(A)
         Q, R = xp.linalg.qr(A)
@@ -71,7 +64,6 @@ class SquareSolver(Factorizing[SquareState]):
         return state
 
     def solution(self, state: Any) -> PolarSolution:
-        """Return X in its basis, with the product for that."""
         if state.Q is None:
             return super().solution(state)
         return PolarSolution(stacked(state.Q @ state.X), products=state.products + 1)
@@ -93,15 +85,10 @@ def inverse_norm(R: Any) -> float:
 
 
 def resolvent(X: Any, weight: float, by_qr: bool) -> tuple[Any, int]:
-    """Return X (X'X + weight² I)⁻¹, and its flops.
+    """Return X (X'X + weight² I)⁻¹ for X (p, p) or (b, p, p), and its flops.
 
-    By LU, or stably by QR: [X; weight I] = QR gives Q1 Q2' / weight.
-
-    Parameters
-    ----------
-    X : array, shape (p, p) or (b, p, p)
-    weight : float
-        At least 1/10 without QR.
+    By LU with a weight of at least 1/10, or stably by QR: [X; weight I] = QR gives Q1 Q2' /
+    weight.
     """
     xp, p = namespace(X), X.shape[-1]
     if not by_qr:
@@ -140,8 +127,6 @@ class QDWH(SquareSolver):
     readings: ClassVar[float] = 0
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        """Take one step of Halley's iteration with weights."""
-        del oracle
         state.work.steps += 1
         a, b, c = halley_weights(state.low)
         inverse, done = resolvent(state.X, 1 / sqrt(c), by_qr=c > SAFE)
@@ -190,8 +175,6 @@ class Zolotarev(SquareSolver):
     source: ClassVar[str] = "Nakatsukasa and Freund 2016"
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        """Apply one Zolotarev function."""
-        del oracle
         state.work.steps += 1
         X, p = state.X, state.X.shape[-1]
         state.degree = state.degree or degree(state.low, rounding_unit(X))
@@ -211,12 +194,7 @@ class Zolotarev(SquareSolver):
 class ZolotarevFunction:
     """M x (1 + sum_j a_j / (x² + c_j)), the best odd function of its degree on [l, 1].
 
-    Attributes
-    ----------
-    scale : float
-        M, with which the value at 1 is 1.
-    weights, poles : tuple of float
-        a_j and c_j.
+    With M, `scale`, the value at 1 is 1; `weights` and `poles` are a_j and c_j.
     """
 
     scale: float
@@ -319,8 +297,6 @@ class PolarNewton(SquareSolver):
     scaling: bool = parameter(True, help="scale each iterate")
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        """Average the iterate with its inverse, transposed."""
-        del oracle
         state.work.steps += 1
         xp, X, p = namespace(state.X), state.X, state.X.shape[-1]
         try:

@@ -54,17 +54,14 @@ class RationalPower(SquareSolver):
     terms: int = parameter(0, low=0, high=TERMS, help="poles; 0: for rounding errors, at most 32")
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why it cannot take a problem: the exponent -1."""
         return super().refuses(problem) or _refusal(getattr(problem, "exponent", 0.0))
 
     def init(self, oracle: PolarOracle, rng: np.random.Generator) -> SquareState:
-        """Begin at R / a of A = QR with a bound a of |A|_2."""
         if why := _refusal(oracle.exponent):
             raise UsageError(why)
         return super().init(oracle, rng)
 
     def step(self, oracle: PolarOracle, state: SquareState) -> None:
-        """Sum the terms."""
         state.work.steps += 1
         X, p, unit = state.X, state.X.shape[-1], rounding_unit(state.X)
         # a power of two, so that rounding does not choose another function

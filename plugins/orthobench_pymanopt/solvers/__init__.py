@@ -1,1 +1,1 @@
-"""Solvers of Pymanopt, a file a method."""
+"""Solvers, a file a method."""

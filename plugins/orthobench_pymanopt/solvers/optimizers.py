@@ -27,12 +27,7 @@ EXACT: Mapping[str, Any] = {"mininner": 0}
 
 
 class Result(NamedTuple):
-    """The result of an optimizer.
-
-    Attributes
-    ----------
-    point : ndarray, shape (n, k)
-    """
+    """The result of an optimizer: a `point` (n, k)."""
 
     point: Array
     iterations: int
@@ -47,20 +42,10 @@ def run_optimizer(
     running: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Result:
-    """Run one of Pymanopt's optimizers on an objective.
+    """Run one of Pymanopt's optimizers on an objective, from `start` (n, k).
 
-    Parameters
-    ----------
-    optimizer : type
-        A class of `pymanopt.optimizers`.
-    start : ndarray, shape (n, k)
-        The first point.
-    tolerance : float
-        Norm of the gradient to end at, relative to `Objective.scale`.
-    running : mapping, optional
-        Settings of the optimizer's ``run``.
-    **settings
-        Settings of the optimizer.
+    The run ends at a norm of the gradient of `tolerance`, relative to `Objective.scale`. `running`
+    are settings of the optimizer's ``run``, the others of the optimizer.
     """
     import pymanopt
 
@@ -90,10 +75,7 @@ def run_optimizer(
 
 @dataclass(frozen=True)
 class Pymanopt(Rerun[ManifoldOracle]):
-    """Base of Pymanopt's optimizers.
-
-    On the Stiefel manifold and the orthogonal group they use the instance's cost and gradient. For
-    symmetric Tucker decomposition they work on Grassmann(n, r).
+    """Base of Pymanopt's optimizers, on Stiefel(n, p) or, for Tucker, Grassmann(n, r).
 
     Runs end at a relative gradient norm of 1e-12, or at steps shorter than Pymanopt's 1e-10. They
     are re-run with growing ``max_iterations``.
@@ -103,30 +85,25 @@ class Pymanopt(Rerun[ManifoldOracle]):
 
     start: str = parameter(
         "hoevd",
-        help="first basis of a Tucker decomposition: leading eigenvectors of the unfolding, or the "
-        "common random start; on the Stiefel manifold always the latter",
+        help="first basis of a Tucker decomposition: of the unfolding, or the common random start",
         choices=("hoevd", "random"),
     )
     tolerance: float = parameter(
         1e-12,
         low=0.0,
-        help="norm of the gradient to end at, relative to F, or on the Stiefel "
-        "manifold to the matrix of partial derivatives at the start",
+        help="norm of the gradient to end at, over F, or on the Stiefel manifold over that of G",
     )
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, too large a tensor, or a missing library."""
         return super().refuses(problem) or refusal(problem, "explicit")
 
     def prepare(self, oracle: ManifoldOracle) -> tuple[Any, Solution, int]:
-        """Compute the first point."""
         if self.start == "random" or not isinstance(oracle, SymmetricTensorOracle):
             return oracle.start, Solution(oracle.start.copy()), 0
         first, flops = hoevd(oracle)
         return first, Solution(first.copy()), flops
 
     def run(self, oracle: ManifoldOracle, state: RerunState, iterations: int) -> Run:
-        """Minimize with at most `iterations` iterations."""
         target = objective(oracle, state.prepared)
         found = self.minimize(target, state.prepared, iterations)
         failure = "" if isfinite(found.cost) else f"the cost is {found.cost} where the run ended"
@@ -144,19 +121,13 @@ class PymanoptSteepestDescent(Pymanopt):
     """Pymanopt's SteepestDescent, with a backtracking line search.
 
     It uses cost and gradient of the instance, or works on subspaces for symmetric Tucker
-    decomposition. It is re-run with growing ``max_iterations``; each point of the trace has the
-    time of its own run. The line search compares values, and stalls if their difference is
-    rounding.
-
-    Parameters
-    ----------
-    start : str
-        HOEVD, as for `pgd`, or a random start, from which runs may end far from the optimum.
+    decomposition. The line search compares values, and stalls if their difference is
+    rounding. From a random start Tucker runs may end far from the optimum.
 
     Notes
     -----
-    A gradient and its projection for each iteration, and a value and a retraction for each trial of
-    the line search; see `orthobench_pymanopt.manifolds`.
+    A gradient and its projection for each iteration, and a value and a retraction for each trial
+    of the line search; see `orthobench_pymanopt.manifolds`.
 
     References
     ----------
@@ -168,7 +139,6 @@ class PymanoptSteepestDescent(Pymanopt):
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.SteepestDescent"
 
     def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
-        """Run SteepestDescent."""
         from pymanopt.optimizers import SteepestDescent
         from pymanopt.optimizers.line_search import BackTrackingLineSearcher
 
@@ -183,17 +153,8 @@ class PymanoptSteepestDescent(Pymanopt):
 class PymanoptConjugateGradient(Pymanopt):
     """Pymanopt's ConjugateGradient, with an adaptive line search.
 
-    Like `pymanopt-steepest-descent`, in conjugate directions. Line searches may take 60 trials,
-    since Pymanopt's 10 end runs near the optimum.
-
-    Parameters
-    ----------
-    beta_rule : str
-        Rule for conjugate directions; Pymanopt's default is that of Hestenes and Stiefel.
-
-    Notes
-    -----
-    See `pymanopt-steepest-descent`.
+    Like `pymanopt-steepest-descent`, in conjugate directions, by default of Hestenes and Stiefel.
+    Line searches may take 60 trials, since Pymanopt's 10 end runs near the optimum.
 
     References
     ----------
@@ -211,7 +172,6 @@ class PymanoptConjugateGradient(Pymanopt):
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.ConjugateGradient"
 
     def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
-        """Run ConjugateGradient, which counts its first point as an iteration."""
         from pymanopt.optimizers import ConjugateGradient
         from pymanopt.optimizers.line_search import AdaptiveLineSearcher
 
@@ -228,17 +188,8 @@ class PymanoptTrustRegions(Pymanopt):
     """Pymanopt's TrustRegions: truncated conjugate gradients within a trust region.
 
     Like `pymanopt-steepest-descent`. Hessian-vector products are those of the instance, or else
-    central differences, two gradients each.
-
-    Parameters
-    ----------
-    start : str
-        See `pymanopt-steepest-descent`.
-
-    Notes
-    -----
-    Like `pymanopt-steepest-descent`, and a Hessian product or two gradients, and a Hessian of the
-    manifold, for each inner iteration.
+    central differences, two gradients each; an inner iteration takes one, and a Hessian of the
+    manifold.
 
     References
     ----------
@@ -250,7 +201,6 @@ class PymanoptTrustRegions(Pymanopt):
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions"
 
     def minimize(self, target: Objective, start: Array, iterations: int) -> Result:
-        """Run TrustRegions."""
         from pymanopt.optimizers import TrustRegions
 
         return run_optimizer(

@@ -20,11 +20,6 @@ class PymanoptPCA(Batch):
     It minimizes -tr(U'CU) from the common start, with the exact Hessian -2CV. With fewer samples
     than features it works in the span of the samples.
 
-    Parameters
-    ----------
-    iterations : int
-        Maximum number of iterations.
-
     Notes
     -----
     2nd² flops for the moment, 2d²k + dk for each gradient and Hessian-vector product, 2d²k + 3dk
@@ -40,14 +35,13 @@ class PymanoptPCA(Batch):
     tolerance: float = parameter(
         1e-12, help="norm of the gradient to end at, relative to the trace of the moment", low=0.0
     )
-    iterations: int = parameter(200, help="most iterations", low=1)
+    iterations: int = parameter(200, help="maximum number of iterations", low=1)
 
     name: ClassVar[str] = "pymanopt-pca"
     source: ClassVar[str] = "Pymanopt: pymanopt.optimizers.TrustRegions on Grassmann"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Minimize over subspaces of the span of the samples."""
         from pymanopt.optimizers import TrustRegions
 
         n, d = X.shape

@@ -32,8 +32,6 @@ class ClassicSparse(SplitProblem):
 
     - ``wine``: 13 measures of 178 wines from scikit-learn (Aeberhard and Forina 1991, UCI; CC BY
       4.0).
-
-    Features are standardized.
     """
 
     name = "classic-sparse"
@@ -54,11 +52,9 @@ class ClassicSparse(SplitProblem):
 
     @property
     def samples(self) -> int:
-        """The number of samples."""
         return SHAPES[self.data][0]
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance."""
         return self.instance(self._parts(), rng)
 
     def _parts(self) -> Parts:

@@ -8,9 +8,9 @@ import numpy as np
 from orthobench_kit.columns import warn_of_constant
 from orthobench_kit.data import row_files
 from orthobench_kit.data.row_files import PATH_HELP, rows_at
+from orthobench_kit.rows import Rows
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter
-from orthobench.tools.rows import Rows
 from orthobench_sparse_pca import SparsePCAOracle
 from orthobench_sparse_pca.problems.parts import (
     SCALING_HELP,
@@ -43,7 +43,6 @@ class NpySparse(SplitProblem):
 
     @property
     def samples(self) -> int | None:
-        """The number of training samples, from the file's header; None if it cannot be read."""
         try:
             n = len(rows_at(self.path, in_order=False))
         except (DataError, UsageError):
@@ -51,7 +50,6 @@ class NpySparse(SplitProblem):
         return n - self._held_out(n)
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance."""
         found = rows_at(self.path, in_order=False)
         rows = found.read(0, len(found)) if isinstance(found, Rows) else found
         n, d = rows.shape
@@ -69,7 +67,6 @@ class NpySparse(SplitProblem):
         return self.instance(_in_place(parts, d), rng)
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.row_files.checksum` of the files."""
         return row_files.checksum(self.path)
 
     def _held_out(self, n: int) -> int:

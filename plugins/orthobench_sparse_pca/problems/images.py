@@ -42,14 +42,11 @@ class DigitsSparse(SplitProblem):
 
     @property
     def samples(self) -> int:
-        """The number of training images."""
         return IMAGES - self.test
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance."""
         parts = split_parts(digits.pixels(), self.test, self.scaling, rng)
         return self.instance(parts, rng)
 
     def checksum(self) -> str:
-        """Return the digest of the pixels, which `build` verifies."""
         return digits.CHECKSUM

@@ -1,4 +1,4 @@
-"""Base of the problems of sparse PCA: random splits, scaling, checks."""
+"""Base of the problems of sparse PCA."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCALINGS = ("standardized", "centred")
 """Values of the parameter ``scaling``: see `scaled`."""
 
 SCALING_HELP = "every feature to mean 0 and variance 1, or to mean 0 only"
-CARDINALITY_HELP = "non-zero loadings asked for; none: as many as each solver's own penalty leaves"
+CARDINALITY_HELP = "number of non-zero loadings; none: by the penalty of each solver"
 
 Rows: TypeAlias = NDArray[np.intp]
 """Indices of rows or columns."""
@@ -24,15 +24,9 @@ Rows: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Parts:
-    """The training and test samples of an instance, scaled.
+    """The scaled training samples (N, d) and test samples (M, d) of an instance.
 
-    Attributes
-    ----------
-    train : ndarray, shape (N, d)
-        Samples in rows.
-    test : ndarray, shape (M, d), optional
-    features : ndarray of int, shape (d,)
-        The columns of the data that vary in the training part.
+    `features` are the columns of the data that vary in the training part.
     """
 
     train: Array
@@ -58,13 +52,7 @@ class SplitProblem(SparsePCA):
 
 
 def check_components(m: int, d: int, samples: int) -> None:
-    """Refuse more components than there are features or training samples.
-
-    Raises
-    ------
-    UsageError
-        If there are more, or no sample is left to train on.
-    """
+    """Refuse more components than features or training samples: UsageError."""
     if samples < 1:
         raise UsageError("the test part takes all samples: nothing is left to train on")
     if m > min(d, samples):
@@ -75,17 +63,7 @@ def check_components(m: int, d: int, samples: int) -> None:
 
 
 def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Return the rows of a random training part and test part.
-
-    Each in increasing order.
-
-    Parameters
-    ----------
-    n : int
-        Number of all rows.
-    held_out : int
-        Rows of the test part, fewer than `n`.
-    """
+    """Return the rows of a random training part and test part."""
     order = rng.permutation(n)
     return np.sort(order[held_out:]), np.sort(order[:held_out])
 
@@ -93,12 +71,9 @@ def split(n: int, held_out: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
 def split_parts(
     X: NDArray[np.generic], held_out: int, scaling: str, rng: np.random.Generator
 ) -> Parts:
-    """Split samples X (n, d) at random, and scale both parts by the training part: see `scaled`.
+    """Split samples X (n, d) at random, and scale both parts: see `scaled`.
 
-    Raises
-    ------
-    DataError
-        If a sample is not finite, or no feature varies.
+    DataError if a sample is not finite, or no feature varies.
     """
     check_rows(X.astype(np.float64, copy=False))
     train, test = split(len(X), held_out, rng)
@@ -109,15 +84,8 @@ def split_parts(
 def scaled(train: Array, test: Array | None, scaling: str) -> Parts:
     """Centre and scale both parts by the training part, and drop features constant there.
 
-    Parameters
-    ----------
-    train : ndarray, shape (N, d)
-        Samples in rows; finite.
-    test : ndarray, shape (M, d), optional
-        Samples of the same features.
-    scaling : {"standardized", "centred", "none"}
-        Every feature of the training part to mean 0 and variance 1 (the mean of N squares); to mean
-        0; or unchanged.
+    ``standardized``: every feature of the training part (N, d) to mean 0 and variance 1 (the mean
+    of N squares); ``centred``: to mean 0; ``none``: unchanged.
     """
     centre = train.mean(axis=0)
     deviation = np.sqrt(np.mean((train - centre) ** 2, axis=0))

@@ -23,9 +23,8 @@ class PlantedSparse(SplitProblem):
 
     Every column of V has `nonzeros` entries of equal size and random sign, in random features;
     neighbouring columns share `overlap` of them. The variances v fall geometrically from `spread`
-    to 1. The test part is drawn afresh; the mean of the training part is subtracted from both.
-
-    The judge adds ``support_f1``, see the function of that name.
+    to 1. The test part is drawn afresh; the mean of the training part is subtracted from both. The
+    judge adds `support_f1`.
     """
 
     name = "planted-sparse"
@@ -68,10 +67,7 @@ class PlantedSparse(SplitProblem):
         return variances
 
     def loadings(self, rng: np.random.Generator) -> Array:
-        """Draw V, shape (d, m): orthonormal columns with the given supports.
-
-        In shared features half of the products of entries are positive, half negative.
-        """
+        """Draw V (d, m). In shared features half of the products of entries are positive."""
         V = np.zeros((self.d, self.m))
         order = rng.permutation(self.d)
         for j in range(self.m):
@@ -86,7 +82,6 @@ class PlantedSparse(SplitProblem):
         return V
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance."""
         V = self.loadings(rng)
         train = self._draw(V, self.samples, rng)
         parts = scaled(train, self._draw(V, self.test, rng), "centred")
@@ -95,7 +90,6 @@ class PlantedSparse(SplitProblem):
         return replace(instance, measure=judge, best={**instance.best, "support_f1": 1.0})
 
     def _draw(self, V: Array, count: int, rng: np.random.Generator) -> Array:
-        """Draw `count` samples, in rows."""
         factors = rng.standard_normal((count, self.m)) * np.sqrt(self.variances)
         noise = rng.standard_normal((count, self.d)) * np.sqrt(self.noise)
         samples: Array = factors @ V.T + noise
@@ -103,24 +97,15 @@ class PlantedSparse(SplitProblem):
 
 
 def _with_support(measure: Measure, loadings: Array, solution: Solution) -> dict[str, float]:
-    """Return the metrics of the family, and ``support_f1`` of the true loadings (d, m)."""
     return {**measure(solution), "support_f1": support_f1(solution.point != 0, loadings != 0)}
 
 
 def support_f1(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> float:
     """Return the mean F1 score of supports under the best one-to-one matching of components.
 
-    F1 = 2 |S & T| / (|S| + |T|), the harmonic mean of precision and recall; zero for an empty
-    support.
-
-    Parameters
-    ----------
-    found, true : ndarray of bool, shape (d, m)
-        No column of `true` is empty.
-
-    Notes
-    -----
-    2dm² operations, and an assignment problem of size m.
+    For supports S and T it is 2 |S & T| / (|S| + |T|), the harmonic mean of precision and recall;
+    zero for an empty support. Both arrays have the shape (d, m), without an empty column of
+    `true`. 2dm² operations, and an assignment problem of size m.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -46,14 +46,12 @@ class Prostate(SplitProblem):
     """Expression of 12,600 genes in 52 prostate tumours and 50 normal samples (Singh et al. 2002).
 
     These are the data of Figure 1 of Shalit and Chechik (2014, section 4.3), judged on all 102
-    samples. The setting of their Figure 2, though not its data, is ``test=20``: samples held out at
-    random, with mean and scale from the training part.
+    samples. With ``test=20`` the setting, though not the data, is that of their Figure 2: samples
+    held out at random, with mean and scale from the training part. Genes that are constant there
+    are dropped. Reading needs the package rdata (the extra ``data``).
 
-    Genes that are constant in the training part are dropped. Reading needs the package rdata (the
-    extra ``data``).
-
-    Your own CSV file (`path`) has genes in lines and samples in columns, with names of samples in
-    the first line and of genes in the first column.
+    Your own CSV file (`path`) has genes in lines and samples in columns, with names in the first
+    line and column.
     """
 
     name = "prostate"
@@ -73,22 +71,18 @@ class Prostate(SplitProblem):
 
     @property
     def samples(self) -> int | None:
-        """The number of training samples; None for a file of your own."""
         return SAMPLES - self.test if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[SparsePCAOracle]:
-        """Return the instance."""
         X = self._read()
         check_components(self.m, X.shape[1], len(X) - self.test)
         parts = split_parts(X, self.test, self.scaling, rng)
         return self.instance(parts, rng)
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the file; `build` verifies that of the published one."""
         return data_files.checksum(self.path, SINGH)
 
     def _read(self) -> Array:
-        """Return the samples, shape (samples, genes)."""
         return _samples(*data_files.located(self.path, SINGH), self.path is None)
 
 
@@ -101,23 +95,10 @@ def _samples(file: Path, checksum: str, published: bool) -> Array:
 
 
 def read_rdata(path: Path, name: str) -> Array:
-    """Return the matrix ``x`` of a list in an RData file.
+    """Return the matrix ``x`` (samples, genes) of the R list `name` in an RData file.
 
-    Parameters
-    ----------
-    name : str
-        The name of the list in R.
-
-    Returns
-    -------
-    ndarray, shape (samples, genes)
-
-    Raises
-    ------
-    UsageError
-        If the package rdata is not installed.
-    DataError
-        If the file is missing, damaged, or has no such matrix of numbers.
+    UsageError without the package rdata; DataError if the file is missing, damaged, or has no such
+    matrix of numbers.
     """
     try:
         import rdata
@@ -138,7 +119,6 @@ def read_rdata(path: Path, name: str) -> Array:
 
 
 def _numbers(x: Any, what: str) -> Array:
-    """Return a matrix or a data frame as float64; refuse entries that are not numbers."""
     values: NDArray[Any] = np.asarray(x)
     if values.ndim != 2 or 0 in values.shape:
         raise DataError(f"{what} must be a matrix (samples, genes), not of shape {values.shape}")
@@ -154,19 +134,9 @@ def _numbers(x: Any, what: str) -> Array:
 
 
 def read_csv(path: Path) -> Array:
-    """Return the samples in a CSV file that has genes in lines and samples in columns.
+    """Return the samples (samples, genes) of a CSV file, as `Prostate` describes it.
 
-    The first line names the samples, the first column the genes.
-
-    Returns
-    -------
-    ndarray, shape (samples, genes)
-        Transposed: samples in rows.
-
-    Raises
-    ------
-    DataError
-        If a line is wrong.
+    DataError if a line is wrong.
     """
     with data_files.csv_text(path) as stream:
         lines = csv.reader(stream)

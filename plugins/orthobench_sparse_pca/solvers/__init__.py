@@ -1,1 +1,1 @@
-"""Solvers of sparse PCA, a file a method."""
+"""Solvers, a file a method."""

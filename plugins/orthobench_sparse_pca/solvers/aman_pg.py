@@ -39,24 +39,10 @@ TRIALS = 60
 
 @dataclass(slots=True, kw_only=True)
 class AManPGState(State):
-    """The two blocks of variables, and their images.
+    """The blocks X, with orthonormal columns, and Y, the loadings times their lengths, (d, m).
 
-    Data are divided by their largest singular value.
-
-    Attributes
-    ----------
-    A : ndarray, shape (d, N)
-    X : ndarray, shape (d, m)
-        Orthonormal columns.
-    Y : ndarray, shape (d, m)
-        Sparse: the loadings times their lengths.
-    SX, SY : ndarray, shape (d, m)
-    mu : ndarray, shape (m,)
-        The l1 penalty of each component.
-    value : float
-        The objective.
-    t, tau : float
-        The steps of Y and of X.
+    `A` (d, N) are data divided by their largest singular value, SX and SY products with AA', `mu`
+    (m,) the l1 penalties, `value` the objective, t and tau the steps of Y and of X.
     """
 
     A: Array
@@ -75,12 +61,10 @@ class AManPGState(State):
 class AManPG(Solver[SparsePCAOracle, AManPGState]):
     """Alternating manifold proximal gradient method for all components at once.
 
-    Minimizes tr(Y'SY) - 2 tr(X'SY) + l2 |Y|² + sum_j mu_j |y_j|_1 over X'X = I and Y, with S = AA':
-    the sparse PCA of Zou, Hastie and Tibshirani. A step moves Y by a proximal gradient, then X
-    along the Riemannian gradient, each with a line search. The loadings are the columns of Y at
-    unit length; both blocks begin at the leading left singular vectors of A.
-
-    Without `ridge` l2 is infinite: then Y is soft(SX, mu/2), in units of l2.
+    Minimizes tr(Y'SY) - 2 tr(X'SY) + l2 |Y|² + sum_j mu_j |y_j|_1 over X'X = I and Y, with S =
+    AA': the sparse PCA of Zou, Hastie and Tibshirani. A step moves Y by a proximal gradient, then
+    X along the Riemannian gradient, each with a line search, from the leading left singular
+    vectors of A. Without `ridge` l2 is infinite: then Y is soft(SX, mu/2), in units of l2.
 
     Parameters
     ----------
@@ -90,21 +74,15 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         The bound: ``own``, the largest entry of column j of SX at the start; ``common``, as
         published, the largest singular value of A times the norm of its longest row.
     ridge : float or none
-        l2, relative to the largest eigenvalue of S.
-    tolerance : float
-        Change of the objective in a step, relative to the largest eigenvalue of S, below which it
-        has converged.
+        l2, relative to the largest eigenvalue of S, as the tolerance is.
     loadings : {"filled", "thresholded"}
-        The loadings that explain most variance with the pattern of Y, or Y itself.
-
-    If a problem asks for a cardinality, `gamma` is found by bisection
-    (`orthobench_sparse_pca.delivery.bisected`).
+        Those that explain most variance with the pattern of Y, or Y at unit length.
 
     Notes
     -----
     Flops of a step: 8dNm, with `ridge` 4dNm more for each further trial of Y; 4dm² and a polar
-    factor (d, m) for each trial of X. The start costs 2dN min(d, N) and 9 min(d, N)³. Computing
-    filled loadings is not counted. Memory: the data once more, and 6dm doubles.
+    factor (d, m) for each trial of X. The start costs 2dN min(d, N) and 9 min(d, N)³. Memory: the
+    data once more, and 6dm doubles.
 
     References
     ----------
@@ -130,8 +108,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
     converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> AManPGState:
-        """Start at the leading singular vectors."""
-        del rng
         A = oracle.A / oracle.unit
         X, largest = _leading(A, oracle.k)
         A /= largest
@@ -152,8 +128,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
         return state
 
     def step(self, oracle: SparsePCAOracle, state: AManPGState) -> None:
-        """Do a step of Y and a step of X."""
-        del oracle
         before = state.value
         if self.ridge is None:
             state.Y = _soft(state.SX, state.mu / 2)
@@ -170,7 +144,6 @@ class AManPG(Solver[SparsePCAOracle, AManPGState]):
             state.status = Status.CONVERGED
 
     def solution(self, state: AManPGState) -> Solution:
-        """Return the loadings."""
         if self.loadings == "thresholded":
             return SparseSolution(unit_columns(state.Y))
         scores = polar(state.A.T @ state.Y)

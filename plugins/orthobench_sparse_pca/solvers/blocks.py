@@ -1,4 +1,4 @@
-"""Sparse components by block diagonalization of a thresholded covariance."""
+"""Sparse components by blocks of a covariance."""
 
 from __future__ import annotations
 
@@ -21,16 +21,7 @@ TOO_MANY = f"there are {{}} features, and block diagonalization takes {MOST}: ta
 
 @dataclass(slots=True, kw_only=True)
 class BlocksState(State):
-    """The finished components, and the deflated data.
-
-    Attributes
-    ----------
-    A : ndarray, shape (d, N)
-    Z : ndarray, shape (d, m)
-        Columns of unfinished components are zero.
-    component : int
-        Number of finished components.
-    """
+    """The deflated data A (d, N), and the finished columns of Z (d, m)."""
 
     A: Array
     Z: Array
@@ -41,18 +32,10 @@ class BlocksState(State):
 class SparsePCABlocks(CardinalitySolver[BlocksState]):
     """Each component by branch and bound on the blocks of a thresholded covariance.
 
-    Covariances below a threshold become zero; blocks are the connected components of the others.
-    The threshold is the smallest at which no block has more than `block` features. The variance
-    falls short of the optimum by at most twice the cardinality times the threshold. Truncated power
-    iterations on the whole covariance then add features outside the block. Components are deflated
-    as in `tpower`.
-
-    Parameters
-    ----------
-    cardinality : int
-        Non-zero loadings of each component, unless the problem sets their number.
-    block : int
-        Maximum number of features of a block.
+    Blocks are the connected components of covariances above the smallest threshold at which none
+    has more than `block` features. The variance falls short of the optimum by at most twice the
+    cardinality times the threshold. Truncated power iterations on the whole covariance then add
+    features outside the block. Components are deflated as in `tpower`.
 
     Notes
     -----
@@ -65,23 +48,19 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
     all blocks at once and the final iterations are this project's.
     """
 
-    block: int = parameter(30, help="most features of a block", low=1, high=100)
+    block: int = parameter(30, help="maximum number of features of a block", low=1, high=100)
 
-    converges: ClassVar[bool] = True
     most: ClassVar[float] = MOST
     too_many: ClassVar[str] = TOO_MANY
     name: ClassVar[str] = "sparse-pca-blocks"
     source: ClassVar[str] = "Del Pia, Zhou and Zhu 2025"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BlocksState:
-        """Begin without components; refuse more than 5,000 features."""
-        del rng
         if oracle.n > MOST:
             raise UsageError(TOO_MANY.format(oracle.n))
         return BlocksState(A=self.data(oracle), Z=np.zeros((oracle.n, oracle.k)))
 
     def step(self, oracle: SparsePCAOracle, state: BlocksState) -> None:
-        """Find a component."""
         count = self.asked(oracle, state.component)
         S = state.A @ state.A.T
         state.work.steps += 1
@@ -108,21 +87,12 @@ class SparsePCABlocks(CardinalitySolver[BlocksState]):
         return members[search.place][search.support]
 
     def solution(self, state: BlocksState) -> Solution:
-        """Return the loadings of the components done."""
         return SparseSolution(state.Z.copy())
 
 
 def blocks(S: Array, most: int) -> list[Support]:
-    """Return the blocks of a covariance at the smallest threshold at which none is above `most`.
+    """Return the blocks of S (d, d) at the smallest threshold at which none is above `most`.
 
-    Parameters
-    ----------
-    S : ndarray, shape (d, d)
-    most : int
-        At least 1.
-
-    Notes
-    -----
     Blocks are the clusters of single linkage with similarities |S|; 2d² doubles.
     """
     from scipy.cluster.hierarchy import fcluster, linkage

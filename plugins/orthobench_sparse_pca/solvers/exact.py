@@ -34,17 +34,9 @@ class Part(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class BranchState(State):
-    """The open nodes of the current component, and the best support so far.
+    """The search for the current component of the deflated data A (d, N).
 
-    Attributes
-    ----------
-    A : ndarray, shape (d, N)
-        The deflated data.
-    Z : ndarray, shape (d, m)
-    search : Search
-        For column `component` of Z.
-    component : int
-        Number of finished components.
+    `component` is the number of finished ones, columns of Z (d, m).
     """
 
     A: Array
@@ -58,25 +50,18 @@ class BranchState(State):
 class SparsePCAExact(CardinalitySolver[BranchState]):
     """The sparse component of largest variance, by branch and bound.
 
+    A step branches on the node with the largest bound. Further components come from deflated data,
+    A <- A - z (z'A), each exact; together they need not be.
+
     With more than 100 features, those that no better support has are excluded first. In row i of
-    the largest loading x'Sx is at most the sum of |S_ij| over the support: one search for each row
-    whose sum is large enough, among at most 100 features.
-
-    A step takes the node with the largest bound, and branches on its free feature with the largest
-    entry in the leading eigenvector. It ends if no node has a bound above the best support, the
-    optimum. Further components come from deflated data, A <- A - z (z'A), each exact; together they
-    need not be.
-
-    Parameters
-    ----------
-    cardinality : int
-        Non-zero loadings of each component, unless the problem sets their number.
+    the largest loading x'Sx is at most the sum of |S_ij| over the support: rows of small sums have
+    no search.
 
     Notes
     -----
-    Two eigendecompositions (r, r) with r <= d features a step and child, 9r³ flops; the number of
-    steps grows steeply with d if no component stands out. Exclusion takes 2d²N. Memory: r² doubles,
-    and 2r a node; with exclusion data and 2²² covariances once more.
+    Two eigendecompositions (r, r) with r <= d features a step and child, 9r³ flops. Exclusion
+    takes 2d²N. Memory: r² doubles, and 2r a node; with exclusion data and 2²² covariances once
+    more.
 
     References
     ----------
@@ -88,22 +73,18 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
         4, help="non-zero loadings of a component", low=1, grid=(3, 4, 5, 8, 10)
     )
 
-    converges: ClassVar[bool] = True
     most: ClassVar[float] = MOST
     too_many: ClassVar[str] = TOO_MANY
     name: ClassVar[str] = "sparse-pca-exact"
     source: ClassVar[str] = "Berk and Bertsimas 2019"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> BranchState:
-        """Begin with all supports."""
-        del rng
         A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         state = BranchState(A=A, Z=Z, parts=[], search=Search([], 0))
         self._begin(oracle, state)
         return state
 
     def step(self, oracle: SparsePCAOracle, state: BranchState) -> None:
-        """Branch on a node, or end a component."""
         state.work.steps += 1
         if state.search.open:
             self._note(state, state.search.best, *state.search.branch())
@@ -140,7 +121,6 @@ class SparsePCAExact(CardinalitySolver[BranchState]):
             state.Z[features[support], state.component] = vectors[:, -1]
 
     def solution(self, state: BranchState) -> Solution:
-        """Return the finished loadings, and the best of the current component."""
         return SparseSolution(state.Z.copy())
 
 
@@ -161,14 +141,10 @@ def row_sums(A: Array, count: int) -> Array:
 
 
 def left(A: Array, count: int) -> list[Part]:
-    """Return the parts one of which has the best support of `count` features.
+    """Return the parts one of which has the best support of `count` features, or raise UsageError.
 
-    The first is the support of truncated power iterations; the others have all better ones.
-
-    Raises
-    ------
-    UsageError
-        If one has more than 100 features.
+    The first is the support of truncated power iterations; the others have all better ones. None
+    may have more than 100 features.
     """
     sums = row_sums(A, count)
     ends = [_reached(A, int(i), count) for i in np.argsort(-sums)[:STARTS]]

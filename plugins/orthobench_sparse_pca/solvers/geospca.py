@@ -1,4 +1,4 @@
-"""GeoSPCA: all components on one support, by a binary linear program with cuts."""
+"""GeoSPCA: all components on one support."""
 
 from __future__ import annotations
 
@@ -21,18 +21,8 @@ Places = tuple[int, ...]
 class GeoState(State):
     """The best support so far, and candidates.
 
-    Attributes
-    ----------
-    A : ndarray, shape (d, N)
-    order : ndarray of int, shape (d,)
-        Features by decreasing variance.
-    heap : list of (float, tuple)
-        Minus the total variance of a support, and the support.
-    seen : set of tuple
-        All supports that are or were in the heap.
-    Z : ndarray, shape (d, m)
-    best : float
-        The variance of Z.
+    `order` (d,) are the features by decreasing variance. `heap` has minus the total variance of
+    supports, and `seen` all that are or were in it. `best` is the variance of Z (d, m).
     """
 
     A: Array
@@ -48,25 +38,16 @@ class GeoState(State):
 class GeoSPCA(CardinalitySolver[GeoState]):
     """Orthogonal components that share one support of `cardinality` features.
 
-    Over supports s it maximizes the total variance sum over i in s of |a_i|², an upper bound on the
-    explained variance, subject to eta(s) <= `eta`: the part that m components leave. A support that
-    leaves more is cut off; a step takes the next one in the order of totals. It ends at the first
-    that leaves no more, at the optimum, or after `cuts` supports. Loadings are the m principal
-    directions within the support.
-
-    Parameters
-    ----------
-    cardinality : int
-        Features of the support, at least m, unless the problem sets their number.
-    eta : float
-        Relative to the variance of the data; 0 searches for the optimum.
-    cuts : int
-        Maximum number of supports.
+    Over supports s it maximizes the sum over i in s of |a_i|², an upper bound on the explained
+    variance, subject to eta(s) <= `eta`: the part that m components leave, relative to the
+    variance of the data. A step takes the next support in the order of sums. It ends at the first
+    that leaves no more, at the optimum, or after `cuts` supports; with `eta` 0 it searches for the
+    optimum. Loadings are the m principal directions within the support.
 
     Notes
     -----
-    2c²N + 9c³ flops a step with c features, and c new candidates. Memory: the data once more, and c
-    numbers for each support.
+    2c²N + 9c³ flops a step with c features, and c new candidates. Memory: the data once more, and
+    c numbers for each support.
 
     References
     ----------
@@ -79,15 +60,12 @@ class GeoSPCA(CardinalitySolver[GeoState]):
         0.0, help="variance that components may leave of a support", unit="that of the data",
         low=0.0, below=1.0,
     )  # fmt: skip
-    cuts: int = parameter(1000, help="most supports", low=1)
+    cuts: int = parameter(1000, help="maximum number of supports", low=1)
 
-    converges: ClassVar[bool] = True
     name: ClassVar[str] = "geospca"
     source: ClassVar[str] = "Bertsimas and Kitane 2023, Algorithm 2"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> GeoState:
-        """Begin with the features of largest variance."""
-        del rng
         count = self.asked(oracle, oracle.k - 1)  # of a number in all, the equal share
         if not oracle.k <= count <= oracle.n:
             raise UsageError(
@@ -108,7 +86,6 @@ class GeoSPCA(CardinalitySolver[GeoState]):
         return state
 
     def step(self, oracle: SparsePCAOracle, state: GeoState) -> None:
-        """Look at the next support."""
         total, places = heapq.heappop(state.heap)
         support = state.order[list(places)]
         S = state.A[support] @ state.A[support].T
@@ -136,5 +113,4 @@ class GeoSPCA(CardinalitySolver[GeoState]):
                 heapq.heappush(state.heap, (-float(state.totals[list(found)].sum()), found))
 
     def solution(self, state: GeoState) -> Solution:
-        """Return the loadings on the best support so far."""
         return SparseSolution(state.Z.copy())

@@ -1,4 +1,4 @@
-"""Truncated power iterations for several orthogonal components."""
+"""Truncated power iterations for orthogonal components."""
 
 from __future__ import annotations
 
@@ -27,21 +27,11 @@ LEAST = 1e-7
 
 @dataclass(slots=True, kw_only=True)
 class OrthogonalState(State):
-    """The current loadings, and the best so far.
+    """The current loadings Z and the best so far, (d, m), of the data A (d, N).
 
-    Attributes
-    ----------
-    A : ndarray, shape (d, N)
-    Z : ndarray, shape (d, m)
-    best : ndarray, shape (d, m)
-    variances : ndarray, shape (d,)
-        Variances of the features.
-    variance : float
-        |A'Z|² after the last round.
-    score : tuple of float
-        Minus the violation beyond the tolerance, and the variance, of the best.
-    weights : ndarray, shape (m,)
-        Weights of the penalty: the variances after the first round.
+    `variances` (d,) are those of the features, `variance` is |A'Z|² after the last round. `score`
+    of the best is minus the violation beyond the tolerance, and the variance; `weights` (m,) of
+    the penalty are the variances after the first round.
     """
 
     A: Array
@@ -63,20 +53,17 @@ class _Penalized(NamedTuple):
     added: Array
 
     def times(self, support: Support, z: Array) -> Array:
-        """Return the product with a vector z on a support."""
         image = self.A @ (z @ self.A[support]) - self.R @ (z @ self.R[support])
         image[support] += self.added[support] * z
         return np.asarray(image)
 
     def leading(self, support: Support) -> Array:
-        """Return the leading eigenvector of the part on a support."""
         A, R = self.A[support], self.R[support]
         part: Array = A @ A.T - R @ R.T
         part[np.diag_indices_from(part)] += self.added[support]
         return np.asarray(np.linalg.eigh(part)[1][:, -1])
 
     def diagonal(self, variances: Array) -> Array:
-        """Return the diagonal of AA' - RR'."""
         return np.asarray(variances - np.einsum("ij,ij->i", self.R, self.R) + self.added)
 
 
@@ -93,21 +80,13 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     """Truncated power iterations on each component in turn, with a penalty on the others.
 
     In a round component t takes up to `inner` iterations on AA' - penalty sum over s != t of w_s
-    z_s z_s', plus a multiple of I that makes it definite. The weight w_s is the variance of z_s in
-    the first round. With up to 100 loadings an iteration takes the leading eigenvector on the
-    support. For disjoint components z_s z_s' becomes the diagonal matrix of its squares. The
-    penalty grows by the violation, the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the
-    first rounds, and then by variance over violation. A component begins each round at its last
-    value and at the feature of largest penalized variance. The result has the largest variance of
-    all with a violation below `tolerance`, or else the smallest violation.
-
-    Parameters
-    ----------
-    cardinality : int
-        Non-zero loadings of each component, unless the problem sets their number.
-    constraint : {"orthogonal", "disjoint"}
-    tolerance : float
-        Bound on the violation.
+    z_s z_s', plus a multiple of I that makes it definite. It begins at its last value and at the
+    feature of largest penalized variance. The weight w_s is the variance of z_s in the first
+    round. With up to 100 loadings an iteration takes the leading eigenvector on the support. For
+    disjoint components z_s z_s' becomes the diagonal matrix of its squares. The penalty grows by
+    the violation, the sum of |z_s'z_t| over s != t (or of |z_s|'|z_t|), in the first rounds, and
+    then by variance over violation. The result has the largest variance of all with a violation
+    below `tolerance`, or else the smallest violation.
 
     Notes
     -----
@@ -117,30 +96,26 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
     References
     ----------
     Cory-Wright and Pauphilet 2026, "Sparse PCA with multiple components", Algorithm 2, as in the R
-    package msPCA: growth .01 and .05, shares .15 and .75. Disjointness, starts, eigenvectors, and a
-    bound in place of the smallest eigenvalue are this project's.
+    package msPCA: growth .01 and .05, shares .15 and .75. Disjointness, starts, eigenvectors, and
+    a bound in place of the smallest eigenvalue are this project's.
     """
 
     constraint: str = parameter(
         "orthogonal", help="what components are driven to be", choices=("orthogonal", "disjoint")
     )
-    rounds: int = parameter(200, help="most rounds", low=1)
-    inner: int = parameter(100, help="most iterations of a component in a round", low=1)
+    rounds: int = parameter(200, help="maximum number of rounds", low=1)
+    inner: int = parameter(100, help="maximum of iterations for a component in a round", low=1)
     tolerance: float = parameter(1e-4, help="violation that is allowed", above=0.0)
 
-    converges: ClassVar[bool] = True
     name: ClassVar[str] = "tpower-orthogonal"
     source: ClassVar[str] = "Cory-Wright and Pauphilet 2026, Algorithm 2"
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> OrthogonalState:
-        """Begin without loadings."""
-        del rng
         A, Z = self.data(oracle), np.zeros((oracle.n, oracle.k))
         variances = np.einsum("ij,ij->i", A, A)
         return OrthogonalState(A=A, Z=Z, best=Z, weights=np.zeros(oracle.k), variances=variances)
 
     def step(self, oracle: SparsePCAOracle, state: OrthogonalState) -> None:
-        """Do a round."""
         state.penalty += state.growth
         Z, before = state.Z.copy(), state.variance
         for t in range(oracle.k):
@@ -209,5 +184,4 @@ class OrthogonalTPower(CardinalitySolver[OrthogonalState]):
         return support, z, new
 
     def solution(self, state: OrthogonalState) -> Solution:
-        """Return the best loadings so far."""
         return SparseSolution(state.best.copy())

@@ -1,4 +1,4 @@
-"""Sparse PCA by scikit-learn: dictionary learning on the transposed data."""
+"""Sparse PCA by scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,23 +21,20 @@ UNIT = "the norm of the longest row of the data, from which on all loadings are 
 
 
 class Sparse(Rerun[SparsePCAOracle]):
-    """Base of scikit-learn's sparse PCA, re-run with growing numbers of iterations."""
+    """Base of scikit-learn's sparse PCA."""
 
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     gamma: float
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not, or that it has no use of `gamma`."""
         return super().refuses(problem) or settled(self, problem, "gamma")
 
     def prepare(self, oracle: SparsePCAOracle) -> tuple[Any, Solution, int]:
-        """Return the common start, the loadings before any run."""
         finite(oracle.A, "data")
         return None, SparseSolution(oracle.start.copy()), flops.svd(*oracle.A.shape)
 
     def run(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Run:
-        """Fit the samples, with several penalties for a cardinality."""
         counts: list[int] = []
         method: Any = self
 
@@ -70,17 +67,8 @@ class SklearnSparsePCA(Sparse):
     """scikit-learn's SparsePCA: dictionary learning on features, with an l1 penalty on loadings.
 
     It minimizes |A - ZU'|² / 2 + alpha |Z|_1 over Z, and U with columns of at most unit length,
-    alternately. The loadings are the columns of Z at unit length.
-
-    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run. If
-    a problem asks for a cardinality, `gamma` is found by bisection, and all fits count.
-
-    Parameters
-    ----------
-    gamma : float
-        alpha, relative.
-    tolerance : float
-        Relative gain of the objective to end at: scikit-learn's default.
+    alternately. The loadings are the columns of Z at unit length. For a problem's cardinality all
+    fits count.
 
     Notes
     -----
@@ -100,7 +88,6 @@ class SklearnSparsePCA(Sparse):
     source: ClassVar[str] = "scikit-learn: sklearn.decomposition.SparsePCA"
 
     def estimator(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Any:
-        """Return the estimator."""
         from sklearn.decomposition import SparsePCA
 
         return SparsePCA(
@@ -113,21 +100,7 @@ class SklearnSparsePCA(Sparse):
 class SklearnMiniBatchSparsePCA(Sparse):
     """scikit-learn's MiniBatchSparsePCA: like `sklearn-sparse-pca`, on a few features at a time.
 
-    A step is a pass over all features.
-
-    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run. If
-    a problem asks for a cardinality, `gamma` is found by bisection, and all fits count.
-
-    Parameters
-    ----------
-    gamma : float
-        alpha, relative.
-    features : int
-        Features of a batch.
-
-    Notes
-    -----
-    Counted as `sklearn-sparse-pca`.
+    A step is a pass over all features; costs are counted as there.
 
     References
     ----------
@@ -142,7 +115,6 @@ class SklearnMiniBatchSparsePCA(Sparse):
     source: ClassVar[str] = "scikit-learn: sklearn.decomposition.MiniBatchSparsePCA"
 
     def estimator(self, oracle: SparsePCAOracle, state: RerunState, iterations: int) -> Any:
-        """Return the estimator."""
         from sklearn.decomposition import MiniBatchSparsePCA
 
         return MiniBatchSparsePCA(

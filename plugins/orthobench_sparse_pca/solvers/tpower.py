@@ -1,4 +1,4 @@
-"""The truncated power method: components of a given number of non-zero loadings."""
+"""The truncated power method."""
 
 from __future__ import annotations
 
@@ -20,23 +20,11 @@ WARM = (8, 4, 2, 1)
 
 @dataclass(slots=True, kw_only=True)
 class TPowerState(State):
-    """The current component, the finished ones, and the deflated data.
+    """The iterate x (d,), with its `support` and scores A'x (N,), and the finished components.
 
-    Attributes
-    ----------
-    A : ndarray, shape (d, N), C order
-    Z : ndarray, shape (d, m)
-        Columns of unfinished components are zero.
-    x : ndarray, shape (d,)
-        The iterate: unit length.
-    support : ndarray of int
-        The support of x.
-    scores : ndarray, shape (N,)
-        A'x.
-    variance : float
-        |A'x|² at the last step of the phase; minus infinity at its beginning.
-    component, phase : int
-        Number of finished components, and of finished phases of this one.
+    The data A (d, N) are deflated, in C order. Columns of unfinished components of Z (d, m) are
+    zero. `variance` is |A'x|² at the last step of the phase. `component` and `phase` count
+    finished ones.
     """
 
     A: Array
@@ -53,21 +41,10 @@ class TPowerState(State):
 class TPower(CardinalitySolver[TPowerState]):
     """Truncated power method: x <- the `cardinality` largest entries of AA'x, at unit length.
 
-    AA' has no negative eigenvalue: no step lowers the variance |A'x|². It converges to a local
-    maximum. Among equally large entries the first ones are kept.
-
-    Components come one after the other, on deflated data A <- A - z (z'A), as in `gpower`; they
-    need not be orthogonal.
-
-    Parameters
-    ----------
-    cardinality : int
-        Non-zero loadings of each component, unless the problem sets their number.
-    start : {"warm", "largest"}
-        The feature of largest variance; or from there eight, four and two times the loadings, each
-        until convergence.
-    tolerance : float
-        Relative gain of a step at or below which a phase has converged.
+    It converges to a local maximum of the variance |A'x|²; among equally large entries the first
+    ones are kept. Components come one after the other, on deflated data A <- A - z (z'A). It
+    starts at the feature of largest variance; a ``warm`` start goes from there to eight, four and
+    two times the loadings, each until convergence.
 
     Notes
     -----
@@ -90,11 +67,8 @@ class TPower(CardinalitySolver[TPowerState]):
 
     name: ClassVar[str] = "tpower"
     source: ClassVar[str] = "Yuan and Zhang 2013, Algorithm 1"
-    converges: ClassVar[bool] = True
 
     def init(self, oracle: SparsePCAOracle, rng: np.random.Generator) -> TPowerState:
-        """Start at the feature of largest variance."""
-        del rng
         d, N = oracle.n, oracle.samples
         state = TPowerState(
             A=self.data(oracle), Z=np.zeros((d, oracle.k)), x=np.zeros(d), support=np.arange(0),
@@ -104,7 +78,6 @@ class TPower(CardinalitySolver[TPowerState]):
         return state
 
     def step(self, oracle: SparsePCAOracle, state: TPowerState) -> None:
-        """Do one truncated power iteration."""
         count = min(self._phases()[state.phase] * self.asked(oracle, state.component), oracle.n)
         product = state.A @ state.scores
         _move_to(state, largest(np.abs(product), count), product)
@@ -120,7 +93,6 @@ class TPower(CardinalitySolver[TPowerState]):
         return WARM if self.start == "warm" else WARM[-1:]
 
     def _end_phase(self, state: TPowerState) -> None:
-        """Begin the next phase, or the next component, if any."""
         state.phase, state.variance = state.phase + 1, -math.inf
         if state.phase < len(self._phases()):
             return
@@ -135,7 +107,6 @@ class TPower(CardinalitySolver[TPowerState]):
         _begin(state)
 
     def solution(self, state: TPowerState) -> Solution:
-        """Return the loadings of the finished components, and of the current one."""
         Z = state.Z.copy()
         if state.status is Status.RUNNING:
             Z[:, state.component] = state.x
@@ -143,7 +114,6 @@ class TPower(CardinalitySolver[TPowerState]):
 
 
 def _begin(state: TPowerState) -> None:
-    """Begin a component at the feature of largest variance; without any all have converged."""
     variances = np.einsum("ij,ij->i", state.A, state.A)
     longest = np.array([np.argmax(variances)])
     state.work.flops += 2 * state.A.size

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from orthobench.tools.arrays import inner, maximum, minimum, ratio
+from orthobench_kit.arrays import inner, maximum, minimum, ratio, where
 
 RHO = 1e-4
 """Share of the slope that a step must gain."""
@@ -22,28 +21,36 @@ BOUNDS = (1e-20, 1e20)
 """Minimum and maximum of Barzilai-Borwein steps."""
 
 ROUNDING = 4
-"""Rise of the cost that counts as rounding."""
+"""Change of the cost that counts as rounding, in rounding units."""
+
+STALLED = 10
+"""Number of steps without a lower cost, beyond rounding, that end a search."""
 
 
 @dataclass(slots=True)
 class Reference:
     """The reference cost C of Zhang and Hager (2004), a weighted mean of the costs so far.
 
-    Attributes
-    ----------
-    weight : float
-        The sum Q of the weights.
-    eps : float
-        The rounding unit.
+    `weight` is the sum Q of the weights, `eps` the rounding unit. No cost was below `lowest`,
+    beyond rounding, in the last `idle` calls of `stalls`.
     """
 
     cost: Any
     weight: float = 1.0
     eps: float = float(np.finfo(np.float64).eps)
+    lowest: Any = np.inf
+    idle: Any = 0
 
     def accepts(self, cost: Any, gain: Any) -> Any:
         """Return whether a cost is below the reference by a gain, up to rounding."""
         return cost <= self.cost - gain + ROUNDING * self.eps * abs(self.cost)
+
+    def stalls(self, cost: Any) -> Any:
+        """Return whether the last `STALLED` costs are no lower than the one before, to rounding."""
+        lower = cost < self.lowest - ROUNDING * self.eps * abs(cost)
+        self.idle = where(lower, 0, self.idle + 1)
+        self.lowest = where(lower, cost, self.lowest)
+        return self.idle >= STALLED
 
     def include(self, cost: Any, memory: float = MEMORY) -> None:
         """Update the mean: Q' = memory Q + 1, C' = (memory Q C + cost) / Q'."""

@@ -1,6 +1,6 @@
 """Retractions: maps from a tangent step D at X to a point near X + D with orthonormal columns.
 
-Each takes X (n, p), or a stack, and a tangent D, and returns a fresh array and its flops.
+Each takes X (n, p), or a stack, and D, and returns a fresh array and its flops.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from math import ceil, log
 from typing import Any, TypeAlias
 
 import numpy as np
+from orthobench_kit.arrays import inner, norm
 from orthobench_kit.polar import gram, polynomial
 from orthobench_kit.stacks import lengths, most, q_factor, sizes, transposed
 
 from orthobench.contract import Array, flops, identity, is_plain, namespace
-from orthobench.tools.arrays import inner, norm
 from orthobench_stiefel.descent import size_of
 
 Retraction: TypeAlias = Callable[[Any, Any], tuple[Any, int]]
 
 WIDE = 32
-"""Number of columns for Q factors by products of matrices."""
+"""Minimum number of columns for Q factors by products of matrices."""
 
 CLOSE = 1e-8
-"""|Y'Y - I| below which one more Newton-Schulz iteration reaches double precision."""
+"""|Y'Y - I| from which one Newton-Schulz iteration reaches double precision."""
 
 ITERATIONS = 60
 """Maximum number of Newton-Schulz iterations."""
 
 QUADRATIC = 7
-"""Number of Newton-Schulz iterations from singular values in [sqrt(1/2), sqrt(2)] to 1 - 1e-16."""
+"""Number of Newton-Schulz iterations from singular values in [sqrt(1/2), sqrt(2)] to 1."""
 
 
 def qr(X: Any, D: Any) -> tuple[Any, int]:
@@ -40,10 +40,7 @@ def qr(X: Any, D: Any) -> tuple[Any, int]:
 
 
 def _compact_q(Y: Array) -> Array:
-    """Return the Q factor, from all reflectors as I - VTV'.
-
-    T takes np² flops more than LAPACK's usual form, but nearly all in fast products of matrices.
-    """
+    """Return the Q factor as I - VTV', in fast products of matrices."""
     from scipy.linalg.lapack import dgeqrt
 
     p = Y.shape[1]
@@ -68,7 +65,7 @@ def polar(X: Any, D: Any) -> tuple[Any, int]:
 def cayley(X: Any, D: Any) -> tuple[Any, int]:
     """Return the Cayley transform of PDX' - XD'P, P = I - XX'/2, applied to X.
 
-    14np² + 40p³/3 flops (`CayleyCurve`). Rounding adds up over steps.
+    14np² + 40p³/3 flops. Rounding adds up over steps.
     """
     m, n, p = sizes(X)
     curve = CayleyCurve(X, X @ ((transposed(X) @ D) / 2) - D)
@@ -79,7 +76,7 @@ def cayley(X: Any, D: Any) -> tuple[Any, int]:
 def newton_schulz(X: Any, D: Any) -> tuple[Any, int]:
     """Return the polar factor of X + D by Y <- Y (3I - Y'Y)/2; 4np² flops an iteration.
 
-    Y is divided by the bound sqrt(1 + |D|²) if that is above sqrt(2); a stack by the largest.
+    Y is divided by sqrt(1 + |D|²) if that is above sqrt(2).
     """
     m, n, p = sizes(X)
     squared = most(lengths(D)) ** 2 if D.ndim > 2 else inner(D, D)
@@ -104,9 +101,9 @@ def iterations(bound: float, X: Any) -> int:
 
 
 def cholesky_qr(X: Any, D: Any) -> tuple[Any, int]:
-    """Return Y L'⁻¹ for Y = X + D and Y'Y = LL', the Q factor in exact arithmetic; 3np² + p³/3.
+    """Return Y L'⁻¹ for Y = X + D and Y'Y = LL', the Q factor up to eps cond(Y)².
 
-    The defect is about eps cond(Y)².
+    3np² + p³/3 flops.
     """
     (m, n, p), linalg = sizes(X), namespace(X).linalg
     Y = X + D
@@ -126,14 +123,13 @@ def _divided(Y: Array, L: Array) -> Array:
 class CayleyCurve:
     """The curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X with the skew A = GX' - XG'.
 
-    Its points have orthonormal columns, and Y'(0) = -AX. If 2p < n the system has size 2p, by Wen
-    and Yin's Lemma 4: Y(t) = X - t U (I + t V'U / 2)⁻¹ V'X with U = [G, X] and V = [X, -G].
+    If 2p < n the system has size 2p (Wen and
+    Yin, Lemma 4): Y(t) = X - t U (I + t V'U / 2)⁻¹ V'X with U = [G, X] and V = [X, -G].
 
     Parameters
     ----------
-    X : array, shape (n, p) or (m, n, p)
-        Orthonormal columns.
-    G : array, of the shape of X
+    X, G : array, shape (n, p) or (m, n, p)
+        Orthonormal columns, and any matrix.
 
     Attributes
     ----------
@@ -142,8 +138,8 @@ class CayleyCurve:
 
     Notes
     -----
-    6np² flops, then for each point 4np² + 40p³/3; if 2p >= n, 6n²p, then 2n³/3 + 2n²p for each
-    point. Memory 3np + 4p², or 2n² + 2np.
+    6np² flops, then 4np² + 40p³/3 for each point; if 2p >= n, 6n²p, then 2n³/3 + 2n²p. Memory 3np
+    + 4p², or 2n² + 2np.
     """
 
     def __init__(self, X: Any, G: Any) -> None:

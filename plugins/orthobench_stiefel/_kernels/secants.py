@@ -1,8 +1,7 @@
 """Limited-memory BFGS: directions from the last changes of the point and of its gradient.
 
-The two-loop recursion in the space of all matrices, with projections as transport (Huang, Gallivan
-and Absil 2015). The first approximation is diagonal up to projections (Gilbert and Lemaréchal
-1989), with one number per column.
+The two-loop recursion for all matrices, with projections as transport (Huang, Gallivan and Absil
+2015). The first approximation has one number per column (Gilbert and Lemaréchal 1989).
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from orthobench_kit.arrays import inner, ratio, where
 from orthobench_kit.stacks import transposed
 
 from orthobench.contract import namespace
-from orthobench.tools.arrays import inner, ratio, where
 from orthobench_stiefel import projected
 
 PAIRS = 5
@@ -27,17 +26,11 @@ SPREAD = 10.0
 
 
 class Pair(NamedTuple):
-    """The changes S of the point and Y of its gradient, and their curvature.
+    """The changes S of the point and Y of its gradient, (n, p) or (m, n, p), and their curvature.
 
-    Attributes
-    ----------
-    S, Y : array, shape (n, p) or (m, n, p)
-    over : number
-        1/<S, Y>; 0 for a pair to ignore.
-    step : number
-        |<S, Y>|/|Y|² of the parts of both outside the span of X; of both if X is square.
-    columns : array, shape (1, p) or (m, 1, p)
-        The logarithm of the same for each column.
+    `over` is 1/<S, Y>, or 0 for a pair to ignore; `step` is |<S, Y>|/|Y|² of the parts of both
+    outside the span of X (of both if X is square), and `columns`, (1, p), its logarithm for each
+    column.
     """
 
     S: Any
@@ -50,7 +43,7 @@ class Pair(NamedTuple):
 def pair(X: Any, S: Any, Y: Any, before: Any) -> Pair:
     """Return the pair of changes that end at X; 8np² + 16np flops.
 
-    Its step is the short one of Barzilai and Borwein, or the previous one if that vanishes.
+    If its step vanishes, it keeps the previous one, `before`.
     """
     xp, product = namespace(X), inner(S, Y)
     counts = product * abs(product) > CURVED * inner(S, S) * inner(Y, Y)
@@ -69,8 +62,8 @@ def pair(X: Any, S: Any, Y: Any, before: Any) -> Pair:
 def first_guess(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
     """Return R times a step for each column outside the span of X, and one within; 8np² flops.
 
-    The steps are geometric means over the pairs, scaled so that their mean is the step of the last
-    pair. X skew(X'R) is multiplied by that step, and by the weight unless X is square.
+    The steps are geometric means over the pairs, scaled to the mean step of the last pair. X
+    skew(X'R) is multiplied by that step, and by the weight unless X is square.
     """
     xp, step = namespace(X), pairs[-1].step
     columns = sum(one.columns for one in pairs) / len(pairs)
@@ -85,8 +78,6 @@ def first_guess(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
 
 def direction(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
     """Return the tangent HR, with the BFGS approximation H of the inverse Hessian.
-
-    The result is projected to the tangent space at X.
 
     Parameters
     ----------
@@ -103,16 +94,8 @@ def direction(X: Any, R: Any, pairs: Sequence[Pair], weight: float) -> Any:
 def two_loop(R: Any, changes: Sequence[Any], first: Callable[[Any], Any]) -> Any:
     """Return HR, with the BFGS approximation H of the inverse Hessian; 8np flops a change.
 
-    Nocedal and Wright 2006, Algorithm 7.4.
-
-    Parameters
-    ----------
-    R : array
-        A gradient.
-    changes : sequence of tuples
-        S, Y, 1/<S, Y>, and possibly more; the latest last.
-    first : callable
-        Maps an array to its product with the first approximation.
+    `changes` are S, Y, 1/<S, Y>, the latest last, and `first` multiplies by the first
+    approximation. Nocedal and Wright 2006, Algorithm 7.4.
     """
     parts = []
     for S, Y, over, *_ in reversed(changes):

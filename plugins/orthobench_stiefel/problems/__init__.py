@@ -1,1 +1,1 @@
-"""Problems of optimization on the Stiefel manifold and the orthogonal group."""
+"""Problems of the Stiefel manifold and the orthogonal group."""

@@ -6,20 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner
 
 from orthobench.contract import Array, Instance, parameter
-from orthobench.tools.arrays import inner
 from orthobench_stiefel import Stiefel, StiefelOracle, instance
 
 
 class AssignmentOracle(StiefelOracle):
-    """The oracle of tr(A'YBY')/|B|² with Y = X∘X.
-
-    Parameters
-    ----------
-    A, B : ndarray, shape (n, n)
-        Symmetric.
-    """
+    """The oracle of tr(A'YBY')/|B|² with Y = X∘X, for symmetric A and B (n, n)."""
 
     portable = True
 
@@ -31,16 +25,13 @@ class AssignmentOracle(StiefelOracle):
         self.both_flops = 4 * self.n**3 + 5 * self.n**2 + 1
 
     def value(self, X: Any) -> Any:
-        """Return tr(A'YBY')/|B|²."""
         Y = X * X
         return self.scale * inner(Y, self.A @ Y @ self.B)
 
     def gradient(self, X: Any) -> Any:
-        """Return 4 X∘(AYB)/|B|²."""
         return self.value_and_gradient(X)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share AYB."""
         Y = X * X
         product = self.A @ Y @ self.B
         return self.scale * inner(Y, product), (4 * self.scale) * X * product
@@ -51,8 +42,8 @@ class QuadraticAssignment(Stiefel):
     """Minimize tr(A'(X∘X)B(X∘X)')/|B|² over orthogonal X, with a planted permutation.
 
     B is a random symmetric matrix and A = -PBP' for a random permutation P. Squares X∘X are doubly
-    stochastic, of norm at most one, so that -1, attained at P, is the global minimum. There are
-    many local minima; every signed permutation is a stationary point.
+    stochastic, so that -1, attained at P, is the global minimum. There are many local minima;
+    every signed permutation is a stationary point.
 
     References
     ----------
@@ -65,7 +56,6 @@ class QuadraticAssignment(Stiefel):
     n: int = parameter(20, help="rows and columns of X", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         B = rng.standard_normal((self.n, self.n))
         B = B + B.T
         order = rng.permutation(self.n)

@@ -6,23 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner, rows_of
 
 from orthobench.contract import Array, Instance, parameter, random_point
-from orthobench.tools.arrays import inner, rows_of
 from orthobench.tools.flops import gemm
 from orthobench_stiefel import Stiefel, StiefelOracle, instance
 
 
 class WeightedTraceOracle(StiefelOracle):
-    """The oracle of tr(X'AXN).
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, n)
-        Symmetric.
-    weights : ndarray, shape (p,)
-        The diagonal of N.
-    """
+    """The oracle of tr(X'AXN), for a symmetric A (n, n) and the diagonal `weights` (p,) of N."""
 
     portable = True
 
@@ -33,24 +25,19 @@ class WeightedTraceOracle(StiefelOracle):
         self.both_flops = self.gradient_flops + 2 * self.n * self.k
 
     def value(self, X: Any) -> Any:
-        """Return tr(X'AXN)."""
         return inner(X * self.weights, self._product(X))
 
     def gradient(self, X: Any) -> Any:
-        """Return 2AXN."""
         return self._product(X) * (2 * self.weights)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share AX."""
         G = self.gradient(X)
         return inner(X, G) / 2, G
 
     def gradient_rows(self, X: Any, rows: Any) -> Any:
-        """Return rows of 2AXN, from the same rows of A."""
         return (rows_of(self.A, rows) @ X) * (2 * self.weights)
 
     def gradient_rows_flops(self, count: int) -> int:
-        """Return the flops of `gradient_rows`."""
         return gemm(count, self.k, self.n) + count * self.k + self.k
 
     def _product(self, X: Any) -> Any:
@@ -62,9 +49,9 @@ class WeightedTraceOracle(StiefelOracle):
 class StiefelBrockett(Stiefel):
     """Minimize tr(X'AXN) for a symmetric positive A and N = diag(p, p-1, ..., 1)/p.
 
-    A = QDQ' for a random orthogonal Q. Eigenvalues go from 1/condition to 1 in geometric
-    progression. The optimum are the eigenvectors of the p smallest, in increasing order, up to
-    signs. There are no other local minima.
+    A = QDQ' for a random orthogonal Q, with eigenvalues in geometric progression from 1/condition
+    to 1. The optimum are the eigenvectors of the p smallest, in increasing order, up to signs.
+    There are no other local minima.
 
     References
     ----------
@@ -81,7 +68,6 @@ class StiefelBrockett(Stiefel):
     condition: float = parameter(10.0, help="condition number of A", low=1.0, high=1e12)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         Q = random_point(self.n, self.n, rng)
         values = np.geomspace(1 / self.condition, 1.0, self.n)
         A = (Q * values) @ Q.T
@@ -93,14 +79,9 @@ class StiefelBrockett(Stiefel):
 
 @dataclass(frozen=True)
 class Gap:
-    """The cost minus its minimum, without cancellation.
+    """The cost minus its minimum, without cancellation: sum_ij W_ij² (d_i - d_j) N_j, W = Q'X.
 
-    With W = Q'X it is sum_ij W_ij² (d_i - d_j) N_j. 2n²p flops.
-
-    Attributes
-    ----------
-    losses : ndarray, shape (n, p)
-        (d_i - d_j) N_j.
+    `losses` (n, p) are (d_i - d_j) N_j. 2n²p flops.
     """
 
     Q: Array

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner, rows_of
 
 from orthobench.contract import Array, DataError, Instance, namespace, parameter, random_point
-from orthobench.tools.arrays import inner, rows_of
 from orthobench_stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 
 SWEEPS = 60
@@ -19,12 +19,9 @@ STILL = 1e-12
 
 
 class OffDiagonalOracle(FiniteSumOracle):
-    """The oracle of the mean over k of |off(X'C_kX)|², off without the diagonal.
+    """The oracle of the mean of |off(X'C_kX)|², off without the diagonal.
 
-    Parameters
-    ----------
-    C : ndarray, shape (K, n, n)
-        Symmetric.
+    The C (K, n, n) are symmetric.
     """
 
     portable = True
@@ -38,20 +35,16 @@ class OffDiagonalOracle(FiniteSumOracle):
         self.both_flops = self.gradient_flops + 2 * self.terms * self.n**2
 
     def value(self, X: Any) -> Any:
-        """Return the mean of |off(X'C_kX)|²."""
         M = (X.T @ (self.C @ X)) * self.off
         return inner(M, M) / self.terms
 
     def gradient(self, X: Any) -> Any:
-        """Return the mean of 4 C_kX off(X'C_kX)."""
         return self._both(X, self.C)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share products."""
         return self._both(X, self.C)
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        """Return the gradient of the mean over some matrices."""
         return self._both(X, rows_of(self.C, chosen))[1]
 
     def _both(self, X: Any, C: Any) -> tuple[Any, Any]:
@@ -66,8 +59,8 @@ class JointDiagonalization(Stiefel):
     """Minimize the mean of |off(X'C_kX)|² for C_k = QD_kQ' + noise over orthogonal X.
 
     Without noise the minimum is 0, at Q up to signs and order. With noise the reference is the
-    minimum that Jacobi rotations reach from Q; if a run finds a lower one, ``objective_gap`` is
-    negative.
+    minimum that Jacobi rotations reach from Q; a run may find a lower one, with negative
+    ``objective_gap``.
 
     References
     ----------
@@ -85,7 +78,6 @@ class JointDiagonalization(Stiefel):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         Q = random_point(self.n, self.n, rng)
         D = rng.standard_normal((self.matrices, 1, self.n))
         E = rng.standard_normal((self.matrices, self.n, self.n))
@@ -95,13 +87,7 @@ class JointDiagonalization(Stiefel):
 
 
 def least_off_diagonal(C: Array, Q: Array) -> float:
-    """Return the mean of |off(X'C_kX)|² at the minimum that Jacobi rotations reach from Q.
-
-    Raises
-    ------
-    DataError
-        If the rotations do not settle.
-    """
+    """Return the mean of |off(X'C_kX)|² that Jacobi rotations reach from Q, or raise DataError."""
     M = Q.T @ C @ Q
     n = len(Q)
     for _ in range(SWEEPS):

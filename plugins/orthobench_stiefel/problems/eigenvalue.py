@@ -1,4 +1,4 @@
-"""A nonlinear eigenvalue problem: the discretized Kohn-Sham energy in one dimension."""
+"""The discretized Kohn-Sham energy in one dimension."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner
 
 from orthobench.contract import Array, DataError, Instance, is_plain, namespace, parameter
-from orthobench.tools.arrays import inner
 from orthobench_stiefel import Stiefel, StiefelOracle, instance
 
 ITERATIONS = 1000
@@ -27,7 +27,7 @@ DAMPING = 0.3
 class KohnShamOracle(StiefelOracle):
     """The oracle of tr(X'LX)/2 + alpha/4 r'L⁻¹r with r_i = |row i of X|².
 
-    L is the tridiagonal matrix of -1, 2, -1; a solution of a system with it takes 8n flops.
+    L is tridiagonal with -1, 2, -1; a solution of a system with it takes 8n flops.
     """
 
     portable = True
@@ -41,15 +41,12 @@ class KohnShamOracle(StiefelOracle):
         self.both_flops = 9 * self.n * self.k + 11 * self.n
 
     def value(self, X: Any) -> Any:
-        """Return the energy."""
         return self.value_and_gradient(X)[0]
 
     def gradient(self, X: Any) -> Any:
-        """Return LX + alpha diag(L⁻¹r) X."""
         return self.value_and_gradient(X)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share products."""
         plain = is_plain(X)
         density = np.einsum("ij,ij->i", X, X) if plain else namespace(X).sum(X * X, axis=1)
         potential = self.alpha * (self._solved(density) if plain else solved_by_sums(density))
@@ -88,9 +85,9 @@ class KohnShamOracle(StiefelOracle):
 class NonlinearEigenvalue(Stiefel):
     """Minimize tr(X'LX)/2 + alpha/4 r'L⁻¹r, r_i = |row i of X|², for a discrete Laplacian L.
 
-    At a minimum the columns span eigenvectors of H(X) = L + alpha diag(L⁻¹r). The energy is a
-    convex function of XX': if they are the p lowest eigenvectors, the minimum is global. The
-    reference is such a point, found by self-consistent iteration with Anderson mixing to 1e-12.
+    At a minimum the columns span eigenvectors of H(X) = L + alpha diag(L⁻¹r). The energy is convex
+    in XX': if they are the p lowest eigenvectors, the minimum is global. The reference is such a
+    point, found by self-consistent iteration with Anderson mixing to 1e-12.
 
     References
     ----------
@@ -106,8 +103,6 @@ class NonlinearEigenvalue(Stiefel):
     alpha: float = parameter(1.0, help="weight of the nonlinear term", low=0.0, high=1e6)
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
-        del rng
         oracle = KohnShamOracle(self.n, self.p, self.alpha)
         return instance(oracle, oracle.value(self_consistent(oracle)))
 
@@ -121,13 +116,7 @@ def solved_by_sums(density: Any) -> Any:
 
 
 def self_consistent(oracle: KohnShamOracle) -> Array:
-    """Return the p lowest eigenvectors for their own density.
-
-    Raises
-    ------
-    DataError
-        If the iteration does not settle.
-    """
+    """Return the p lowest eigenvectors for their own density; DataError if they do not settle."""
     density = np.full(oracle.n, oracle.k / oracle.n)
     densities, changes = list[Array](), list[Array]()
     for _ in range(ITERATIONS):

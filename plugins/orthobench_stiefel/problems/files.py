@@ -1,4 +1,4 @@
-"""Your own matrices in .npy files: functions of orthonormal columns, or of a rotation."""
+"""Your own matrices in .npy files."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from orthobench_kit.data import npy
+from orthobench_kit.reading import real
 from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter
-from orthobench.tools.reading import real
 from orthobench_stiefel import Stiefel, StiefelOracle, instance
 from orthobench_stiefel.problems.brockett import Gap as BrockettGap
 from orthobench_stiefel.problems.brockett import WeightedTraceOracle
@@ -20,7 +20,7 @@ from orthobench_stiefel.problems.procrustes import LeastSquaresOracle, multiplie
 from orthobench_stiefel.problems.rotation import KurtosisOracle, Rounding
 
 STARTS = 3
-"""Number of random combinations of matrices at whose eigenvectors Jacobi rotations begin."""
+"""Number of starts of Jacobi rotations."""
 
 LARGEST = 1e70
 """Maximum of the largest entry and of its inverse, for finite fourth powers."""
@@ -33,11 +33,9 @@ class NpyStiefel(Stiefel):
 
     @property
     def square(self) -> bool:
-        """Whether X is square; here always."""
         return True
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.npy.checksum` of the file."""
         return npy.checksum(self.path)
 
 
@@ -45,8 +43,7 @@ class NpyStiefel(Stiefel):
 class NpyBrockett(NpyStiefel):
     """Minimize tr(X'AXN) for your own symmetric A in a .npy file, N = diag(k, k-1, ..., 1)/k.
 
-    As in `stiefel-brockett` the optimum are the eigenvectors of the k smallest eigenvalues, in
-    increasing order, up to signs. For the largest, save -A.
+    The optimum is that of `stiefel-brockett`. For the largest eigenvalues save -A.
     """
 
     name = "npy-brockett"
@@ -64,8 +61,6 @@ class NpyBrockett(NpyStiefel):
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
-        del rng
         A = symmetric_matrices(numbers(self.path, "A", ("n", "n")), self.path)
         if self.k > len(A):
             raise UsageError(f"k = {self.k} columns are more than the {len(A)} rows of {self.path}")
@@ -79,10 +74,9 @@ class NpyBrockett(NpyStiefel):
 class NpyProcrustes(NpyStiefel):
     """Minimize |AX - B|²/N over orthonormal columns for your own A and B, with N rows each.
 
-    If B has as many columns as A, the optimum has a closed form. With fewer, a multiplier proves a
-    point to be the only global minimum (`orthobench_stiefel.problems.procrustes.multiplier`),
-    unless B is far from every AX. Then ``objective_gap`` is the cost above a bound, and ``best`` a
-    bound.
+    If B has as many columns as A, the optimum has a closed form. With fewer, a multiplier proves
+    the only global minimum (`orthobench_stiefel.problems.procrustes.multiplier`), unless B is far
+    from every AX: then ``objective_gap`` is the cost above a bound.
     """
 
     name = "npy-procrustes"
@@ -93,15 +87,12 @@ class NpyProcrustes(NpyStiefel):
 
     @property
     def square(self) -> bool:
-        """Whether p = n, by the headers of the files; False if they cannot be read."""
         try:
             return npy.array(self.path).shape == npy.array(self.target).shape
         except DataError:
             return False
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
-        del rng
         A, B = numbers(self.path, "A", ("N", "n")), numbers(self.target, "B", ("N", "p"))
         if len(A) != len(B) or B.shape[1] > A.shape[1]:
             raise DataError(
@@ -111,7 +102,6 @@ class NpyProcrustes(NpyStiefel):
         return (_balanced if A.shape == B.shape else _unbalanced)(LeastSquaresOracle(A, B))
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.npy.checksum` of both files."""
         return npy.checksum(self.path) + npy.checksum(self.target)
 
 
@@ -134,12 +124,8 @@ class NpyJointDiagonalization(NpyStiefel):
     """Minimize the mean of |off(X'C_kX)|² over orthogonal X for your own symmetric C_1, ..., C_K.
 
     The reference is the minimum that Jacobi rotations reach from the eigenvectors of three random
-    combinations of the matrices. If a run finds a lower one, ``objective_gap`` is negative.
-
-    References
-    ----------
-    Cardoso and Souloumiac 1996, "Jacobi angles for simultaneous diagonalization", SIAM Journal on
-    Matrix Analysis and Applications 17; He and Kressner 2024, for the start.
+    combinations of the matrices (He and Kressner 2024); a run may find a lower one, with negative
+    ``objective_gap``.
     """
 
     name = "npy-joint-diagonalization"
@@ -148,7 +134,6 @@ class NpyJointDiagonalization(NpyStiefel):
     path: str = parameter(help="the .npy file: symmetric matrices (K, n, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         C = symmetric_matrices(numbers(self.path, "the matrices", ("K", "n", "n")), self.path)
         combined = np.tensordot(rng.standard_normal((STARTS, len(C))), C, axes=1)
         try:
@@ -165,9 +150,8 @@ class NpyJointDiagonalization(NpyStiefel):
 class NpyWeightRotation(NpyStiefel):
     """Rotate your own activations W so that the kurtosis of their entries is minimal.
 
-    As in `weight-rotation`, the kurtosis is a smooth proxy of the error of rounding to four bits,
-    ``rounding_error``. For rows of length d it is at least N sum d⁴/(sum d²)². ``objective_gap`` is
-    the kurtosis above this bound.
+    As in `weight-rotation`, it is a smooth proxy of ``rounding_error``. For rows of length d it is
+    at least N sum d⁴/(sum d²)²; ``objective_gap`` is the kurtosis above this bound.
     """
 
     name = "npy-weight-rotation"
@@ -176,8 +160,6 @@ class NpyWeightRotation(NpyStiefel):
     path: str = parameter(help="the .npy file: a matrix (rows, n) of real numbers")
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
-        del rng
         oracle = KurtosisOracle(numbers(self.path, "W", ("rows", "n")))
         squares = np.einsum("ij,ij->i", oracle.W, oracle.W)
         least = oracle.terms * float(squares @ squares) / float(squares.sum()) ** 2
@@ -187,18 +169,13 @@ class NpyWeightRotation(NpyStiefel):
 def numbers(path: str, what: str, axes: tuple[str, ...]) -> Array:
     """Return the array in a file, read into memory.
 
-    Parameters
-    ----------
-    what : str
-        Its name in messages.
-    axes : tuple of str
-        Names of its axes in messages.
+    `what` and `axes` name it and its axes in messages.
 
     Raises
     ------
     DataError
-        If the file is missing, or has no such array of finite real numbers; if all are zero, or too
-        large or too small for fourth powers.
+        If the file is missing, or has no such array of finite real numbers; if all are zero, or
+        too large or too small for fourth powers.
     """
     found = npy.array(path)
     if found.ndim != len(axes) or not found.size:

@@ -1,4 +1,4 @@
-"""Independent component analysis: whitened mixtures separated by fourth moments."""
+"""Independent component analysis by fourth moments."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from orthobench_kit.angles import Trigonometric, minimize
+from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter, polar
 from orthobench.tools.flops import gemm
-from orthobench.tools.geometry import rotate
 from orthobench_stiefel.orthogonal_group import (
     ComponentsOracle,
     OrthogonalGroup,
@@ -18,7 +18,7 @@ from orthobench_stiefel.orthogonal_group import (
 )
 
 SIGNS = {"uniform": 1.0, "binary": 1.0, "laplace": -1.0}
-"""Sign of the objective: sources with light tails minimize the fourth moments."""
+"""Sign of the objective: light tails minimize the fourth moments."""
 
 SINGULAR = 1e-12
 """Minimum relative eigenvalue of a covariance that is not rounding."""
@@ -31,14 +31,8 @@ class KurtosisOracle(ComponentsOracle):
     """The oracle of sign · sum_j mean(y_j⁴), with Y = ZU for whitened samples Z.
 
     It carries Y. If a sample's two columns are r exp(i phi), rotation by t makes the sum of their
-    fourth powers r⁴ (3 + cos(4 phi - 4t)) / 4 (Comon 1994).
-
-    Parameters
-    ----------
-    Z : ndarray, shape (samples, n)
-        Whitened: Z'Z is `samples` times the identity.
-    sign : float
-        1 to minimize the fourth moments, -1 to maximize them.
+    fourth powers r⁴ (3 + cos(4 phi - 4t))/4 (Comon 1994). With `sign` 1 fourth moments are
+    minimized, with -1 maximized.
     """
 
     def __init__(self, Z: Array, sign: float) -> None:
@@ -55,7 +49,6 @@ class KurtosisOracle(ComponentsOracle):
         return np.asfortranarray(self.Z @ U)
 
     def restricted(self, carried: Array, i: int, j: int) -> Trigonometric:
-        """Return the objective along the rotations of columns i and j."""
         x, y = carried[:, i], carried[:, j]
         product, difference = x * y, x * x - y * y
         scale = self.sign / len(x)
@@ -77,15 +70,13 @@ class KurtosisOracle(ComponentsOracle):
 class ICA(OrthogonalGroup):
     """Unmix independent sources: extreme fourth moments of whitened, rotated mixtures.
 
-    The samples are X = SM' for independent sources S of unit variance and a random square mixing
-    matrix M, then centred and whitened by C^(-1/2), with their covariance C. The objective is sum_j
-    mean(y_j⁴) for Y = ZU, the kurtosis contrast, negated if the sources have heavy tails.
+    The samples are X = SM' for independent sources S of unit variance and a random square M, then
+    centred and whitened by C^(-1/2), C their covariance. The objective is sum_j mean(y_j⁴) for Y =
+    ZU, the kurtosis contrast, negated if the sources have heavy tails.
 
-    The optimum for finitely many samples is unknown. The reference is the local minimum that
-    rotations reach from the true unmixing.
-
-    The judge also reports ``amari_distance`` of U from the true unmixing; it does not vanish with
-    the gap.
+    The reference is the local minimum that
+    rotations reach from the true unmixing. ``amari_distance`` of U from the true unmixing does not
+    vanish with the gap.
 
     References
     ----------
@@ -108,7 +99,6 @@ class ICA(OrthogonalGroup):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance."""
         S = _draw_sources(self.sources, (self.samples, self.n), rng)
         mixing = rng.standard_normal((self.n, self.n))
         X = S @ mixing.T
@@ -127,13 +117,7 @@ class ICA(OrthogonalGroup):
 
 @dataclass(frozen=True)
 class Truth:
-    """The true mixing of the sources, for the judge.
-
-    Attributes
-    ----------
-    mixed : ndarray, shape (n, n)
-        The whitened mixing matrix: orthogonal up to sampling error.
-    """
+    """The true mixing of the sources: `mixed` (n, n), orthogonal up to sampling error."""
 
     mixed: Array
 
@@ -148,15 +132,11 @@ class Truth:
 
 
 def amari_distance(P: Array) -> float:
-    """Return the distance of a matrix from a scaled permutation, between 0 and 1.
+    """Return the distance of a matrix P (n, n) from a scaled permutation, between 0 and 1.
 
-    sum_j |P_ij| / max_j |P_ij| - 1, summed over rows and likewise over columns, divided by its
-    maximum 2n(n-1), unlike in the reference.
-
-    Parameters
-    ----------
-    P : ndarray, shape (n, n)
-        The unmixing matrix times the mixing matrix.
+    P is the unmixing times the mixing matrix. The distance is sum_j |P_ij| / max_j |P_ij| - 1,
+    summed over rows and likewise over columns, divided by its maximum 2n(n-1), unlike in the
+    reference.
 
     References
     ----------

@@ -27,14 +27,7 @@ SHARES = (0.5, 0.7)
 class NetworkOracle(FiniteSumOracle):
     """The oracle of the mean cross-entropy of the network relu(AX)C.
 
-    Parameters
-    ----------
-    A : ndarray, shape (N, n)
-        Images.
-    Y : ndarray, shape (N, 10)
-        Classes, one-hot.
-    C : ndarray, shape (p, 10)
-        The fixed weights of the last layer.
+    A (N, n) are images, Y (N, 10) their classes, one-hot, and C (p, 10) the fixed last layer.
     """
 
     def __init__(self, A: Array, Y: Array, C: Array) -> None:
@@ -46,19 +39,15 @@ class NetworkOracle(FiniteSumOracle):
         self.both_flops = self.gradient_flops
 
     def value(self, X: Any) -> float:
-        """Return the mean cross-entropy."""
         return entropy(logits(self.A, X, self.C)[1], self.Y)
 
     def gradient(self, X: Any) -> Any:
-        """Return its gradient, by backpropagation."""
         return self._both(X, self.A, self.Y)[1]
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, from one forward pass."""
         return self._both(X, self.A, self.Y)
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        """Return the gradient of the mean over some images."""
         return self._both(X, self.A[chosen], self.Y[chosen])[1]
 
     def _both(self, X: Any, A: Any, Y: Any) -> tuple[float, Any]:
@@ -86,15 +75,13 @@ class OrthogonalNetwork(Stiefel):
     """Train the orthogonal layer X of the network relu(AX)C on handwritten digits.
 
     The last layer C is drawn once and not trained. Images are centred, scaled to a mean square of
-    one, and split at random 50/20/30 into training, validation and test parts.
-
-    The judge also reports ``test_loss``, the primary metric, ``validation_loss``, and
-    ``test_error``, the share of wrong classes in the test part.
+    one, and split at random 50/20/30 into training, validation and test parts. The primary metric
+    is ``test_loss``; ``test_error`` is the share of wrong classes.
 
     References
     ----------
-    Arjovsky, Shah and Bengio 2016, "Unitary evolution recurrent neural networks", for networks with
-    orthogonal layers; Alpaydin and Kaynak 1998 and LeCun, Cortes and Burges, for the images.
+    Arjovsky, Shah and Bengio 2016, "Unitary evolution recurrent neural networks", for networks
+    with orthogonal layers; Alpaydin and Kaynak 1998 and LeCun, Cortes and Burges, for the images.
     """
 
     name = "orthogonal-network"
@@ -115,7 +102,6 @@ class OrthogonalNetwork(Stiefel):
         return PIXELS[self.images]
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         A, labels = _images(self.images)
         A = A - A.mean(axis=0)
         A /= np.sqrt(np.mean(A * A))
@@ -126,7 +112,6 @@ class OrthogonalNetwork(Stiefel):
         return instance(NetworkOracle(*train, C), 0.0, further=HeldOut(*validation, *test, C))
 
     def checksum(self) -> str:
-        """Return a digest of the checksums of the data, which `build` verifies."""
         if self.images == "digits":
             return digits.CHECKSUM
         return sha256(f"{TEST_IMAGES.sha256} {TEST_LABELS.sha256}".encode()).hexdigest()
@@ -134,14 +119,7 @@ class OrthogonalNetwork(Stiefel):
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The network on images not used for training.
-
-    Attributes
-    ----------
-    V, V_classes, T, T_classes : ndarray
-        Images and their classes, for validation and test.
-    C : ndarray, shape (p, 10)
-    """
+    """The network on images not used for training: V for validation, T for test, and C (p, 10)."""
 
     V: Array
     V_classes: Array

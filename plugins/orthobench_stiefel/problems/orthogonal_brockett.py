@@ -6,26 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from orthobench_kit.angles import Trigonometric
+from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, Instance, parameter
 from orthobench.tools.flops import gemm
-from orthobench.tools.geometry import rotate
 from orthobench_stiefel.orthogonal_group import OrthogonalGroup, OrthogonalGroupOracle, instance
 
 
 class BrockettOracle(OrthogonalGroupOracle):
-    """The oracle of -tr(U'AUN).
+    """The oracle of -tr(U'AUN), for a symmetric A (n, n) and the diagonal `weights` (n,) of N.
 
     It carries S = U'AU. Along rotations of columns i and j the objective is, up to a constant, one
     harmonic of twice the angle, with the cosine and sine coefficients S_ii - S_jj and 2 S_ij times
     -(N_i - N_j)/2. O(1) flops for a restriction, 12n for a rotation.
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, n)
-        Symmetric.
-    weights : ndarray, shape (n,)
-        The diagonal of N.
     """
 
     def __init__(self, A: Array, weights: Array) -> None:
@@ -40,14 +33,12 @@ class BrockettOracle(OrthogonalGroupOracle):
         return np.asfortranarray(U.T @ self.A @ U)
 
     def restricted(self, carried: Array, i: int, j: int) -> Trigonometric:
-        """Return the objective along the rotations of columns i and j."""
         S = carried
         weight = -float(self.weights[i] - self.weights[j])
         cosine, sine = weight * float(S[i, i] - S[j, j]) / 2, weight * float(S[i, j])
         return Trigonometric((0.0, 0.0, cosine), (0.0, 0.0, sine))
 
     def rotate(self, carried: Array, i: int, j: int, angle: float) -> None:
-        """Rotate the columns of S, then its rows."""
         rotate(carried, i, j, angle)
         rotate(carried.T, i, j, angle)
 
@@ -64,8 +55,7 @@ class Brockett(OrthogonalGroup):
     """Minimize -tr(U'AUN) for a random symmetric A and N = diag(1, (n-1)/n, ..., 1/n).
 
     A is (G + G')/2 for a Gaussian G. Columns of the optimum are eigenvectors of A, by decreasing
-    eigenvalue, with free signs: both components contain an optimum. There are no other local
-    minima.
+    eigenvalue, with free signs: both components contain one. There are no other local minima.
 
     References
     ----------
@@ -78,7 +68,6 @@ class Brockett(OrthogonalGroup):
     n: int = parameter(20, help="rows and columns of U", low=1)
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance."""
         G = rng.standard_normal((self.n, self.n))
         oracle = BrockettOracle((G + G.T) / 2, np.arange(self.n, 0, -1) / self.n)
         optimum = Optimum(oracle.A, oracle.weights)
@@ -86,24 +75,7 @@ class Brockett(OrthogonalGroup):
 
 
 class Optimum:
-    """The minimum of -tr(U'AUN) for decreasing weights.
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, n)
-        Symmetric.
-    weights : ndarray, shape (n,)
-        The diagonal of N, decreasing.
-
-    Attributes
-    ----------
-    value : float
-        The minimum.
-
-    Notes
-    -----
-    About 9n³ flops.
-    """
+    """The minimum, `value`, of -tr(U'AUN) for decreasing weights (n,); about 9n³ flops."""
 
     def __init__(self, A: Array, weights: Array) -> None:
         values, vectors = np.linalg.eigh(A)
@@ -115,8 +87,8 @@ class Optimum:
     def gap(self, U: Array) -> float:
         """Return the objective minus its minimum, without cancellation; 2n³ flops.
 
-        With eigenvalues v, eigenvectors V and W = V'U it is sum_ij W_ij² (v_i N_i + v_j N_j - 2 v_i
-        N_j) / 2.
+        With eigenvalues v, eigenvectors V and W = V'U it is sum_ij W_ij² (v_i N_i + v_j N_j - 2
+        v_i N_j) / 2.
         """
         W = self._vectors.T @ U
         return float(np.sum(W * W * self._loss))

@@ -13,15 +13,11 @@ from orthobench_stiefel.orthogonal_group import OrthogonalGroup, OrthogonalGroup
 
 
 class ProcrustesOracle(OrthogonalGroupOracle):
-    """The oracle of |AU - B|_F², with M = A'B.
+    """The oracle of |AU - B|_F², with A and B (rows, n) and M = A'B.
 
     It carries C = M'U. Along rotations of columns i and j tr(C) is, up to a constant, C_ii + C_jj
     times the cosine and C_ij - C_ji times the sine of the angle. O(1) flops for a restriction, 6n
     for a rotation.
-
-    Parameters
-    ----------
-    A, B : ndarray, shape (rows, n)
     """
 
     def __init__(self, A: Array, B: Array) -> None:
@@ -37,7 +33,6 @@ class ProcrustesOracle(OrthogonalGroupOracle):
         return np.asfortranarray(self.M.T @ U)
 
     def restricted(self, carried: Array, i: int, j: int) -> Trigonometric:
-        """Return the objective along the rotations of columns i and j."""
         C = carried
         trace, skew = float(C[i, i] + C[j, j]), float(C[i, j] - C[j, i])
         return Trigonometric((0.0, -2 * trace), (0.0, -2 * skew))
@@ -55,11 +50,10 @@ class ProcrustesOracle(OrthogonalGroupOracle):
 class Procrustes(OrthogonalGroup):
     """Find the nearest rotation: minimize |AU - B|² over the orthogonal group, B = AQ + noise.
 
-    A is Gaussian, Q a random orthogonal matrix of either determinant. With the singular value
-    decomposition A'B = P S R' the optimum is U = PR'. The best point of the other component has the
-    last column of P negated, and is worse by 4 s_n, s_n the smallest singular value. There are no
-    other local minima. The judge also reports ``component_gap``, to the best point of U's
-    component.
+    A is Gaussian, Q random orthogonal of either determinant. With A'B = P S R' the optimum is U =
+    PR'. The best point of the other component has the last column of P negated, and is worse by 4
+    s_n, s_n the smallest singular value. There are no other local minima. ``component_gap`` is to
+    the best point of U's component.
 
     References
     ----------
@@ -76,7 +70,6 @@ class Procrustes(OrthogonalGroup):
     )
 
     def build(self, rng: np.random.Generator) -> Instance[OrthogonalGroupOracle]:
-        """Return the instance."""
         A = rng.standard_normal((self.rows, self.n))
         Q = random_point(self.n, self.n, rng)
         B = A @ Q + self.noise * rng.standard_normal(A.shape)
@@ -90,17 +83,7 @@ class Procrustes(OrthogonalGroup):
 
 
 class Optima:
-    """The maximizers of tr(M'U) over each of the two components of the orthogonal group.
-
-    Parameters
-    ----------
-    M : ndarray, shape (n, n)
-
-    Attributes
-    ----------
-    best, reflected : ndarray, shape (n, n)
-        The maximizer, and the one with the other determinant.
-    """
+    """The maximizers of tr(M'U): `best`, and `reflected` on the other component."""
 
     def __init__(self, M: Array) -> None:
         P, values, Rt = np.linalg.svd(M)

@@ -1,4 +1,4 @@
-"""The unbalanced Procrustes problem: with a planted optimum, and by its Lagrange dual."""
+"""The unbalanced Procrustes problem."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner, rows_of
 from orthobench_kit.stacks import sizes, transposed
 
 from orthobench.contract import Array, Instance, UsageError, parameter, random_point
-from orthobench.tools.arrays import inner, rows_of
 from orthobench.tools.flops import gemm
 from orthobench_stiefel import (
     FiniteSumOracle,
@@ -40,13 +40,7 @@ GAIN = 1e-4
 
 
 class StackedLeastSquaresOracle(ProductOracle):
-    """The oracle of the sum of |AX - B|²/N over a stack.
-
-    Parameters
-    ----------
-    A : ndarray, shape (m, N, n)
-    B : ndarray, shape (m, N, p)
-    """
+    """The oracle of the sum of |AX - B|²/N over a stack, A (m, N, n) and B (m, N, p)."""
 
     portable = True
 
@@ -60,16 +54,13 @@ class StackedLeastSquaresOracle(ProductOracle):
         self.both_flops = self.gradient_flops + 2 * prod(self.B.shape) + 1
 
     def value(self, X: Any) -> Any:
-        """Return the sum of |AX - B|²/N."""
         residual = self.A @ X - self.B
         return inner(residual, residual) / self.rows
 
     def gradient(self, X: Any) -> Any:
-        """Return 2A'(AX - B)/N for each matrix."""
         return self._from(self.A @ X - self.B)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share AX - B."""
         residual = self.A @ X - self.B
         return inner(residual, residual) / self.rows, self._from(residual)
 
@@ -78,13 +69,7 @@ class StackedLeastSquaresOracle(ProductOracle):
 
 
 class LeastSquaresOracle(StackedLeastSquaresOracle, FiniteSumOracle):
-    """The oracle of |AX - B|²/N, the mean over N rows.
-
-    Parameters
-    ----------
-    A : ndarray, shape (N, n)
-    B : ndarray, shape (N, p)
-    """
+    """The oracle of |AX - B|²/N, the mean over N rows, A (N, n) and B (N, p)."""
 
     def __init__(self, A: Array, B: Array) -> None:
         super().__init__(A, B)
@@ -92,7 +77,6 @@ class LeastSquaresOracle(StackedLeastSquaresOracle, FiniteSumOracle):
         self.term_flops = self.gradient_flops // self.terms
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        """Return the gradient of the mean over some rows."""
         A, B = rows_of(self.A, chosen), rows_of(self.B, chosen)
         return A.T @ (A @ X - B) * (2 / A.shape[0])
 
@@ -102,9 +86,9 @@ class StiefelProcrustes(Stiefel):
     """Minimize |AX - B|²/N for B = AZ + E, with noise E that leaves the optimum at a known Z.
 
     A has N Gaussian rows, Z is random. The optimum is planted: E = noise H + AC⁻¹ZS, with C = A'A,
-    a Gaussian H less its part in the range of A, and a random positive semidefinite S of size noise
-    times N. Since A'E = ZS, the cost less that at Z is (|A(X - Z)|² + tr((X - Z)S(X - Z)'))/N >= 0
-    for feasible X: Z is the only global minimum. There may be local ones.
+    a Gaussian H less its part in the range of A, and a random positive semidefinite S of size
+    noise times N. Since A'E = ZS, the cost less that at Z is (|A(X - Z)|² + tr((X - Z)S(X -
+    Z)'))/N >= 0 for feasible X: Z is the only global minimum. There may be local ones.
 
     References
     ----------
@@ -129,7 +113,6 @@ class StiefelProcrustes(Stiefel):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         A, Z, S, E = self.planted(rng)
         oracle = LeastSquaresOracle(A, A @ Z + E)
         return instance(oracle, float(np.vdot(E, E)) / self.rows, Gap(A, Z, S))
@@ -149,9 +132,9 @@ class StiefelProcrustes(Stiefel):
 
 @dataclass(frozen=True)
 class StiefelProcrustesBatch(Stiefel):
-    """Minimize the sum of |AX - B|²/N over a batch of `StiefelProcrustes`, each with its own A, B.
+    """Minimize the sum of |AX - B|²/N over a batch of `StiefelProcrustes`.
 
-    The batch is one point X (matrices, n, p), with one step.
+    It is one point X (matrices, n, p).
     """
 
     name = "stiefel-procrustes-batch"
@@ -173,7 +156,6 @@ class StiefelProcrustesBatch(Stiefel):
         return StiefelProcrustes(self.n, self.p, self.rows, self.noise)
 
     def build(self, rng: np.random.Generator) -> Instance[ProductOracle]:
-        """Return the instance."""
         drawn = (self.single.planted(rng) for _ in range(self.matrices))
         A, Z, S, E = (np.stack(parts) for parts in zip(*drawn, strict=True))
         oracle = StackedLeastSquaresOracle(A, A @ Z + E)
@@ -197,20 +179,11 @@ class Gap:
 
 @dataclass(frozen=True)
 class Multiplier:
-    """A symmetric multiplier L of X'X = I, and the X that minimizes the Lagrangian.
+    """A symmetric multiplier L (p, p) of X'X = I, and the X that minimizes the Lagrangian.
 
     |AX - B|² + tr(L(X'X - I)) is convex in X if L + cI is positive definite, c the smallest
-    eigenvalue of A'A. Its minimum, where A'AX + XL = A'B, is a bound for all X with X'X = I, and
-    attained if that X has X'X = I.
-
-    Attributes
-    ----------
-    L : ndarray, shape (p, p)
-    X : ndarray, shape (n, p)
-    bound : float
-        The minimum of the Lagrangian, concave in L.
-    excess : ndarray, shape (p, p)
-        X'X - I, the gradient of the bound.
+    eigenvalue of A'A. Its minimum, `bound`, where A'AX + XL = A'B, bounds all X with X'X = I, and
+    is concave in L. `excess` is its gradient X'X - I.
     """
 
     L: Array
@@ -227,15 +200,8 @@ class Multiplier:
 def multiplier(A: Array, B: Array) -> Multiplier:
     """Return the multiplier of the largest bound, or one near it if there is no largest one.
 
-    Parameters
-    ----------
-    A : ndarray, shape (N, n)
-    B : ndarray, shape (N, p)
-
-    Notes
-    -----
-    Newton's method, with conjugate gradients: 2Nn(n + p) + 9n³ flops, then about 4np² for each of
-    at most p(p + 1)/2 iterations of a step.
+    A has the shape (N, n), B (N, p). Newton's method with conjugate gradients: 2Nn(n + p) + 9n³
+    flops, then about 4np² for each of at most p(p + 1)/2 iterations of a step.
     """
     values, Q = np.linalg.eigh(A.T @ A)
     dual = _Dual(values, Q.T @ (A.T @ B), float(np.vdot(B, B)))
@@ -262,14 +228,12 @@ class _Dual:
         return (size or 1.0) * np.eye(self.M.shape[1])
 
     def at(self, L: Array) -> Multiplier:
-        """Return L with its X, bound and excess."""
         levels, V = np.linalg.eigh(L)
         X = ((self.M @ V) / np.add.outer(self.values, levels)) @ V.T
         bound = self.constant - float(np.vdot(self.M, X)) - float(levels.sum())
         return Multiplier(L, X, bound, X.T @ X - np.eye(len(L)))
 
     def better(self, found: Multiplier) -> Multiplier | None:
-        """Return the multiplier after a Newton step; None if no step gains."""
         E = self._direction(found)
         slope, length = float(np.vdot(E, found.excess)), 1.0
         slack = 4 * np.finfo(np.float64).eps * self.constant

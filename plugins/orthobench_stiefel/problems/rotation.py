@@ -1,4 +1,4 @@
-"""Rotations of activations that remove outliers before rounding to four bits."""
+"""Rotations of activations before rounding to four bits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner, rows_of
 
 from orthobench.contract import Array, Instance, ParameterError, UsageError, parameter, random_point
-from orthobench.tools.arrays import inner, rows_of
 from orthobench.tools.flops import gemm
 from orthobench_stiefel import FiniteSumOracle, Stiefel, StiefelOracle, instance
 
@@ -20,13 +20,9 @@ LEVELS = 7
 
 
 class KurtosisOracle(FiniteSumOracle):
-    """The oracle of the kurtosis of the entries of WX: their mean fourth power over m².
+    """The oracle of the kurtosis of the entries of WX, W (rows, n).
 
-    m is the mean square of the entries of W, which rotations do not change.
-
-    Parameters
-    ----------
-    W : ndarray, shape (rows, n)
+    It is their mean fourth power over m², m the mean square of the entries of W.
     """
 
     portable = True
@@ -41,22 +37,18 @@ class KurtosisOracle(FiniteSumOracle):
         self.both_flops = self.gradient_flops + 2 * self.terms * self.n
 
     def value(self, X: Any) -> Any:
-        """Return the kurtosis."""
         squares = (self.W @ X) ** 2
         return self.scale * inner(squares, squares)
 
     def gradient(self, X: Any) -> Any:
-        """Return 4 W'(WX)³ times the scale."""
         return self._from(self.W, self.W @ X, self.terms)
 
     def value_and_gradient(self, X: Any) -> tuple[Any, Any]:
-        """Return both, which share WX."""
         V = self.W @ X
         squares = V * V
         return self.scale * inner(squares, squares), self._from(self.W, V, self.terms)
 
     def terms_gradient(self, X: Any, chosen: Any) -> Any:
-        """Return the gradient of the mean over some rows."""
         W = rows_of(self.W, chosen)
         return self._from(W, W @ X, W.shape[0])
 
@@ -68,16 +60,13 @@ class KurtosisOracle(FiniteSumOracle):
 class WeightRotation(Stiefel):
     """Rotate heavy-tailed activations W so that the kurtosis of their entries is minimal.
 
-    The kurtosis is a smooth proxy of the error of rounding to four bits. The rows of W are
-    multiples of the rows of a random orthogonal Q, by factors with Student's t distribution. For
-    rows of length d the kurtosis is at least N sum d⁴/(sum d²)², attained at X = Q'H/sqrt(n), H a
-    Hadamard matrix, so that n is a power of two.
+    The kurtosis is a smooth proxy of ``rounding_error``, |WX - rounded to four bits|/|W|. The rows
+    of W are multiples of the rows of a random orthogonal Q, by factors with Student's t
+    distribution. For rows of length d the kurtosis is at least N sum d⁴/(sum d²)², attained at X =
+    Q'H/sqrt(n), H a Hadamard matrix, so that n is a power of two.
 
     With ``outliers`` the entries of W have that distribution, and that number of random columns is
-    twelve times as large. Then ``objective_gap`` is the kurtosis above a bound that no rotation
-    need attain.
-
-    The judge also reports ``rounding_error``, |WX - rounded|/|W|.
+    twelve times as large. Then the bound need not be attained.
 
     References
     ----------
@@ -108,7 +97,6 @@ class WeightRotation(Stiefel):
             )
 
     def build(self, rng: np.random.Generator) -> Instance[StiefelOracle]:
-        """Return the instance."""
         W, squares = (self._outlying if self.outliers else self._planted)(rng)
         oracle = KurtosisOracle(W)
         least = self.rows * float(squares @ squares) / float(squares.sum()) ** 2
@@ -128,12 +116,7 @@ class WeightRotation(Stiefel):
 
 @dataclass(frozen=True)
 class Rounding:
-    """The error of rounding WX to four bits, for the judge.
-
-    Attributes
-    ----------
-    W : ndarray, shape (rows, n)
-    """
+    """The error of rounding WX to four bits, W (rows, n)."""
 
     W: Array
 

@@ -1,1 +1,1 @@
-"""Solvers of optimization on the Stiefel manifold and the orthogonal group, a file a method."""
+"""Solvers, a file a method."""

@@ -1,4 +1,4 @@
-"""Constraint dissolving: an exact penalty, here minimized by L-BFGS."""
+"""Constraint dissolving."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 import numpy as np
+from orthobench_kit.arrays import inner
 
 from orthobench.contract import Array, Status, flops, parameter
-from orthobench.tools.arrays import inner
 from orthobench_stiefel import StiefelOracle
 from orthobench_stiefel._kernels.line_search import RHO, Reference
 from orthobench_stiefel._kernels.secants import two_loop
@@ -26,15 +26,7 @@ TRIALS = 30
 
 @dataclass(slots=True, kw_only=True)
 class DissolvedState(Iterate):
-    """The iterate, and the memory of L-BFGS.
-
-    Attributes
-    ----------
-    H : ndarray, shape (n, p)
-        The gradient of the penalty function.
-    reference : Reference
-        Its value.
-    """
+    """The iterate, the value and gradient H of the penalty function, and the memory of L-BFGS."""
 
     H: Array
     reference: Reference
@@ -45,22 +37,14 @@ class DissolvedState(Iterate):
 class CDOpt(Descent[StiefelOracle, DissolvedState]):
     """Minimize f(X (3I - X'X)/2) + penalty/4 |X'X - I|² over all X, by L-BFGS.
 
-    For a large enough penalty its minima near the manifold are those of f on it. With A = X (3I -
-    X'X)/2 and the partial derivatives G of f at A its gradient is G (3I - X'X)/2 - X sym(X'G) +
-    penalty X (X'X - I). Steps are 1, halved until the value falls by 1e-4 of the slope and |X'X -
-    I| < 1; farther away the function may be unbounded.
-
-    The penalty has to be above 3/2 of the largest eigenvalue of sym(X'G).
-
-    Parameters
-    ----------
-    memory : int
-        Changes that L-BFGS keeps.
+    For a penalty above 3/2 of the largest eigenvalue of sym(X'G) its minima near the manifold are
+    those of f on it. Its gradient is G (3I - X'X)/2 - X sym(X'G) + penalty X (X'X - I), G at X (3I
+    - X'X)/2. Steps are 1, halved until the value falls by 1e-4 of the slope and |X'X - I| < 1.
 
     Notes
     -----
-    Flops of a step: for each trial a value, a gradient and 12np²; 8np for each change that is kept.
-    Memory: (5 + 2 memory) np.
+    Flops of a step: for each trial a value, a gradient and 12np²; 8np for each change that is
+    kept. Memory: (5 + 2 memory) np.
 
     References
     ----------
@@ -81,8 +65,6 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
     relative: bool = relative_parameter("penalty")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> DissolvedState:
-        """Evaluate the start."""
-        del rng
         begun = self.begun(oracle)
         X = begun["X"]
         state = DissolvedState(**begun, H=X, reference=Reference(0.0))
@@ -93,7 +75,6 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
         return state
 
     def step(self, oracle: StiefelOracle, state: DissolvedState) -> None:
-        """Do one step of L-BFGS."""
         state.work.steps += 1
         D = self._direction(state)
         slope, length = float(inner(state.H, D)), 1.0
@@ -111,7 +92,6 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
     def _dissolved(
         self, oracle: StiefelOracle, state: DissolvedState, X: Array
     ) -> tuple[float, Array]:
-        """Return value and gradient of the penalty function, infinite if X is too far away."""
         n, p = X.shape
         D = X.T @ X - np.eye(p)
         square = float(inner(D, D))
@@ -136,7 +116,6 @@ class CDOpt(Descent[StiefelOracle, DissolvedState]):
         state.settle(state.norm_of(H), self.tolerance)
 
     def _direction(self, state: DissolvedState) -> Array:
-        """Return the direction of L-BFGS, at first 1/10 of a unit of the gradient."""
         if not state.changes:
             return np.asarray(0.1 / state.norm_of(state.H) * state.H)
         state.work.flops += (8 * len(state.changes) + 3) * state.H.size

@@ -16,13 +16,7 @@ from orthobench_stiefel.orthogonal_group import ComponentsOracle
 
 
 class Unmixing(NamedTuple):
-    """The result of a library.
-
-    Attributes
-    ----------
-    rows : ndarray, shape (n, n)
-        W, to be applied to samples.
-    """
+    """The result of a library: `rows` (n, n), W, to be applied to samples."""
 
     rows: Array
     iterations: int
@@ -39,14 +33,12 @@ class Components(Rerun[ComponentsOracle]):
     tolerance: float
 
     def prepare(self, oracle: ComponentsOracle) -> tuple[Any, Solution, int]:
-        """Begin at the common start."""
         finite(oracle.Z, "samples")
         if len(oracle.Z) < 2:
             raise DataError("one sample has no components: pass at least two")
         return oracle.start.T.copy(), Solution(oracle.start.copy()), 0
 
     def run(self, oracle: ComponentsOracle, state: RerunState, iterations: int) -> Run:
-        """Unmix from the start."""
         with warnings.catch_warnings(), numpy_seeded(state.seed):
             warnings.simplefilter("ignore")  # that iterations were too few
             found = self.unmixed(oracle.Z, state.prepared, iterations)
@@ -66,8 +58,6 @@ class SklearnFastICA(Components):
 
     It ends if no row turns by more than the tolerance, quadratic in the error.
 
-    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run.
-
     Notes
     -----
     4Nn² + 4Nn flops an iteration for N samples, and an eigendecomposition of size n. Memory: 3Nn.
@@ -84,7 +74,6 @@ class SklearnFastICA(Components):
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     def unmixed(self, Z: Array, start: Array, iterations: int) -> Unmixing:
-        """Fit FastICA."""
         from sklearn.decomposition import FastICA
 
         estimator = FastICA(
@@ -99,13 +88,8 @@ class PicardO(Components):
     """Picard-O: L-BFGS on the orthogonal group, preconditioned by the Hessian for unmixed sources.
 
     Its density has fourth moments, with signs for light and heavy tails. It ends if the largest
-    entry of the relative gradient is below the tolerance.
-
-    It is re-run with growing ``max_iter``; each point of the trace has the time of its own run.
-
-    Notes
-    -----
-    Counted as `sklearn-fastica`; trials of its line search are not. Memory: 4Nn.
+    entry of the relative gradient is below the tolerance. It is counted like `sklearn-fastica`,
+    without the trials of its line search. Memory: 4Nn.
 
     References
     ----------
@@ -120,7 +104,6 @@ class PicardO(Components):
     packages: ClassVar[tuple[str, ...]] = ("python-picard",)
 
     def unmixed(self, Z: Array, start: Array, iterations: int) -> Unmixing:
-        """Run Picard."""
         from picard import picard
 
         _, rows, _, count = picard(

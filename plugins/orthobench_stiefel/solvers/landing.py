@@ -22,21 +22,9 @@ from orthobench_stiefel.landing_field import FieldDescent
 class Landing(FieldDescent[Iterate]):
     """Steps along skew(GX')X + attraction X(X'X - I), without retraction.
 
-    X leaves the manifold and lands on it as the gradient vanishes; it is judged at the nearest
-    feasible point. The step is at most the safe one, which keeps |X'X - I| <= eps.
-
-    For p < n, skew(GX')X is (G X'X - XG'X)/2 as in Ablin, Vary, Gao and Absil (2024).
-
-    Parameters
-    ----------
-    step : float
-        Maximum step, if it is safe.
-    attraction : float
-        Weight of the pull towards the manifold.
-    eps : float
-        Maximum defect after a safe step, for each matrix of a stack.
-    safe_step : bool
-        Without it the defect has no bound, and X may diverge.
+    The step is at most the safe
+    one, which keeps |X'X - I| <= eps. For p < n, skew(GX')X is (G X'X - XG'X)/2 as in Ablin, Vary,
+    Gao and Absil (2024).
 
     Notes
     -----
@@ -46,8 +34,8 @@ class Landing(FieldDescent[Iterate]):
     ----------
     Ablin and Peyré 2022, "Fast and accurate optimization on the orthogonal manifold without
     retraction", Algorithm 1; Ablin, Vary, Gao and Absil 2024, "Infeasible deterministic,
-    stochastic, and variance-reduction algorithms for optimization under orthogonality constraints".
-    The first bounds the step without 1/(2 attraction), which is not enough.
+    stochastic, and variance-reduction algorithms for optimization under orthogonality
+    constraints". The first bounds the step without 1/(2 attraction), which is not enough.
     """
 
     name: ClassVar[str] = "landing"
@@ -64,12 +52,9 @@ class Landing(FieldDescent[Iterate]):
     relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> Iterate:
-        """Begin at the start."""
-        del rng
         return Iterate(**self.begun(oracle))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: ProductOracle, state: Iterate) -> None:
-        """Do one step along the field."""
         state.work.steps += 1
         self.move(oracle, state, self.attraction, self.eps)

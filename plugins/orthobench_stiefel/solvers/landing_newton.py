@@ -1,4 +1,4 @@
-"""Newton's method that lands on the Stiefel manifold."""
+"""Landing with Newton steps."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import inner
 from orthobench_kit.polar import newton_schulz
 
 from orthobench.contract import Array, Status, flops
-from orthobench.tools.arrays import inner
 from orthobench_stiefel import StiefelOracle
 from orthobench_stiefel._kernels.line_search import RHO, Reference
 from orthobench_stiefel.descent import (
@@ -38,20 +38,10 @@ SMALL = 1e-12
 
 @dataclass(slots=True, kw_only=True)
 class NewtonState(Iterate):
-    """The iterate, and the values at the nearest point of Newton-Schulz.
+    """The iterate, and the values at the nearest point of Newton-Schulz, Y = X (3I - X'X)/2.
 
-    Attributes
-    ----------
-    Y : ndarray, shape (n, p)
-        X (3I - X'X)/2.
-    G : ndarray, shape (n, p)
-        The partial derivatives at Y.
-    R : ndarray, shape (n, p)
-        The tangent part of G.
-    V, sums : ndarray, shape (p, p)
-        The eigenvectors of Y'Y, and the sums of any two eigenvalues.
-    value : float
-        The cost at Y.
+    G are the partial derivatives at Y, R their tangent part, `value` is the cost. V and `sums` (p,
+    p) are the eigenvectors of Y'Y, and the sums of any two eigenvalues.
     """
 
     Y: Array
@@ -66,23 +56,17 @@ class NewtonState(Iterate):
 class LandingNewton(Descent[StiefelOracle, NewtonState]):
     """X <- X + N + D: a Newton-Schulz step N = X (3I - X'X)/2 - X, and a tangent Newton step D.
 
-    D solves P(H[D] - D sym(Y'G)) = -P(G), with gradient G and Hessian H at Y = X + N and the
-    projection P onto Y'D + D'Y = 0. Conjugate gradients reach a residual of min(.1, |P(G)|), or end
-    if the curvature is not positive. Convergence is quadratic near a point with a positive Hessian.
-    The paper's equation is at X.
-
-    D is cut to a length of 1/2, and halved until the cost at the next Y falls by 1e-4 <G, D>; the
-    whole D is also accepted if it halves |P(G)|. Without success N alone is the step.
-
-    Parameters
-    ----------
-    relative : bool
-        For a cost whose first gradient has norm one.
+    D solves P(H[D] - D sym(Y'G)) = -P(G), with gradient G and Hessian H at Y = X + N (in the paper
+    at X) and the projection P onto Y'D + D'Y = 0. Conjugate gradients reach a residual of min(.1,
+    |P(G)|), or end if the curvature is not positive. D is cut to a length of 1/2, and halved until
+    the cost at the next Y falls by 1e-4 <G, D>; the whole D is also accepted if it halves |P(G)|.
+    Without success N alone is the step.
 
     Notes
     -----
     Flops of a step: for each conjugate gradient a product with the Hessian, or a gradient if there
-    is none, and 6np² + 8p³ + 16np; for each trial a value, a gradient, 10np² and 17p³. Memory: 9np.
+    is none, and 6np² + 8p³ + 16np; for each trial a value, a gradient, 10np² and 17p³. Memory:
+    9np.
 
     References
     ----------
@@ -99,8 +83,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
     relative: bool = relative_parameter("residuals")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> NewtonState:
-        """Evaluate the start."""
-        del rng
         begun = self.begun(oracle)
         X = begun["X"]
         state = NewtonState(**begun, Y=X, G=X, R=X, V=X, sums=X)
@@ -110,7 +92,6 @@ class LandingNewton(Descent[StiefelOracle, NewtonState]):
         return state
 
     def step(self, oracle: StiefelOracle, state: NewtonState) -> None:
-        """Do one step."""
         state.work.steps += 1
         Y, D = state.Y, self._newton(oracle, state)
         reference, slope = Reference(state.value), -float(inner(state.G, D))

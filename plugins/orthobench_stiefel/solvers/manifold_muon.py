@@ -1,4 +1,4 @@
-"""Manifold Muon: steepest tangent directions in the spectral norm, by a dual."""
+"""Manifold Muon."""
 
 from __future__ import annotations
 
@@ -29,24 +29,18 @@ DUAL_STEPS = {
 class ManifoldMuon(SpectralDescent[Iterate]):
     """X <- msign(X - t A), A the tangent matrix with |A|_2 <= 1 and the largest <G, A>.
 
-    Its dual minimizes the nuclear norm of G + 2 X L over symmetric L, from L = -sym(X'G)/2, at most
-    ``dual_steps`` times:
+    Its dual minimizes the nuclear norm of G + 2 X L over symmetric L, from L = -sym(X'G)/2, in at
+    most ``dual_steps`` steps. It ends if the root mean square of H, and of the change of A by
+    ADMM, is below 1e-6.
 
     - ``ascent``: A = msign(G + 2 X L), H = X'A + A'X, L <- L - r (1 - s/S) H in the step s of S.
 
-    - ``admm``: with Y = G + 2 X L, whose multiplier is -A: L by least squares, Y by soft thresholds
-      of singular values at 1/r, A clipped to |A|_2 <= 1.
+    - ``admm``: with Y = G + 2 X L, whose multiplier is -A: L by least squares, Y by soft
+      thresholds of singular values at 1/r, A clipped to |A|_2 <= 1.
 
     With ``relative`` r is ``dual_step`` times, for ADMM divided by, the root mean square of the
     singular values of G, in which the authors' step has its unit. The default is .2, for ADMM 1,
     and without ``relative`` the authors' .01 and 4.
-
-    Parameters
-    ----------
-    schedule : {"constant", "1/sqrt(t)", "1/t"}
-    dual : {"ascent", "admm"}
-    dual_steps : int
-        Fewer if the root mean square of H, and of the change of A by ADMM, is below 1e-6.
 
     Notes
     -----
@@ -64,16 +58,13 @@ class ManifoldMuon(SpectralDescent[Iterate]):
 
     dual: str = parameter("ascent", choices=("ascent", "admm"), help="how the dual is solved")
     dual_step: float | None = parameter(None, above=0.0, help="dual step, or weight of ADMM")
-    dual_steps: int = parameter(100, low=1, help="most dual steps")
+    dual_steps: int = parameter(100, low=1, help="maximum number of dual steps")
     relative: bool = parameter(True, help="dual step in units of the singular values of G")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> Iterate:
-        """Begin at the start."""
-        del rng
         return Iterate(**self.begun(oracle))
 
     def direction(self, state: Iterate, G: Array) -> Array:
-        """Solve the dual."""
         n, p = G.shape
         unit = float(np.linalg.norm(G)) / sqrt(p) if self.relative else 1.0
         rate = self.dual_step or DUAL_STEPS[self.dual, self.relative]
@@ -90,20 +81,14 @@ def off_tangent(X: Array, A: Array) -> Array:
 
 
 def small(H: Array) -> bool:
-    """Return whether the root mean square of the entries is below `TANGENT`; two flops each."""
+    """Return whether the root mean square of the entries is below `TANGENT`."""
     return float(np.linalg.norm(H)) <= TANGENT * sqrt(H.size)
 
 
 def dual_ascent(X: Array, G: Array, rate: float, most: int, unit: float) -> tuple[Array, int, int]:
-    """Return A by subgradients of the dual, the dual steps taken, and the flops.
+    """Return A by subgradients of the dual, the dual steps taken (at most `most`), and the flops.
 
-    Parameters
-    ----------
-    X, G : ndarray, shape (n, p)
-    most : int
-        Maximum number of dual steps.
-    unit : float
-        Unit of the singular values of G.
+    X and G have the shape (n, p); `unit` is that of the singular values of G.
     """
     n, p = G.shape
     L = -off_tangent(X, G) / 4
@@ -121,12 +106,7 @@ def dual_ascent(X: Array, G: Array, rate: float, most: int, unit: float) -> tupl
 
 
 def dual_admm(X: Array, G: Array, rate: float, most: int, unit: float) -> tuple[Array, int, int]:
-    """Return A by alternating directions, the dual steps taken, and the flops.
-
-    Parameters
-    ----------
-    See `dual_ascent`.
-    """
+    """Return A by alternating directions, as `dual_ascent`."""
     n, p = G.shape
     weight = rate / unit
     L = -off_tangent(X, G) / 4

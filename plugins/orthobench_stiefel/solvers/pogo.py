@@ -1,4 +1,4 @@
-"""POGO: a gradient step and one Newton-Schulz step back towards the manifold."""
+"""POGO."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import sqrt
+from orthobench_kit.ending import unless_ended
 from orthobench_kit.polar import gram, polynomial
 from orthobench_kit.stacks import each, lengths, sizes
 
 from orthobench.contract import Array, ParameterError, flops, namespace, parameter
-from orthobench.contract.placed_solvers import unless_ended
-from orthobench.tools.arrays import sqrt
 from orthobench_stiefel import ProductOracle
 from orthobench_stiefel.descent import (
     Iterate,
@@ -40,12 +40,8 @@ SMALL = 1e-7
 class PogoState(Iterate):
     """The iterate and the means of the base optimizer.
 
-    Attributes
-    ----------
-    mean : array, of the shape of X
-        The sum of gradients with momentum, or Adam's mean.
-    square : number, or array of shape (m,)
-        Adam's mean of |G|², for each matrix.
+    `mean` is the sum of gradients with momentum, or Adam's mean; `square` Adam's mean of |G|², one
+    number a matrix.
     """
 
     mean: Any
@@ -56,30 +52,15 @@ class PogoState(Iterate):
 class POGO(FieldDescent[PogoState]):
     """M = X - t (G X'X - XG'X)/2, then X <- M + normal (M - MM'M).
 
-    The gradient is half of the canonical one. With normal = 1/2 the second half is one
-    Newton-Schulz step, which leaves a defect of O(t⁴|G|⁴). It is judged at the nearest feasible
-    point.
-
-    The method has no bound on t, and breaks down if M has singular values near sqrt(3).
-    ``safe_step`` bounds t so that |M'M - I| <= 1/2.
+    With normal = 1/2 a step leaves a defect of O(t⁴|G|⁴). The method breaks down if M has
+    singular values near sqrt(3); ``safe_step`` bounds t so that |M'M - I| <= 1/2. With
+    ``best_normal`` the weight minimizes the defect, a quartic polynomial; the authors' code takes
+    the real part of a root.
 
     - ``sgd``: G is the gradient, or with momentum b the sum B <- bB + G, first B = G.
 
     - ``vector-adam``: G is Adam's mean of gradients, divided by the root of its mean of |G|², one
       number a matrix, so that t|G| is about t.
-
-    Parameters
-    ----------
-    step : float
-        The learning rate t.
-    base : {"sgd", "vector-adam"}
-    normal : float
-        Weight of the second half.
-    best_normal : bool
-        Use the weight with the smallest defect, the minimizer of a quartic polynomial; NumPy only.
-        The authors' code takes the real part of a root.
-    tolerance : float
-        For the plain gradient.
 
     Notes
     -----
@@ -115,14 +96,11 @@ class POGO(FieldDescent[PogoState]):
             raise ParameterError("on", message)
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> PogoState:
-        """Begin at the start."""
-        del rng
         begun = self.begun(oracle)
         return PogoState(**begun, mean=namespace(begun["X"]).zeros_like(begun["X"]))
 
     @np.errstate(over="ignore", invalid="ignore")  # a run that diverges ends as failed
     def step(self, oracle: ProductOracle, state: PogoState) -> None:
-        """Do one step and its correction."""
         state.work.steps += 1
         before = state.X
         if self.move(oracle, state, 0.0, SAFE_DEFECT):
@@ -135,7 +113,6 @@ class POGO(FieldDescent[PogoState]):
             state.work.flops += m * (2 * flops.gemm(n, p, p) + 3 * p * p)
 
     def followed(self, state: PogoState, G: Any) -> Any:
-        """Return the base optimizer's direction for a gradient."""
         if self.base == "vector-adam":
             return _adam(state, G)
         if self.momentum:
@@ -146,7 +123,6 @@ class POGO(FieldDescent[PogoState]):
 
 
 def _adam(state: PogoState, G: Any) -> Any:
-    """Update Adam's means; return the first over the root of the second, both corrected."""
     (first, second), count = BETAS, state.work.steps
     state.mean = first * state.mean + (1 - first) * G
     state.square = second * state.square + (1 - second) * lengths(G) ** 2
@@ -156,7 +132,7 @@ def _adam(state: PogoState, G: Any) -> Any:
 
 
 def best_normal(S: Array, state: PogoState) -> float:
-    """Return the weight l for which Y = M + l (M - MM'M) has the smallest |Y'Y - I|².
+    """Return the weight l with the smallest |Y'Y - I|² for Y = M + l (M - MM'M).
 
     With S = M'M and D = I - S it is |-D + 2l SD + l² SD²|², whose derivative is a cubic.
     """

@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.arrays import like, not_finite, where
+from orthobench_kit.ending import finish_if, unless_ended
+from orthobench_kit.memory import refusal_of
 from orthobench_kit.stacks import matrix_rows, q_factor, sizes, transposed
 
 from orthobench.contract import (
@@ -19,9 +22,6 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench.contract.placed_solvers import finish_if, unless_ended
-from orthobench.tools.arrays import like, not_finite, where
-from orthobench.tools.machine import refusal_of
 from orthobench_stiefel import ProductOracle
 from orthobench_stiefel.descent import (
     ArrayDescent,
@@ -33,19 +33,14 @@ from orthobench_stiefel.descent import (
 )
 
 COVER = 4
-"""Number of draws of r coordinates, times (n/r)², that cover nearly every pair."""
+"""Number of draws, times (n/r)², that cover nearly every pair."""
 
 
 @dataclass(slots=True, kw_only=True)
 class SubmanifoldState(Iterate):
-    """The iterate and the generator of coordinates.
+    """The iterate, the generator of coordinates, and their number r, `size`.
 
-    Attributes
-    ----------
-    size : int
-        Number of coordinates r that a step rotates.
-    idle : number
-        Steps since the gradient was last above the tolerance.
+    `idle` is the number of steps since the gradient was last above the tolerance.
     """
 
     rng: np.random.Generator
@@ -57,24 +52,11 @@ class SubmanifoldState(Iterate):
 class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     """RSDM: X <- X + P'(Y - I)PX with Y = qr(I - t skew(PG(PX)')), P random with r rows.
 
-    P is r rows of a random permutation, in order, or of a random orthogonal matrix. A step rotates
-    r coordinates, and needs only those rows of G if P is a permutation.
-
-    Rounding adds up: X is orthonormalized after ``orthonormalize`` steps; the authors never do
-    that.
-
-    It has converged if the gradient was small in 4(n/r)² steps, which cover nearly every pair of
-    coordinates.
-
-    Parameters
-    ----------
-    sampling : {"permutation", "rotation"}
-    size : int, optional
-        r; by default half of n.
-    tolerance : float
-        Relative to the rows of the partial derivatives in the first step.
-    relative : bool
-        Scale these rows to norm one.
+    P is r rows of a random permutation, in order, or of a random orthogonal matrix; r is half of n
+    by default. A permutation needs only those rows of G, which set tolerance and unit. X is
+    orthonormalized after ``orthonormalize`` steps, since rounding adds up; the authors never do
+    that. It has converged if the gradient was small in 4(n/r)² steps, which cover nearly every
+    pair of coordinates.
 
     Notes
     -----
@@ -103,7 +85,6 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
     relative: bool = relative_parameter()
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> SubmanifoldState:
-        """Begin at the start."""
         begun = self.begun(oracle)
         _, n, p = sizes(begun["X"])
         size = max(2, n // 2) if self.size is None else self.size
@@ -115,7 +96,6 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         return SubmanifoldState(**begun, rng=rng, size=size)
 
     def step(self, oracle: ProductOracle, state: SubmanifoldState) -> None:
-        """Rotate the coordinates of one draw."""
         state.work.steps += 1
         norm = (self._rows if self.sampling == "permutation" else self._mixed)(oracle, state)
         m, n, p = sizes(state.X)
@@ -125,7 +105,6 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
             state.work.flops += m * flops.qr(n, p)
 
     def _rows(self, oracle: ProductOracle, state: SubmanifoldState) -> Any:
-        """Rotate random rows of X; return the norm of the gradient there."""
         (_, n, _), r = sizes(state.X), state.size
         drawn = np.sort(state.rng.choice(n, r, replace=False))
         rows = like(drawn, state.X)
@@ -141,7 +120,6 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
         return norm
 
     def _mixed(self, oracle: ProductOracle, state: SubmanifoldState) -> Any:
-        """Rotate random directions; return the norm of the gradient there."""
         (m, n, p), r = sizes(state.X), state.size
         P = identity(n, state.X)
         if r < n:
@@ -176,7 +154,6 @@ class RandomSubmanifold(ArrayDescent[SubmanifoldState]):
 
 
 def _replaced(X: Any, rows: NDArray[np.intp], some: Any) -> Any:
-    """Return X with some rows replaced; NumPy writes into X."""
     if isinstance(X, np.ndarray):
         X[..., rows, :] = some
         return X

@@ -7,11 +7,11 @@ from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import inner, minimum, where
+from orthobench_kit.ending import finish_if, read_end, unless_ended
 from orthobench_kit.stacks import sizes, transposed
 
 from orthobench.contract import Status, UsageError, flops, namespace, parameter
-from orthobench.contract.placed_solvers import read_end, unless_ended
-from orthobench.tools.arrays import inner, minimum, where
 from orthobench_stiefel import ProductOracle, projected
 from orthobench_stiefel._kernels.line_search import CUT, RHO, Reference, barzilai_borwein
 from orthobench_stiefel._kernels.retractions import RETRACTIONS
@@ -27,10 +27,10 @@ from orthobench_stiefel.descent import (
 )
 
 RECENT = 5
-"""Number of short Barzilai-Borwein steps of which the adaptive rule takes the minimum."""
+"""Number of short steps of which the adaptive rule takes the minimum."""
 
 STEEP = 0.3
-"""Ratio of the short and the long step below which the adaptive rule takes a short one."""
+"""Ratio of short to long step below which the adaptive rule takes a short one."""
 
 TURNING = 8.0
 """Weight of X skew(X'G) in the turning metric; Euclidean 1, canonical 2."""
@@ -44,24 +44,11 @@ TRIALS = 30
 
 @dataclass(slots=True, kw_only=True)
 class GradientState(Iterate):
-    """The iterate, its gradient, and the memory of the line search.
+    """The iterate, its Riemannian gradient R, and the memory of the line search.
 
-    Attributes
-    ----------
-    R : array, of the shape of X
-        The Riemannian gradient at X.
-    D : array, of the shape of X
-        The direction of the next step: R, or with momentum more.
-    slope : number
-        <G, R>, with the partial derivatives G.
-    length : number
-        The first trial of the next step.
-    reference : Reference
-        The cost for comparison.
-    shorts : list of numbers
-        The last short steps, for the adaptive rule.
-    pairs : list of Pair
-        The last changes of X and R, for limited-memory BFGS.
+    D is the direction of the next step, `slope` <G, R>, `length` the first trial of the next step,
+    `reference` the cost for comparison, `shorts` the last short steps, and `pairs` the last
+    changes of X and R.
     """
 
     R: Any
@@ -77,11 +64,9 @@ class GradientState(Iterate):
 class RiemannianGradient(ArrayDescent[GradientState]):
     """Gradient descent along retractions, with Barzilai-Borwein, Armijo or constant steps.
 
-    X <- Retr_X(-t R). In the Euclidean metric R = G - X sym(X'G), in the canonical one R = G -
-    XG'X. They are (I - XX')G + w X skew(X'G) with w = 1 and w = 2; w = 8 in the turning metric of
-    the same family.
-
-    A step t is accepted if f <= C - 1e-4 t <G, R>, up to rounding.
+    X <- Retr_X(-t R) with R = (I - XX')G + w X skew(X'G): w = 1 in the Euclidean metric, 2 in the
+    canonical and 8 in the turning one. A step t is accepted if f <= C - 1e-4 t <G, R>, up to
+    rounding.
 
     - ``bb``: t is alternately |S|²/|<S, Y>| and |<S, Y>|/|Y|², with the last changes S of X and Y
       of R, cut by .1 if rejected. C is Zhang and Hager's mean of the costs so far.
@@ -89,28 +74,16 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     - ``adaptive``: the longer of these steps, unless the shorter is less than .3 of it; then the
       minimum of the last five shorter ones.
 
-    - ``lbfgs``: along -HR, H the limited-memory BFGS approximation of the inverse Hessian by the
-      last five S and Y, projected to the tangent space at X. t is 1, halved if rejected; C is the
-      cost. The first H has a step for each column outside the span of X, and multiplies X skew(X'G)
-      by w.
+    - ``lbfgs``: along the projection of -HR, H the BFGS approximation of the inverse Hessian by
+      the last five S and Y. t is 1, halved if rejected; C is the cost. The first H has a step for
+      each column outside the span of X, and multiplies X skew(X'G) by w.
 
-    - ``armijo``: twice the last step, halved if rejected; C is the cost.
+    - ``armijo``: twice the last step, halved if rejected; C is the cost. It ends after ten steps
+      that lower the cost by rounding.
 
-    - ``constant``: no search; with ``batch``, the gradient is that of some terms of a finite sum,
-      and with momentum b the step is along D <- R + b (D - X sym(X'D)).
+    - ``constant``: no search. With momentum b the step is along D <- R + b (D - X sym(X'D)).
 
-    It has converged if the gradient is small, or if no step lowers the cost beyond rounding. A
-    search waits for the device once for each trial.
-
-    Parameters
-    ----------
-    metric : {"euclidean", "canonical", "turning"}
-    retraction : {"qr", "polar", "cayley", "newton-schulz", "cholesky-qr"}
-        `orthobench_stiefel._kernels.retractions`. The Cayley curve is orthonormalized if it has
-        drifted by more than 1e-13.
-    steps : {"bb", "adaptive", "lbfgs", "armijo", "constant"}
-    step : float
-        The first step, or the constant one.
+    The Cayley curve is orthonormalized if it has drifted by more than 1e-13.
 
     Notes
     -----
@@ -120,13 +93,12 @@ class RiemannianGradient(ArrayDescent[GradientState]):
     References
     ----------
     Absil, Mahony and Sepulchre 2008, "Optimization algorithms on matrix manifolds", chapter 4.
-    Edelman, Arias and Smith 1998, for the canonical metric. Hüper, Markina and Silva Leite 2021, "A
-    Lagrangian approach to extremal curves on Stiefel manifolds", for the family. Zhang and Hager
-    2004, "A nonmonotone line search technique". Barzilai and Borwein 1988. Frassoldati, Zanni and
-    Zanghirati 2008, "New adaptive stepsize selections in gradient methods", rule ABBmin1. Huang,
-    Gallivan and Absil 2015, "A Broyden class of quasi-Newton methods for Riemannian optimization",
-    and Gilbert and Lemaréchal 1989, "Some numerical experiments with variable-storage quasi-Newton
-    algorithms", for diagonal scalings of the first H.
+    Edelman, Arias and Smith 1998, for the canonical metric. Hüper, Markina and Silva Leite 2021,
+    for the family of metrics. Zhang and Hager 2004, "A nonmonotone line search technique".
+    Barzilai and Borwein 1988. Frassoldati, Zanni and Zanghirati 2008, "New adaptive stepsize
+    selections in gradient methods", rule ABBmin1. Huang, Gallivan and Absil 2015, "A Broyden class
+    of quasi-Newton methods for Riemannian optimization". Gilbert and Lemaréchal 1989, for diagonal
+    scalings of the first H.
     """
 
     name: ClassVar[str] = "riemannian-gradient"
@@ -157,7 +129,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
 
     @property
     def converges(self) -> bool:  # type: ignore[override]
-        """Whether a run ends by itself: with a line search."""
         return self.steps != "constant"
 
     @property
@@ -167,8 +138,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return trials * ((self.steps != "constant") + (self.retraction == "newton-schulz"))
 
     def init(self, oracle: ProductOracle, rng: np.random.Generator) -> GradientState:
-        """Evaluate the start."""
-        del rng
         begun = self.begun(oracle)
         if self.batch and self.steps != "constant":
             raise UsageError(f"steps = {self.steps} searches with the whole cost; take batch = 0")
@@ -191,7 +160,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         return state
 
     def step(self, oracle: ProductOracle, state: GradientState) -> None:
-        """Do one step along the retraction."""
         state.work.steps += 1
         if self.steps == "constant":
             moved = self._retracted(state, self.step_size)
@@ -222,6 +190,7 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         if self.steps == "armijo":
             state.length = 2 * length
             state.reference.include(value, memory=0.0)
+            finish_if(state, state.reference.stalls(value))
         elif self.steps == "lbfgs":
             D = self._direction(state, X, R)
             state.length, state.slope = 1.0, inner(R, D)
@@ -233,7 +202,6 @@ class RiemannianGradient(ArrayDescent[GradientState]):
         state.X, state.R, state.D = unless_ended(state, X, state.X), R, D
 
     def _next_length(self, state: GradientState, S: Any, Y: Any) -> Any:
-        """Return the first trial of the next step, from the changes of X and R."""
         state.work.flops += 4 * size_of(S)
         if self.steps == "bb":
             return barzilai_borwein(S, Y, long=state.work.steps % 2 == 0)

@@ -1,4 +1,4 @@
-"""SPEL: spectral steepest descent by two polar factors a step."""
+"""SPEL."""
 
 from __future__ import annotations
 
@@ -18,12 +18,7 @@ from orthobench_stiefel.spectral import SpectralDescent, msign
 
 @dataclass(slots=True, kw_only=True)
 class SpelState(Iterate):
-    """The iterate and the sum of gradients.
-
-    Attributes
-    ----------
-    mean : ndarray, shape (n, p)
-    """
+    """The iterate and the sum of gradients, `mean` (n, p)."""
 
     mean: Array
 
@@ -33,15 +28,8 @@ class SPEL(SpectralDescent[SpelState]):
     """X <- msign(X - t msign(P(G))), with the projection P(G) = G - X sym(X'G) and polar factors.
 
     Steps have spectral norm t: with ``schedule = constant`` the run ends in a circle of that size
-    around an optimum.
-
-    Parameters
-    ----------
-    schedule : {"constant", "1/sqrt(t)", "1/t"}
-    momentum : float
-        G is the sum B <- bB + G, which is projected.
-    projection : bool
-        Without it the direction is msign(G), as in a public implementation until September 2026.
+    around an optimum. With momentum G is the sum B <- bB + G, which is projected. Without
+    ``projection`` the direction is msign(G), as in a public implementation until September 2026.
 
     Notes
     -----
@@ -59,13 +47,10 @@ class SPEL(SpectralDescent[SpelState]):
     projection: bool = parameter(True, help="project gradients to the tangent space")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> SpelState:
-        """Begin at the start."""
-        del rng
         begun = self.begun(oracle)
         return SpelState(**begun, mean=np.zeros_like(begun["X"]))
 
     def direction(self, state: SpelState, G: Array) -> Array:
-        """Return msign of the projected sum of gradients."""
         n, p = G.shape
         B = G
         if self.momentum:

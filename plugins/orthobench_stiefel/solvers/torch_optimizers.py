@@ -1,4 +1,4 @@
-"""Optimizers of torch for orthonormal columns: geoopt, POGO and parametrizations."""
+"""Optimizers of torch: geoopt, POGO and parametrizations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orthobench_stiefel import StiefelOracle
 from orthobench_stiefel.descent import Iterate, batch_parameter, check_batch, momentum_parameter
 
 MAPS = {"matrix-exp": 45, "cayley": 6, "householder": 4}
-"""Parametrizations of torch, and about how many (n, n) products each takes, the last (n, n, p)."""
+"""Parametrizations of torch, and the number of (n, n) products of each, the last (n, n, p)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,7 +33,7 @@ def step_parameter() -> Any:
 
 
 class TorchPeer(Peer[StiefelOracle, TorchState]):
-    """Base of optimizers of torch, which get the gradient of the oracle and never converge."""
+    """Base of optimizers of torch, which never converge."""
 
     extra: ClassVar[str] = "peers-torch"
 
@@ -42,13 +42,10 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
     """Products of an (n, p) and a (p, p) matrix in a step; a QR decomposition counts as two."""
 
     def begin(self, oracle: StiefelOracle, rng: np.random.Generator) -> TorchState:
-        """Give the start to an optimizer."""
-        del rng
         check_batch(oracle, self.batch)
         return TorchState(X=oracle.start.copy(), factor=1, memory={})
 
     def advance(self, oracle: StiefelOracle, state: TorchState, count: int) -> None:
-        """Do steps of the optimizer."""
         import torch
 
         point, optimizer = self.made(state.X)
@@ -65,7 +62,6 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
         state.memory = _memory(optimizer, point)
 
     def solution(self, state: TorchState) -> Solution:
-        """Return a copy of the iterate, (n, p)."""
         return Solution(state.X.copy())
 
     @abstractmethod
@@ -74,7 +70,7 @@ class TorchPeer(Peer[StiefelOracle, TorchState]):
 
 
 def _memory(optimizer: Any, point: Any) -> dict[str, Any]:
-    """Return the state of an optimizer of one point: counters and means.
+    """Return the counters and means of an optimizer of one point.
 
     Torch's ``load_state_dict`` turns counters into 32-bit floats, and geoopt has its own tensors.
     """
@@ -100,10 +96,6 @@ class TorchOrthogonal(TorchPeer):
     X = X0 f(W), with the start X0 completed to n columns and a free W (n, p): ``matrix-exp`` and
     ``cayley`` of a skew-symmetric (n, n) matrix, ``householder`` a product of p reflections.
 
-    Parameters
-    ----------
-    map : {"matrix-exp", "cayley", "householder"}
-
     Notes
     -----
     Flops of a step: a gradient and about 90n³, 12n³ and 8n²p. Memory: 8n², of the first 40n².
@@ -126,7 +118,6 @@ class TorchOrthogonal(TorchPeer):
     batch: int = batch_parameter()
 
     def advance(self, oracle: StiefelOracle, state: TorchState, count: int) -> None:
-        """Do steps of SGD."""
         layer, optimizer = self.made(state.X)
         if state.memory:
             layer.load_state_dict(state.memory["layer"])
@@ -144,7 +135,6 @@ class TorchOrthogonal(TorchPeer):
         state.memory = deepcopy({"layer": layer.state_dict(), "optimizer": optimizer.state_dict()})
 
     def made(self, start: Array) -> tuple[Any, Any]:
-        """Return a layer whose weight is the point, and its optimizer."""
         import torch
         from torch.nn.utils.parametrizations import orthogonal
 
@@ -163,7 +153,6 @@ class Geoopt(TorchPeer):
     packages: ClassVar[tuple[str, ...]] = ("geoopt", "torch")
 
     def made(self, start: Array) -> tuple[Any, Any]:
-        """Return a point of the manifold and its optimizer."""
         import geoopt
         import torch
 
@@ -199,7 +188,6 @@ class GeooptSGD(Geoopt):
     batch: int = batch_parameter()
 
     def optimizer(self, points: list[Any]) -> Any:
-        """Return a RiemannianSGD."""
         from geoopt.optim import RiemannianSGD
 
         return RiemannianSGD(points, lr=self.step_size, momentum=self.momentum)
@@ -228,7 +216,6 @@ class GeooptAdam(Geoopt):
     batch: int = batch_parameter()
 
     def optimizer(self, points: list[Any]) -> Any:
-        """Return a RiemannianAdam."""
         from geoopt.optim import RiemannianAdam
 
         return RiemannianAdam(points, lr=self.step_size)
@@ -238,11 +225,7 @@ class GeooptAdam(Geoopt):
 class PogoTorch(TorchPeer):
     """The authors' POGO, with their SGD or VectorAdam, judged at the nearest feasible point.
 
-    Parameters
-    ----------
-    base : {"sgd", "vector-adam"}
-    momentum : float
-        For sgd; the first buffer is (1 + momentum) G.
+    The first buffer of ``sgd`` is (1 + momentum) G.
 
     Notes
     -----
@@ -265,7 +248,6 @@ class PogoTorch(TorchPeer):
     batch: int = batch_parameter()
 
     def made(self, start: Array) -> tuple[Any, Any]:
-        """Return a stack of one matrix and its optimizer."""
         import torch
         from pogo import POGO, base
 

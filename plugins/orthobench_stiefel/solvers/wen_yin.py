@@ -1,4 +1,4 @@
-"""Wen and Yin's method: a Cayley curve with Barzilai-Borwein steps."""
+"""Wen and Yin's method."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orthobench_stiefel._kernels.retractions import CayleyCurve
 from orthobench_stiefel.descent import Descent, Iterate, relative_parameter
 
 WINDOW = 5
-"""Number of steps over which changes of X and of the cost are averaged."""
+"""Number of steps over which changes are averaged."""
 
 TRIALS = 5
 """Trial of a line search that the authors accept in any case."""
@@ -25,20 +25,10 @@ SAFE_TRIALS = 30
 
 @dataclass(slots=True, kw_only=True)
 class WenYinState(Iterate):
-    """The iterate, the curve from it, and the memory of the line search.
+    """The iterate, its cost `value`, the curve from it, and the memory of the line search.
 
-    Attributes
-    ----------
-    curve : CayleyCurve
-        From X, with the gradient G there.
-    value : float
-        The cost at X.
-    length : float
-        The first trial of the next step.
-    reference : Reference
-        The cost for comparison.
-    changes : list of (float, float)
-        The changes of X and of the cost in the last steps.
+    `length` is the first trial of the next step, `reference` the cost for comparison, and
+    `changes` those of X and of the cost in the last steps.
     """
 
     curve: CayleyCurve
@@ -52,24 +42,14 @@ class WenYinState(Iterate):
 class WenYin(Descent[StiefelOracle, WenYinState]):
     """Descent along the Cayley curve Y(t) = (I + tA/2)⁻¹ (I - tA/2) X, A = GX' - XG'.
 
-    The curve keeps X'X = I; if 2p < n a point of it takes a system of size 2p
-    (`orthobench_stiefel._kernels.retractions.CayleyCurve`). Steps are alternately |<S, Y>|/|Y|² and
-    |S|²/|<S, Y>|, with the last changes S of X and Y of G - XG'X, cut by .1. The nonmonotone rule
-    is f <= C less 1e-4 t |G - XG'X|².
-
-    As in the authors' code, the fifth trial is accepted in any case; ``safe_search`` goes on until
-    the rule is met. Their slope is between one and two times that of the curve, -|A|²/2.
+    Steps are alternately |<S, Y>|/|Y|² and |S|²/|<S, Y>|, with the last changes S of X and Y of G
+    - XG'X, cut by .1. The nonmonotone rule is f <= C less 1e-4 t |G - XG'X|²; the authors' slope
+    is between one and two times that of the curve, -|A|²/2. As in their code, the fifth trial is
+    accepted in any case; ``safe_search`` goes on until the rule is met. Steps and tolerances of
+    the authors are absolute.
 
     It ends if |G - XG'X| < gtol, if |S|/sqrt(n) < xtol and the relative change of the cost < ftol,
     or if the means of these over five steps are below ten times that.
-
-    Parameters
-    ----------
-    step : float
-        The first step.
-    relative : bool
-        Whether step and tolerances are for a cost whose first gradient has norm one; the authors'
-        are absolute.
 
     Notes
     -----
@@ -99,8 +79,6 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
     relative: bool = relative_parameter("step and tolerances")
 
     def init(self, oracle: StiefelOracle, rng: np.random.Generator) -> WenYinState:
-        """Evaluate the start."""
-        del rng
         begun = self.begun(oracle)
         X = begun["X"]
         curve, reference = CayleyCurve(X, np.zeros_like(X)), Reference(0.0)
@@ -114,7 +92,6 @@ class WenYin(Descent[StiefelOracle, WenYinState]):
         return state
 
     def step(self, oracle: StiefelOracle, state: WenYinState) -> None:
-        """Do one step along the curve."""
         state.work.steps += 1
         length, gain = state.length, RHO * state.norm_of(state.curve.slope) ** 2
         for trial in range(1, SAFE_TRIALS + 1):

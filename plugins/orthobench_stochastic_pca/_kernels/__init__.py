@@ -1,1 +1,1 @@
-"""Compiled and vectorized kernels of stochastic PCA: private to this package."""
+"""Kernels of stochastic PCA, private to this package."""

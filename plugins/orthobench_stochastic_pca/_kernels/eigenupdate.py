@@ -1,8 +1,7 @@
 """One update of a spectrum in the coordinates of a block.
 
-Lines 1 to 9 of Algorithm 1 of Arora, Cotter and Srebro (2013). A sample and the iterate's
-eigenvectors are vectors of length m + b (`span`). `secular` solves the eigenproblem; each method
-has its own projection of the eigenvalues (`projection`).
+Lines 1 to 9 of Algorithm 1 of Arora, Cotter and Srebro (2013), for vectors of length m + b
+(`span`).
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca._kernels.iterates import Onto, Projection
 from orthobench_stochastic_pca._kernels.projection import (
     onto_complement,
@@ -37,10 +36,10 @@ from orthobench_stochastic_pca._kernels.span import (
 )
 
 TIED = 1e-12
-"""Difference of eigenvalues, relative to the largest, below which they are equal."""
+"""Difference of equal eigenvalues, relative to the largest."""
 
 CANCELLED = 0.1
-"""Length of a residual, relative to its sample, below which it is orthogonalized again."""
+"""Length of a residual below which it is orthogonalized again, relative to its sample."""
 
 
 class SmallEigenproblem(NamedTuple):
@@ -76,7 +75,6 @@ class SmallEigenproblem(NamedTuple):
 
 @kernel
 def small_eigenproblem(n: int) -> SmallEigenproblem:
-    """Return arrays for bases and spans of fewer than n vectors; 4n² doubles."""
     return SmallEigenproblem(
         np.empty(n), np.empty(n), np.empty(n),
         np.empty(n * n), np.empty(n * n), np.empty(n * n), np.empty(n * n),
@@ -89,9 +87,9 @@ def small_eigenproblem(n: int) -> SmallEigenproblem:
 def extend(y: Array, eta: float, m: int, d: int, small: SmallEigenproblem) -> int:
     """Set z to sqrt(eta) times the sample in the basis, which its residual extends (lines 1 to 5).
 
-    `y` (width,) is the sample, `m` the rank of the iterate. Row 0 of the basis is set if the
-    residual adds a direction. Returns 1 if it does, 0 if not, and -1 if the sample is too small to
-    change anything. 4m width flops; twice that to orthogonalize again.
+    `y` (width,) is the sample, `m` the rank of the iterate. Returns 1 if the residual adds a
+    direction, row 0 of the basis; 0 if not; -1 if the sample is too small to change anything. 4m
+    width flops; twice that to orthogonalize again.
     """
     width, z, residual = len(y), small.z, small.residual
     square = dot(y, y, width)
@@ -141,8 +139,7 @@ def update(
 ) -> tuple[int, float, bool]:
     """Update and project the eigendecomposition (lines 4 to 9); return m, floor and full.
 
-    `added` is 1 if `extend` set row 0, else 0. 2m² width flops for the eigenvectors, and about
-    50m².
+    `added` is 1 if `extend` set row 0, else 0. 2m² width flops, and about 50m².
     """
     first, n = 1 - added, m + added
     small.diagonal[0] = 0.0
@@ -175,7 +172,7 @@ def update(
 
 @kernel
 def _sort(lam: Array, order: NDArray[np.int64]) -> None:
-    """Set the order to that of ascending eigenvalues, by insertion: they are nearly sorted."""
+    """Set the order by ascending eigenvalues, by insertion since they are nearly sorted."""
     for i in range(len(order)):
         j = i
         while j > 0 and lam[order[j - 1]] > lam[i]:
@@ -186,7 +183,6 @@ def _sort(lam: Array, order: NDArray[np.int64]) -> None:
 
 @kernel
 def _number_active(work: SecularWorkspace, active: int, n: int, rank: NDArray[np.int64]) -> None:
-    """Set the rank of each of n slots to its number among the active ones, -1 for the others."""
     rank[:n] = -1
     for j in range(active):
         rank[work.active[j]] = j
@@ -200,7 +196,7 @@ def _break_tie(
     keep_old: bool,
     rank: NDArray[np.int64],
 ) -> None:
-    """Move an eigenvalue that equals the smallest, and that the projection drops, to the front."""
+    """Move a smallest eigenvalue of the kind that the projection drops to the front."""
     margin = TIED * work.lam[order[-1]]
     if len(order) < 2 or work.lam[order[1]] > work.lam[order[0]] + margin:
         return
@@ -218,10 +214,7 @@ def _break_tie(
 
 @kernel
 def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenproblem) -> None:
-    """Set rows 1, 2, ... of the basis to the eigenvectors in the kept slots, in their order.
-
-    W (n, width) is the basis as `eigenvalues` left it, a view of ``small.basis``.
-    """
+    """Set rows 1, 2, ... of the basis to the kept eigenvectors; W is its view by `eigenvalues`."""
     if active < len(W):
         _rotate_some(W, kept, active, small)
     elif len(kept):
@@ -236,7 +229,7 @@ def _rotate(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenpro
 def _combine(
     W: Array, chosen: NDArray[np.int64], count: int, active: int, small: SmallEigenproblem
 ) -> None:
-    """Set the rows of `rotated` to the chosen eigenvectors, combinations of the rows of W."""
+    """Set the rows of `rotated` to the chosen eigenvectors."""
     V = matrix(small.vectors, count, active)
     eigenvectors(active, chosen, count, small.secular, V)
     multiply(V, W, matrix(small.rotated, count, W.shape[1]))
@@ -244,7 +237,7 @@ def _combine(
 
 @kernel
 def _rotate_some(W: Array, kept: NDArray[np.int64], active: int, small: SmallEigenproblem) -> None:
-    """Do as `_rotate` if some slots are not active: their rows stay."""
+    """Do as `_rotate` if some slots, whose rows stay, are not active."""
     n, width = W.shape
     rank, picked = small.rank, small.picked
     _number_active(small.secular, active, n, rank)

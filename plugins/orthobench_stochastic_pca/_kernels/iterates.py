@@ -1,4 +1,4 @@
-"""Arguments and results of the compiled kernels; nothing here loads numba."""
+"""Arguments and results of the kernels; nothing here loads numba."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 from orthobench.contract import Array
 
 BLOCK = 16
-"""Number of samples in a block: near the minimizer of the flops for usual ranks m."""
+"""Number of samples in a block, near the minimizer of the flops for usual ranks."""
 
 
 class Angle(IntEnum):
-    """The angle by which a basis is rotated towards a sample (`rotations`)."""
+    """The angle by which a basis is rotated towards a sample."""
 
     OJA = 0
     GEODESIC = 1
@@ -20,12 +20,12 @@ class Angle(IntEnum):
 
 
 class Onto(IntEnum):
-    """The set onto which eigenvalues are projected after each update (`projection`)."""
+    """The set onto which eigenvalues are projected after each update."""
 
     FANTOPE = 0
     """{0 <= M <= I, tr M <= k}: msg."""
     CAPPED = 1
-    """The same for rank K, and with trace k once that is reached: capped-msg."""
+    """The same for rank K, with trace k once it is reached: capped-msg."""
     RANK = 2
     """All matrices of rank k: incremental-pca."""
     COMPLEMENT = 3
@@ -39,7 +39,6 @@ class Projection(NamedTuple):
 
     Attributes
     ----------
-    onto : Onto
     k : int
         The trace of M to reach.
     max_rank : int
@@ -55,9 +54,7 @@ class Projection(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """The matrix U' diag(values) U + floor I, never changed in place.
-
-    For warmuth-kuzmin and meg it is a logarithm of M, for the others M itself.
+    """The matrix U' diag(values) U + floor I, immutable: M, or for some methods a logarithm of it.
 
     Attributes
     ----------

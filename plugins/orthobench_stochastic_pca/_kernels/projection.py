@@ -1,22 +1,21 @@
-"""Projections of a spectrum onto the feasible sets of the relaxations of PCA.
+"""Projections of ascending eigenvalues onto the feasible sets of the relaxations of PCA.
 
-Each works on the ascending eigenvalues alone, since a matrix and its projection have the same
-eigenvectors (Arora, Cotter and Srebro 2013, Lemma 3.2 and sections 3.3 and 5.1).
+A matrix and its projection have the same eigenvectors (Arora, Cotter and Srebro 2013, Lemma 3.2).
 """
 
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 
 
 @kernel
 def shift(values: Array, k: float) -> float:
     """Return the smallest S for which the values min(1, max(0, value + S)) sum to k, 0 < k <= n.
 
-    Two pointers walk the 2n values of S at which an eigenvalue leaves 0 or reaches 1; the only
+    Two pointers walk the 2n values of S at which an eigenvalue leaves 0 or reaches 1. The only
     test, whether the sum reaches k, cannot fail by rounding. O(n) flops.
 
     References
@@ -55,13 +54,10 @@ def shift(values: Array, k: float) -> float:
 def onto_fantope(values: Array, k: float, full: bool) -> bool:
     """Project eigenvalues onto {0 <= s <= 1, sum s <= k} in place: MSG and capped MSG.
 
-    From zero the trace grows to k first (Theorem 1). MSG never lowers it, so that from then on the
-    sum is k and the shift is never positive: eigenvalues of zero need not be listed. Capped MSG
-    keeps the K largest eigenvalues, which is optimal (problem 5.1); its trace may fall, and the
-    shift be positive.
-
-    `full` says whether the sum has to be k: False for MSG, for capped MSG whether the trace has
-    reached k. Returns whether it has now.
+    MSG's trace grows to k (Theorem 1), then stays, so that shifts are never positive and zeros need
+    not be listed. Capped MSG keeps the K largest eigenvalues, which is optimal (problem 5.1); its
+    trace may fall. `full` says whether the sum has to be k: never for MSG, for capped MSG once it
+    has reached k. Returns whether it has.
 
     References
     ----------
@@ -80,12 +76,9 @@ def onto_fantope(values: Array, k: float, full: bool) -> bool:
 def onto_complement(values: Array, k: float) -> None:
     """Project N = -log(I - M) onto {tr M <= k} in the von Neumann divergence of I - M, in place.
 
-    The projection of Warmuth and Kuzmin: max(0, value - gamma), with gamma >= 0 such that the sum
-    of 1 - exp(-value) is k. All in logarithms, since exp(-value) underflows. O(n) flops.
-
-    References
-    ----------
-    Warmuth and Kuzmin 2008; Arora, Cotter and Srebro 2013, section 3.3.
+    max(0, value - gamma), with gamma >= 0 such that the sum of 1 - exp(-value) is k; in logarithms,
+    since exp(-value) underflows. O(n) flops. Warmuth and Kuzmin 2008; Arora, Cotter and Srebro
+    2013, section 3.3.
     """
     n, total, gamma = len(values), 1.0, 0.0  # total: sum of exp(least - value), value >= least
     for number in range(1, n + 1):
@@ -104,13 +97,9 @@ def onto_complement(values: Array, k: float) -> None:
 def onto_density(values: Array, others: int, k: float) -> float:
     """Project log M onto {log M <= 0, tr M = k} in the von Neumann divergence of M, in place.
 
-    The projection of MEG: the eigenvalues s of M become min(1, exp(S) s), with sum k. `values` are
-    relative to the floor, which `others` further eigenvalues equal. Returns the new floor, to which
-    `values` are now relative. O(n) flops.
-
-    References
-    ----------
-    Arora, Cotter and Srebro 2013, section 3.3.
+    The eigenvalues s of M become min(1, exp(S) s), with sum k (MEG: Arora, Cotter and Srebro 2013,
+    section 3.3). `values` are relative to the floor, which `others` further eigenvalues equal.
+    Returns the new floor, to which `values` are now relative. O(n) flops.
     """
     n = len(values)
     total, largest = np.empty(n + 1), 0.0

@@ -1,19 +1,17 @@
 """Kernels of the methods that turn their basis towards each sample.
 
-With w = U'x, p = Uw and r = x - p, Oja's method with orthonormalization, GROUSE and Krasulina's
-method rotate the basis in the plane of p and r::
+With w = U'x, p = Uw and r = x - p, Oja's method, GROUSE and Krasulina's method rotate the basis in
+the plane of p and r, by different angles a::
 
-        U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
-
-Only the angle a differs. CCIPCA turns its directions one by one.
+    U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca._kernels.iterates import BLOCK, Angle
 from orthobench_stochastic_pca._kernels.span import (
     DEPENDENT,
@@ -29,7 +27,7 @@ from orthobench_stochastic_pca._kernels.span import (
 )
 
 CANCELLED = 1e-2
-"""Value of |r|²/|x|² below which r is orthogonalized to U a second time."""
+"""Value of |r|²/|x|² below which r is orthogonalized to U again."""
 
 
 @kernel
@@ -38,9 +36,9 @@ def rotate_blocks(
 ) -> tuple[Array, float]:
     """Rotate a basis U (k, d) towards samples (count, d), one by one, with step sizes `etas`.
 
-    Blocks have `BLOCK` samples. `drift` bounds the orthogonality defect of the rows (`span`).
-    Returns the rotated basis, a fresh array, and its drift; NaN if samples are not finite. 2(k +
-    b/2)d + 2k(k + b)d/b flops a sample, b = BLOCK. Memory: 2(k + b)d doubles.
+    `drift` bounds the orthogonality defect of the rows (`span`). Returns the rotated basis, a fresh
+    array, and its drift; NaN if samples are not finite. 2(k + b/2)d + 2k(k + b)d/b flops a sample,
+    b = BLOCK. Memory: 2(k + b)d doubles.
 
     References
     ----------
@@ -98,7 +96,7 @@ def _rotate(W: Array, z: Array, n: int, eta: float, angle: Angle, scratch: Array
 
 @kernel
 def _angle(p: float, r: float, eta: float, kind: Angle) -> tuple[float, float]:
-    """Return cos a - 1 and sin a for the angle a of the step, from |p| and |r|.
+    """Return cos a - 1 and sin a from |p| and |r|.
 
     GROUSE: eta |p||r|, along the geodesic. Oja: (I + eta xx')p has the component |p| (1 + eta |p|²)
     along p and eta |p|² |r| along r. Krasulina's step has no part along p.
@@ -119,8 +117,8 @@ def _angle(p: float, r: float, eta: float, kind: Angle) -> tuple[float, float]:
 def turn(V: Array, samples: Array, before: int, amnesic: float) -> None:
     """Turn directions V (k, d), zeros at first, towards samples, one after the other, in place.
 
-    `before` is the number of earlier samples, `amnesic` the additional weight of a sample. 14dk
-    flops a sample. Weng, Zhang and Hwang 2003, Algorithm 1.
+    `before` is the number of earlier samples, `amnesic` the additional weight of a sample. Weng,
+    Zhang and Hwang 2003, Algorithm 1; 14dk flops a sample.
     """
     k, d = V.shape
     u = np.empty(d)

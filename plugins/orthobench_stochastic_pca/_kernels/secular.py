@@ -1,11 +1,10 @@
 """The eigendecomposition of a diagonal matrix plus a rank-one matrix, in O(n²).
 
-The eigenvalues of D + zz' are the roots of the secular equation 1 + sum z_i² / (d_i - x) = 0 (Golub
-1973). Equal diagonal entries and zeros of z are deflated first (Dongarra and Sorensen 1987). Each
-root is found relative to the pole next to it by the cubically convergent iteration of Borges and
-Gragg (1993). The eigenvectors are those of the nearby matrix whose exact eigenvalues are the
-computed roots, so they are orthogonal to working precision (Gu and Eisenstat 1994). Sixteen roots,
-or entries of a vector, are computed at once (`orthobench.tools.simd`).
+The eigenvalues of D + zz' are the roots of 1 + sum z_i² / (d_i - x) = 0 (Golub 1973), after
+deflation of equal diagonal entries and zeros of z (Dongarra and Sorensen 1987). Each root is found
+relative to the next pole by the iteration of Borges and Gragg (1993). The eigenvectors are those of
+the nearby matrix whose exact eigenvalues are the computed roots, so they are orthogonal to working
+precision (Gu and Eisenstat 1994).
 """
 
 from __future__ import annotations
@@ -15,10 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import (
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import (
     COUNT,
     Lanes,
     every,
@@ -30,13 +27,15 @@ from orthobench.tools.simd import (
     total,
     where,
 )
+
+from orthobench.contract import Array
 from orthobench_stochastic_pca._kernels.span import dot
 
 EPS = 2.0**-52
 """The spacing of doubles at 1."""
 
 ITERATIONS = 100
-"""Maximum number of steps for a root; usually two or three, sixty of bisection alone."""
+"""Maximum number of steps for a root; usually two or three."""
 
 CONVERGED = 1e-7
 """Size of the last step, relative to the distance from the pole."""
@@ -52,8 +51,8 @@ class SecularWorkspace(NamedTuple):
     active : ndarray of int, shape (n,)
         The slots that were not deflated, ascending.
     poles, squares : ndarray, shape (n + 32,)
-        Diagonal entry and squared entry of z in the active slots, divided by a power of two against
-        overflow; padded with -1 and 0.
+        Diagonal entry and squared entry of z in the active slots, over a power of two; padded with
+        -1 and 0.
     origins, offsets : ndarray, shape (n + 32,)
         Root j is their sum, divided likewise. Its distance to pole i is (poles[i] - origins[j]) -
         offsets[j], to full relative precision.
@@ -73,7 +72,6 @@ class SecularWorkspace(NamedTuple):
 
 @kernel
 def secular_workspace(n: int) -> SecularWorkspace:
-    """Return work arrays for updates of at most n by n matrices; 8n doubles."""
     padded = n + 2 * COUNT
     return SecularWorkspace(
         np.empty(n), np.empty(n, np.int64), np.empty(padded), np.empty(padded),
@@ -85,10 +83,10 @@ def secular_workspace(n: int) -> SecularWorkspace:
 def eigenvalues(d: Array, z: Array, W: Array, work: SecularWorkspace) -> int:
     """Set ``work.lam`` to the eigenvalues of D + zz', and prepare for `eigenvectors`.
 
-    D has ascending nonnegative entries `d` (n,); deflation changes `d` and `z`. Row i of W (>= n,
-    p) is the eigenvector of D in slot i. Rows of equal diagonal entries are rotated so that all but
-    one are orthogonal to z. Returns the number of active slots; the eigenvector of any other slot
-    is its row of W. About 40 n² flops.
+    D has ascending nonnegative entries `d` (n,); row i of W (>= n, p) is the eigenvector of D in
+    slot i. Deflation changes `d`, `z` and W: rows of equal diagonal entries are rotated so that all
+    but one are orthogonal to z. Returns the number of active slots; the eigenvector of any other
+    slot is its row of W. About 40 n² flops.
     """
     n = _deflate(d, z, W, work)
     unit = _power_of_two(max(d[-1], dot(z, z, len(z))))
@@ -113,7 +111,7 @@ def eigenvectors(
 ) -> None:
     """Set rows of V (count, n) to eigenvectors, in coordinates of the n active slots.
 
-    `chosen` numbers the eigenvectors among the active slots. 6n flops a vector.
+    `chosen` numbers them among the active slots. 6n flops a vector.
     """
     for row in range(count):
         origin, offset = work.origins[chosen[row]], work.offsets[chosen[row]]
@@ -129,7 +127,7 @@ def eigenvectors(
 
 @kernel
 def _power_of_two(x: float) -> float:
-    """Return the largest power of two up to x, or one if x is zero or not finite."""
+    """Return the largest power of two up to x, or one."""
     if not 0.0 < x < np.inf:
         return 1.0
     _, exponent = math.frexp(x)
@@ -170,10 +168,7 @@ def _merge(d: Array, z: Array, W: Array, i: int, j: int, tolerance: float) -> bo
 
 @kernel
 def _roots(first: int, n: int, work: SecularWorkspace) -> None:
-    """Find roots first, first + 1, ..., one in each lane.
-
-    Root j lies between poles j and j + 1, the last root beyond the last pole.
-    """
+    """Find roots first, first + 1, ..., one in each lane; root j lies beyond pole j."""
     left, right = load(work.poles, first), load(work.poles, first + 1)
     done, bounded = left < 0.0, right >= 0.0
     x, high = _last_root(n, work)
@@ -200,7 +195,7 @@ def _roots(first: int, n: int, work: SecularWorkspace) -> None:
 
 @kernel
 def _last_root(n: int, work: SecularWorkspace) -> tuple[float, float]:
-    """Return an estimate of the last root and an upper bound, both relative to the last pole."""
+    """Return an estimate and an upper bound of the last root, relative to the last pole."""
     x, most, last = 0.0, 0.0, work.poles[n - 1]
     for i in range(n):
         most += work.squares[i]
@@ -214,10 +209,7 @@ def _last_root(n: int, work: SecularWorkspace) -> tuple[float, float]:
 def _sums(
     n: int, work: SecularWorkspace, origin: Lanes, x: Lanes
 ) -> tuple[Lanes, Lanes, Lanes, Lanes]:
-    """Return the secular function, its derivatives at origin + x, and its sum of absolute terms.
-
-    The second derivative is halved; the last sum bounds the rounding error.
-    """
+    """Return the secular function at origin + x, slope, half the curvature, and sum of |terms|."""
     f, slope, curve, size = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for i in range(n):
         inverse = 1.0 / ((work.poles[i] - origin) - x)
@@ -248,7 +240,7 @@ def _step(left: Lanes, right: Lanes, bounded: Lanes, f: Lanes, slope: Lanes, cur
 
 @kernel
 def _gu_eisenstat(n: int, z: Array, work: SecularWorkspace) -> None:
-    """Set the weights to the z for which the computed roots are exact, by Löwner's formula."""
+    """Set the weights to the z of which the computed roots are exact, by Löwner's formula."""
     for first in range(0, n, COUNT):
         poles, product = load(work.poles, first), fill(-1.0)
         for j in range(n):

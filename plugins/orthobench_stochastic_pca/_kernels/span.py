@@ -1,12 +1,10 @@
 """Blocks of samples in span(U, x_1, ..., x_b): level-3 BLAS for updates made one by one.
 
-A streaming method's basis stays in span(U, x_1, ..., x_b) while it uses the samples x_1, ..., x_b
-of a block. So vectors of length d take part in two matrix products only: `expand` gives the
-coordinates of the samples in an orthonormal basis [U; Q] of that span, and `write_basis` the new
-basis. The updates in between work on vectors of length m + q.
-
-Bases are stored as rows: U is (m, d), C order, and the samples of the block lie in the rows below
-it, in one array ``V``. A kernel has this form::
+A streaming method's basis stays in span(U, x_1, ..., x_b) while it uses a block. So vectors of
+length d take part in two matrix products only: `expand` gives the coordinates of the samples in an
+orthonormal basis [U; Q] of that span, and `write_basis` the new basis. The updates in between work
+on vectors of length m + q. Bases are stored as rows: U is (m, d), and the samples lie in the rows
+below it, in one array ``V``::
 
     V, new, work = np.empty((m + b, d)), np.empty((m + b, d)), workspace(m + b, b, d)
     copy_rows(U, V)
@@ -21,10 +19,9 @@ it, in one array ``V``. A kernel has this form::
         drift = write_basis(V, span, W, new, work)        # new[:rows] = W [U; Q]
         V, new, m = new, V, rows
 
-Usually Q need not be formed. With coordinates A in U and the Cholesky factor L of XX' - AA', the
-samples are X = AU + LQ. So a small triangular solve gives W [U; Q] as a combination of the rows of
-U and X. If samples nearly in the span of U would amplify rounding, their residuals X - AU replace
-them. If samples nearly in the span of earlier ones still would, Q is formed by Gram-Schmidt.
+Usually Q is not formed. With coordinates A in U and the Cholesky factor L of XX' - AA', the samples
+are X = AU + LQ, so a triangular solve gives W [U; Q] from U and X. If that would amplify rounding,
+residuals X - AU replace the samples; if it still would, Q is formed by Gram-Schmidt.
 """
 
 from __future__ import annotations
@@ -33,47 +30,47 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel, summed
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
 
 DEPENDENT = 1e-10
-"""Norm of a residual, relative to its sample, below which it adds no direction."""
+"""Norm of a residual below which it adds no direction, relative to its sample."""
 
 TINY = 1e-280
-"""Squared norm of a sample below which it adds no direction: smaller squares may underflow."""
+"""Squared norm of a sample below which it adds no direction."""
 
 ROUNDING = 2.0**-50
-"""Orthogonality defect added by the updates of one block."""
+"""Orthogonality defect that a block adds."""
 
 MAX_IMPLICIT_DRIFT = 1e-12
-"""Maximum bound on the orthogonality defect of [U; Q] for which Q need not be formed."""
+"""Maximum defect of [U; Q] for which Q is not formed."""
 
 SMALL_PRODUCT = 1_000_000
-"""Maximum number of multiplications of OpenBLAS's small-matrix kernel, which is twice as fast."""
+"""Maximum number of multiplications of OpenBLAS's fast small-matrix kernel."""
 
 PANEL = 4
-"""Number of rows of a product at once if that brings it below `SMALL_PRODUCT`."""
+"""Number of rows of a product at once, if that makes it small."""
 
 MAX_DRIFT = 1e-13
-"""Maximum bound on the orthogonality defect of U that is left uncorrected."""
+"""Maximum defect of U that is not corrected."""
 
 
 @kernel
 def matrix(flat: Array, rows: int, columns: int) -> Array:
-    """Return a view of the beginning of a flat array as a contiguous matrix."""
+    """Return a view of a flat array's beginning as a matrix."""
     return flat[: rows * columns].reshape(rows, columns)
 
 
 @kernel
 def rows_of(flat: Array, first: int, last: int, width: int) -> Array:
-    """Return a view of rows first, ..., last - 1 of a flat matrix with a number of columns."""
+    """Return a view of rows first, ..., last - 1 of a flat matrix."""
     return flat[first * width : last * width].reshape(last - first, width)
 
 
 @summed
 def dot(x: Array, y: Array, n: int) -> float:
-    """Return the inner product of the first n entries, in an order of summation that vectorizes."""
+    """Return the inner product of the first n entries, vectorized."""
     total = 0.0
     for i in range(n):
         total += x[i] * y[i]
@@ -82,14 +79,13 @@ def dot(x: Array, y: Array, n: int) -> float:
 
 @kernel
 def axpy(c: float, x: Array, y: Array, n: int) -> None:
-    """Set y <- c x + y in the first n entries, in place."""
+    """Set y <- c x + y in the first n entries."""
     for i in range(n):
         y[i] += c * x[i]
 
 
 @kernel
 def copy_rows(A: Array, B: Array) -> None:
-    """Copy a matrix to the first rows and columns of another."""
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):
             B[i, j] = A[i, j]
@@ -97,7 +93,6 @@ def copy_rows(A: Array, B: Array) -> None:
 
 @kernel
 def set_identity(W: Array) -> None:
-    """Set a matrix, of any shape, to ones on its diagonal and zeros elsewhere."""
     for i in range(W.shape[0]):
         for j in range(W.shape[1]):
             W[i, j] = 1.0 if i == j else 0.0
@@ -105,13 +100,13 @@ def set_identity(W: Array) -> None:
 
 @kernel
 def multiply(A: Array, B: Array, out: Array) -> None:
-    """Set out = AB, by BLAS; compiled once for all callers."""
+    """Set out = AB; compiled once for all callers."""
     np.dot(A, B, out)
 
 
 @kernel
 def multiply_transposed(A: Array, B: Array, out: Array) -> None:
-    """Set out = AB', by BLAS; compiled once for all callers."""
+    """Set out = AB'; compiled once for all callers."""
     np.dot(A, B.T, out)
 
 
@@ -139,12 +134,10 @@ class Workspace(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The basis [U; Q] of the span of a block, found by `expand`.
+    """The basis [U; Q] of the span of a block, with m and q rows.
 
     Attributes
     ----------
-    m, q : int
-        Number of rows of U, and of Q.
     implicit : bool
         Whether the rows of V below U are samples or residuals, not Q.
     drift : float
@@ -159,10 +152,7 @@ class Span(NamedTuple):
 
 @kernel
 def workspace(capacity: int, b: int, d: int) -> Workspace:
-    """Return work arrays for at most b samples of length d and `capacity` rows of U and samples.
-
-    Memory: capacity² + 2 b capacity + bd doubles.
-    """
+    """Return work arrays for b samples of length d, and `capacity` rows of U and samples."""
     coords, factor = np.zeros((b, capacity)), np.zeros((b, capacity))
     flat, residuals = np.empty(capacity * capacity), np.empty((b, d))
     return Workspace(coords, np.zeros(b, np.int64), factor, np.zeros(b), flat, residuals)
@@ -173,13 +163,9 @@ def expand(V: Array, m: int, count: int, drift: float, work: Workspace) -> Span:
     """Find the coordinates of the samples of a block in an orthonormal basis of span(U, X).
 
     Rows [0, m) of V are U; rows [m, m + count) the samples X, which residuals or Q may overwrite.
-    `drift` bounds the orthogonality defect of U, as `write_basis` returned it; 0 at first. Row j of
-    ``work.coords`` depends only on U and the samples up to j, to rounding.
-
-    Notes
-    -----
-    2 (m + count / 2) d flops a sample; 2 (2m + count / 2) d more for residuals, and 8 (m + count /
-    2) d more if Q is formed.
+    `drift` bounds the orthogonality defect of U; 0 at first. To rounding, row j of ``work.coords``
+    depends only on U and the samples up to j. 2 (m + count / 2) d flops a sample. Residuals take 2
+    (2m + count / 2) d more, Q 8 (m + count / 2) d.
     """
     _products(V, m, count, work)
     total = 0.0
@@ -209,7 +195,7 @@ def panel(rows: int, columns: int, d: int) -> int:
 
 @kernel
 def _products(V: Array, m: int, count: int, work: Workspace) -> None:
-    """Set row j of the factor to the products of row m + j of V with the rows of V up to it."""
+    """Set row j of the factor to the products of row m + j of V with the rows up to it."""
     step = panel(count, m + count, V.shape[1])
     for first in range(0, count, step):
         last = min(first + step, count)
@@ -243,7 +229,7 @@ def _cholesky(work: Workspace, m: int, count: int) -> float:
 
 @kernel
 def _independent(left: float, square: float) -> bool:
-    """Return whether a sample adds a direction, from the squared norms of its residual and it."""
+    """Return whether a sample adds a direction, from squared norms of its residual and it."""
     # no power, for which numba would compile a function of its own
     return square > TINY and left > DEPENDENT * DEPENDENT * square
 
@@ -263,7 +249,6 @@ def _subtract_projections(V: Array, m: int, count: int, work: Workspace) -> None
 
 @kernel
 def _add_projections(work: Workspace, m: int, count: int) -> None:
-    """Set the coordinates of the samples from those of their residuals and their A."""
     for j in range(count):
         for i in range(m + count):
             part = work.coords[j, i] if i < m else 0.0
@@ -272,10 +257,7 @@ def _add_projections(work: Workspace, m: int, count: int) -> None:
 
 @kernel
 def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
-    """Overwrite the residuals with Q, set the coordinates, and return the number of rows of Q.
-
-    Each residual is projected twice more, for orthogonality to rounding.
-    """
+    """Overwrite the residuals with Q, set the coordinates, and return the number of rows of Q."""
     n, d, x = m, V.shape[1], work.residuals[0]
     for j in range(count):
         z = work.coords[j]
@@ -302,9 +284,9 @@ def _gram_schmidt(V: Array, m: int, count: int, work: Workspace) -> int:
 def write_basis(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> float:
     """Write the basis W [U; Q] and return a bound on its orthogonality defect.
 
-    If the bound exceeds `MAX_DRIFT`, the basis is re-orthonormalized. W (rows, m + q) has
-    orthonormal rows and is overwritten; V is scratch afterwards. 2 rows (m + q) d flops; 4 rows² d
-    more to re-orthonormalize.
+    Above `MAX_DRIFT` the basis is re-orthonormalized. W (rows, m + q) has orthonormal rows and is
+    overwritten; V is scratch afterwards. 2 rows (m + q) d flops; 4 rows² d more to
+    re-orthonormalize.
     """
     rows = len(W)
     if rows == 0:
@@ -318,7 +300,7 @@ def write_basis(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> 
 
 @kernel
 def write_combinations(V: Array, span: Span, W: Array, new: Array, work: Workspace) -> None:
-    """Write the combinations W [U; Q], for any rows W (overwritten), and leave V as it is."""
+    """Write the combinations W [U; Q], for any rows W (overwritten); V stays."""
     rows, inner = W.shape
     if span.implicit:
         _onto_samples(W, work.factor, span.m, span.q)
@@ -329,10 +311,9 @@ def write_combinations(V: Array, span: Span, W: Array, new: Array, work: Workspa
 
 @kernel
 def reorthonormalize(U: Array, m: int, spare: Array, work: Workspace) -> None:
-    """Re-orthonormalize the first m rows of U in place by one Newton-Schulz step.
+    """Re-orthonormalize the first m rows of U in place by a Newton-Schulz step; 4m²d flops.
 
     Björck and Bowie 1971: U <- (3I - UU') U / 2 squares a defect below one, up to a factor of 3/4.
-    4m²d flops; `spare` is scratch.
     """
     C = matrix(work.flat, m, m)
     multiply_transposed(U[:m], U[:m], C)
@@ -345,7 +326,7 @@ def reorthonormalize(U: Array, m: int, spare: Array, work: Workspace) -> None:
 
 @kernel
 def _onto_samples(W: Array, L: Array, m: int, q: int) -> None:
-    """Turn coordinates in [U; Q] into coefficients of [U; X] in place, where X = L [U; Q]."""
+    """Turn coordinates in [U; Q] into coefficients of [U; X] in place, X = L [U; Q]."""
     for row in W:
         for j in range(q - 1, -1, -1):
             row[m + j] /= L[j, m + j]

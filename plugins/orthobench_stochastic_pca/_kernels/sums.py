@@ -1,6 +1,6 @@
 """Sums over samples in NumPy: second moments, their leading parts, and products by panels.
 
-Samples of float32 are multiplied in float32, `CHUNK` of them at a time, and added in float64.
+Samples of float32 are multiplied in float32 and added in float64.
 """
 
 from __future__ import annotations
@@ -27,18 +27,16 @@ Samples = NDArray[np.floating[Any]]
 """Samples in rows, of float32 or float64."""
 
 CHUNK = 4096
-"""Number of samples of float32 that are multiplied before their moment is added in float64."""
+"""Number of float32 samples that are multiplied at once."""
 
 NULL = 450
-"""Eigenvalue of an (n, n) matrix, relative to n times the rounding unit times the largest, below
-which it is rounding.
-"""
+"""Eigenvalue of an (n, n) matrix that is rounding, in units of n eps times the largest."""
 
 SMALL_PRODUCT = 1_000_000
-"""Maximum number of multiplications of OpenBLAS's small-matrix kernel, which is twice as fast."""
+"""Maximum number of multiplications of OpenBLAS's fast small-matrix kernel."""
 
 AT_ONCE = 8
-"""Number of samples in that kernel, below which a product is not split."""
+"""Number of samples in that kernel below which a product is not split."""
 
 
 def second_moment(rows: Samples) -> Array:
@@ -55,7 +53,7 @@ def second_moment(rows: Samples) -> Array:
 
 
 def _inner_products(rows: Samples) -> Array:
-    """Return XX', the upper triangle in float64; by columns if in float32."""
+    """Return XX' in float64, at least its upper triangle."""
     if rows.dtype == np.float64:
         return np.asarray(rows @ rows.T)
     total = np.zeros((len(rows), len(rows)))
@@ -68,7 +66,7 @@ def _inner_products(rows: Samples) -> Array:
 def leading_part(rows: Samples, k: int) -> tuple[Array, float]:
     """Return the best approximation of X'X of rank k, as orthogonal rows, and the next eigenvalue.
 
-    X is (m, d). The factor is (<= k, d), in float64, with fewer rows if X has a lower rank.
+    X is (m, d). The factor (<= k, d) is in float64, with fewer rows if X has a lower rank.
     `leading_part_flops`: the eigenproblem is that of the smaller of XX' and X'X.
     """
     from scipy.linalg import eigh
@@ -92,7 +90,7 @@ def leading_part(rows: Samples, k: int) -> tuple[Array, float]:
 
 
 def leading_part_flops(m: int, d: int, k: int) -> int:
-    """Return the flops of `leading_part` in the cheaper of its two forms."""
+    """Return the flops of `leading_part`."""
     if m < d:
         return flops.gemm(m, m, d) + flops.eigh(m) + flops.gemm(k, d, m)
     return flops.gemm(d, d, m) + flops.eigh(d)
@@ -124,11 +122,7 @@ class LowRankSum(Summary):
         return cls(rows=len(block), rank=k, factor=factor, lost=lost, flops=spent)
 
     def plus(self, other: LowRankSum) -> LowRankSum:
-        """Return the leading part of the sum of two leading parts.
-
-        `lost` grows by the next eigenvalue of the sum. It is exact if all samples span k
-        dimensions.
-        """
+        """Return the leading part of the sum; `lost` grows by its next eigenvalue."""
         both = LowRankSum.of(np.concatenate([self.factor, other.factor]), self.rank)
         return LowRankSum(
             rows=self.rows + other.rows,
@@ -139,13 +133,13 @@ class LowRankSum(Summary):
         )
 
     def solution(self, start: Array) -> Solution:
-        """Return the k leading eigenvectors, completed from a start if the rank is lower."""
+        """Return the leading eigenvectors, completed from a start."""
         basis = orthonormalize(unit_columns(self.factor.T))
         return Solution(complete(basis, start, self.rank))
 
 
 def product(A: Any, B: Any) -> Any:
-    """Return AB, with NumPy the sum over panels of columns of A that stay in the cache."""
+    """Return AB, in NumPy by panels of columns of A that stay in the cache."""
     return _summed((A[:, panel], B[panel, :]) for panel in _panels(A, A.shape[0] * B.shape[1]))
 
 
@@ -156,7 +150,7 @@ def moment_product(A: Any, Q: Any) -> Any:
 
 
 def block_product(block: Samples, Q: Array) -> Array:
-    """Return X'XQ of samples X in rows, read once, a few at a time; in float64."""
+    """Return X'XQ in float64 of samples X, which are read once."""
     total, vectors = np.zeros(Q.shape), Q.astype(block.dtype, copy=False)
     height = panel_width(Q.size, len(block))
     for begin in range(0, len(block), height):
@@ -166,7 +160,7 @@ def block_product(block: Samples, Q: Array) -> Array:
 
 
 def _panels(A: Any, size: int) -> Iterator[slice]:
-    """Yield ranges of columns of A whose products with a matrix of `size` entries are small."""
+    """Yield ranges of columns of A whose products with `size` entries are small."""
     columns: int = A.shape[1]
     width = panel_width(size, columns) if is_plain(A) else columns
     for first in range(0, columns, width):
@@ -187,7 +181,7 @@ def _summed(pairs: Iterator[tuple[Any, Any]]) -> Any:
 
 
 def add_product(total: Array, A: Samples, B: Samples) -> None:
-    """Add AB to a matrix in rows, without a matrix for AB if A is of float64 and in columns."""
+    """Add AB to a matrix, without forming AB if A is of float64 and in columns."""
     if not (is_plain(A) and A.flags.f_contiguous):
         total += A @ B
         return

@@ -1,16 +1,15 @@
 """The kernel of all methods that keep a spectrum: M <- projection of (M + eta xx').
 
-The methods store M or a logarithm of it, and differ in the projection. The rank-one update of the
-eigendecomposition is the same for all (Arora, Cotter and Srebro 2013, Algorithm 1). It works in
-coordinates of a block (`span`), by the secular equation (`secular`).
+Algorithm 1 of Arora, Cotter and Srebro 2013, in coordinates of a block (`span`), by the secular
+equation (`secular`). The methods store M or a logarithm of it, and differ in the projection.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array, flops
-from orthobench.tools.compiled import kernel
 from orthobench_stochastic_pca._kernels.eigenupdate import (
     SmallEigenproblem,
     extend,
@@ -37,22 +36,14 @@ _eigh = kernel(flops.eigh)
 
 @kernel
 def update_blocks(
-    start: Iterate,
-    samples: Array,
-    etas: Array,
-    block: int,
-    projection: Projection,
-    summing: bool,
+    start: Iterate, samples: Array, etas: Array, block: int, projection: Projection, summing: bool
 ) -> tuple[Iterate, Array]:
     """Return the iterate after all samples (count, d), in blocks, with step sizes `etas`.
 
     With `summing`, for iterates without a floor, the second result P (g, d) has P'P, of rank g,
-    equal to the sum of the M after each sample of the last block; else it is empty.
-
-    Notes
-    -----
-    At rank m about 2(m + b)(1 + m/b)d + 2m²(m + b) + 60m² flops a sample, and 2m(m + b)² more to
-    sum M. Memory: 3(m + b)d + 5(m + b)² doubles.
+    equal to the sum of the M after each sample of the last block; else it is empty. At rank m about
+    2(m + b)(1 + m/b)d + 2m²(m + b) + 60m² flops a sample, and 2m(m + b)² more to sum M. Memory: 3(m
+    + b)d + 5(m + b)² doubles.
     """
     m, floor, full, spent = len(start.values), start.floor, start.full, start.flops
     drift, P, d = start.drift, start.basis[:0], start.basis.shape[1]
@@ -95,7 +86,7 @@ def _basis(small: SmallEigenproblem, m: int, width: int) -> Array:
 def _allocate(
     basis: Array, values: Array, m: int, block: int
 ) -> tuple[Array, Array, Workspace, SmallEigenproblem]:
-    """Return V with basis and values filled in, a second array, and the work arrays."""
+    """Return V with the basis, a second array, and the work arrays with the values."""
     d = basis.shape[1]
     capacity = m + m // 2 + 2 * block
     V, small = np.empty((capacity, d)), small_eigenproblem(capacity)
@@ -107,11 +98,7 @@ def _allocate(
 
 @kernel
 def _flops(d: int, m: int, added: int) -> int:
-    """Return the flops of Algorithm 1 at rank m, except for the product on line 4 or 7.
-
-    2dm for the coordinates, 2dm + 2d for the residual and its norm, and the small eigenproblem (see
-    `rank_updates`).
-    """
+    """Return the flops of Algorithm 1 at rank m, but for the product on line 4 or 7."""
     cost = 4 * d * m + 2 * d
     return cost + _eigh(m + added) if added >= 0 else cost
 

@@ -1,4 +1,4 @@
-"""Your own data: a matrix in one file or many, which may be larger than memory."""
+"""Your own matrix in files, which may be larger than memory."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from orthobench_kit.data import row_files
-from orthobench_kit.data.normalization import (
-    NORMALIZATION_HELP,
-    NORMALIZATIONS,
-    normalization_of,
-)
+from orthobench_kit.data.normalization import NORMALIZATION_HELP, NORMALIZATIONS, normalization_of
 from orthobench_kit.data.row_files import IO, IO_HELP, PATH_HELP, AnyRows, rows_at
 from orthobench_kit.data.shares import check_shares, part_sizes
 from orthobench_kit.sources import ArraySource
@@ -25,19 +21,16 @@ from orthobench_stochastic_pca.problems.parts import PASSES_HELP, Rows, check_di
 class NpyPCA(StochasticPCA):
     """Streaming PCA of your own matrix (samples, features) in files, larger than memory or not.
 
-    One .npy file; ``parts/*.npy`` or ``parts/*.parquet``, files one after the other in the order of
-    their names, numbers in them compared as numbers; a data set ``X.h5/NAME`` of an HDF5 file; or
-    an array ``X.zarr/NAME`` of a Zarr store.
+    One .npy file; ``parts/*.npy`` or ``parts/*.parquet``, files in the order of their names,
+    numbers in them compared as numbers; a data set ``X.h5/NAME`` of an HDF5 file; or an array
+    ``X.zarr/NAME`` of a Zarr store.
 
     Rows are centred and scaled so that E|x|² = 1 over all of them, unless `normalization` is
-    "none": then step sizes suit all data. All rows are checked first, which reads the file once or
-    twice more.
-
-    The rows are drawn into the parts for training, validation and test, and read, at random, anew
-    for each seed. This is impossible for other files than .npy, and slow for a file larger than
-    memory. Then, and with ``shuffle=false``, the parts are cut and read in file order, which suits
-    rows in random order. A pass keeps a few blocks of rows in memory. The judge reads each of its
-    parts once, and keeps min(rows of the part, d) times d numbers.
+    "none". All rows are checked first, which reads the file once or twice more. The rows of .npy
+    files are drawn into the parts at random, and read so, which is slow for a file larger than
+    memory. For other files, and with ``shuffle=false``, the parts are cut and read in file order. A
+    pass keeps some blocks of rows in memory. The judge reads each of its parts once, and keeps
+    min(rows of the part, d) times d numbers.
     """
 
     name = "npy-stochastic-pca"
@@ -79,7 +72,6 @@ class NpyPCA(StochasticPCA):
         return stochastic_pca(train, self.k, validation=validation, test=test)
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.row_files.checksum` of the files."""
         return row_files.checksum(self.path)
 
     def _parts(
@@ -102,7 +94,7 @@ class NpyPCA(StochasticPCA):
 def _normalization(
     path: str, checksum: str, normalization: str
 ) -> tuple[float | Array, float | Array]:
-    """Return centre and scale, and refuse rows that are not finite; once for each file."""
+    """Return centre and scale; refuse rows that are not finite."""
     del checksum
     rows = rows_at(path)
     if normalization != "none":

@@ -1,4 +1,4 @@
-"""Handwritten digits: the small set of scikit-learn, and MNIST."""
+"""Handwritten digits: those of scikit-learn, and MNIST."""
 
 from __future__ import annotations
 
@@ -14,12 +14,8 @@ from orthobench.contract import Instance, SampleOracle, parameter
 from orthobench_stochastic_pca import StochasticPCA
 from orthobench_stochastic_pca.problems.parts import PASSES_HELP, normalized_split
 
-FILES = {
-    "train": (TRAIN_IMAGES,),
-    "test": (TEST_IMAGES,),
-    "all": (TRAIN_IMAGES, TEST_IMAGES),
-}
-"""The files of MNIST by the value of the parameter ``part``."""
+FILES = {"train": (TRAIN_IMAGES,), "test": (TEST_IMAGES,), "all": (TRAIN_IMAGES, TEST_IMAGES)}
+"""The files of MNIST by ``part``."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,6 @@ class Digits(StochasticPCA):
         return normalized_split(digits.pixels(), self.k, self.normalization, self.passes, rng)
 
     def checksum(self) -> str:
-        """Return the digest of the pixels, which `build` verifies."""
         return digits.CHECKSUM
 
 
@@ -57,14 +52,13 @@ class MNIST(StochasticPCA):
     """Handwritten digits of 28 x 28 pixels, the real data of Arora, Cotter and Srebro (2013).
 
     Section 6: centred and normalized to E|x|² = 1 over all images, then split at random 40/20/40
-    into training, validation and test parts; one pass. The paper's "zero mean and unit norm in
-    expectation" has two readings. One common factor, the default, gives the paper's ordering of the
-    methods; one factor for each feature reverses it. Scaling each feature "by the product of its
-    standard deviation and the data dimension" is a slip: unit norm takes the root of the dimension,
-    784.
+    into training, validation and test parts; one pass. "Zero mean and unit norm in expectation" has
+    two readings. One common factor, the default, gives the paper's ordering of the methods; one
+    factor for each feature reverses it. To scale "by the product of its standard deviation and the
+    data dimension" is a slip: unit norm takes the root of the dimension, 784.
 
     The paper takes all 70,000 images (``part="all"``); the default, the 10,000 test images, is a
-    small download. Pixels stay bytes in memory: 784 for each sample.
+    small download. Pixels stay bytes in memory.
     """
 
     name = "mnist"
@@ -90,6 +84,5 @@ class MNIST(StochasticPCA):
         return normalized_split(X, self.k, self.normalization, self.passes, rng)
 
     def checksum(self) -> str:
-        """Return a digest of the checksums of the files, which `build` verifies."""
         checksums = " ".join(file.sha256 for file in FILES[self.part])
         return sha256(checksums.encode()).hexdigest()

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.geometry import subspace_error
 
 from orthobench.contract import Array, Instance, Solution, parameter, random_point
 from orthobench.contract.samples import SampleSource, block_rows
-from orthobench.tools.geometry import subspace_error
 from orthobench_stochastic_pca import EntryOracle, StochasticPCA
 from orthobench_stochastic_pca.problems.parts import check_dimension
 
@@ -27,11 +27,11 @@ class Geodesic:
     speed: float
 
     def at(self, t: float) -> Array:
-        """Return the orthonormal basis of sample t, counted from 0."""
+        """Return the basis of sample t, counted from 0."""
         return np.asarray(np.cos(self.speed * t) * self.U + np.sin(self.speed * t) * self.V)
 
     def combinations(self, coefficients: Array, first: int) -> Array:
-        """Return the combinations of the bases of samples first, first + 1, ..., as rows."""
+        """Return combinations of the bases of samples first, first + 1, ..., as rows."""
         angles = self.speed * np.arange(first, first + len(coefficients))[:, None]
         along, across = coefficients * np.cos(angles), coefficients * np.sin(angles)
         return np.asarray(along @ self.U.T + across @ self.V.T)
@@ -42,7 +42,6 @@ class EntrySource(SampleSource):
 
     Parameters
     ----------
-    subspaces : Geodesic
     observed : float
         The probability that an entry is observed.
     noise : float
@@ -54,7 +53,6 @@ class EntrySource(SampleSource):
         self.d, self.size = len(subspaces.U), np.inf
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield blocks of samples drawn from `rng`."""
         first, count, k = 0, block_rows(self.d), self.subspaces.U.shape[1]
         while True:
             coefficients = rng.standard_normal((count, k)) / np.sqrt(k)
@@ -71,7 +69,7 @@ class Judge:
     subspaces: Geodesic
 
     def __call__(self, solution: Solution, samples: int = 0) -> dict[str, float]:
-        """Return ``subspace_error``, |(I - UU')U*|_F, after a number of samples."""
+        """Return ``subspace_error``, |(I - UU')U*|, after a number of samples."""
         truth = self.subspaces.at(max(samples - 1, 0))
         return {"subspace_error": subspace_error(solution.point, truth)}
 
@@ -80,10 +78,9 @@ class Judge:
 class MissingEntries(StochasticPCA):
     """Samples x_t = U_t s_t + noise, each entry observed with a probability; U_t may move.
 
-    s_t is Gaussian with E|s_t|² = 1. The subspace moves along a geodesic of the Grassmannian: after
-    t samples all principal angles to the first one are `drift` t / 1000. GROUSE and PETRELS are for
-    such data. Methods for whole samples get zeros for missing entries. Ranked and tuned by
-    ``subspace_error``, |(I - UU')U_t|_F at the last sample.
+    s_t is Gaussian with E|s_t|² = 1. After t samples all principal angles of U_t to the first
+    subspace are `drift` t / 1000. Methods for whole samples get zeros for missing entries. Ranked
+    and tuned by ``subspace_error``, |(I - UU')U_t| at the last sample.
     """
 
     name = "missing-entries"
@@ -106,7 +103,6 @@ class MissingEntries(StochasticPCA):
         check_dimension(2 * self.k, self.n)
 
     def build(self, rng: np.random.Generator) -> Instance[EntryOracle]:
-        """Return the instance; `rng` draws the geodesic."""
         basis = random_point(self.n, 2 * self.k, rng)
         subspaces = Geodesic(basis[:, : self.k], basis[:, self.k :], self.drift / 1000)
         judge = Judge(subspaces)

@@ -1,4 +1,4 @@
-"""Helpers of the stochastic PCA problems: checks, random splits, independent generators."""
+"""Checks, random splits, and independent generators."""
 
 from __future__ import annotations
 
@@ -19,19 +19,13 @@ PASSES_HELP = "passes over the training part"
 
 
 def check_dimension(k: int, d: int) -> None:
-    """Refuse a subspace of more dimensions than its space.
-
-    Raises
-    ------
-    UsageError
-        If k > d.
-    """
+    """Raise `UsageError` if a subspace has more dimensions than its space, k > d."""
     if k > d:
         raise UsageError(f"k = {k} is more than the data's dimension d = {d}")
 
 
 def independent(rng: np.random.Generator) -> np.random.Generator:
-    """Return a generator seeded from `rng` that is independent of the next numbers of `rng`.
+    """Return a generator seeded from `rng` that is independent of its next numbers.
 
     The harness may draw samples from a generator that is seeded like `rng`.
     """
@@ -39,7 +33,7 @@ def independent(rng: np.random.Generator) -> np.random.Generator:
 
 
 def split(n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows]:
-    """Return a random 40/20/40 split: the rows of the training, validation and test parts.
+    """Return the rows of a random 40/20/40 split: training, validation, test.
 
     Raises
     ------
@@ -58,8 +52,7 @@ def normalized_split(
 ) -> Instance[SampleOracle]:
     """Return the instance of a data set X (n, d): normalized over all rows, then split 40/20/40.
 
-    As in section 6 of Arora, Cotter and Srebro (2013). `normalization` as in
-    `orthobench_kit.data.normalization.normalization_of`; X keeps its dtype.
+    As in section 6 of Arora, Cotter and Srebro (2013). X keeps its dtype.
     """
     centre, scale = normalization_of(X, normalization)
     train, validation, test = split(len(X), rng)

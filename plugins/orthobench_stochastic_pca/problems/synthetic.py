@@ -1,4 +1,4 @@
-"""Synthetic distributions with a known second moment: the judge measures on the population."""
+"""Synthetic distributions, judged on their known second moment."""
 
 from __future__ import annotations
 
@@ -14,17 +14,67 @@ from orthobench_kit.data.generated import (
     normal,
 )
 from orthobench_kit.data.row_files import IO, IO_HELP
-from orthobench_kit.second_moments import SecondMoment
+from orthobench_kit.second_moments import TIED, SecondMoment
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import Sampler
 
 from orthobench.contract import Array, Instance, SampleOracle, parameter, random_point
 from orthobench_stochastic_pca import JUDGE_BYTES, StochasticPCA, stochastic_pca
 from orthobench_stochastic_pca.problems.parts import PASSES_HELP, check_dimension, independent
-from orthobench_stochastic_pca.problems.populations import DiagonalMoment, SpikedMoment
 
 VALIDATION = 2000
-"""Number of independent samples for tuning, which never sees the population."""
+"""Number of independent samples for tuning."""
+
+
+class DiagonalMoment(SecondMoment):
+    """The diagonal second moment C = diag(values)."""
+
+    def __init__(self, values: Array) -> None:
+        self.values, self.d = values, len(values)
+
+    def variances(self, V: Array) -> Array:
+        """Return v'Cv for each column; 3dm flops."""
+        return self.values @ V**2
+
+    @property
+    def trace(self) -> float:
+        return float(self.values.sum())
+
+    def leading(self, k: int) -> tuple[Array, Array]:
+        which = np.argsort(-self.values, kind="stable")[:k]
+        vectors = np.zeros((self.d, k))
+        vectors[which, np.arange(k)] = 1.0
+        return self.values[which], vectors
+
+    def tied(self, values: Array, vectors: Array) -> bool:
+        del vectors
+        others = np.sort(self.values)[: self.d - len(values)]
+        return bool(np.any(others >= values[-1] - TIED * values[0]))
+
+
+class SpikedMoment(SecondMoment):
+    """The second moment C = gap VV' + noise I, V orthonormal."""
+
+    def __init__(self, V: Array, gap: float, noise: float) -> None:
+        self.V, self.gap, self.noise, self.d = V, gap, noise, len(V)
+
+    def variances(self, V: Array) -> Array:
+        """Return v'Cv for each column; 2dkm flops."""
+        P = self.V.T @ V
+        along: Array = np.einsum("ij,ij->j", P, P)
+        total: Array = np.einsum("ij,ij->j", V, V)
+        return self.gap * along + self.noise * total
+
+    @property
+    def trace(self) -> float:
+        return float(self.gap * self.V.shape[1] + self.noise * self.d)
+
+    def leading(self, k: int) -> tuple[Array, Array]:
+        return np.full(k, self.gap + self.noise), self.V[:, :k]
+
+    def tied(self, values: Array, vectors: Array) -> bool:
+        del vectors
+        return bool(len(values) < self.V.shape[1] or self.gap <= TIED * values[0])
 
 
 @dataclass(frozen=True)
@@ -34,9 +84,7 @@ class OrthogonalDistribution(StochasticPCA):
     Arora, Cotter and Srebro (2013), section 4. The second moment is diag(p), the best subspace that
     of the first k unit vectors. Misprint corrected: the paper draws e_i with probability
     ``sqrt(Σ_ii)``, Σ = diag(σ/|σ|), which does not sum to one. With p = σ the second moment is
-    diag(σ), as in the text before it up to a factor.
-
-    Parameters are tuned on 2,000 independent draws.
+    diag(σ), as in the text before it up to a factor. Tuned on 2,000 independent draws.
     """
 
     name = "orthogonal-distribution"
@@ -50,7 +98,6 @@ class OrthogonalDistribution(StochasticPCA):
         check_dimension(self.k, self.n)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
-        """Return the instance; `rng` draws the validation sample."""
         return _known_population(self.draw, self.k, DiagonalMoment(self.probabilities), rng)
 
     @property
@@ -69,17 +116,14 @@ class OrthogonalDistribution(StochasticPCA):
 class IncrementalTrap(StochasticPCA):
     """(√3, 0) with probability 1/3, (0, √2) with 2/3: incremental PCA may end at the wrong one.
 
-    Arora, Cotter and Srebro (2013), section 5.2, k = 1. The second moment is diag(1, 4/3), the
-    best direction e_2; incremental PCA from zero converges to e_1 with probability 5/9.
-    E|x|² = 7/3: as printed, not scaled to 1.
-
-    Parameters are tuned on 2,000 independent draws.
+    Arora, Cotter and Srebro (2013), section 5.2, k = 1. The second moment is diag(1, 4/3), the best
+    direction e_2; incremental PCA from zero converges to e_1 with probability 5/9. E|x|² = 7/3: as
+    printed, not scaled to 1. Tuned on 2,000 independent draws.
     """
 
     name = "incremental-trap"
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
-        """Return the instance; `rng` draws the validation sample."""
         return _known_population(self.draw, 1, DiagonalMoment(np.array([1.0, 4.0 / 3.0])), rng)
 
     def draw(self, rng: np.random.Generator, count: int) -> Array:
@@ -92,12 +136,9 @@ class IncrementalTrap(StochasticPCA):
 class SpikedCovariance(StochasticPCA):
     """Gaussian samples with covariance gap VV' + noise I, V random with k orthonormal columns.
 
-    The k leading eigenvalues are gap + noise, all others noise; E|x|² = k gap + n noise, 1 with the
-    default values. The spiked covariance model of Johnstone (2001, "On the distribution of the
-    largest eigenvalue in principal components analysis", Annals of Statistics 29) with equal
-    spikes.
-
-    Parameters are tuned on 2,000 independent draws, fewer if they take more than 256 MiB.
+    E|x|² = k gap + n noise, 1 with the default values. The model of Johnstone (2001, "On the
+    distribution of the largest eigenvalue in principal components analysis", Annals of Statistics
+    29) with equal spikes. Tuned on 2,000 independent draws, fewer if they take more than 256 MiB.
     """
 
     name = "spiked-covariance"
@@ -116,7 +157,6 @@ class SpikedCovariance(StochasticPCA):
         check_dimension(self.k, self.n)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
-        """Return the instance; `rng` draws the spikes and the validation sample."""
         rng = independent(rng)
         V = random_point(self.n, self.k, rng)
 
@@ -134,10 +174,7 @@ class GeneratedPCA(SpikedCovariance):
     """Samples of `spiked-covariance` in float32, made block by block whenever they are read.
 
     A stream of any number of samples without a file. The seed and the number of a block determine
-    its samples, by a counter-based generator (Philox; Salmon, Moraes, Dror and Shaw 2011). Any
-    worker makes any block, and the judge knows the population.
-
-    Parameters are tuned on 2,000 independent samples, fewer if they take more than 256 MiB.
+    its samples, by a counter-based generator (Philox; Salmon, Moraes, Dror and Shaw 2011).
     """
 
     name = "generated-pca"
@@ -148,7 +185,6 @@ class GeneratedPCA(SpikedCovariance):
     io: str = parameter("untimed", help=IO_HELP, choices=IO)
 
     def build(self, rng: np.random.Generator) -> Instance[SampleOracle]:
-        """Return the instance; `rng` draws the spikes, the validation sample and a key."""
         rng = independent(rng)
         V = random_point(self.n, self.k, rng)
         spikes = (V * np.sqrt(self.gap)).astype(np.float32)
@@ -164,7 +200,6 @@ class GeneratedPCA(SpikedCovariance):
 def _known_population(
     draw: Sampler, k: int, population: SecondMoment, rng: np.random.Generator
 ) -> Instance[SampleOracle]:
-    """Return the instance of a sampler: judged on its population, tuned on a sample of it."""
     validation = draw(independent(rng), _validation_rows(population.d))
     return stochastic_pca(draw, k, validation=validation, covariance=population)
 
@@ -174,7 +209,7 @@ def _validation_rows(d: int) -> int:
 
 
 def _draw_rows(support: Array, probabilities: Array, rng: np.random.Generator, count: int) -> Array:
-    """Draw `count` rows of `support`, shape (m, d), with the given probabilities."""
+    """Draw rows of `support` (m, d) with the given probabilities."""
     edges = np.cumsum(probabilities)
     which = np.searchsorted(edges / edges[-1], rng.random(count), side="right")
     samples: Array = support[which]

@@ -1,1 +1,1 @@
-"""Solvers of stochastic PCA, a file a method."""
+"""Solvers of stochastic PCA."""

@@ -1,4 +1,4 @@
-"""AdaOja: Oja's method in blocks, with the step sizes of AdaGrad."""
+"""AdaOja: Oja's method in blocks with AdaGrad's step sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, ta
 
 @dataclass(slots=True, kw_only=True)
 class AdaOjaState(ModeratedState):
-    """The basis U (d, k), and the squares (k,) of its step sizes' denominators."""
+    """The basis U (d, k), and the squares (k,) of its denominators."""
 
     U: Array
     squares: Array
@@ -32,22 +32,14 @@ class AdaOjaState(ModeratedState):
 class AdaOja(Solver[SampleOracle, AdaOjaState]):
     """Oja's method in blocks whose step sizes need no tuning.
 
-    With G = X'XU / b of a block X of b samples, each column has a step size of its own:
-    s_j² <- s_j² + |g_j|², then U <- the Q factor of U + G diag(1/s).
-
-    Parameters
-    ----------
-    rates : {"column", "common"}
-        A step size for each column, as published; or one for all, s² <- s² + |G|², with a subspace
-        independent of the basis of the start.
-    start : float
-        s at first. From 1e-8 to 1 times the largest eigenvalue of the moment it hardly matters.
-    relative : bool
-        `start` is in units of the mean |x|² of the first block that is not zero.
+    G is X'XU / b for a block X of b samples. Each column has s_j² <- s_j² + |g_j|², as published,
+    or all have s² <- s² + |G|², with a subspace independent of the basis of the start. Then U <-
+    the Q factor of U + G diag(1/s). From 1e-8 to 1 times the largest eigenvalue of the moment the
+    first s hardly matters.
 
     Notes
     -----
-    Flops of a step: 4bdk + 5dk, and those of a QR (d, k). Memory: 3dk doubles.
+    4bdk + 5dk flops a step, and a QR (d, k). Memory: 3dk doubles.
 
     References
     ----------
@@ -59,21 +51,17 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
         "column", help="a step size for each column, or one in common", choices=("column", "common")
     )
     start: float = parameter(1e-5, help="denominator of the step sizes at first", above=0.0)
-    relative: bool = parameter(
-        True, help="start for samples of mean |x|² one; without it, for the samples as they are"
-    )
+    relative: bool = parameter(True, help="take start in units of the mean |x|²")
 
     name: ClassVar[str] = "ada-oja"
     source: ClassVar[str] = "Henriksen and Ward 2019, Algorithm 2"
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> AdaOjaState:
-        """Start at ``oracle.start``."""
         del rng
         first = 0.0 if self.relative else self.start**2
         return AdaOjaState(U=oracle.start.copy(), squares=np.full(oracle.k, first))
 
     def step(self, oracle: SampleOracle, state: AdaOjaState) -> None:
-        """Take a block, and do one step of Oja's method."""
         X = taken(oracle, state, self.batch)
         if state.status is Status.FAILED:
             return
@@ -89,5 +77,4 @@ class AdaOja(Solver[SampleOracle, AdaOjaState]):
         state.work.flops += 2 * flops.gemm(len(X), k, d) + 5 * d * k + flops.qr(d, k)
 
     def solution(self, state: AdaOjaState) -> Solution:
-        """Return the basis, shape (d, k)."""
         return Solution(state.U.copy())

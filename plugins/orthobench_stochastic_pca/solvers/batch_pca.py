@@ -1,4 +1,4 @@
-"""Empirical risk minimization: PCA of all samples seen so far."""
+"""PCA of all samples seen so far."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from orthobench.tools.arrays import in_rows
 from orthobench_stochastic_pca._kernels.sums import NULL, Samples, second_moment
 
 BLOCK = 256
-"""Number of samples added to the second moment at once, at fixed places in the stream."""
+"""Number of samples that are added to the second moment at once."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class BatchState(State):
     summed : int
         Number of samples in `moment`.
     moment : array, shape (d, d), or None
-        The sum of xx' over these samples; the upper triangle in Fortran order in NumPy.
+        The sum of xx'; the upper triangle in Fortran order in NumPy.
     """
 
     start: Any
@@ -56,10 +56,7 @@ class BatchState(State):
 class MomentSum(Summary):
     """The sum of second moments xx', or the samples if they are at most as many as features.
 
-    Attributes
-    ----------
-    values : ndarray, shape (rows, d) or (d(d + 1)/2,)
-        The samples; or the upper triangle of the sum, column by column, in float64.
+    `values` are samples (rows, d), or the upper triangle (d(d + 1)/2,), column by column.
     """
 
     values: NDArray[np.floating[Any]]
@@ -84,15 +81,14 @@ class BatchPCA(
     """Batch PCA, the empirical risk minimizer: leading eigenvectors of the empirical moment.
 
     A step only collects a sample. Reading the solution computes the eigendecomposition, and is
-    timed as reading. Up to d samples it is that of their (n, n) Gram matrix; with more, of the (d,
-    d) second moment, to which samples are added in blocks of 256. The moments of blocks merge
-    without loss.
+    timed as reading: up to d samples of their Gram matrix, else of the (d, d) second moment. The
+    moments of blocks merge without loss.
 
     Notes
     -----
-    d² flops a sample, since the moment is symmetric; at most 9d³ to read a solution. Only one batch
-    PCA of the samples so far counts in ``work.flops`` (`erm_flops`). Memory: d² doubles for the
-    moment, and as many for the samples before it.
+    d² flops a sample; at most 9d³ to read a solution. Only one batch PCA of the samples so far
+    counts in ``work.flops`` (`erm_flops`). Memory: d² doubles, and as many for the samples before
+    it.
 
     References
     ----------
@@ -104,12 +100,10 @@ class BatchPCA(
     batch = 1
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BatchState:
-        """Start without samples."""
         del rng
         return BatchState(start=copied(oracle.start))
 
     def advance(self, oracle: SampleOracle, state: BatchState, count: int) -> None:
-        """Collect `count` samples; in NumPy it fails on one that is not finite."""
         samples = copied(oracle.take(count))
         if is_plain(samples) and not np.isfinite(np.vdot(samples, samples)):
             state.status, state.reason = Status.FAILED, "a sample is not finite"
@@ -122,7 +116,6 @@ class BatchPCA(
             _sum_up(state)
 
     def solution(self, state: BatchState) -> Solution:
-        """Return the k leading eigenvectors, shape (d, k), largest eigenvalue first."""
         d, k = state.start.shape
         if not state.work.samples:
             return Solution(copied(state.start))
@@ -132,33 +125,26 @@ class BatchPCA(
         return Solution(_leading(_with(state.moment, X), k)[1])
 
     def summarize(self, oracle: BlockOracle, block: Samples) -> MomentSum:
-        """Return the second moment of a block, or its samples if they are fewer than d."""
         del oracle
         return MomentSum.of(block)
 
     def merge(self, a: MomentSum, b: MomentSum) -> MomentSum:
-        """Return the sum of two second moments."""
         if a.values.ndim == b.values.ndim == 2:
             return MomentSum.of(np.concatenate([a.values, b.values]))
         return MomentSum(rows=a.rows + b.rows, values=a.triangle() + b.triangle())
 
     def finish(self, oracle: BlockOracle, summary: MomentSum) -> Solution:
-        """Return the k leading eigenvectors, shape (d, k), largest eigenvalue first."""
         values = np.asarray(summary.values, dtype=np.float64)
         if values.ndim == 1:
             return Solution(_leading(unpacked(values), oracle.k)[1])
         return Solution(complete(leading_rows(values, oracle.k), oracle.start, oracle.k))
 
     def flops(self, oracle: BlockOracle, summary: MomentSum) -> int:
-        """Return the flops of batch PCA of all samples; merging takes few."""
         return erm_flops(summary.rows, oracle.n, oracle.k)
 
 
 def erm_flops(n: int, d: int, k: int) -> int:
-    """Return the flops of batch PCA of n samples of d features in the cheaper of its two forms.
-
-    2nd² + 9d³ by the second moment; 2n²d + 9n³ + 2ndk by the Gram matrix.
-    """
+    """Return the flops of batch PCA of n samples: 2nd² + 9d³, or `gram_flops` if that is less."""
     return min(flops.gemm(d, d, n) + flops.eigh(d), gram_flops(n, d, k))
 
 
@@ -168,14 +154,14 @@ def gram_flops(n: int, d: int, k: int) -> int:
 
 
 def packed(rows: Samples) -> Array:
-    """Return the upper triangle of the second moment of samples, shape (d(d + 1)/2,)."""
+    """Return the upper triangle of the second moment of samples, (d(d + 1)/2,)."""
     from scipy.linalg.lapack import dtrttp
 
     return np.asarray(dtrttp(second_moment(rows))[0])
 
 
 def unpacked(values: Array) -> Array:
-    """Return a matrix in Fortran order with this upper triangle; below it are zeros."""
+    """Return a matrix in Fortran order with this upper triangle."""
     from scipy.linalg.lapack import dtpttr
 
     d = int(np.sqrt(2 * len(values)))
@@ -193,14 +179,14 @@ def _sum_up(state: BatchState) -> None:
 
 
 def _with(moment: Any, rows: Any) -> Any:
-    """Return the sum of a second moment, unchanged, and that of rows."""
+    """Return the sum of a second moment, which stays, and that of rows."""
     if not rows.shape[0]:
         return moment
     return _added(moment.copy(order="F") if is_plain(moment) else moment, rows)
 
 
 def _added(moment: Any, rows: Any) -> Any:
-    """Return the sum of a second moment, if any, and that of rows; in NumPy in place."""
+    """Return the sum of a second moment and that of rows, in NumPy in place."""
     if not is_plain(rows):
         own = rows.T @ rows
         return own if moment is None else moment + own
@@ -212,7 +198,7 @@ def _added(moment: Any, rows: Any) -> Any:
 
 
 def _leading(C: Any, k: int) -> tuple[Any, Any]:
-    """Return the k leading eigenvalues, descending, and eigenvectors; reads an upper triangle."""
+    """Return the k leading eigenpairs, descending, of an upper triangle."""
     if not is_plain(C):
         xp = namespace(C)
         values, vectors = xp.linalg.eigh(C)

@@ -1,4 +1,4 @@
-"""CCIPCA: each sample moves the first direction, its residual the second, and so on."""
+"""CCIPCA: candid covariance-free incremental PCA."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ from orthobench_stochastic_pca.blocks import fail_unless_finite
 
 @dataclass(slots=True, kw_only=True)
 class CCIPCAState(State):
-    """The directions V (k, d), whose lengths estimate eigenvalues; zeros at first.
-
-    `start` (d, k) completes the solution. `unit` is the length of the first sample that is not
-    zero.
-    """
+    """The directions V (k, d), zeros at first, and the unit of the samples."""
 
     start: Array
     V: Array
@@ -38,18 +34,11 @@ class CCIPCAState(State):
 class CCIPCA(Solver[SampleOracle, CCIPCAState]):
     """Candid covariance-free incremental PCA, which has no step size.
 
-    For sample n and i = 1, ..., k: v_i <- ((n-1-a) v_i + (1+a) u (u'v_i)/|v_i|) / n, then u loses
-    its part along the new v_i; u is the sample at first. Direction i begins as the residual of
-    sample i. The directions are nearly orthogonal, and are orthonormalized when they are read.
-
-    Parameters
-    ----------
-    amnesic : float
-        a: the additional weight of a new sample; 2 to 4 are usual if samples drift. It is zero up
-        to sample a + 1.
-    relative : bool
-        Samples are divided by the length of the first that is not zero. Without it, as published,
-        results depend on the unit of the samples.
+    For sample n and i = 1, ..., k: v_i <- ((n-1-a) v_i + (1+a) u (u'v_i)/|v_i|) / n. Then u, the
+    sample at first, loses its part along the new v_i. The weight a is `amnesic`, and zero up to
+    sample `amnesic` + 1. Direction i begins as the residual of sample i; its length estimates an
+    eigenvalue. Directions are orthonormalized when they are read. As published, without `relative`,
+    results depend on the unit of the samples.
 
     Notes
     -----
@@ -67,21 +56,17 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
         low=0.0,
         grid=(0.0, 1.0, 2.0, 4.0),
     )
-    relative: bool = parameter(
-        True, help="take samples in units of the first; without it, as they are"
-    )
+    relative: bool = parameter(True, help="divide samples by the length of the first")
 
     name: ClassVar[str] = "ccipca"
     source: ClassVar[str] = "Weng, Zhang and Hwang 2003, Algorithm 1"
     batch = 1
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> CCIPCAState:
-        """Start without directions."""
         del rng
         return CCIPCAState(start=oracle.start.copy(), V=np.zeros((oracle.k, oracle.n)))
 
     def advance(self, oracle: SampleOracle, state: CCIPCAState, count: int) -> None:
-        """Take `count` samples."""
         from orthobench_stochastic_pca._kernels.rotations import turn
 
         samples = oracle.take(count)
@@ -98,6 +83,5 @@ class CCIPCA(Solver[SampleOracle, CCIPCAState]):
         state.work.flops += 14 * count * oracle.n * oracle.k
 
     def solution(self, state: CCIPCAState) -> Solution:
-        """Return the directions, orthonormalized, shape (d, k)."""
         found = unit_columns(state.V[state.V.any(axis=1)].T)
         return Solution(complete(orthonormalize(found), state.start, len(state.V)))

@@ -1,4 +1,4 @@
-"""PCA by cuML, on a GPU: of all samples at once, or of batches."""
+"""PCA by cuML, on a GPU."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from orthobench.contract import (
 from orthobench.contract.solver import OracleT_contra, StateT
 
 CUML = "cuml-cu12"
-"""The distribution that brings cuML."""
+"""The distribution of cuML."""
 
 
 def place_parameter() -> Any:
-    """Declare the parameter ``on`` of the peers of cuML."""
+    """Declare the parameter ``on`` for cuML."""
     return parameter("cupy", help="place of the computation: cupy or cupy/float32")
 
 
 def mirrored(X: Any) -> Any:
-    """Return samples followed by their negatives: mean zero, and the same second moment."""
+    """Return samples and their negatives, which have mean zero and the same second moment."""
     return namespace(X).concat([X, -X])
 
 
@@ -43,7 +43,6 @@ class CumlPeer(ArrayPeer[OracleT_contra, StateT]):
 
     @property
     def packages(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The array library and cuML."""
         return (*super().packages, CUML)
 
 
@@ -56,8 +55,8 @@ class CumlPCA(Batch, CumlPeer[SampleOracle, BatchState]):
 
     Notes
     -----
-    For n samples, 2n rows: 4nd² + 3d² + 9d³ flops, and 2nd for means. Memory: the samples twice,
-    and about three matrices (d, d).
+    4nd² + 3d² + 9d³ + 2nd flops for n samples. Memory: the samples twice, and about three matrices
+    (d, d).
 
     References
     ----------
@@ -71,7 +70,6 @@ class CumlPCA(Batch, CumlPeer[SampleOracle, BatchState]):
     source: ClassVar[str] = "cuML: cuml.decomposition.PCA"
 
     def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
-        """Fit PCA to the samples and their negatives."""
         from cuml.decomposition import PCA
 
         del state
@@ -83,7 +81,7 @@ class CumlPCA(Batch, CumlPeer[SampleOracle, BatchState]):
 
 @dataclass(slots=True, kw_only=True)
 class CumlState(State):
-    """The estimator of cuML, and the common start (d, k), the solution before the first batch."""
+    """The estimator of cuML, and the common start (d, k)."""
 
     start: Any
     estimator: Any
@@ -94,13 +92,12 @@ class CumlIncrementalPCA(CumlPeer[SampleOracle, CumlState]):
     """cuML's IncrementalPCA, a batch a step.
 
     The singular values and vectors so far and a new batch are decomposed together, and truncated to
-    rank k. Like `cuml-pca` it gets each sample with its negative. Samples after the last whole
-    batch are not used. Larger batches lose less information.
+    rank k. Like `cuml-pca` it gets each sample with its negative. Fewer than k samples left at the
+    end are not used.
 
     Notes
     -----
-    A thin SVD of k + 2 batch + 1 rows for each step (`flops.svd`).
-    Memory: d (k + 2 batch) numbers.
+    A thin SVD of k + 2 batch + 1 rows for each step. Memory: d (k + 2 batch) numbers.
 
     References
     ----------
@@ -132,7 +129,6 @@ class CumlIncrementalPCA(CumlPeer[SampleOracle, CumlState]):
         return CumlState(start=copied(oracle.start), estimator=estimator)
 
     def step(self, oracle: SampleOracle, state: CumlState) -> None:
-        """Take one batch."""
         X = oracle.take(self.batch)
         if len(X) >= oracle.k:  # the estimator refuses fewer
             state.estimator.partial_fit(mirrored(X))
@@ -141,6 +137,5 @@ class CumlIncrementalPCA(CumlPeer[SampleOracle, CumlState]):
         state.work.flops += flops.svd(oracle.k + 2 * len(X) + 1, oracle.n)
 
     def solution(self, state: CumlState) -> Solution:
-        """Return the components, (d, k); the start before the first batch."""
         begun = state.work.steps > 0
         return Solution(copied(state.estimator.components_.T if begun else state.start))

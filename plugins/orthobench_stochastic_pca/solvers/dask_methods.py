@@ -1,4 +1,4 @@
-"""PCA by Dask and dask-ml: of samples in chunks."""
+"""PCA by Dask and dask-ml."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from orthobench.contract import Array, flops, parameter
 from orthobench_stochastic_pca.solvers.sklearn_pca import SklearnIncrementalPCA, with_mean
 
 OVERSAMPLED = 10
-"""Number of additional vectors of `svd_compressed`: Dask's default."""
+"""Dask's default number of additional vectors of `svd_compressed`."""
 
 LEAST = 20
-"""Minimum number of vectors that it draws."""
+"""Minimum number of its vectors."""
 
 CHUNK_HELP = "samples in a chunk"
 
@@ -42,7 +42,7 @@ def in_this_thread() -> Iterator[None]:
 
 
 def chunked(X: Array, rows: int) -> Any:
-    """Return rows as a Dask array in chunks of rows."""
+    """Return rows as a Dask array in chunks."""
     import dask.array
 
     return dask.array.from_array(X, chunks=(min(rows, len(X)), X.shape[1]))
@@ -57,8 +57,7 @@ class DaskTSQR(Batch):
 
     Notes
     -----
-    With c chunks of b samples: c QR factorizations of b rows, one of c min(b, d) rows, and the SVD
-    of its factor; with fewer samples than features two products with factors Q, too.
+    With c chunks of b samples: c QR factorizations of b rows, one of c min(b, d) rows, and an SVD.
     Memory: the samples twice, with the factors Q.
 
     References
@@ -75,7 +74,6 @@ class DaskTSQR(Batch):
     extra: ClassVar[str] = "dask"
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Return the leading right singular vectors."""
         del state
         n, d = sorted(X.shape, reverse=True)
         wide = len(X) < n
@@ -92,12 +90,13 @@ class DaskTSQR(Batch):
 class DaskSVDCompressed(Batch):
     """Dask's randomized SVD of all samples so far.
 
+    Iterates are not orthonormalized in between, so that many power iterations lose the smaller
+    singular values.
+
     Notes
     -----
     With l = min(max(20, k + 10), n, d) vectors and q power iterations 4ndl(q + 1) flops, and
-    tall-skinny QR of n rows and l columns, and of d rows, with their factors Q. Iterates are not
-    orthonormalized in between, so that many power iterations lose the smaller singular values.
-    Memory: the samples, and l numbers for each.
+    tall-skinny QR of n rows and of d rows. Memory: the samples, and l numbers for each.
 
     References
     ----------
@@ -113,7 +112,6 @@ class DaskSVDCompressed(Batch):
     extra: ClassVar[str] = "dask"
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Return nearly the leading right singular vectors."""
         X = np.ldexp(X, -int(np.frexp(np.abs(X).max(initial=0.0))[1]))  # products stay in range
         with in_this_thread():
             from dask.array.linalg import svd_compressed
@@ -130,7 +128,6 @@ class DaskSVDCompressed(Batch):
 
 
 def _tsqr_flops(n: int, d: int, chunk: int) -> int:
-    """Return the flops of the factor R of an (n, d) matrix in chunks, and of its SVD."""
     return _qr_flops(n, d, chunk) + flops.svd(min(n, d), d)
 
 
@@ -155,12 +152,8 @@ class DaskMLPCA(Batch):
     """dask-ml's PCA of all samples so far.
 
     dask-ml centres samples, but this family's second moment is not centred: the mean is put back,
-    as in `sklearn-pca`.
-
-    Notes
-    -----
-    The flops of `dask-tsqr` (exact) or `dask-svd-compressed` (randomized), 2nd for means, and those
-    of `with_mean`.
+    as in `sklearn-pca`. The flops of `dask-tsqr` or `dask-svd-compressed`, 2nd, and those of
+    `with_mean`.
     """
 
     svd_solver: str = parameter(
@@ -175,7 +168,6 @@ class DaskMLPCA(Batch):
     extra: ClassVar[str] = "peers-dask"
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Fit PCA to the samples, and put their mean back."""
         with in_this_thread():
             from dask_ml.decomposition import PCA
 
@@ -200,12 +192,7 @@ class DaskMLPCA(Batch):
 class DaskMLIncrementalPCA(SklearnIncrementalPCA):
     """dask-ml's IncrementalPCA, a batch a step.
 
-    As `sklearn-incremental-pca`, with Dask's singular value decomposition of each batch.
-
-    Notes
-    -----
-    For each step on b samples: the QR of these rows, of the k components and of a correction of the
-    mean, each by itself; the QR of their factors R, its SVD, and 8bd flops for means and variances.
+    As `sklearn-incremental-pca`, with Dask's decomposition of each batch.
     """
 
     name: ClassVar[str] = "dask-ml-incremental-pca"
@@ -214,7 +201,6 @@ class DaskMLIncrementalPCA(SklearnIncrementalPCA):
     extra: ClassVar[str] = "peers-dask"
 
     def flops(self, d: int, k: int) -> int:
-        """Return the flops of a step."""
         rows = self.batch
         kept = min(rows, d)
         own = sum(flops.qr(max(size, d), min(size, d)) for size in (rows, k, 1))
@@ -223,14 +209,12 @@ class DaskMLIncrementalPCA(SklearnIncrementalPCA):
         return own + together + 8 * rows * d
 
     def estimator(self, k: int) -> Any:
-        """Return dask-ml's estimator of k components."""
         with in_this_thread():
             from dask_ml.decomposition import IncrementalPCA
 
         return IncrementalPCA(k)
 
     def fit(self, estimator: Any, X: Array) -> None:
-        """Show a batch to the estimator."""
         with in_this_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it divides by the number of samples before the first
             estimator.partial_fit(chunked(X, len(X)))

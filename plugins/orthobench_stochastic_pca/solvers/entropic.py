@@ -1,4 +1,4 @@
-"""Mirror descent with the von Neumann entropy: on M, and on its complement I - M."""
+"""Mirror descent with the von Neumann entropy, on M and on I - M."""
 
 from __future__ import annotations
 
@@ -13,27 +13,16 @@ from orthobench_stochastic_pca.rank_updates import on_subspace, scaled_identity
 from orthobench_stochastic_pca.relaxed import MANY, Relaxed, average_parameter, start_parameter
 
 SOFTENING = 0.1
-"""One less the eigenvalues of a random start: mirror descent would never leave eigenvalue 1."""
+"""One less the eigenvalues of a random start, as mirror descent would never leave 1."""
 
 
 @dataclass(frozen=True)
 class WarmuthKuzmin(Relaxed):
     """Warmuth and Kuzmin's algorithm: mirror descent on I - M with the von Neumann entropy.
 
-    With N = -log(I - M) a step is N <- N + eta_t x x', then N <- max(0, N - gamma) with gamma such
-    that tr M = k: the rank-one update of MSG, on a logarithm. Started at zero the trace grows to k
-    first, with gamma = 0.
-
-    Parameters
-    ----------
-    step, schedule, relative, rounding, average
-        As for `MSG`.
-    start : {"zero", "random"}
-        Zero, or 0.9 times the projection onto the oracle's random start, so that N is finite.
-
-    Notes
-    -----
-    The cost of `MSG`.
+    With N = -log(I - M) a step is N <- max(0, N + eta_t x x' - gamma), gamma such that tr M = k. It
+    is the update of MSG on a logarithm, at its cost. From zero the trace grows to k first, with
+    gamma = 0. A random start is 0.9 times a projection, so that N is finite.
 
     References
     ----------
@@ -48,17 +37,14 @@ class WarmuthKuzmin(Relaxed):
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3; Warmuth and Kuzmin 2008"
 
     def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection in the divergence of I - M."""
         return Projection(Onto.COMPLEMENT, oracle.k, oracle.n)
 
     def initial(self, oracle: SampleOracle) -> Iterate:
-        """Return N of the first M."""
         if self.start == "zero":
             return scaled_identity(oracle.n, 0.0)
         return on_subspace(oracle.start, -np.log(SOFTENING), full=False)
 
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return the eigenvalues of M = I - exp(-N)."""
         return -np.expm1(-matrix.values), 0.0
 
 
@@ -68,11 +54,7 @@ class MEG(Relaxed):
 
     A step is log M <- log M + eta_t x x', then the eigenvalues s of M become min(1, c s) with c
     such that they sum to k. It starts at (k/d) I. It stores the directions of the samples, and one
-    eigenvalue for all others. Parameters as for `MSG`.
-
-    Notes
-    -----
-    After d samples in general position, O(d³) flops a sample and O(d²) memory.
+    eigenvalue for all others: after d samples O(d³) flops a sample and O(d²) memory.
 
     References
     ----------
@@ -83,14 +65,11 @@ class MEG(Relaxed):
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, section 3.3"
 
     def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection in the divergence of M."""
         return Projection(Onto.DENSITY, oracle.k, oracle.n)
 
     def initial(self, oracle: SampleOracle) -> Iterate:
-        """Return the logarithm of (k/d) I."""
         return scaled_identity(oracle.n, np.log(oracle.k / oracle.n))
 
     def eigenvalues(self, matrix: Iterate) -> tuple[Array, float]:
-        """Return exp(log M), at most 1."""
         values = np.exp(np.minimum(matrix.values + matrix.floor, 0.0))
         return values, float(np.exp(matrix.floor))

@@ -1,4 +1,4 @@
-"""Frequent Directions: a sketch of few rows whose second moment is never far from the samples'."""
+"""Frequent Directions: a sketch of few rows with a bounded error."""
 
 from __future__ import annotations
 
@@ -59,20 +59,16 @@ class Sketch(Summary):
 class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
     """PCA of a sketch B of the samples A, which is deterministic and can be merged.
 
-    Samples fill a buffer of 2l rows, l = `size`. When it is full, squares of singular values are
-    lowered by that of the l-th, s² <- max(s² - s_l², 0), which leaves l - 1 rows. So for all j < l
-
-        0 <= A'A - B'B <= |A - A_j|² / (l - j),
-
-    where A_j is the best approximation of rank j; samples of rank below l are kept exactly.
-
-    Blocks are sketched separately (`sketched`), and sketches merged, within the same bound for all
-    samples together. On flat spectra `size` should be ten times k.
+    Samples fill a buffer of 2l rows, l = `size`. When it is full, s² <- max(s² - s_l², 0) for its
+    singular values, which leaves l - 1 rows. So 0 <= A'A - B'B <= |A - A_j|² / (l - j) for all j <
+    l, with the best approximation A_j of rank j. Samples of rank below l are kept exactly. Blocks
+    are sketched separately (`sketched`), and sketches merged, within the same bound. On flat
+    spectra `size` should be ten times k.
 
     Notes
     -----
-    After each l + 1 samples 8l²d + 72l³ flops for the Gram matrix and its eigenvectors, 4l²d for
-    the new rows. The decomposition for the solution is counted once. Memory: 4ld doubles.
+    After each l + 1 samples 12l²d + 72l³ flops. The decomposition for the solution is counted once.
+    Memory: 4ld doubles.
 
     References
     ----------
@@ -101,7 +97,6 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
         return SketchState(start=oracle.start.copy(), rows=np.zeros((2 * self.size, oracle.n)))
 
     def advance(self, oracle: SampleOracle, state: SketchState, count: int) -> None:
-        """Take `count` samples."""
         samples = oracle.take(count)
         state.work.steps += count
         state.work.samples += count
@@ -118,29 +113,24 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
         state.work.flops = state.shrinking + gram_flops(state.filled, oracle.n, oracle.k)
 
     def solution(self, state: SketchState) -> Solution:
-        """Return the leading right singular vectors of sketch and recent samples, shape (d, k)."""
         k = state.start.shape[1]
         return Solution(complete(leading_rows(state.rows[: state.filled], k), state.start, k))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> Sketch:
-        """Return the sketch of a block."""
         self._check_size(oracle.k)
         sketch, spent = sketched(block, self.size)
         return Sketch(rows=len(block), sketch=sketch, flops=spent)
 
     def merge(self, a: Sketch, b: Sketch) -> Sketch:
-        """Return the sketch of the samples of two sketches."""
         both = np.concatenate([a.sketch, b.sketch])
         sketch = shrunk(both, self.size)
         spent = 0 if sketch is both else gram_flops(len(both), both.shape[1], len(sketch))
         return Sketch(rows=a.rows + b.rows, sketch=sketch, flops=a.flops + b.flops + spent)
 
     def finish(self, oracle: BlockOracle, summary: Sketch) -> Solution:
-        """Return the leading right singular vectors of the sketch, shape (d, k)."""
         return Solution(complete(leading_rows(summary.sketch, oracle.k), oracle.start, oracle.k))
 
     def flops(self, oracle: BlockOracle, summary: Sketch) -> int:
-        """Return the flops of a pass."""
         return summary.flops + gram_flops(len(summary.sketch), oracle.n, oracle.k)
 
     def _check_size(self, k: int) -> None:
@@ -151,8 +141,7 @@ class FrequentDirections(SummarySolver[SampleOracle, SketchState, Sketch]):
 def shrunk(rows: Array, size: int) -> Array:
     """Return fewer than `size` rows whose second moment is close to that of rows (m, d) from below.
 
-    The rows themselves if they are fewer. 2m²d + 9m³ flops for the Gram matrix, 2m(size - 1)d for
-    the result. A singular value below 1e-8 times the largest may be lost.
+    2m²d + 9m³ + 2m(size - 1)d flops. A singular value below 1e-8 times the largest may be lost.
     """
     if len(rows) < size:
         return rows
@@ -167,9 +156,8 @@ def shrunk(rows: Array, size: int) -> Array:
 def sketched(block: NDArray[np.floating[Any]], size: int) -> tuple[Array, int]:
     """Return the sketch (< size, d) of a block of samples, and its flops.
 
-    Up to `NARROW` times `size` features the whole block is shrunk at once, by its second moment:
-    2d² flops a sample, in large products. With more it is shrunk after each `size` samples, as in a
-    stream: 12ld + 72l² flops a sample. Only the moment of float32 samples is computed in float32.
+    Up to `NARROW` times `size` features the block is shrunk by its second moment, else after each
+    `size` samples. Only the moment of float32 samples is computed in float32.
     """
     rows, d = block.shape
     if rows > d and d <= NARROW * size:
@@ -183,7 +171,7 @@ def sketched(block: NDArray[np.floating[Any]], size: int) -> tuple[Array, int]:
 
 
 def _shrunk_moment(moment: Array, size: int) -> Array:
-    """Return `shrunk` of the upper triangle of a second moment, which it overwrites."""
+    """Return `shrunk` of the upper triangle of a second moment."""
     from scipy.linalg import eigh
 
     d = len(moment)

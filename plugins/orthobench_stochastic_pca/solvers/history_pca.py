@@ -1,4 +1,4 @@
-"""History PCA: power steps on the sum of a block and a rank-k summary of those before it."""
+"""History PCA: power steps on a block and a summary of those before it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, ta
 
 @dataclass(slots=True, kw_only=True)
 class HistoryState(ModeratedState):
-    """The summary U diag(values) U' of the second moment so far."""
+    """The summary U diag(values) U' of the second moment."""
 
     U: Array
     values: Array
@@ -34,13 +34,12 @@ class HistoryPCA(Solver[SampleOracle, HistoryState]):
 
     Block t of b samples X joins the summary of those before it: C = (1 - 1/t) U_0 diag(values) U_0'
     + X'X / (tb); a smaller last block counts by its samples. A power iteration does U <- the Q
-    factor of CU, `iterations` times a block; the lengths of the columns of the last CU are the new
-    values. Before k samples, CU lacks rank, and the columns beyond are arbitrary.
+    factor of CU; the lengths of the columns of the last CU are the new values. Before k samples
+    some columns are arbitrary.
 
     Notes
     -----
-    Flops of a step, for each iteration: 4bdk + 4dk² + 3dk and those of a QR (d, k). Memory: 4dk
-    doubles.
+    For each iteration 4bdk + 4dk² + 3dk flops and a QR (d, k). Memory: 4dk doubles.
 
     References
     ----------
@@ -54,12 +53,10 @@ class HistoryPCA(Solver[SampleOracle, HistoryState]):
     source: ClassVar[str] = "Yang, Hsieh and Wang 2018"
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> HistoryState:
-        """Start at ``oracle.start``, with an empty summary."""
         del rng
         return HistoryState(U=oracle.start.copy(), values=np.zeros(oracle.k))
 
     def step(self, oracle: SampleOracle, state: HistoryState) -> None:
-        """Take a block into the summary."""
         X = taken(oracle, state, self.batch)
         if state.status is Status.FAILED:
             return
@@ -74,5 +71,4 @@ class HistoryPCA(Solver[SampleOracle, HistoryState]):
         state.work.flops += self.iterations * (products + 2 * d * k + flops.qr(d, k)) + 3 * d * k
 
     def solution(self, state: HistoryState) -> Solution:
-        """Return the basis, shape (d, k)."""
         return Solution(state.U.copy())

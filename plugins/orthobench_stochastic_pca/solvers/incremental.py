@@ -1,4 +1,4 @@
-"""Incremental PCA: the best rank-k approximation of the sum, sample by sample."""
+"""Incremental PCA, sample by sample."""
 
 from __future__ import annotations
 
@@ -27,23 +27,16 @@ from orthobench_stochastic_pca.schedule import Unit
 class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
     """Incremental PCA: M <- the best rank-k approximation of M + x x', from zero.
 
-    It has no step size. On orthogonal samples it may stick at a suboptimal subspace: a sample that
-    does not displace a direction at once leaves no trace (section 5.2).
-
-    With blocks M is the best rank-k approximation of the second moment of a block, and of the sum
-    of two if they are merged; `ties` is not used. The moment of all samples exceeds M by at most
-    ``LowRankSum.lost``, which is zero if they span k dimensions.
-
-    Parameters
-    ----------
-    ties : {"old", "new"}
-        Which of equal eigenvalues (to 1e-12 of the largest) are kept: those of directions that the
-        sample did not touch, or the new one. It matters for discrete data.
+    On orthogonal samples it may end at a suboptimal subspace: a sample that does not displace a
+    direction at once leaves no trace (section 5.2). The parameter `ties` chooses between
+    eigenvalues that are equal to 1e-12 of the largest, which matters for discrete data. With blocks
+    M is the best rank-k approximation of the second moment of a block, and of the sum of two if
+    they are merged. The moment of all samples exceeds M by at most ``LowRankSum.lost``.
 
     Notes
     -----
-    In blocks of b = 16 samples about 2(k + b)(1 + k/b)d + 2k²(k + b) flops a sample. Memory:
-    3(k + b)d doubles.
+    In blocks of b = 16 samples about 2(k + b)(1 + k/b)d + 2k²(k + b) flops a sample. Memory: 3(k +
+    b)d doubles.
 
     References
     ----------
@@ -54,7 +47,7 @@ class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
 
     ties: str = parameter(
         "old",
-        help="which of equal eigenvalues are kept: of directions the sample left alone, or new",
+        help="equal eigenvalues to keep: of directions that the sample did not touch, or new",
         choices=("old", "new"),
     )
 
@@ -64,32 +57,26 @@ class IncrementalPCA(SummarySolver[SampleOracle, SpectrumState, LowRankSum]):
     merge_error: ClassVar[float] = 0.2
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> SpectrumState:
-        """Start at zero."""
         return begun(oracle, rng, self.projection(oracle), scaled_identity(oracle.n, 0.0))
 
     def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection that keeps the k largest eigenvalues."""
+        """Return the projection onto rank k."""
         return Projection(Onto.RANK, oracle.k, oracle.k, self.ties == "old")
 
     def advance(self, oracle: SampleOracle, state: SpectrumState, count: int) -> None:
-        """Take `count` samples, with one update each."""
         update(oracle, state, count, _ones)
 
     def solution(self, state: SpectrumState) -> Solution:
-        """Return the eigenvectors, shape (d, k), largest eigenvalue first."""
         vectors = np.ascontiguousarray(state.iterate.matrix.basis[::-1].T)
         return Solution(complete(vectors, state.start, state.start.shape[1]))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
-        """Return the best approximation of rank k of the second moment of a block."""
         return LowRankSum.of(block, oracle.k)
 
     def merge(self, a: LowRankSum, b: LowRankSum) -> LowRankSum:
-        """Return the best approximation of rank k of the sum of two."""
         return a.plus(b)
 
     def finish(self, oracle: BlockOracle, summary: LowRankSum) -> Solution:
-        """Return the eigenvectors, shape (d, k), largest eigenvalue first."""
         return summary.solution(oracle.start)
 
 

@@ -1,4 +1,4 @@
-"""Randomized PCA of all samples so far: block Krylov and subspace iteration."""
+"""Block Krylov and subspace iteration on all samples so far."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from orthobench_kit.arrays import like
 
 from orthobench.contract import (
     Array,
@@ -26,23 +27,23 @@ from orthobench.contract import (
     orthonormalize,
     parameter,
 )
-from orthobench.tools.arrays import in_rows, like
+from orthobench.tools.arrays import in_rows
 from orthobench_stochastic_pca._kernels.sums import Samples, block_product, moment_product, product
 from orthobench_stochastic_pca.blocks import ModeratedState, fail_unless_finite, moderated
 
 NULL = 450
-"""Singular value, relative to the rounding unit times the largest, below which it is rounding."""
+"""Singular value that is rounding, relative to the largest, in units of eps."""
 
 
 def null(A: Any) -> float:
-    """Return the relative singular value below which it is rounding."""
+    """Return the relative singular value that is rounding."""
     return NULL * float(namespace(A).finfo(A.dtype).eps)
 
 
 class Space(NamedTuple):
-    """A subspace with orthonormal basis (s, m), whose last directions are to be multiplied by AA'.
+    """A subspace with orthonormal basis (s, m); its `last` directions are to be multiplied by AA'.
 
-    `last` has them as an array of its own, for faster products; `T` is Q'AA'Q of the earlier ones.
+    `T` is Q'AA'Q of the earlier ones.
     """
 
     basis: Any
@@ -72,7 +73,7 @@ class Pairs(NamedTuple):
     rest: Any
 
     def done(self, tolerance: float) -> bool:
-        """Return whether all residuals are at most `tolerance` times the largest eigenvalue."""
+        """Return whether all residuals are below `tolerance` times the largest eigenvalue."""
         return bool(namespace(self.values).max(self.residuals) <= tolerance * self.values[0])
 
     @property
@@ -83,12 +84,11 @@ class Pairs(NamedTuple):
 
 
 def beginning(Q: Any) -> Space:
-    """Return the subspace of orthonormal columns, none of them multiplied yet."""
+    """Return the subspace of orthonormal columns."""
     return Space(Q, Q, Q[:0, :0])
 
 
 def _leading(T: Any, k: int) -> tuple[Any, Any]:
-    """Return the k leading eigenpairs of a symmetric matrix, largest first."""
     xp = namespace(T)
     values, vectors = xp.linalg.eigh(T)
     return xp.flip(values[-k:]), xp.flip(vectors[:, -k:], axis=1)
@@ -103,11 +103,7 @@ class ProductSum(Summary):
 
 @dataclass(slots=True, kw_only=True)
 class CollectedState(ModeratedState):
-    """All samples X (n, d) so far, and the basis found from them.
-
-    `start` completes it while the samples span fewer than k dimensions; `seed` is that of the first
-    random block.
-    """
+    """All samples X (n, d) so far, and the basis found from them, completed from `start`."""
 
     start: Any
     seed: int
@@ -122,14 +118,13 @@ class Randomized(
 ):
     """Base of the methods that decompose all samples at each checkpoint, from a random block.
 
-    A (s, t) is the shorter way of the samples, s <= t: features or samples in rows. With blocks A
-    has features in rows and Q begins as a random basis; a pass is a product AA'Q. A device waits
-    once for each product.
+    A (s, t) is X or X', s <= t. With blocks A has features in rows and Q begins as a random basis;
+    a pass is a product AA'Q. A device waits once for each product.
     """
 
     oversampling: int = parameter(6, help="columns of the block beyond k", low=0)
     tolerance: float = parameter(1e-6, help="relative residual to end at", low=0.0)
-    iterations: int = parameter(100, help="most products with the second moment", low=1)
+    iterations: int = parameter(100, help="maximum number of products with the moment", low=1)
 
     reruns: ClassVar[bool] = True
     readings: ClassVar[float] = inf
@@ -137,23 +132,22 @@ class Randomized(
 
     @property
     def passes(self) -> float:  # type: ignore[override]
-        """One for each product."""
         return self.iterations
 
     @staticmethod
     @abstractmethod
     def pairs(space: Space, W: Any, k: int) -> Pairs:
-        """Return k approximate eigenpairs of AA' from a subspace; W is AA' times its last part."""
+        """Return k approximate eigenpairs of AA'; W is AA' times the last directions."""
 
     @staticmethod
     @abstractmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
-        """Return the next subspace, with at most `most` new directions; None if none is new."""
+        """Return the next subspace, with at most `most` new directions, or None."""
 
     @staticmethod
     @abstractmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs` for m directions, `width` of them new."""
+        """Return the flops of `pairs` for m directions, `width` new ones."""
 
     @staticmethod
     @abstractmethod
@@ -161,12 +155,10 @@ class Randomized(
         """Return the flops of `following`."""
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> CollectedState:
-        """Start without samples."""
         start, seed = copied(oracle.start), int(rng.integers(2**31))
         return CollectedState(start=start, seed=seed, X=copied(start.T[:0, :]), basis=start)
 
     def advance(self, oracle: SampleOracle, state: CollectedState, count: int) -> None:
-        """Take `count` samples, and decompose all so far."""
         xp = namespace(state.X)
         state.X = xp.concat([state.X, moderated(state, oracle.take(count))])
         state.work.steps += count
@@ -177,15 +169,10 @@ class Randomized(
             state.basis = complete(found, state.start, oracle.k)
 
     def solution(self, state: CollectedState) -> Solution:
-        """Return the basis, shape (d, k)."""
         return Solution(copied(state.basis))
 
     def fit(self, X: Any, k: int, seed: int) -> tuple[Any, int]:
-        """Return leading right singular vectors of the samples, and the flops.
-
-        X (n, d) is not all zero. The basis (d, <= k) has the vectors of singular values above
-        rounding.
-        """
+        """Return right singular vectors (d, <= k) above rounding of X (n, d), and the flops."""
         wide = X.shape[0] < X.shape[1]
         A = X if wide else X.T
         s, t = A.shape
@@ -214,25 +201,22 @@ class Randomized(
         return orthonormalize(A.T @ U), count + flops.gemm(t, rank, s) + flops.qr(t, rank)
 
     def summarize(self, oracle: BlockOracle, block: Samples) -> ProductSum:
-        """Return the product of a block's second moment with the last directions, 4db a sample."""
+        """Return the product of a block, 4db flops a sample."""
         Q = self._space(oracle).last
         spent = 2 * flops.gemm(len(block), Q.shape[1], Q.shape[0])
         return ProductSum(rows=len(block), product=block_product(block, Q), flops=spent)
 
     def merge(self, a: ProductSum, b: ProductSum) -> ProductSum:
-        """Return the sum of two products: exact, but for its rounding."""
         spent = a.flops + b.flops + a.product.size
         return ProductSum(rows=a.rows + b.rows, product=a.product + b.product, flops=spent)
 
     def finish(self, oracle: BlockOracle, summary: ProductSum) -> Solution:
-        """Return the leading approximate eigenvectors after a pass, shape (d, k)."""
         space = self._space(oracle)
         found = self.pairs(space, summary.product, oracle.k)
         vectors = space.basis @ found.vectors[:, : found.rank]
         return Solution(complete(vectors, oracle.start, oracle.k))
 
     def proceed(self, oracle: BlockOracle, summary: ProductSum) -> Mapping[str, Any] | None:
-        """Return the next subspace; None if the residuals are below the tolerance."""
         space = self._space(oracle)
         found = self.pairs(space, summary.product, oracle.k)
         if found.done(self.tolerance):
@@ -241,7 +225,6 @@ class Randomized(
         return None if more is None else more._asdict()
 
     def flops(self, oracle: BlockOracle, summary: ProductSum) -> int:
-        """Return the flops of a pass."""
         space = self._space(oracle)
         (s, m), width, k = space.basis.shape, space.last.shape[1], oracle.k
         own = self.pairs_flops(s, m, width, k) + self.following_flops(s, m, width)
@@ -259,15 +242,13 @@ class BlockKrylov(Randomized):
     """Randomized block Krylov iteration: the best approximation from a number of products.
 
     Q = orth[Y, AA'Y, ..., (AA')^q Y] for Y = AG and a Gaussian G, built block by block; the result
-    is the leading eigenvectors of Q'AA'Q (Rayleigh-Ritz). Each block is orthonormalized, since raw
-    powers would lose all but the largest directions. It ends once the residuals, which need no
-    further product, are below the tolerance.
+    is the leading eigenvectors of Q'AA'Q (Rayleigh-Ritz). It ends once the residuals are below the
+    tolerance.
 
     Notes
     -----
-    With blocks of b columns, flops of a product: 4stb; to orthonormalize the q-th against those
-    before it twice, 8sqb² and a QR (s, b); and 9(qb)³ for the eigenpairs. Memory: the samples, and
-    2sqb doubles.
+    With blocks of b columns 4stb flops a product, 8sqb² and a QR (s, b) to orthonormalize the q-th,
+    and 9(qb)³ for the eigenpairs. Memory: the samples, and 2sqb doubles.
 
     References
     ----------
@@ -280,7 +261,6 @@ class BlockKrylov(Randomized):
 
     @staticmethod
     def pairs(space: Space, W: Any, k: int) -> Pairs:
-        """Return the k leading Ritz pairs of the Krylov space."""
         xp, T = namespace(W), space.basis.T @ W
         if m := space.T.shape[0]:
             T = xp.concat([xp.concat([space.T, T[:m, :].T]), T], axis=1)
@@ -291,10 +271,6 @@ class BlockKrylov(Randomized):
 
     @staticmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space | None:
-        """Return the Krylov space with the directions that the last product adds.
-
-        The product is orthogonalized twice, against rounding. Directions of rounding are dropped.
-        """
         xp, (s, m) = namespace(pairs.rest), space.basis.shape
         most = min(most, s - m)
         if not most:
@@ -309,12 +285,10 @@ class BlockKrylov(Randomized):
 
     @staticmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs`."""
         return 2 * flops.gemm(s, width, m) + flops.eigh(m) + flops.gemm(s, k, width)
 
     @staticmethod
     def following_flops(s: int, m: int, width: int) -> int:
-        """Return the flops of `following`."""
         if m == s:
             return 0
         return flops.svd(s, width) + 2 * flops.gemm(s, width, m) + flops.qr(s, width)
@@ -329,8 +303,8 @@ class SubspaceIteration(Randomized):
 
     Notes
     -----
-    With b columns, flops of a step: 4stb for the product, 4sb² + 9b³ for the eigenpairs, and a QR
-    (s, b). Memory: the samples, and 3sb doubles.
+    With b columns a step takes 4stb + 4sb² + 9b³ flops and a QR (s, b). Memory: the samples, and
+    3sb doubles.
 
     References
     ----------
@@ -342,7 +316,6 @@ class SubspaceIteration(Randomized):
 
     @staticmethod
     def pairs(space: Space, W: Any, k: int) -> Pairs:
-        """Return the k leading Ritz pairs of the last block."""
         Q = space.basis
         T = Q.T @ W
         values, Y = _leading(T, k)
@@ -351,18 +324,15 @@ class SubspaceIteration(Randomized):
 
     @staticmethod
     def following(space: Space, pairs: Pairs, most: int) -> Space:
-        """Return the span of the last product."""
         del space, most
         return beginning(orthonormalize(pairs.rest))
 
     @staticmethod
     def pairs_flops(s: int, m: int, width: int, k: int) -> int:
-        """Return the flops of `pairs`."""
         del width
         return flops.gemm(s, m, m) + flops.eigh(m) + 2 * flops.gemm(s, k, m)
 
     @staticmethod
     def following_flops(s: int, m: int, width: int) -> int:
-        """Return the flops of `following`."""
         del width
         return flops.qr(s, m)

@@ -1,4 +1,4 @@
-"""Matrix stochastic gradient, and its variant with a cap on the rank."""
+"""Matrix stochastic gradient, also with a cap on the rank."""
 
 from __future__ import annotations
 
@@ -17,29 +17,18 @@ class MSG(Relaxed):
 
     P shifts all eigenvalues by one number and clips them to [0, 1], so that they sum to k. From
     zero, as in Theorem 1, the trace grows to k first; until then P only clips. The rank adapts: an
-    update adds a direction, the shift removes those of small eigenvalues. With a small step from
-    zero its rank may be in the hundreds.
-
-    Parameters
-    ----------
-    rounding : {"leading", "sampled"}
-        The subspace of a solution: that of the k leading eigenvectors of M, or a random corner of
-        the feasible set, whose expectation is M (Lemma 3.1).
-    start : {"zero", "random"}
-        Zero, or the projection onto the span of the oracle's random start.
-    average : bool
-        Read the solution from the mean of M(1), ..., M(t) (step 3 of section 3.1).
+    update adds a direction, the shift removes those of small eigenvalues. The average is that of
+    M(1), ..., M(t) (step 3 of section 3.1).
 
     Notes
     -----
-    At rank m, in blocks of b samples, about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample, and
-    2(m + b)²m more for the average. Memory: 3(m + b)d doubles, and d times the rank of the
-    average.
+    At rank m, in blocks of b samples, about 2(m + b)(1 + m/b)d + 2m²(m + b) flops a sample, and 2(m
+    + b)²m more for the average. Memory: 3(m + b)d doubles, and d times the rank of the average.
 
     References
     ----------
-    Arora, Cotter and Srebro 2013, Algorithms 1 and 2, with the last test of Algorithm 2
-    corrected (`orthobench_stochastic_pca._kernels.projection.shift`).
+    Arora, Cotter and Srebro 2013, Algorithms 1 and 2, with the last test of Algorithm 2 corrected
+    (`orthobench_stochastic_pca._kernels.projection.shift`).
     """
 
     start: str = start_parameter()
@@ -50,13 +39,11 @@ class MSG(Relaxed):
     source: ClassVar[str] = "Arora, Cotter and Srebro 2013, Algorithms 1 and 2"
 
     def initial(self, oracle: SampleOracle) -> Iterate:
-        """Return zero, or the projection onto the oracle's start."""
         if self.start == "zero":
             return scaled_identity(oracle.n, 0.0)
         return on_subspace(oracle.start, 1.0, full=True)
 
     def projection(self, oracle: SampleOracle) -> Projection:
-        """Return the projection onto the fantope, {0 <= M <= I, tr M <= k}."""
         return Projection(Onto.FANTOPE, oracle.k, oracle.n)
 
 
@@ -64,14 +51,10 @@ class MSG(Relaxed):
 class CappedMSG(MSG):
     """Capped MSG: matrix stochastic gradient with rank M <= K.
 
-    The projection keeps the K largest eigenvalues, which is optimal, then shifts and clips them.
-    Once the trace has reached k the shift may be positive. Among equal eigenvalues it keeps those
-    of directions that the sample did not touch. With K = k every M of trace k is a projection, and
-    samples orthogonal to it do not move it if eta_t |x|² < 1.
-
-    Notes
-    -----
-    The cost of `MSG` at a rank m <= K.
+    The projection keeps the K largest eigenvalues, which is optimal, then shifts and clips them;
+    once the trace has reached k the shift may be positive. Among equal eigenvalues it keeps those
+    of directions that the sample did not touch. With K = k samples orthogonal to M do not move it
+    if eta_t |x|² < 1. The cost is that of `MSG` at a rank m <= K.
 
     References
     ----------

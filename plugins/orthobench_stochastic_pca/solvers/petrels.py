@@ -1,4 +1,4 @@
-"""PETRELS: recursive least squares for each row of a basis, from samples with missing entries."""
+"""PETRELS: recursive least squares from samples with missing entries."""
 
 from __future__ import annotations
 
@@ -7,22 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from orthobench.contract import (
-    Array,
-    Solution,
-    Solver,
-    State,
-    Status,
-    orthonormalize,
-    parameter,
-)
+from orthobench.contract import Array, Solution, Solver, State, Status, orthonormalize, parameter
 from orthobench_stochastic_pca import EntryOracle
 from orthobench_stochastic_pca.blocks import fail_unless_finite
 
 
 @dataclass(slots=True, kw_only=True)
 class PETRELSState(State):
-    """The factor D (d, k), in no particular basis of its span, and the memory of its rows.
+    """The factor D (d, k), and the memory of its rows.
 
     Attributes
     ----------
@@ -42,20 +34,13 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
     """Parallel estimation and tracking by recursive least squares, from observed entries.
 
     For each sample, a are the least-squares coefficients of its observed entries in D. Then each
-    observed row d_m of D moves to the least-squares fit of all entries x_m seen so far to their
-    coefficients, those of t samples ago discounted by forgetting^t:
+    observed row d_m of D moves to the least-squares fit of all entries x_m so far, those of t
+    samples ago discounted by forgetting^t:
 
         R_m <- forgetting R_m + aa',    d_m <- d_m + (x_m - a'd_m) R_m^-1 a
 
-    and for rows that are not observed R_m <- forgetting R_m alone. There is no step size. A
-    discount below one follows a subspace that moves; with one, all samples count alike.
-
-    Parameters
-    ----------
-    trust : float
-        R_m^-1 = trust I at first: a small number lets the common start count more.
-    relative : bool
-        Samples are divided by the length of the first that is not zero.
+    For rows that are not observed R_m <- forgetting R_m alone. R_m^-1 is `trust` I at first: with a
+    small number the common start counts more.
 
     Notes
     -----
@@ -71,22 +56,18 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
         0.98, help="discount of a sample at each that follows; 1: none", above=0.0, high=1.0
     )
     trust: float = parameter(100.0, help="first inverse of each row's sum of aa'", above=0.0)
-    relative: bool = parameter(
-        True, help="take samples in units of the first; without it, as they are"
-    )
+    relative: bool = parameter(True, help="divide samples by the length of the first")
     batch = 1
 
     name: ClassVar[str] = "petrels"
     source: ClassVar[str] = "Chi, Eldar and Calderbank 2013, Algorithm 1"
 
     def init(self, oracle: EntryOracle, rng: np.random.Generator) -> PETRELSState:
-        """Start at ``oracle.start``."""
         del rng
         inverses = np.tile(self.trust * np.eye(oracle.k), (oracle.n, 1, 1))
         return PETRELSState(D=oracle.start.copy(), inverses=inverses)
 
     def step(self, oracle: EntryOracle, state: PETRELSState) -> None:
-        """Take one sample."""
         sample = oracle.take(1)
         x, seen = sample[0], oracle.observed(sample)[0]
         state.work.steps += 1
@@ -109,10 +90,9 @@ class PETRELS(Solver[EntryOracle, PETRELSState]):
             state.status, state.reason = Status.FAILED, "the factor overflows: raise `forgetting`"
 
     def solution(self, state: PETRELSState) -> Solution:
-        """Return an orthonormal basis of the span of D."""
         return Solution(orthonormalize(state.D))
 
 
 def step_flops(d: int, k: int, entries: int) -> int:
-    """Return the flops of a step: least squares, the discount, and the rows observed."""
+    """Return the flops of a step."""
     return entries * (2 * k * k + 4 * k) + d * k * k + entries * (5 * k * k + 7 * k)

@@ -1,4 +1,4 @@
-"""Oja's method and GROUSE: each sample rotates one direction of the basis."""
+"""Oja's method and GROUSE."""
 
 from __future__ import annotations
 
@@ -30,24 +30,20 @@ from orthobench_stochastic_pca.blocks import BlockState, advance_blocks, fail_on
 from orthobench_stochastic_pca.schedule import UNKNOWN, Scheduled, Unit
 
 CONVERTED = 1024
-"""Number of samples of a float32 block that are in float64 at once: whole blocks of `BLOCK`."""
+"""Number of samples of a block that are in float64 at once."""
 
 CLEANED = 256
-"""Number of samples after which other libraries' bases are orthonormalized again."""
+"""Number of samples before other libraries' bases are orthonormalized again."""
 
 DEPENDENT = 64
-"""Residual there, relative to the rounding unit times the sample, below which it is rounding."""
+"""Residual that is rounding there, in units of eps times the sample."""
 
 LEFT = 1e-10
-"""Residual of observed entries, relative to them, below which it is rounding."""
+"""Residual of observed entries that is rounding, relative to them."""
 
 
 class Basis(NamedTuple):
-    """The iterate of a method that rotates its basis.
-
-    `rows` are U' (k, d), `drift` bounds the orthogonality defect of NumPy's arrays, `unit` is that
-    of the steps.
-    """
+    """The iterate: `rows` are U' (k, d), `drift` bounds the orthogonality defect in NumPy."""
 
     rows: Any
     drift: float = 0.0
@@ -58,11 +54,8 @@ class Basis(NamedTuple):
 class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
     """Base of the methods that rotate one direction of U towards each sample, by `angle`.
 
-    Notes
-    -----
-    In blocks of b = 16 samples 2(k + b/2)d + 2k(k + b)d/b flops a sample, all in matrix products.
-    Memory: 2(k + b)d doubles. One rotation a sample counts in ``work.flops``. In other libraries
-    each sample takes products of its own.
+    In blocks of b = 16 samples 2(k + b/2)d + 2k(k + b)d/b flops a sample; one rotation a sample
+    counts in ``work.flops``. Memory: 2(k + b)d doubles.
     """
 
     batch = 1
@@ -74,13 +67,11 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
         return 6 * d * k + 8 * d + k
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> BlockState[Basis]:
-        """Start at ``oracle.start``."""
         del rng
         basis = Basis(copied(in_rows(oracle.start.T)))
         return BlockState(iterate=basis, base=basis, pending=np.empty((0, oracle.n)))
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
-        """Take `count` samples, with one rotation each."""
         samples = oracle.take(count)
         if is_plain(samples):
             samples = moderated(state, samples) if self.relative else samples
@@ -96,7 +87,6 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
         state.work.flops += count * self.flops_per_sample(oracle.n, oracle.k)
 
     def solution(self, state: BlockState[Basis]) -> Solution:
-        """Return the basis, shape (d, k)."""
         return Solution(copied(in_rows(state.iterate.rows.T)))
 
     def _rotated(self, basis: Basis, samples: Array, first: int) -> Basis:
@@ -110,25 +100,20 @@ class Rotating(Scheduled, ArraySolver[SampleOracle, BlockState[Basis]]):
 class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
     """Oja's method with orthonormalization, also called the stochastic power method.
 
-    U <- P(U + eta_t x x'U), where P is the projection onto the matrices with orthonormal columns:
-    the polar factor, which spans the same subspace as the Q factor. The change has rank one. So,
-    with w = U'x, the polar factor is exactly U after a rotation in the plane of Uw and the residual
-    x - Uw. Its angle is arctan(eta_t |w||x - Uw| / (1 + eta_t |w|²)); it takes O(dk) flops.
+    U <- P(U + eta_t x x'U), P the polar factor, which spans the same subspace as the Q factor. With
+    w = U'x it is a rotation in the plane of Uw and x - Uw, by arctan(eta_t |w||x - Uw| / (1 + eta_t
+    |w|²)), in O(dk) flops. Krasulina's form (`form`) is U <- P(U + eta_t (x - Uw) w'), by
+    arctan(eta_t |w||x - Uw|).
 
-    Krasulina's form (`form`) steps along the residual only, U <- P(U + eta_t (x - Uw) w'): the
-    angle is arctan(eta_t |w||x - Uw|). A sample orthogonal to U, or in its span, changes nothing.
-
-    With blocks it is an approximation of the method. Each block is used from the start, with t
-    counted from 1. The result is the leading eigenvectors of the average of UU' over the blocks,
-    weighted by their samples; each merge keeps the best approximation of rank k. Averaging removes
-    the scatter of the blocks' subspaces, not their common error.
+    With blocks each block is used from the start, with t counted from 1. The result is the leading
+    eigenvectors of the average of UU', weighted by samples; each merge keeps rank k.
 
     References
     ----------
-    Arora, Cotter and Srebro 2013, equation 3.1; Oja and Karhunen 1985. Krasulina 1969, and for
-    k > 1 Tang 2019, "Exponentially convergent stochastic k-PCA without variance reduction",
-    Algorithm 1. Averages: Fan, Wang, Wang and Zhu 2019, "Distributed estimation of principal
-    eigenspaces", Algorithm 1.
+    Arora, Cotter and Srebro 2013, equation 3.1; Oja and Karhunen 1985. Krasulina 1969, and for k >
+    1 Tang 2019, "Exponentially convergent stochastic k-PCA without variance reduction", Algorithm
+    1. Averages: Fan, Wang, Wang and Zhu 2019, "Distributed estimation of principal eigenspaces",
+    Algorithm 1.
     """
 
     form: str = parameter(
@@ -147,7 +132,6 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
         return Angle.KRASULINA if self.form == "krasulina" else Angle.OJA
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> LowRankSum:
-        """Return the basis after a block, its rows as long as the root of the number of samples."""
         basis = Basis(in_rows(oracle.start.T))
         for begin in range(0, len(block), CONVERTED):
             samples = np.array(block[begin : begin + CONVERTED], dtype=np.float64, order="C")
@@ -158,11 +142,9 @@ class Oja(Rotating, SummarySolver[SampleOracle, BlockState[Basis], LowRankSum]):
         return LowRankSum(rows=rows, rank=k, factor=factor, lost=0.0, flops=spent)
 
     def merge(self, a: LowRankSum, b: LowRankSum) -> LowRankSum:
-        """Return the best approximation of rank k of the sum of two averages."""
         return a.plus(b)
 
     def finish(self, oracle: BlockOracle, summary: LowRankSum) -> Solution:
-        """Return the leading eigenvectors of the average, shape (d, k)."""
         return summary.solution(oracle.start)
 
 
@@ -171,11 +153,8 @@ class GrassmannianSGD(Rotating):
     """Stochastic gradient descent on the Grassmannian along geodesics: GROUSE.
 
     With w = U'x, p = Uw and r = x - p, the step rotates U in the plane of p and r by the angle
-    eta_t |p||r|. The new basis is U + ((cos a - 1) p/|p| + sin a r/|r|) w'/|w|.
-
-    If entries are missing (`EntryOracle`), w are the least-squares coefficients of the observed
-    entries, and r is zero at the others. A sample with fewer observed entries than columns,
-    orthogonal to U, or in its span, changes nothing.
+    eta_t |p||r|. If entries are missing (`EntryOracle`), w are the least-squares coefficients of
+    the observed entries, and r is zero at the others.
 
     References
     ----------
@@ -188,7 +167,6 @@ class GrassmannianSGD(Rotating):
     angle: ClassVar[Angle] = Angle.GEODESIC
 
     def advance(self, oracle: SampleOracle, state: BlockState[Basis], count: int) -> None:
-        """Take `count` samples, by their observed entries if others are missing."""
         if not isinstance(oracle, EntryOracle):
             super().advance(oracle, state, count)
             return
@@ -201,10 +179,7 @@ class GrassmannianSGD(Rotating):
     def _rotated_by_entries(
         self, oracle: EntryOracle, basis: Basis, samples: Array, first: int
     ) -> Basis:
-        """Return the basis after samples with missing entries.
-
-        A Newton-Schulz step after each block of `BLOCK` samples removes rounding.
-        """
+        """Return the basis after samples; a Newton-Schulz step a block removes rounding."""
         if not np.isfinite(samples).all():
             return Basis(basis.rows, np.nan)
         etas, unit = self.etas_along(first + 1, samples, basis.unit)
@@ -217,7 +192,7 @@ class GrassmannianSGD(Rotating):
 
 
 def rotated_by_entries(rows: Array, samples: Array, observed: Positions, etas: Array) -> Array:
-    """Return U' after samples with missing entries, by GROUSE; `entry_flops`."""
+    """Return U' after samples with missing entries; `entry_flops`."""
     rows = rows.copy()
     for x, seen, eta in zip(samples, observed, etas, strict=True):
         w = np.linalg.lstsq(rows[:, seen].T, x[seen], rcond=None)[0]
@@ -234,19 +209,14 @@ def rotated_by_entries(rows: Array, samples: Array, observed: Positions, etas: A
 
 
 def entry_flops(samples: int, entries: int, d: int, k: int) -> int:
-    """Return the flops of GROUSE on a number of samples and their observed entries.
-
-    2mk² + 6mk for least squares on m entries, 4dk for p and the rotation, 8d for lengths. The
-    removal of rounding is not counted.
-    """
+    """Return the flops of GROUSE, 2mk² + 6mk for m observed entries and 4dk + 8d for a sample."""
     return entries * (2 * k * k + 6 * k) + samples * (4 * d * k + 8 * d)
 
 
 def rotated_elsewhere(U: Any, samples: Any, etas: Any, first: int, angle: Angle) -> Any:
     """Return orthonormal rows U (k, d) rotated towards samples, with arrays of any library.
 
-    `first` is the number of samples before these. 10kd flops a sample, and once in 256 those of a
-    QR.
+    `first` is the number of samples before these. 10kd flops a sample, and once in 256 a QR.
     """
     xp = namespace(U)
     eps = float(xp.finfo(U.dtype).eps)

@@ -1,4 +1,4 @@
-"""Leading singular vectors of all samples so far by scipy's iterative solvers."""
+"""Leading singular vectors by scipy's iterative solvers."""
 
 from __future__ import annotations
 
@@ -13,21 +13,19 @@ from orthobench_kit.rerun import Batch, BatchState
 from orthobench.contract import Array, flops, orthonormalize, parameter
 
 NULL = 1e-13
-"""Singular value, relative to the largest, below which it is rounding."""
+"""Singular value that is rounding, relative to the largest."""
 
 
 @dataclass(frozen=True)
 class ScipySVDS(Batch):
     """scipy's svds of all samples so far: ARPACK, to machine precision, from a fixed vector.
 
-    ARPACK finds fewer vectors than the samples have rows and columns; for all of them it is
-    LAPACK's decomposition, and the common start completes the basis.
+    ARPACK finds fewer vectors than rows and columns; for all of them it is LAPACK's decomposition.
 
     Notes
     -----
-    4nd flops for each product of a vector with X'X or XX': at least max(2k + 1, 20), if the
-    dimension is as large. ARPACK's other work is not counted. Memory: the samples, and as many
-    vectors.
+    4nd flops for each product with X'X or XX': at least max(2k + 1, 20), if the dimension is as
+    large. ARPACK's other work is not counted. Memory: the samples, and as many vectors.
 
     References
     ----------
@@ -40,7 +38,6 @@ class ScipySVDS(Batch):
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Return the right singular vectors of singular values above rounding, leading first."""
         from scipy.sparse.linalg import svds
 
         if k >= min(X.shape):
@@ -61,13 +58,12 @@ class ScipyLOBPCG(Batch):
     """scipy's lobpcg on the second moment of all samples so far, from the common start.
 
     The moment X'X is formed, or XX' if there are fewer samples than features, and scaled to trace
-    one, since tolerances are absolute.
+    one, since tolerances are absolute. If d < 5k scipy uses LAPACK instead.
 
     Notes
     -----
-    2nd² flops for the moment; for an iteration 2d²k, and 36dk² + 9(3k)³ for Rayleigh-Ritz in 3k
-    dimensions; n and d change places if n < d, and 4ndk is added. If d < 5k scipy uses LAPACK
-    instead.
+    2nd² flops for the moment; for an iteration 2d²k + 36dk² + 9(3k)³; n and d change places if n <
+    d.
 
     References
     ----------
@@ -76,7 +72,7 @@ class ScipyLOBPCG(Batch):
     """
 
     tolerance: float = parameter(1e-12, help="relative residual to end at", above=0.0)
-    iterations: int = parameter(200, help="most iterations", low=1)
+    iterations: int = parameter(200, help="maximum number of iterations", low=1)
 
     name: ClassVar[str] = "scipy-lobpcg"
     source: ClassVar[str] = "scipy: scipy.sparse.linalg.lobpcg"
@@ -84,7 +80,6 @@ class ScipyLOBPCG(Batch):
     packages: ClassVar[tuple[str, ...]] = ("scipy",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Return eigenvectors of the moment, leading first."""
         from scipy.sparse.linalg import lobpcg
 
         X, wide = X / np.linalg.norm(X), len(X) < X.shape[1]
@@ -104,7 +99,7 @@ class ScipyLOBPCG(Batch):
 
 
 class _CountedMatrix:
-    """A matrix (n, d) that counts its products with vectors."""
+    """A matrix that counts its products with vectors."""
 
     def __init__(self, X: Array) -> None:
         self.X, self.products = X, 0

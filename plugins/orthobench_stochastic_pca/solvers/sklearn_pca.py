@@ -1,4 +1,4 @@
-"""PCA by scikit-learn: of all samples at once, or of batches."""
+"""PCA by scikit-learn."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from orthobench.contract import (
 EPS = float(np.finfo(np.float64).eps)
 
 OVERSAMPLED = 10
-"""Number of additional vectors of the randomized solver: scikit-learn's default."""
+"""scikit-learn's default number of additional vectors."""
 
 
 def with_mean(pca: Any, count: int, k: int) -> Array:
     """Return the k leading eigenvectors of the uncentred moment, from a PCA, which centres.
 
     The moment is (V'S²V + nmm') / n for singular values S and vectors V of n centred samples, and
-    their mean m. It is exact if no component was cut off. `pca` is fitted to `count` = n samples.
-    For c components, r = c + 1 the smaller of r and d: r²d flops and 9r³, nominal.
+    their mean m; exact if no component was cut off. `pca` is fitted to `count` = n samples. For c
+    components, r = c + 1 the smaller of r and d: r²d + 9r³ flops.
     """
     from scipy.linalg import eigh
 
@@ -50,22 +50,14 @@ class SklearnPCA(Batch):
     """scikit-learn's PCA of all samples so far.
 
     scikit-learn centres samples, but this family's second moment is not centred: `with_mean` puts
-    the mean back, on the clock. Exact solvers compute all components, so the subspace is that of
-    `batch-pca`.
-
-    Parameters
-    ----------
-    svd_solver : str
-        ``"full"``: LAPACK's SVD of the samples. ``"covariance_eigh"``, the default: the
-        eigendecomposition of their covariance. It is by far the fastest for many more samples than
-        features, and ``"full"`` if there are fewer. ``"randomized"``: with 10 additional vectors
-        and 4 or 7 power iterations, as in scikit-learn.
+    the mean back, on the clock. Exact solvers give the subspace of `batch-pca`.
+    ``svd_solver="full"`` is used if n < d; ``"randomized"`` has 10 additional vectors and 4 or 7
+    power iterations, as in scikit-learn.
 
     Notes
     -----
-    For n samples: 6nd² + 20d³ flops for the SVD if n >= d. The covariance takes 2nd² + 3d² + 9d³,
-    the randomized solver 4nd(k + 10)(q + 1) with q power iterations. Means take nd, their
-    subtraction nd except for the covariance; and `with_mean`.
+    For n samples: 6nd² + 20d³ flops for the SVD if n >= d, 2nd² + 3d² + 9d³ by the covariance, or
+    4nd(k + 10)(q + 1) with q power iterations. Means take up to 2nd, besides `with_mean`.
 
     References
     ----------
@@ -84,7 +76,6 @@ class SklearnPCA(Batch):
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
     def fit(self, X: Array, k: int, state: BatchState) -> tuple[Array, int]:
-        """Fit PCA to the samples, and put their mean back."""
         from sklearn.decomposition import PCA
 
         n, d = X.shape
@@ -111,7 +102,7 @@ class SklearnPCA(Batch):
 
 @dataclass(slots=True, kw_only=True)
 class IncrementalState(State):
-    """The estimator of scikit-learn, and the common start, the solution before the first batch."""
+    """The estimator of scikit-learn, and the common start."""
 
     start: Array
     estimator: Any
@@ -122,14 +113,13 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
     """scikit-learn's IncrementalPCA, a batch a step.
 
     The singular values and vectors so far and a new batch are decomposed together, and truncated to
-    rank k: as `incremental-pca`, but with batches, and centred. The mean is put back when the
-    solution is read (`with_mean`). Samples after the last whole batch are not used. Larger batches
-    lose less information; scikit-learn's default is 5d.
+    rank k, centred. The mean is put back when the solution is read (`with_mean`). Fewer than k
+    samples left at the end are not used. scikit-learn's default batch is 5d.
 
     Notes
     -----
-    A thin SVD of k + batch + 1 rows for each step (`flops.svd`): the vectors kept, the samples, and
-    a correction of the mean. Memory: d (k + batch) doubles.
+    A thin SVD of k + batch + 1 rows for each step: vectors, samples, and a correction of the mean.
+    Memory: d (k + batch) doubles.
 
     References
     ----------
@@ -169,11 +159,10 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
 
     def fit(self, estimator: Any, X: Array) -> None:
         """Show a batch to the estimator."""
-        with np.errstate(invalid="ignore"):  # the variances of a single sample, which nobody reads
+        with np.errstate(invalid="ignore"):  # variances of a single sample
             estimator.partial_fit(X)
 
     def step(self, oracle: SampleOracle, state: IncrementalState) -> None:
-        """Take one batch."""
         X = finite(oracle.take(self.batch), "samples")
         if X.any() and len(X) >= oracle.k:  # the estimator refuses fewer
             self.fit(state.estimator, X)
@@ -182,7 +171,6 @@ class SklearnIncrementalPCA(Peer[SampleOracle, IncrementalState]):
         state.work.flops += self.flops(oracle.n, oracle.k)
 
     def solution(self, state: IncrementalState) -> Solution:
-        """Return the components with the mean, (d, k); the start before the first batch."""
         start, seen = state.start, int(getattr(state.estimator, "n_samples_seen_", 0))
         if not seen:
             return Solution(start.copy())

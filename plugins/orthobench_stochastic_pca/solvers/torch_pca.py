@@ -1,4 +1,4 @@
-"""PCA by torch: an eigendecomposition, and its two functions of low rank."""
+"""PCA by torch."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from orthobench.contract import SampleOracle, flops, is_plain, parameter
 
 
 def place_parameter() -> Any:
-    """Declare the parameter ``on`` of the peers of torch."""
+    """Declare the parameter ``on`` for torch."""
     return parameter(
         "torch:cpu", help="place of the computation: torch:cpu or torch:cuda, also with /float32"
     )
 
 
 class TorchBatch(Batch, ArrayPeer[SampleOracle, BatchState]):
-    """Base of functions of torch that decompose all samples at once."""
+    """Base of torch's functions for all samples at once."""
 
     library: ClassVar[str] = "torch"
     extra: ClassVar[str] = "torch"
 
     def fit(self, X: Any, k: int, state: BatchState) -> tuple[Any, int]:
-        """Decompose a tensor, or an array of numpy from a check of the contract."""
         import torch
 
         found = self.decomposed(torch.as_tensor(X), k, state.seed)
@@ -35,7 +34,7 @@ class TorchBatch(Batch, ArrayPeer[SampleOracle, BatchState]):
 
     @abstractmethod
     def decomposed(self, X: Any, k: int, seed: int) -> Any:
-        """Return the k leading right singular vectors of a tensor, (d, k)."""
+        """Return the k leading right singular vectors, (d, k)."""
 
     @abstractmethod
     def fit_flops(self, n: int, d: int, k: int) -> int:
@@ -46,13 +45,8 @@ class TorchBatch(Batch, ArrayPeer[SampleOracle, BatchState]):
 class TorchEigh(TorchBatch):
     """torch.linalg.eigh of the second moment of all samples so far, or of their Gram matrix.
 
-    As `batch-pca`, in the words of a user of torch: products and a full decomposition; of the Gram
-    matrix while there are fewer samples than features.
-
-    Notes
-    -----
-    2nd² + 9d³ flops; with n < d samples 2n²d + 9n³, a product of 2ndk and a QR. Memory: the
-    samples, and about three matrices (m, m), m = min(n, d).
+    The Gram matrix is that of fewer samples than features. 2nd² + 9d³ flops; with n < d samples
+    2n²d + 9n³ + 2ndk and a QR. Memory: the samples, and about three matrices (m, m), m = min(n, d).
 
     References
     ----------
@@ -66,7 +60,6 @@ class TorchEigh(TorchBatch):
     doi: ClassVar[str] = "10.1145/3620665.3640366"
 
     def decomposed(self, X: Any, k: int, seed: int) -> Any:
-        """Return the leading eigenvectors of X'X, or X' times those of XX', orthonormalized."""
         import torch
 
         del seed
@@ -76,7 +69,6 @@ class TorchEigh(TorchBatch):
         return torch.linalg.qr(X.mT @ leading).Q if fewer else leading
 
     def fit_flops(self, n: int, d: int, k: int) -> int:
-        """Return those of products and of the decomposition."""
         if n < d:
             return flops.gemm(n, n, d) + flops.eigh(n) + flops.gemm(d, k, n) + flops.qr(d, k)
         return flops.gemm(d, d, n) + flops.eigh(d)
@@ -86,12 +78,8 @@ class TorchEigh(TorchBatch):
 class TorchSVDLowrank(TorchBatch):
     """torch.svd_lowrank of all samples so far: randomized, with power iterations.
 
-    Users choose the `oversampling`; 2 `iterations` are torch's default.
-
-    Notes
-    -----
     4ndq(i + 1) flops with q = k + oversampling and i iterations, besides QR decompositions and an
-    SVD of q vectors. Memory: the samples, and a few matrices of q columns.
+    SVD of q vectors. Memory: the samples, and some matrices of q columns.
 
     References
     ----------
@@ -107,7 +95,6 @@ class TorchSVDLowrank(TorchBatch):
     doi: ClassVar[str] = "10.1145/3620665.3640366"
 
     def decomposed(self, X: Any, k: int, seed: int) -> Any:
-        """Return the leading right singular vectors found, from random vectors of a seed."""
         import torch
 
         rank = min(k + self.oversampling, *X.shape)
@@ -122,7 +109,6 @@ class TorchSVDLowrank(TorchBatch):
         return torch.svd_lowrank(X, q=rank, niter=self.iterations)[2]
 
     def fit_flops(self, n: int, d: int, k: int) -> int:
-        """Return those of products, QR decompositions and the final small SVD."""
         rank, ranges = min(k + self.oversampling, n, d), self.iterations + 1
         bases = ranges * flops.qr(max(n, d), rank) + self.iterations * flops.qr(min(n, d), rank)
         return 2 * ranges * flops.gemm(n, rank, d) + bases + flops.svd(min(n, d), rank)
@@ -132,12 +118,7 @@ class TorchSVDLowrank(TorchBatch):
 class TorchPCALowrank(TorchSVDLowrank):
     """torch.pca_lowrank of all samples so far, not centred, like the second moment of the family.
 
-    Without centring it calls `torch.svd_lowrank`, and finds the same; it is the name that users of
-    torch know.
-
-    Notes
-    -----
-    As `torch-svd-lowrank`.
+    Without centring it finds the same as `torch-svd-lowrank`, at its cost.
 
     References
     ----------
@@ -149,7 +130,6 @@ class TorchPCALowrank(TorchSVDLowrank):
     doi: ClassVar[str] = "10.1145/3620665.3640366"
 
     def right(self, X: Any, rank: int) -> Any:
-        """Return `rank` right singular vectors."""
         import torch
 
         return torch.pca_lowrank(X, q=rank, center=False, niter=self.iterations)[2]

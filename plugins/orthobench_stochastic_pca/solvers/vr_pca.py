@@ -1,4 +1,4 @@
-"""VR-PCA: stochastic power steps whose variance is reduced by passes over all samples."""
+"""VR-PCA: stochastic power steps with reduced variance."""
 
 from __future__ import annotations
 
@@ -22,17 +22,15 @@ from orthobench.contract import (
 from orthobench_stochastic_pca.blocks import ModeratedState, batch_parameter, taken
 
 ENDLESS = 1000
-"""Number of samples of a pass if the samples never repeat."""
+"""Number of samples of a pass if samples never repeat."""
 
 
 @dataclass(slots=True, kw_only=True)
 class VRState(ModeratedState):
-    """The iterate W, its anchor, and the place in the current pass.
+    """The iterate W, its anchor at the beginning of the epoch, and the place in the current pass.
 
     Attributes
     ----------
-    anchor : ndarray, shape (d, k)
-        The iterate at the beginning of the epoch.
     moment : ndarray, shape (d, k)
         The sum, and after the pass the mean, of xx' anchor.
     energy : float
@@ -40,8 +38,7 @@ class VRState(ModeratedState):
     epoch, at : int
         Number of samples of a pass, and of the current pass so far.
     passes : int
-        Number of passes done: a power iteration, then passes for the moment and stochastic ones in
-        turn.
+        Number of passes done: a power iteration, then passes for the moment and stochastic ones.
     """
 
     W: Array
@@ -60,22 +57,14 @@ class VRPCA(Solver[SampleOracle, VRState]):
     The first pass is a power iteration. An epoch is two passes over the n samples. The first finds
     M = CA for the anchor A, the iterate so far, with C the mean of all xx'. The second takes blocks
     X of b samples: W <- the polar factor of W + eta (X'X(W - AB)/b + MB), where B is the orthogonal
-    matrix nearest to A'W.
-
-    A problem has to offer enough `passes`: with one, only the power iteration is done.
-
-    Parameters
-    ----------
-    step : float
-        eta, in units of b / (the mean of |x|² times the root of n): for b = 1 that of the paper.
-    epoch : int or none
-        Number of samples of a pass. By default all, or 1,000 if they never repeat; that limits the
-        reduction of the variance.
+    matrix nearest to A'W. The step size eta is `step` in units of b / (the mean of |x|² times the
+    root of n): for b = 1 that of the paper. A pass has 1,000 samples if they never repeat, which
+    limits the reduction of the variance.
 
     Notes
     -----
-    2n samples an epoch. Flops of a step: 4bdk in a pass for the moment; 4bdk + 6dk² + 7dk and two
-    polar factors, of (d, k) and (k, k), in the other. Memory: 6dk doubles.
+    4bdk flops a step in a pass for the moment; 4bdk + 6dk² + 7dk and polar factors of (d, k) and
+    (k, k) in the other. Memory: 6dk doubles.
 
     References
     ----------
@@ -97,14 +86,12 @@ class VRPCA(Solver[SampleOracle, VRState]):
     source: ClassVar[str] = "Shamir 2016, Algorithm 1"
 
     def init(self, oracle: SampleOracle, rng: np.random.Generator) -> VRState:
-        """Start at ``oracle.start``."""
         del rng
         W = oracle.start.copy()
         length = int(oracle.length) if math.isfinite(oracle.length) else ENDLESS
         return VRState(W=W, anchor=W, moment=np.zeros_like(W), epoch=self.epoch or length)
 
     def step(self, oracle: SampleOracle, state: VRState) -> None:
-        """Take a block, or what is left of the pass."""
         X = taken(oracle, state, min(self.batch, state.epoch - state.at))
         if state.status is Status.FAILED:
             return
@@ -117,11 +104,9 @@ class VRPCA(Solver[SampleOracle, VRState]):
             _end_pass(state)
 
     def solution(self, state: VRState) -> Solution:
-        """Return the iterate, shape (d, k)."""
         return Solution(state.W.copy())
 
     def _collect(self, state: VRState, X: Array) -> None:
-        """Add a block to the moment, and in the first pass to the mean of |x|²."""
         d, k = state.W.shape
         state.moment = state.moment + X.T @ (X @ state.anchor)
         state.work.flops += 2 * flops.gemm(len(X), k, d) + d * k

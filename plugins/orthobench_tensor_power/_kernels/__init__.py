@@ -1,1 +1,1 @@
-"""Compiled and vectorized kernels of tensor power methods: private to this package."""
+"""Kernels of tensor power methods."""

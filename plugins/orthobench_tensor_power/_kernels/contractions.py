@@ -1,15 +1,15 @@
 """Contractions T(I, x, x) of a packed symmetric tensor, for many vectors x at once.
 
 The packed matrix P (n(n+1)/2, n) has a row T(e_b, e_c, .) for each pair b <= c, doubled if b < c.
-Then T(I, x, x) is P' times the products x_b x_c, with half of the arithmetic and memory.
+T(I, x, x) is P' times the products x_b x_c, with half of the arithmetic and memory.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel, summed
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
 
 ROWS = 256
 """Number of pairs b <= c in one matrix product: their products x_b x_c stay in the cache."""
@@ -68,7 +68,6 @@ def contracted(P: Array, X: Array) -> Array:
 
 @kernel
 def _multiply(X: Array, begin: int, end: int, pairs: Array) -> None:
-    """Fill the rows of `pairs` with x_b x_c, begin <= b < end and b <= c."""
     n, m = X.shape
     row = 0
     for b in range(begin, end):
@@ -80,10 +79,10 @@ def _multiply(X: Array, begin: int, end: int, pairs: Array) -> None:
 
 @kernel
 def power_iteration(P: Array, X: Array) -> tuple[Array, Array, Array]:
-    """Return one power iteration x <- T(I, x, x) / |T(I, x, x)| of each unit column of `X` (n, m).
+    """Return one power iteration x <- T(I, x, x) / |T(I, x, x)| of each unit column of X (n, m).
 
-    Returns the next x (x itself if T(I, x, x) is zero), T(x, x, x) before the iteration, and the
-    distance that x moved. Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1.
+    Returns the next x (x if T(I, x, x) is zero), T(x, x, x) before it, and the distance that x
+    moved. Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, Algorithm 1.
     """
     n, m = X.shape
     Y = contracted(P, X)

@@ -1,1 +1,1 @@
-"""Solvers of tensor power methods, a file a method."""
+"""Solvers, a file a method."""

@@ -1,4 +1,4 @@
-"""The simultaneous power iteration: all factors at once, made orthogonal by the polar factor."""
+"""The simultaneous power iteration."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from orthobench_kit.arrays import maximum, norm, where
+from orthobench_kit.ending import EndingSolver, EndingState, finish_if, read_end, unless_ended
 from orthobench_orthogonal_tensor import (
     TensorOracle,
     decomposition,
@@ -15,7 +17,6 @@ from orthobench_orthogonal_tensor import (
 )
 
 from orthobench.contract import (
-    ArraySolver,
     Solution,
     copied,
     flops,
@@ -24,8 +25,6 @@ from orthobench.contract import (
     parameter,
     polar,
 )
-from orthobench.contract.placed_solvers import EndingState, finish_if, read_end, unless_ended
-from orthobench.tools.arrays import maximum, norm, where
 from orthobench.tools.geometry import diagonal_signs
 
 ALLOWED_FAILURES = 2
@@ -37,20 +36,11 @@ ROUNDING = 1e-6
 
 @dataclass(slots=True, kw_only=True)
 class PolarPowerState(EndingState):
-    """The factors with their contractions.
+    """The factors U (n, n), orthonormal columns of nonnegative weights, with their contractions.
 
-    Attributes
-    ----------
-    tensor : array, shape (n(n+1)/2, n) or (n, n²)
-        The packed T; in other libraries than NumPy T unfolded.
-    U : array, shape (n, n)
-        The factors: orthonormal columns of nonnegative weights.
-    contracted : array, shape (n, n)
-        The columns T(I, u_i, u_i).
-    failures : number
-        Number of steps that did not raise the objective.
-    shift : number
-        The multiple of U added before the polar factor.
+    The packed T is `tensor`, in other libraries than NumPy T unfolded (n, n²); `contracted` (n, n)
+    has the columns T(I, u_i, u_i). The number `failures` counts steps that did not raise the
+    objective; `shift` is the multiple of U added before the polar factor.
     """
 
     tensor: Any
@@ -63,21 +53,16 @@ class PolarPowerState(EndingState):
 
 
 @dataclass(frozen=True)
-class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
+class PolarPower(EndingSolver[TensorOracle, PolarPowerState]):
     """Simultaneous power iteration: U <- polar([T(I, u_i, u_i)]_i), all factors at once.
 
-    [T(I, u_i, u_i)]_i is a third of the gradient of the objective sum_i T(u_i, u_i, u_i), so a step
-    maximizes its linear model on the orthogonal group. Since T(I, u, u) = T(I, -u, -u), signed
-    permutations of the factors, which are local maxima, become the global maximum in one step.
-    Without noise convergence is quadratic, in about ten steps.
+    [T(I, u_i, u_i)]_i is a third of the gradient of sum_i T(u_i, u_i, u_i). Since T(I, u, u) =
+    T(I, -u, -u), signed permutations of the factors, which are local maxima, become the global
+    maximum in one step. The third step that fails to raise the objective turns on a shift, U <-
+    polar([T(I, u_i, u_i)]_i + shift U): the mean weight, doubled at each failed step from then on.
 
-    With much noise the plain iteration may cycle. So the third step that fails to raise the
-    objective turns on a shift, U <- polar([T(I, u_i, u_i)]_i + shift U). The shift is the mean
-    weight, and doubles at each failed step from then on.
-
-    The method has converged when the gradient on the group, |skew(U'[T(I, u_i, u_i)]_i)| with
-    skew(A) = (A - A')/2, is at most `tolerance` |T|. The error of a factor of weight w is then at
-    most about tolerance |T| / w.
+    The method has converged when |skew(U'[T(I, u_i, u_i)]_i)| is at most `tolerance` |T|. The
+    error of a factor of weight w is then at most about tolerance |T| / w.
 
     Notes
     -----
@@ -100,7 +85,6 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
     source: ClassVar[str] = "Anandkumar et al. 2014, Algorithm 1, on all factors at once"
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> PolarPowerState:
-        """Pack the tensor, and contract it with the first U."""
         tensor, size = _tensor(oracle.T)
         U = first_point(oracle, self.start, rng)
         state = PolarPowerState(tensor=tensor, norm=size, U=U, contracted=U, weights=U[0, :])
@@ -110,8 +94,6 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
         return state
 
     def step(self, oracle: TensorOracle, state: PolarPowerState) -> None:
-        """Replace U by the polar factor, and contract."""
-        del oracle
         value, n = _sum(state.weights), state.U.shape[0]
         moved = polar(state.contracted + state.shift * state.U)
         state.U = unless_ended(state, moved, state.U)
@@ -125,11 +107,9 @@ class PolarPower(ArraySolver[TensorOracle, PolarPowerState]):
             state.shift = where(too_many, maximum(2 * state.shift, value / n), state.shift)
 
     def solution(self, state: PolarPowerState) -> Solution:
-        """Return the factors, and T(u, u, u) of each as its weight."""
         return decomposition(state.U, state.weights)
 
     def _contract(self, state: PolarPowerState) -> Any:
-        """Contract with U, flip columns of negative weight, and return the relative gradient."""
         xp = namespace(state.U)
         state.contracted = _contracted(state.tensor, state.U)
         inner = state.U.T @ state.contracted
@@ -148,7 +128,6 @@ def _sum(weights: Any) -> Any:
 
 
 def _tensor(T: Any) -> tuple[Any, Any]:
-    """Return T in the form for contractions, and its norm."""
     if not is_plain(T):
         n = T.shape[0]
         return namespace(T).reshape(T, (n, n * n)), norm(T)

@@ -1,4 +1,4 @@
-"""The subspace power method: components from the span of their powers, one after the other."""
+"""The subspace power method."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SubspacePowerState(State):
     left : ndarray, shape (n, n, r)
         An orthonormal basis of the span of the matrices a_i a_i' still to be found.
     right : ndarray, shape (n^(d - 2), r)
-        The same of the vectors a_i for order 3; of the matrices a_i a_i', flattened, for order 4.
+        The same of the a_i for order 3, or of the a_i a_i', flattened, for order 4.
     inverse : ndarray, shape (r, r)
         The inverse of the flattened tensor between these bases.
     components : ndarray, shape (n, found)
@@ -65,37 +65,32 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
 
     T = sum_i w_i a_i ⊗ ... ⊗ a_i is flattened to a matrix (n², n^(d - 2)). V is an orthonormal
     basis of its n leading left singular vectors, which span the a_i ⊗ a_i. Only at the a_i f(x) =
-    |V'(x ⊗ x)|² is 1, and smaller everywhere else. So the components need be linearly independent,
-    but not orthogonal. They are found one after the other by
+    |V'(x ⊗ x)|² is 1: they need be linearly independent, but not orthogonal. One after the other
 
         x <- V_x (x'V_x) + gamma x, normalized,         V_x = V contracted with x,
 
-    with gamma = (1/2)^½ times (2f(1 - f))^½ if f > 2/3, or else 1 - f/2. That ends once x moves by
-    at most `tolerance`. The weight of a component is w = 1 / (beta'C^-1 alpha) in coordinates alpha
-    of a ⊗ a and beta of the rest; it lowers the rank of the flattened tensor. The rest is again
-    such a tensor, in bases with one column less.
+    with gamma = (1/2)^½ times (2f(1 - f))^½ if f > 2/3, or else 1 - f/2, until x moves by at most
+    `tolerance`. The weight of a component is w = 1 / (beta'C^-1 alpha) in coordinates alpha of a ⊗
+    a and beta of the rest; subtracting it lowers the rank of the flattened tensor.
 
-    With noise the maxima are below 1. The first of `starts` random starts with f > 1 - 1e-8 is
-    taken, or else the best.
-
-    A step is a component. Solutions are the orthonormal matrix nearest to the components found,
-    completed by the common start.
+    The first of `starts` random starts with f > 1 - 1e-8 is taken, or else the best. A step is a
+    component. Solutions are the orthonormal matrix nearest to the components found, completed by
+    the common start.
 
     Notes
     -----
     An iteration takes 2n²r + 4nr flops with r components left, and deflation 4n²r + 4n^(d - 2) r +
-    8r². The first decomposition of the distinct rows of the flattened tensor takes 3n⁴ + 20n³, for
-    order 4 an eigendecomposition, 9/8 n⁶. Memory: n³ doubles; for order 4 2n³, and n⁴ / 4 for that
-    decomposition.
+    8r². The first decomposition takes 3n⁴ + 20n³, for order 4 9/8 n⁶. Memory: n³ doubles; for
+    order 4 2n³, and n⁴ / 4 for that decomposition.
 
     References
     ----------
     Kileel and Pereira 2019, "Subspace power method for symmetric tensor decomposition", Algorithm
     1, with its shift; for odd order as in their code. The threshold is stricter than theirs, since
-    one wrong component spoils all that follow, and the number of components is known.
+    one wrong component spoils all that follow.
     """
 
-    starts: int = parameter(3, help="most random starts for a component", low=1)
+    starts: int = parameter(3, help="maximum number of starts for a component", low=1)
     tolerance: float = parameter(
         1e-13, help="distance that x moves in the last iteration", low=1e-15, below=1.0
     )
@@ -105,7 +100,6 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
     source: ClassVar[str] = "Kileel and Pereira 2019, Algorithm 1"
 
     def init(self, oracle: AnyOrderOracle, rng: np.random.Generator) -> SubspacePowerState:
-        """Flatten the tensor, and compute the bases."""
         n, order = oracle.n, oracle.T.ndim
         left, values, right = flattened(oracle.T)
         rank = min(n, int(np.count_nonzero(np.abs(values) > NULL * np.abs(values[0]))))
@@ -123,8 +117,6 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
         return state
 
     def step(self, oracle: AnyOrderOracle, state: SubspacePowerState) -> None:
-        """Find the next component, and deflate."""
-        del oracle
         a, power = self._component(state)
         alpha = a @ power
         beta = state.right.T @ (a if state.order == 3 else np.outer(a, a).ravel())
@@ -149,7 +141,6 @@ class SubspacePower(Solver[AnyOrderOracle, SubspacePowerState]):
         return decomposition(complete(nearest, state.start, n), weights, state.order)
 
     def _component(self, state: SubspacePowerState) -> tuple[Array, Array]:
-        """Return the best point from several starts, and V contracted with it."""
         f, best, power = self._climb(state)
         for _ in range(self.starts - 1):
             if f > 1 - ACCEPTED:
@@ -242,7 +233,6 @@ def flattening_flops(n: int, order: int) -> int:
 
 
 def _deflation_flops(state: SubspacePowerState) -> int:
-    """Return the flops of the weight of a component, and of deflating it."""
     (n, _, rank), size = state.left.shape, len(state.right)
     weight = flops.gemm(1, rank, n) + flops.gemm(rank, 1, size) + 2 * flops.gemm(rank, 1, rank)
     weight += 2 * rank + 1 + (n * n if state.order == 4 else 0)

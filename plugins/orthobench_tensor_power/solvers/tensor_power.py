@@ -1,4 +1,4 @@
-"""The robust tensor power method: one factor after the other, with restarts and deflation."""
+"""The robust tensor power method."""
 
 from __future__ import annotations
 
@@ -30,22 +30,10 @@ NULL = 1e-12
 class TensorPowerState(State):
     """The factors found, the deflated tensor, and the restarts for the next factor.
 
-    Attributes
-    ----------
-    start : ndarray, shape (n, n)
-        Orthonormal columns; the last ones complete solutions.
-    norm : float
-        |T|.
-    deflated : ndarray, shape (n(n+1)/2, n)
-        T less the components found, packed.
-    factors : ndarray, shape (n, found)
-        Unit columns, orthogonal up to noise.
-    thetas : ndarray, shape (n, m)
-        The restarts still running, or the one being refined.
-    iterations : int
-        Number of iterations in the current phase.
-    best, best_value : ndarray, shape (n,), and float
-        The restart of largest T(theta, theta, theta) so far, and that value.
+    `start` (n, n) completes solutions by its last columns; `norm` is |T|, `deflated` T less the
+    components found, packed. The factors (n, found) are orthogonal up to noise. The `thetas` (n,
+    m) are the restarts still running, or the one being refined, for `iterations` of this phase;
+    `best` (n,) is that of largest T(theta, theta, theta) so far, `best_value`.
     """
 
     rng: np.random.Generator
@@ -66,25 +54,15 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
     """Robust tensor power method: theta <- T(I, theta, theta) / |.|, with restarts and deflation.
 
     For each factor: `iterations` = N iterations from each of `restarts` starts, and as many more
-    from the result of largest weight T(theta, theta, theta); that component is then subtracted from
-    T. One matrix product serves all restarts.
+    from the result of largest weight T(theta, theta, theta); that component is then subtracted
+    from T. A step is one contraction T(I, theta, theta), for all restarts still running or for the
+    refinement, which ends early when theta moves by at most `tolerance`, a restart at the square
+    root of that. The run ends after n factors, or when the norm of the deflated tensor is 1e-12 of
+    that of T.
 
-    A step is one contraction T(I, theta, theta), for all restarts still running or for the
-    refinement; a factor takes at most 2N + 1 steps. The refinement ends early when an iteration
-    moves theta by at most `tolerance`, a restart at the square root of that. Zero makes all N
-    iterations, as in the paper. The run ends after n factors, or when the norm of the deflated
-    tensor is 1e-12 of that of T.
-
-    Solutions are orthogonal at any time: the orthonormal q_i maximize sum_i w_i <q_i, u_i> for the
-    factors found (the polar factor of U diag(w)). The last columns of the common start complete
-    them. Weights are T(q, q, q) of T itself.
-
-    Parameters
-    ----------
-    start : {"random", "identity", "contraction"}
-        The starts of each factor: random unit vectors; the standard basis vectors in turn, at most
-        n; or the eigenvectors of T(I, I, w), T deflated and w random, the largest |eigenvalue|
-        first. Without noise the latter are the factors themselves.
+    The orthonormal q_i of solutions maximize sum_i w_i <q_i, u_i> for the factors found, completed
+    by the common start; weights are T(q, q, q). The start ``"contraction"`` takes the eigenvectors
+    of T(I, I, w), T deflated and w random.
 
     Notes
     -----
@@ -93,8 +71,8 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
 
     References
     ----------
-    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, *Tensor decompositions for learning latent
-    variable models*, Algorithm 1.
+    Anandkumar, Ge, Hsu, Kakade and Telgarsky 2014, "Tensor decompositions for learning latent
+    variable models", Algorithm 1.
     """
 
     restarts: int = parameter(30, help="starts for each factor", low=1)
@@ -115,7 +93,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
     )
 
     def init(self, oracle: TensorOracle, rng: np.random.Generator) -> TensorPowerState:
-        """Pack the tensor, and draw the starts of the first factor."""
         from orthobench_tensor_power._kernels.contractions import norm, packed
 
         n, deflated = oracle.n, packed(oracle.T)
@@ -133,7 +110,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
         return state
 
     def step(self, oracle: TensorOracle, state: TensorPowerState) -> None:
-        """Do one power iteration; then end restarts, refine the best or deflate as needed."""
         from orthobench_tensor_power._kernels.contractions import power_iteration
 
         thetas, values, moved = power_iteration(state.deflated, state.thetas)
@@ -150,7 +126,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
             state.thetas = thetas
 
     def solution(self, state: TensorPowerState) -> Solution:
-        """Return orthonormal factors, those found first, and T(q, q, q) of each as its weight."""
         from orthobench_tensor_power._kernels.contractions import contracted
 
         found, n = len(state.weights), len(state.start)
@@ -162,7 +137,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
     def _end(
         self, state: TensorPowerState, ended: NDArray[np.bool_], thetas: Array, values: Array
     ) -> None:
-        """Drop the restarts that have ended; after the last one, refine the best."""
         best = int(np.where(ended, values, -np.inf).argmax())
         if values[best] > state.best_value:
             state.best, state.best_value = thetas[:, best].copy(), float(values[best])
@@ -171,7 +145,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
             state.thetas, state.iterations, state.refining = state.best[:, None], 1, True
 
     def _deflate(self, state: TensorPowerState, weight: float) -> None:
-        """Subtract the component of the refined theta, and begin the next factor, if any."""
         from orthobench_tensor_power._kernels.contractions import deflate
 
         n = len(state.start)
@@ -189,7 +162,6 @@ class TensorPower(Solver[TensorOracle, TensorPowerState]):
         state.iterations, state.refining, state.best_value = 0, False, -np.inf
 
     def _starts(self, state: TensorPowerState) -> Array:
-        """Return the starts of a factor: unit columns, shape (n, at most L)."""
         n, L = len(state.start), self.restarts
         if self.start == "random":
             return unit_columns(state.rng.standard_normal((n, L)))

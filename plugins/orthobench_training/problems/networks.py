@@ -32,13 +32,11 @@ class DigitsTraining(Training):
     passes: int = parameter(10, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance."""
         network = Network((64, self.width, self.width, CLASSES))
         images = normalized(digits.pixels().astype(np.float64))
         return training(network, rng, images, digits.labels(), self.passes)
 
     def checksum(self) -> str:
-        """Return the digest of the pixels."""
         return digits.CHECKSUM
 
 
@@ -53,14 +51,12 @@ class MnistTraining(Training):
     passes: int = parameter(4, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance."""
         images = mnist.read(TEST_IMAGES).reshape(-1, 784).astype(np.float64)
         network = Network((784, self.width, self.width, CLASSES))
         labels = mnist.read(TEST_LABELS).astype(np.intp)
         return training(network, rng, normalized(images), labels, self.passes)
 
     def checksum(self) -> str:
-        """Return a digest of the checksums of the files."""
         return sha256(f"{TEST_IMAGES.sha256} {TEST_LABELS.sha256}".encode()).hexdigest()
 
 
@@ -68,8 +64,8 @@ class MnistTraining(Training):
 class TextTraining(Training):
     """The next character of the help that comes with Python, from the six before it.
 
-    The 47 most frequent characters are themselves, all others one more. The text, and so the
-    losses, depend on the version of Python.
+    The 47 most frequent characters are themselves, all others one more. The text depends on the
+    version of Python.
     """
 
     name = "train-text"
@@ -80,7 +76,6 @@ class TextTraining(Training):
     passes: int = parameter(2, low=1, help="how often the training part goes by")
 
     def build(self, rng: np.random.Generator) -> Instance[TrainingOracle]:
-        """Return the instance."""
         text = np.array(encoded(self.characters))
         contexts = np.lib.stride_tricks.sliding_window_view(text[:-1], CONTEXT)
         network = Network(
@@ -89,7 +84,6 @@ class TextTraining(Training):
         return training(network, rng, contexts, text[CONTEXT:], self.passes)
 
     def checksum(self) -> str:
-        """Return a digest of the text."""
         return sha256(bytes(encoded(self.characters))).hexdigest()
 
 

@@ -1,1 +1,1 @@
-"""Methods of training, a file a method."""
+"""Methods of training."""

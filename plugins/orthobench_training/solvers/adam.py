@@ -42,11 +42,9 @@ class TrainAdam(TrainingSolver):
     source: ClassVar[str] = "Kingma and Ba 2015, algorithm 1"
 
     def other(self, W: Array) -> Any:
-        """Return the first mean of squares."""
         return np.zeros_like(W)
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the ratio of the means."""
         t = state.work.steps
         state.momenta[i] = self.first * state.momenta[i] + (1 - self.first) * G
         state.others[i] = self.second * state.others[i] + (1 - self.second) * G * G

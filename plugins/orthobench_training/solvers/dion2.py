@@ -16,15 +16,7 @@ from orthobench_training.solver import TrainingSolver, TrainingState, orthogonal
 class TrainDion2(TrainingSolver):
     """M <- M + G; the longest slices K: W_K <- W_K - t max(1, out/in)^½ msign(M_K), M_K <- b M_K.
 
-    Slices are along the shorter side. Other slices keep their sum of gradients until they are
-    chosen.
-
-    Parameters
-    ----------
-    momentum : float
-        b, the decay of the chosen slices.
-    fraction : float
-        Share of slices that are chosen.
+    Slices are along the shorter side. Other slices keep their sum of gradients.
 
     Notes
     -----
@@ -46,7 +38,6 @@ class TrainDion2(TrainingSolver):
     source: ClassVar[str] = "Ahn et al. 2025"
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the polar factor of the chosen slices, zero elsewhere."""
         state.momenta[i] = M = state.momenta[i] + G
         across = G.shape[0] > G.shape[1]
         slices = M.T if across else M

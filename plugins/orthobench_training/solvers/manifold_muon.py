@@ -18,7 +18,7 @@ class TrainManifoldMuon(SummedGradients):
     """W = c Q, Q on the Stiefel manifold: Q <- msign(Q - t A), A the steepest tangent direction.
 
     A has |A|_2 <= 1 and comes from dual ascent on the mean of gradients. c is the mean singular
-    value of the first weights, which become their polar factor times c. Embeddings and the last
+    value of the first weights, which become c times their polar factor. Embeddings and the last
     layer move as with `train-muon`.
 
     Notes
@@ -40,7 +40,6 @@ class TrainManifoldMuon(SummedGradients):
     source: ClassVar[str] = "Bernstein 2025"
 
     def begun(self, number: int, W: Array, oracle: TrainingOracle) -> Array:
-        """Return a hidden matrix with equal singular values."""
         last, first = len(oracle.weights) - 1, oracle.network.symbols > 0
         if number == last or (number == 0 and first):
             return W.copy()
@@ -48,11 +47,9 @@ class TrainManifoldMuon(SummedGradients):
         return np.asarray(values.mean() * U @ Vt)
 
     def other(self, W: Array) -> Any:
-        """Return the singular value that a hidden matrix keeps."""
         return float(np.linalg.norm(W) / np.sqrt(min(W.shape)))
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the tangent direction, in the unit of the matrix."""
         M = self.summed(state, i, G)
         if not hidden(state, i):
             factor, done = orthogonalized(G + self.momentum * M)
@@ -66,7 +63,6 @@ class TrainManifoldMuon(SummedGradients):
         return c * (A.T if wide else A), done + 6 * G.size
 
     def returned(self, state: TrainingState, i: int, W: Array) -> Array:
-        """Return a hidden matrix with its former singular values."""
         if not hidden(state, i):
             return W
         U, _, Vt = np.linalg.svd(W, full_matrices=False)

@@ -13,7 +13,8 @@ from orthobench_training.solver import SummedGradients, TrainingState, orthogona
 class TrainMuon(SummedGradients):
     """M <- momentum M + G, W <- W - t max(1, out/in)^½ msign(G + momentum M).
 
-    msign is five steps of Jordan's polynomial, which leaves singular values between .47 and 1.2.
+    msign is five steps of Newton-Schulz with Jordan's coefficients, which leave singular values
+    between .47 and 1.2, or with those of Polar Express.
 
     Notes
     -----
@@ -22,17 +23,22 @@ class TrainMuon(SummedGradients):
 
     References
     ----------
-    Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks".
+    Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks"; Amsel et al.
+    2025, "The Polar Express".
     """
 
     step_size: float = parameter(
         0.03, name="step", above=0.0, help="first step", grid=(0.003, 0.01, 0.03, 0.1, 0.3)
+    )
+    coefficients: str = parameter(
+        "jordan", choices=("jordan", "polar-express"), help="of the five Newton-Schulz steps"
     )
 
     name: ClassVar[str] = "train-muon"
     source: ClassVar[str] = "Jordan et al. 2024"
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the polar factor of the sum ahead."""
-        factor, done = orthogonalized(G + self.momentum * self.summed(state, i, G))
+        factor, done = orthogonalized(
+            G + self.momentum * self.summed(state, i, G), self.coefficients
+        )
         return scale(G) * factor, done + 5 * G.size

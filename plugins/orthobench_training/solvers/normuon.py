@@ -22,11 +22,6 @@ class TrainNorMuon(TrainingSolver):
     Q = O / v^½ has neurons of one length; the norm of a step is that of an Adam update with entries
     of .2. M is the mean of gradients.
 
-    Parameters
-    ----------
-    first, second : float
-        Decays of M and of v.
-
     Notes
     -----
     Flops of a step: a gradient, and 20np² + 10p³ for each matrix of sides n >= p. Memory: 3 numbers
@@ -48,11 +43,9 @@ class TrainNorMuon(TrainingSolver):
     source: ClassVar[str] = "Li et al. 2025"
 
     def other(self, W: Array) -> Any:
-        """Return the first mean squares."""
         return np.zeros(W.shape[1])
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the normalized polar factor of the mean of gradients."""
         state.momenta[i] = self.first * state.momenta[i] + (1 - self.first) * G
         factor, done = orthogonalized(state.momenta[i])
         mean = np.mean(factor * factor, axis=0)

@@ -19,13 +19,6 @@ class TrainScion(TrainingSolver):
     The steps are (out/in)^½ msign(M) for hidden layers, the first at least msign(M). For the last
     layer they are `last` sign(M) / in, and for embeddings rows in use of root mean square one.
 
-    Parameters
-    ----------
-    share : float
-        a.
-    last : float
-        Radius of the last layer over that of the others.
-
     Notes
     -----
     Flops of a step: a gradient, and 20np² + 10p³ for each hidden matrix of sides n >= p. Memory: 2
@@ -47,7 +40,6 @@ class TrainScion(TrainingSolver):
     source: ClassVar[str] = "Pethick et al. 2025"
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the step of the layer's norm."""
         state.momenta[i] = M = state.momenta[i] + self.share * (G - state.momenta[i])
         rows, columns = G.shape
         if i == len(state.weights) - 1:

@@ -31,5 +31,4 @@ class TrainSGD(SummedGradients):
     source: ClassVar[str] = "Polyak 1964"
 
     def update(self, state: TrainingState, i: int, G: Array) -> tuple[Array, int]:
-        """Return the sum of gradients."""
         return self.summed(state, i, G), 2 * G.size

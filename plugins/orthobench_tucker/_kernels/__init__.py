@@ -1,1 +1,1 @@
-"""Compiled and vectorized kernels of symmetric Tucker decomposition: private to this package."""
+"""Kernels of symmetric Tucker decomposition, private to this package."""

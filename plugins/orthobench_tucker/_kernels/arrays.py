@@ -1,8 +1,4 @@
-"""Partial cores, unfoldings and steps of ascent with arrays of any library.
-
-The formulae are those of the modules `unfoldings`, `partial_cores` and `ascent`, without the use of
-symmetry.
-"""
+"""The formulas of the other kernels with arrays of any library, without symmetry."""
 
 from __future__ import annotations
 
@@ -10,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from orthobench_kit.arrays import inner, like, norm, numbers
 
 from orthobench.contract import identity, is_plain, namespace, orthonormalize
-from orthobench.tools.arrays import inner, like, norm, numbers
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import (
     sample_core_flops,
@@ -27,12 +23,12 @@ BLOCK = 2**24
 GAMMA_0 = 1e-5
 """AdaGrad's initial denominators, relative to the norm of the first gradient that is not zero.
 
-Algorithms 2 and 3 of Jin et al. (2022) have the plain 1e-5, which stops all motion on small data.
+Jin et al. (2022) have the plain 1e-5, which stops all motion on small data.
 """
 
 
 def gram_of_samples(X: Any, order: int) -> Any:
-    """Return X'(XX')^[d-1] X / p², an entrywise power, from blocks of samples (p, n)."""
+    """Return X'(XX')^[d-1] X / p² from blocks of samples (p, n)."""
     total: Any = 0.0
     for rows in _blocks(X, X.shape[0]):
         total = total + rows.T @ ((rows @ X.T) ** (order - 1) @ X)
@@ -46,21 +42,20 @@ def gram_of_tensor(T: Any) -> Any:
 
 
 def leading_eigenpairs(A: Any, count: int) -> tuple[Any, Any]:
-    """Return the largest eigenvalues of a symmetric matrix, descending, and their eigenvectors."""
+    """Return the largest eigenvalues, descending, and their eigenvectors."""
     xp = namespace(A)
     values, vectors = xp.linalg.eigh(A)
     return xp.flip(values[-count:]), xp.flip(vectors[:, -count:], axis=1)
 
 
 def with_positive_largest(vectors: Any) -> Any:
-    """Return vectors (n, k) whose largest entries are positive."""
     xp = namespace(vectors)
     low, high = xp.min(vectors, axis=0), xp.max(vectors, axis=0)
     return xp.where(high < -low, -vectors, vectors)
 
 
 class ArrayCores:
-    """Partial cores W = X ·(I, Q, ..., Q), from samples unless `form` is ``"explicit"``."""
+    """Partial cores W = X ·(I, Q, ..., Q)."""
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
         self.n, self.order, self.samples = oracle.n, oracle.order, samples_of(oracle, form)
@@ -77,12 +72,10 @@ class ArrayCores:
         return W / self.samples.shape[0]
 
     def multiplicities(self, rank: int) -> Any:
-        """Return those of the monomials of degree d - 1, on the oracle's device."""
         beside = self.tensor if self.samples is None else self.samples
         return like(monomials(rank, self.order - 1).multiplicities, beside)
 
     def at_flops(self, rank: int) -> int:
-        """Return the flops of `at`, as the classes for NumPy count them."""
         if self.samples is None:
             return tensor_core_flops(self.n, rank, self.order)
         return sample_core_flops(self.samples.shape[0], self.n, rank, self.order)
@@ -117,7 +110,6 @@ def evaluated(W: Any, basis: Any, multiplicities: Any, order: int) -> tuple[Any,
 
 
 def square_columns(P: Any, tangent: Any) -> Any:
-    """Return the squared lengths of the columns of ∇F = QP + V, shape (r,)."""
     total = namespace(P).sum
     return total(P * P, axis=1) + total(tangent * tangent, axis=1)
 
@@ -129,7 +121,6 @@ def stepped(basis: Any, P: Any, tangent: Any, scales: Any) -> Any:
 
 
 def stepped_by_length(basis: Any, P: Any, tangent: Any, squares: Any, size: float) -> Any:
-    """Return `stepped` with scales `size` over the root of `squares` + |column of ∇F|²."""
     scales = size / namespace(P).sqrt(squares + square_columns(P, tangent))
     return stepped(basis, P, tangent, scales)
 
@@ -150,12 +141,12 @@ def ascend(
 
 
 def hoevd_weights(order: int, batch: int) -> Callable[[Any, Any], Any]:
-    """Return the weights (2/b²) Y (XX')^[d-1] of Algorithm 3, an entrywise power."""
+    """Return the weights (2/b²) Y (XX')^[d-1] of Algorithm 3."""
     return lambda X, Y: (2 / batch**2) * (Y @ (X @ X.T) ** (order - 1))
 
 
 def tucker_weights(order: int, batch: int) -> Callable[[Any, Any], Any]:
-    """Return the weights (2d/b²) Y (Y'Y)^[d-1] of Algorithm 2, an entrywise power."""
+    """Return the weights (2d/b²) Y (Y'Y)^[d-1] of Algorithm 2."""
     return lambda _, Y: (2 * order / batch**2) * (Y @ (Y.T @ Y) ** (order - 1))
 
 
@@ -178,7 +169,7 @@ def _blocks(X: Any, width: int) -> Iterator[Any]:
 
 
 def units(A: Any) -> float:
-    """Return the rounding unit of an array, relative to that of double precision."""
+    """Return the rounding unit of an array in units of that of float64."""
     if is_plain(A):
         return 1.0
     return float(namespace(A).finfo(A.dtype).eps) / float(np.finfo(np.float64).eps)

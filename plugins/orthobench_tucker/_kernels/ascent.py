@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel, summed
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
 from orthobench_tucker._kernels.arrays import GAMMA_0
 from orthobench_tucker._kernels.orthonormal import copy_rows, orthonormalize
 from orthobench_tucker._kernels.sample_contractions import fill_products
 
 CACHED = 40_000
-"""Number of doubles of samples in one product Q'X: they fit in the cache, and BLAS does not pack.
-"""
+"""Number of doubles of samples in one product Q'X, few enough for BLAS not to pack."""
 
 VANISHED = 1e-290
-"""Squared norm below which a gradient is zero; times GAMMA_0² it is still a normal number."""
+"""Squared norm below which a gradient is zero; times GAMMA_0² it is normal."""
 
 COMBINED = 100_000
-"""Number of doubles of samples in one product of a gradient; they fit in the cache."""
+"""Number of doubles of samples in one product of a gradient, which fit in the cache."""
 
 LEAST = 4
 """Minimum number of samples in one product."""
@@ -33,11 +32,9 @@ LEAST = 4
 def evaluated(
     W: Array, basis: Array, multiplicities: Array, order: int
 ) -> tuple[Array, Array, float, float]:
-    """Return the gradient of F in two parts, F, and the relative gradient.
+    """Return P (r, r) and V' (r, n) of ∇F = QP + V, F, and |V| / F, from W' (N, n) and Q' (r, n).
 
-    For W' (N, n) and Q' (r, n). ∇F = QP + V with P = 2d S diag(c) S' and the Riemannian gradient V
-    = 2d (W - QS) diag(c) S', computed without cancellation. Returns P (r, r), V' (r, n), F, and |V|
-    / F, infinite if F is zero.
+    P = 2d S diag(c) S', and V = 2d (W - QS) diag(c) S' without cancellation.
     """
     S = np.dot(W, basis.T)
     weighted = np.empty_like(S)
@@ -65,7 +62,7 @@ def square_columns(inner: Array, tangent: Array) -> Array:
 
 @kernel
 def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
-    """Return the transposed Q factor of Q + (QP + V) diag(gamma); NaN if that is not finite."""
+    """Return the transposed Q factor of Q + (QP + V) diag(scales); NaN if that is not finite."""
     within = np.empty_like(inner)
     for c in range(len(inner)):
         for b in range(len(inner)):
@@ -84,14 +81,13 @@ def stepped(basis: Array, inner: Array, tangent: Array, scales: Array) -> Array:
 def stepped_by_length(
     basis: Array, inner: Array, tangent: Array, squares: Array, length: float
 ) -> Array:
-    """Return `stepped` with gamma = `length` over the root of `squares` + |column of ∇F|²."""
+    """Return `stepped` with scales `length` over the root of `squares` + |column of ∇F|²."""
     scales = length / np.sqrt(squares + square_columns(inner, tangent))
     return stepped(basis, inner, tangent, scales)
 
 
 @summed
 def dot(x: Array, y: Array) -> float:
-    """Return the inner product, in an order of summation that vectorizes."""
     total = 0.0
     for i in range(len(x)):
         total += x[i] * y[i]
@@ -100,7 +96,6 @@ def dot(x: Array, y: Array) -> float:
 
 @kernel
 def add(factor: float, x: Array, y: Array) -> None:
-    """Add `factor` times `x` to `y`."""
     for i in range(len(x)):
         y[i] += factor * x[i]
 
@@ -120,8 +115,8 @@ def tucker_ascent(
     """Do lines 3 to 6 of Algorithm 2 for each batch; return the number of batches.
 
     It stops before a batch whose step is not finite. `rows` = Q' and `gamma` are updated in place.
-    `parents`, `last` (`monomial_products`) and `multiplicities` are those of the core form; empty
-    for the Gram form. Memory: 2nr + b min(N, b), and X.
+    `parents`, `last` and `multiplicities` (`monomial_products`) are those of the core form; empty
+    for the Gram form. Memory: 2nr + b min(N, b) doubles.
     """
     r, n = rows.shape
     G, powers = np.empty((r, n)), np.empty((max(r, len(parents)), batch))
@@ -201,10 +196,7 @@ def _combine(R: Array, X: Array, G: Array) -> float:
 def _core_weights(
     powers: Array, r: int, parents: NDArray[np.intp], last: NDArray[np.intp], multiplicities: Array
 ) -> Array:
-    """Return R = S diag(multiplicities) P with the monomials P (N, b) of degree d - 1, S = YP'.
-
-    The first rows of `powers` are Y; the monomials overwrite the others.
-    """
+    """Return the weights R from the monomials of Y, the first rows of `powers`."""
     fill_products(powers, parents, last, r)
     P = powers[len(powers) - len(multiplicities) :]
     S = np.dot(powers[:r], P.T)
@@ -229,8 +221,8 @@ def ascend(rows: Array, G: Array, gamma: Array, step: float) -> bool:
 
     gamma <- (gamma² + |g|²)^(1/2) for each column g, and Q <- qr(Q + step G / gamma). A gamma of
     zeros first becomes GAMMA_0 |G|. A zero gradient changes nothing. `rows` = Q' and `gamma` are
-    updated in place, G is overwritten. Returns False if the step is not finite; then nothing
-    changes.
+    updated in place, G is overwritten. If the step is not finite, it returns False and changes
+    nothing.
     """
     r, n = rows.shape
     longer, total = np.empty(r), 0.0

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from orthobench_kit.compiled import kernel, summed
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel, summed
 from orthobench_tucker.solvers.cp_adam import CPIterate
 
 
 class Settings(NamedTuple):
-    """Settings of all iterations: d, b, and Adam's decay rates and regularization."""
+    """d, b, and Adam's decay rates and regularization."""
 
     order: int
     batch: int
@@ -60,18 +60,15 @@ def descend(
 
 @kernel
 def gradient(stacked: Array, weights: Array, order: int, work: Array, slope: Array) -> None:
-    """Set the gradient of |M̂|² - 2<M̂, M>, where M̂ = sum_i l_i v_i ⊗ ... ⊗ v_i and l = w/r'.
+    """Set the gradient of |M̂|² - 2<M̂, M>, M̂ = sum_i l_i v_i ⊗ ... ⊗ v_i, l = w/r'.
 
-    With respect to v_i it is::
+    By v_i and by w_i it is
 
         2d l_i (sum_k l_k (v_k'v_i)^(d-1) v_k - (1/b) sum_j (x_j'v_i)^(d-1) x_j)
 
-    and with respect to w_i::
-
         (2/r') (sum_k l_k (v_k'v_i)^d - (1/b) sum_j (x_j'v_i)^d)
 
-    `stacked` (b + r', n) has the samples, then the components; `work` (2, b + r', r') is scratch;
-    `slope` (r'(n + 1),) is overwritten.
+    `stacked` (b + r', n) has the samples, then the components; `work` (2, b + r', r') is scratch.
     """
     (rows, n), r = stacked.shape, len(weights)
     b = rows - r
@@ -95,10 +92,9 @@ def gradient(stacked: Array, weights: Array, order: int, work: Array, slope: Arr
 def adam(
     x: Array, slope: Array, mean: Array, square: Array, rate: float, t: int, settings: Settings
 ) -> float:
-    """Update `x` and the running means in place (Kingma and Ba 2015, Algorithm 1).
+    """Update `x` and the running means at iteration t, in place (Kingma and Ba 2015, Algorithm 1).
 
-    `t` is the number of the iteration from 1. Returns the sum of the running mean squares, which is
-    not finite if the gradient is not.
+    Returns the sum of the running mean squares, which is not finite if the gradient is not.
     """
     beta1, beta2, epsilon = settings.beta1, settings.beta2, settings.epsilon
     rate /= 1.0 - beta1**t

@@ -1,42 +1,36 @@
 """Kernels that orthonormalize the rows of a wide matrix, and subspace iteration by them.
 
-The rows are Q' in C order. Loops in place of array expressions compile several times faster.
+Loops compile several times faster than array expressions.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 
 ROUNDS = 3
 """Maximum number of rounds of CholeskyQR."""
 
 PRECISE = 2e-15
-"""Largest entry of QQ' - I at which no further round is made."""
+"""Defect, the largest entry of QQ' - I, at which no further round is made."""
 
 DEFECT = 1e-14
-"""Largest entry of QQ' - I that is accepted after the last round."""
+"""Maximum defect after the last round."""
 
 DEPENDENT = 1e-10
-"""Minimum squared sine between a row and those before it for CholeskyQR.
-
-It leaves a defect of about 1e-16 over this, which the next round squares.
-"""
+"""Minimum squared sine between a row and those before it for CholeskyQR."""
 
 
 @kernel
 def orthonormalize(A: Array, out: Array) -> bool:
-    """Set the rows of `out` to the orthonormalized rows of `A` (r, n), r <= n: the QR retraction.
+    """Set the rows of `out` to the orthonormalized rows of `A` (r, n), r <= n.
 
-    The result is that of Gram-Schmidt, by repeated CholeskyQR: A <- L^{-1} A with LL' = AA', until
-    AA' = I up to rounding, usually in one or two rounds. If a row depends on those before it, up to
-    1e-5 of its length, LAPACK's Householder QR replaces it, with arbitrary orthonormal rows. No
-    entry of QQ' - I exceeds 1e-14. Rows that are orthonormal up to 2e-15 keep their bits.
-
-    Returns False if `A` is not finite; then `out` is unchanged. 4nr² flops for each round, and 2nr²
-    for the last test.
+    As by Gram-Schmidt, by CholeskyQR repeated until AA' = I up to rounding. If a row depends on
+    those before it, up to 1e-5 of its length, LAPACK's Householder QR replaces it by an arbitrary
+    orthonormal row. No entry of QQ' - I exceeds 1e-14. Rows that are orthonormal up to 2e-15 keep
+    their bits. 4nr² flops a round, usually one or two, and 2nr². Returns False if A is not finite.
 
     References
     ----------
@@ -61,7 +55,6 @@ def orthonormalize(A: Array, out: Array) -> bool:
 
 @kernel
 def copy_rows(A: Array, out: Array) -> None:
-    """Copy a matrix; loops compile several times faster than a slice assignment."""
     for i in range(A.shape[0]):
         for j in range(A.shape[1]):
             out[i, j] = A[i, j]
@@ -69,7 +62,6 @@ def copy_rows(A: Array, out: Array) -> None:
 
 @kernel
 def _defect(gram: Array) -> float:
-    """Return the largest entry of |gram - I|; infinite if one is NaN."""
     largest = 0.0
     for i in range(len(gram)):
         for j in range(i + 1):
@@ -81,10 +73,7 @@ def _defect(gram: Array) -> float:
 
 @kernel
 def _inverse_cholesky(gram: Array, inverse: Array) -> bool:
-    """Set `inverse` to L^{-1} with LL' = gram; return False if a row depends on those before it.
-
-    L overwrites `gram`.
-    """
+    """Set `inverse` to L^{-1} with LL' = gram; return False if a row depends on others."""
     inverse[:] = 0.0
     for i in range(len(gram)):
         left = gram[i, i]
@@ -119,10 +108,10 @@ def _householder(A: Array, out: Array) -> bool:
 
 
 ITERATIONS = 8
-"""Maximum number of iterations of a subspace, of two products each."""
+"""Maximum number of iterations of two products."""
 
 PROMISING = 3
-"""Number of iterations after which it ends unless a gap has shown."""
+"""Number of iterations before it ends without a gap."""
 
 
 @kernel
@@ -132,8 +121,8 @@ def subspace_iteration(
     """Return eigenvalues, eigenvectors, and whether they are proven to be the leading ones.
 
     A (n, n) is positive semidefinite. `first` (m, n), m > count, has start vectors in rows.
-    `accuracy` is the maximum residual relative to the largest eigenvalue. Values descend; vectors
-    are (n, count). 4n²m flops an iteration, at most 8 iterations.
+    `accuracy` is the maximum residual relative to the largest eigenvalue. 4n²m flops an iteration,
+    at most 8.
     """
     n, m = len(A), len(first)
     V, image, ahead = np.empty((m, n)), np.empty((m, n)), np.empty((m, n))
@@ -164,7 +153,6 @@ def subspace_iteration(
 
 @kernel
 def _leading(theta: Array, Y: Array, values: Array, top: Array) -> None:
-    """Set the largest eigenvalues, descending, and their eigenvectors, in rows."""
     for i in range(len(values)):
         values[i] = theta[len(theta) - 1 - i]
         for j in range(len(theta)):

@@ -1,7 +1,4 @@
-"""Partial cores W = X ·(I, Q, ..., Q) of the tensor X, in one of two forms.
-
-*Implicit*: from the samples whose moment X is. *Explicit*: from all entries of X.
-"""
+"""Partial cores W = X ·(I, Q, ..., Q), from samples (implicit) or all entries (explicit)."""
 
 from __future__ import annotations
 
@@ -20,11 +17,11 @@ from orthobench_tucker.sample_moments import monomials
 Indices = NDArray[np.intp]
 
 COMPILED = 16
-"""Minimum n for the compiled first contraction (`orthobench.tools.simd.COUNT`)."""
+"""Minimum n for the compiled first contraction."""
 
 
 class PartialCores(ABC):
-    """The partial cores of a tensor, with a column for each monomial of degree d - 1."""
+    """Partial cores, with a column for each monomial of degree d - 1."""
 
     n: int
     order: int
@@ -34,16 +31,15 @@ class PartialCores(ABC):
         """Return W = X ·(I, Q, ..., Q), shape (n, N)."""
 
     def pairs(self, Q: Array) -> Array | None:
-        """Return `pair_core` at Q if `along` uses it, or None."""
+        """Return `pair_core` at Q, or None if `along` does not use it."""
         del Q
         return None
 
     @abstractmethod
     def along(self, Q: Array, V: Array, pairs: Array | None) -> Array:
-        """Return the derivative of W in the direction V, shape (n, N), given `pairs` at Q."""
+        """Return the derivative of W in the direction V, given `pairs` at Q."""
 
     def multiplicities(self, rank: int) -> Array:
-        """Return those of the monomials of degree d - 1, shape (N,)."""
         return monomials(rank, self.order - 1).multiplicities
 
     @abstractmethod
@@ -51,7 +47,7 @@ class PartialCores(ABC):
         """Return the flops of `at`."""
 
     def pairs_flops(self, rank: int) -> int:
-        """Return the flops of `pairs` and of W from them; those of `at` without pairs."""
+        """Return the flops of `pairs` and of W from them."""
         return self.at_flops(rank)
 
     @abstractmethod
@@ -60,7 +56,7 @@ class PartialCores(ABC):
 
 
 class SampleCores(PartialCores):
-    """Partial cores W = M ·(I, Q, ..., Q) of samples X (p, n) in C order, without M.
+    """Partial cores of samples X (p, n) in C order, whose moment M is not formed.
 
     W is X' times the N = C(r + d - 2, d - 1) distinct monomials of XQ, over p: O(pnN) flops.
     Equation 13 takes O(p²(n + r)) for the same gradient.
@@ -71,13 +67,11 @@ class SampleCores(PartialCores):
         self.X.flags.writeable = False
 
     def at(self, Q: Array) -> Array:
-        """Return W, shape (n, N), Fortran order."""
         from orthobench_tucker._kernels.sample_contractions import partial_core
 
         return partial_core(self.X, np.array(Q.T, order="C"), *self._blocks(Q.shape[1])).T
 
     def along(self, Q: Array, V: Array, pairs: Array | None = None) -> Array:
-        """Return the derivative of W in the direction V."""
         from orthobench_tucker._kernels.sample_contractions import partial_core_along
 
         del pairs
@@ -85,11 +79,9 @@ class SampleCores(PartialCores):
         return partial_core_along(self.X, basis, direction, *self._blocks(Q.shape[1])).T
 
     def at_flops(self, rank: int) -> int:
-        """Return the flops of `at`: 2pnr + pN + 2pnN."""
         return sample_core_flops(len(self.X), self.n, rank, self.order)
 
     def along_flops(self, rank: int) -> int:
-        """Return the flops of `along`: 4pnr + 3pN + 2pnN."""
         p, N = len(self.X), comb(rank + self.order - 2, self.order - 1)
         return self.at_flops(rank) + 2 * p * self.n * rank + 2 * p * N
 
@@ -99,23 +91,21 @@ class SampleCores(PartialCores):
 
 
 class TensorCores(PartialCores):
-    """Partial cores W = T ·(I, Q, ..., Q) of a symmetric tensor T, neither copied nor packed.
+    """Partial cores of a symmetric tensor T, neither copied nor packed.
 
-    Indices are contracted one after the other, and results kept only at ascending tuples of indices
-    and of columns. So the first contraction, which dominates, takes 2 n^d r / (d - 1)! flops, and
-    reads about 1 / (d - 1)! of T. Memory about r n^(d-1) / (d - 2)!.
+    Results are kept only at ascending tuples of indices and of columns: the first contraction,
+    which dominates, takes 2 n^d r / (d - 1)! flops. Memory about r n^(d-1) / (d - 2)!.
     """
 
     def __init__(self, T: Array) -> None:
         self.T, self.n, self.order = T, len(T), T.ndim
 
     def at(self, Q: Array) -> Array:
-        """Return W, shape (n, N), in Fortran order."""
         columns = tuple(range(Q.shape[1]))
         return _contracted(self.first(Q), columns, Q, self.n, self.order - 1)[0].T
 
     def first(self, Q: Array) -> Array:
-        """Return T ·(I, ..., I, Q), shape (r, C(n + d - 2, d - 1)), at ascending tuples."""
+        """Return T ·(I, ..., I, Q), (r, C(n + d - 2, d - 1)), at ascending tuples."""
         if self.order == 2 or self.n < COMPILED:
             tuples = _positions(self.n, self.order - 1)
             return np.asarray(Q.T @ self.T.reshape(-1, self.n)[tuples].T)
@@ -127,7 +117,7 @@ class TensorCores(PartialCores):
         return slab_products(entries, self.n, slabs, lasts, np.ascontiguousarray(Q))
 
     def core(self, Y: Array, V: Array) -> Array:
-        """Return V'W = T ·(V, ..., V), shape (m, N), given Y = `first` of V."""
+        """Return V'W, shape (m, N), given Y = `first` of V."""
         columns = tuple(range(V.shape[1]))
         if self.order == 2:
             return np.asarray(V.T @ Y.T)
@@ -139,21 +129,17 @@ class TensorCores(PartialCores):
         return S
 
     def pairs(self, Q: Array) -> Array | None:
-        """Return `pair_core` at Q; None for a matrix, whose W is linear in Q."""
         return None if self.order == 2 else pair_core(self.T, Q)
 
     def along(self, Q: Array, V: Array, pairs: Array | None) -> Array:
-        """Return the derivative of W in the direction V, shape (n, N)."""
         if self.order == 2:
             return self.at(V)
         return core_along(pair_core(self.T, Q) if pairs is None else pairs, V, self.order)
 
     def at_flops(self, rank: int) -> int:
-        """Return the flops of `at`, symmetry not used: 2n^d r + 2n^(d-1) r² + ... + 2n² r^(d-1)."""
         return tensor_core_flops(self.n, rank, self.order)
 
     def pairs_flops(self, rank: int) -> int:
-        """Return the flops of `pairs` and of W from them."""
         n, d = self.n, self.order
         if d == 2:
             return self.at_flops(rank)
@@ -161,7 +147,6 @@ class TensorCores(PartialCores):
         return slices + core_of_pairs_flops(n, rank, d)
 
     def along_flops(self, rank: int) -> int:
-        """Return the flops of `along`: 2n²N'r + (d - 2)nN, or those of `at` for a matrix."""
         n, d = self.n, self.order
         if d == 2:
             return self.at_flops(rank)
@@ -169,37 +154,36 @@ class TensorCores(PartialCores):
 
 
 def partial_cores(oracle: SymmetricTensorOracle, form: str) -> PartialCores:
-    """Return the partial cores of an oracle's tensor, in a form (`samples_of`)."""
     samples = samples_of(oracle, form)
     return TensorCores(oracle.T) if samples is None else SampleCores(samples, oracle.order)
 
 
 def samples_of(oracle: SymmetricTensorOracle, form: str) -> Any:
-    """Return the samples that a method uses; None if there are none, or ``"explicit"``."""
+    """Return the samples that a method uses, or None."""
     return oracle.X if form != "explicit" and isinstance(oracle, MomentOracle) else None
 
 
 def unfolded(W: Array, rank: int, order: int) -> Array:
-    """Return W diag(c)^½ with multiplicities c; it has the unfolding's singular values."""
+    """Return W diag(c)^½, which has the unfolding's singular values."""
     return np.asarray(W * np.sqrt(monomials(rank, order - 1).multiplicities))
 
 
 def sample_core_flops(p: int, n: int, rank: int, order: int) -> int:
-    """Return the flops of W from p samples, 2pnr + pN + 2pnN."""
+    """Return 2pnr + pN + 2pnN, the flops of W from p samples."""
     N = comb(rank + order - 2, order - 1)
     return 2 * p * n * rank + p * N + 2 * p * n * N
 
 
 def tensor_core_flops(n: int, rank: int, order: int) -> int:
-    """Return the flops of W from a tensor, 2n^d r + 2n^(d-1) r² + ... + 2n² r^(d-1)."""
+    """Return 2n^d r + 2n^(d-1) r² + ... + 2n² r^(d-1), the flops of W from a tensor."""
     return sum(flops.gemm(n ** (order - i - 1) * rank**i, rank, n) for i in range(order - 1))
 
 
 def block_rows(n: int, rank: int, size: int) -> int:
     """Return the number of samples in a block.
 
-    OpenBLAS multiplies without packing if the result has at most 1200 entries and the product takes
-    at most 10^6 multiplications. If that allows fewer than 32 samples, 240 amortize packing.
+    OpenBLAS does not pack for at most 1200 entries and 10^6 multiplications. If that allows fewer
+    than 32 samples, 240 amortize packing.
     """
     most = min(1200 // rank, 10**6 // (n * size))
     return min(most, 240) if most >= 32 else 240
@@ -209,9 +193,8 @@ def block_rows(n: int, rank: int, size: int) -> int:
 def monomial_products(variables: int, degree: int) -> tuple[Indices, Indices, int]:
     """Return each monomial of degree 1 to m as a product of two others, in one list.
 
-    The list begins with the r variables; degrees follow each other. Monomial i, i >= r, is monomial
-    ``parents[i]`` times variable ``last[i]``; both arrays are read-only. `size` is the number of
-    monomials of degree m, the last ones.
+    The list begins with the r variables. Monomial i, i >= r, is monomial ``parents[i]`` times
+    variable ``last[i]``. The third result is the number of monomials of degree m, the last ones.
     """
     parents, last = [np.zeros(variables, np.int64)], [np.zeros(variables, np.int64)]
     above = 0
@@ -227,11 +210,9 @@ def monomial_products(variables: int, degree: int) -> tuple[Indices, Indices, in
 
 
 def pair_core(T: Array, Q: Array) -> Array:
-    """Return Y = T ·(I, I, Q, ..., Q), shape (N', n, n): a slice for each monomial of degree d - 2.
+    """Return Y = T ·(I, I, Q, ..., Q), (N', n, n), a slice for each monomial of degree d - 2 >= 1.
 
-    Without further passes over T, W and its derivatives follow from Y in n² N' r multiplications
-    each, N' = C(r + d - 3, d - 2). It takes 2 n^d r + 2 n^(d-1) r² + ... + 2 n³ r^(d-2) flops; d >=
-    3.
+    W and its derivatives follow in 2n² N' r flops each, N' = C(r + d - 3, d - 2).
     """
     (n, r), order = Q.shape, T.ndim
     Y, slices = T, 1
@@ -243,16 +224,16 @@ def pair_core(T: Array, Q: Array) -> Array:
 
 
 def core_of_pairs(Y: Array, Q: Array, order: int) -> Array:
-    """Return W = T ·(I, Q, ..., Q), shape (n, N), from `pair_core` at Q; 2 n² N' r flops."""
+    """Return W from `pair_core` at Q."""
     table = monomials(Q.shape[1], order - 1)
     return np.asarray((Y @ Q)[table.parents, :, table.last].T)
 
 
 def core_along(Y: Array, V: Array, order: int) -> Array:
-    """Return the derivative of W in the direction V, (n, N), from `pair_core`.
+    """Return the derivative of W in the direction V from `pair_core`.
 
-    Each column sums, over the d - 1 variables of its monomial, the slice of Y for the others times
-    the column of V for that one. 2 n² N' r + (d - 2) n N flops.
+    Each column sums, over the variables of its monomial, the slice of Y for the others times the
+    column of V for that one.
     """
     others, variable = _without_one(V.shape[1], order - 1)
     parts = Y @ V
@@ -263,13 +244,12 @@ def core_along(Y: Array, V: Array, order: int) -> Array:
 
 
 def core_of_pairs_flops(n: int, rank: int, order: int) -> int:
-    """Return the flops of `core_of_pairs`, 2n²N'r."""
     return monomials(rank, order - 2).size * flops.gemm(n, rank, n)
 
 
 @lru_cache(maxsize=64)
 def _without_one(variables: int, degree: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return each monomial without each of its variables in turn, and that variable."""
+    """Return each monomial without each of its variables, and that variable."""
     below = {i: at for at, i in enumerate(monomials(variables, degree - 1).indices)}
     all_of = monomials(variables, degree).indices
     others = [[below[i[:a] + i[a + 1 :]] for i in all_of] for a in range(degree)]
@@ -279,11 +259,10 @@ def _without_one(variables: int, degree: int) -> tuple[NDArray[np.intp], NDArray
 def _contracted(
     Y: Array, firsts: tuple[int, ...], Q: Array, n: int, order: int, last: int = 1
 ) -> tuple[Array, tuple[int, ...]]:
-    """Contract all but the last indices of symmetric tensors with ascending columns of Q.
+    """Contract all but `last` indices of symmetric tensors with ascending columns of Q.
 
     Each row of Y (count, C(n + order - 1, order)) is a tensor at ascending tuples, for a monomial
-    of columns of Q. The last column of each monomial is in `firsts`, and `last` is the number of
-    indices left. Returns Y and `firsts` after it, a row for each monomial in lexical order.
+    of columns of Q, whose last column is in `firsts`. Returns both after it.
     """
     for degree in range(order, last, -1):
         positions = unpacking(n, degree).ravel()
@@ -296,14 +275,14 @@ def _contracted(
 
 @lru_cache(maxsize=32)
 def _multiples(firsts: tuple[int, ...], rank: int) -> tuple[Indices, Indices]:
-    """Return the monomial and the factor of each multiple: ascending factors from the last on."""
+    """Return the monomial and the factor of each multiple."""
     parents = np.repeat(np.arange(len(firsts)), [rank - first for first in firsts])
     return parents, np.concatenate([np.arange(first, rank) for first in firsts])
 
 
 @lru_cache(maxsize=32)
 def ascending(n: int, length: int) -> Indices:
-    """Return all ascending tuples of indices below n in lexical order, shape (count, length)."""
+    """Return all ascending tuples below n in lexical order, (count, length)."""
     tuples = np.arange(n, dtype=np.intp)[:, None]
     for _ in range(length - 1):
         many = n - tuples[:, -1]
@@ -315,11 +294,7 @@ def ascending(n: int, length: int) -> Indices:
 
 @lru_cache(maxsize=32)
 def unpacking(n: int, length: int) -> Indices:
-    """Return the position, among ascending tuples, of each shorter one with any index added.
-
-    Shape (count, n): rows are the ascending tuples of ``length - 1`` indices, columns the added
-    index.
-    """
+    """Return the position of each shorter ascending tuple (row) with an index (column) added."""
     shorter = ascending(n, length - 1)
     both = np.empty((len(shorter), n, length), dtype=np.intp)
     both[:, :, :-1], both[:, :, -1] = shorter[:, None], np.arange(n)
@@ -335,6 +310,6 @@ def _positions(n: int, length: int) -> Indices:
 
 @lru_cache(maxsize=32)
 def _slabs(n: int, order: int) -> tuple[Indices, Indices]:
-    """Return the position of the slab of each ascending prefix, and the prefix's last index."""
+    """Return the position of each ascending prefix's slab, and its last index."""
     lasts = np.ascontiguousarray(ascending(n, order - 2)[:, -1])
     return _positions(n, order - 2) * n * n, lasts

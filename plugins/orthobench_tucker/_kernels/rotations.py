@@ -1,18 +1,17 @@
 """Plane rotations of a small symmetric tensor that maximize its leading block, compiled.
 
-Let F be the squared norm of the leading block, c and s the cosine and sine of an angle t. After the
-rotation of u_i, i <= r < j, into c u_i + s u_j, F is the sum over k = 0, ..., d, and over all
-tuples of d - k leading indices other than i, of
+F is the squared norm of the leading block. After the rotation of u_i, i <= r < j, into c u_i + s
+u_j, c = cos t and s = sin t, F is the sum over k = 0, ..., d, and over all tuples of d - k leading
+indices other than i, of
 
-    binom(d, k) (sum_e binom(k, e) c^(k-e) s^e T[others, i, ..., i, j, ..., j])²,   e times j,
+    binom(d, k) (sum_e binom(k, e) c^(k-e) s^e T[others, i, ..., i, j, ..., j])²,   e times j.
 
-where k = 0 is constant. Term k is a trigonometric polynomial with harmonics up to k in 2t. By
-symmetry ascending tuples are enough, with multiplicities.
+Term k is a trigonometric polynomial with harmonics up to k in 2t. By symmetry ascending tuples are
+enough, with multiplicities.
 
-The global maximum of f(x) = sum_h cosines[h] cos(h x) + sines[h] sin(h x), h = 1, ..., d, is found
-by dividing the circle into cells, with Taylor's theorem and a bound on the third derivative. A cell
-without a maximum above the best value known is discarded. If f is concave on a cell, Newton's
-method finds its maximum. Any other cell is halved. So no maximum is missed.
+The global maximum of f(x) = sum_h a_h cos(h x) + b_h sin(h x), h = 1, ..., d, is found on cells of
+the circle, by a bound on the third derivative. A cell without a higher maximum is discarded. If f
+is concave on a cell, Newton's method finds its maximum; any other cell is halved.
 """
 
 from __future__ import annotations
@@ -23,33 +22,33 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 from orthobench_tucker.sample_moments import monomials
 
 RESOLUTION = 1e-14
-"""Difference of maxima, relative to the sum of |coefficients|, below which they are equal."""
+"""Difference of equal maxima, relative to the sum of |coefficients|."""
 
 CELLS = 4
 """Number of initial cells of the circle for each harmonic."""
 
 NARROW = 1e-7
-"""Half-width, in radians, below which a cell is not halved."""
+"""Minimum half-width of a cell that is halved, in radians."""
 
 DISCARD, CLIMB, HALVE = 0, 1, 2
-"""Verdicts on a cell: see `_verdict`."""
+"""Verdicts on a cell."""
 
 STEPS = 30
 """Maximum number of steps of Newton's method."""
 
 DEPTH = 64
-"""Number of waiting cells besides the initial ones: each halving adds one."""
+"""Number of waiting cells besides the initial ones."""
 
 
 @kernel
 def best_angle(cosines: Array, sines: Array) -> float:
-    """Return the global maximizer of f, in [-pi, pi]; near zero if the maximum there is equal.
+    """Return the global maximizer of f in [-pi, pi], near zero if the maximum there is equal.
 
     Coefficients have shape (d + 1,). Zero if any gain would be rounding; `gain` resolves small
     gains.
@@ -86,7 +85,7 @@ def best_angle(cosines: Array, sines: Array) -> float:
 
 @kernel
 def _bounds(cosines: Array, sines: Array) -> tuple[float, float]:
-    """Return bounds on |f|, without harmonic 0, and on its third derivative."""
+    """Return bounds on |f| and on its third derivative."""
     size, third = 0.0, 0.0
     for h in range(1, len(cosines)):
         length = np.hypot(cosines[h], sines[h])
@@ -97,11 +96,6 @@ def _bounds(cosines: Array, sines: Array) -> tuple[float, float]:
 
 @kernel
 def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, level: float) -> int:
-    """Return what to do with the cell of half-width w around x.
-
-    `DISCARD` if it has no maximum above `level`, `CLIMB` if f is concave on it or it is too narrow,
-    else `HALVE`.
-    """
     slope, curvature = derivatives(cosines, sines, x)
     bend = third * w
     if abs(slope) > w * (abs(curvature) + bend / 2) or curvature > bend:
@@ -114,7 +108,6 @@ def _verdict(cosines: Array, sines: Array, x: float, w: float, third: float, lev
 
 @kernel
 def _stationary(cosines: Array, sines: Array, x: float, w: float) -> float:
-    """Return a maximum of f within w of x, by Newton's method with bisection."""
     low, high = x - w, x + w
     for _ in range(STEPS):
         slope, curvature = derivatives(cosines, sines, x)
@@ -176,7 +169,6 @@ class Plane(NamedTuple):
 
 @lru_cache(maxsize=16)
 def plane(rank: int, order: int) -> Plane:
-    """Return the tables for a rank and an order."""
     others, degrees, multiplicities = [], [], []
     for k in range(1, order + 1):
         table = monomials(rank - 1, order - k) if order > k else None
@@ -195,7 +187,6 @@ def plane(rank: int, order: int) -> Plane:
 
 
 def _harmonics(order: int) -> Array:
-    """Return the Fourier coefficients of c^(2k - q) s^q with respect to twice the angle."""
     size = 2 * order + 1
     angles = np.pi * np.arange(size) / size
     result = np.zeros((order + 1, size, 2, order + 1))
@@ -216,7 +207,7 @@ def rotate_planes(
 
     The flattened tensor T (m^d,) and `turned` = G' (m, m), where T becomes T ·(G, ..., G), are
     rotated in place. A plane is skipped if |dF/dt| at t = 0 is below `least`. Returns the number of
-    planes that were tried, and of rotations. 6d m^(d - 1) flops a rotation.
+    planes tried, and of rotations. 6d m^(d - 1) flops a rotation.
     """
     m = len(turned)
     cosines, sines = np.empty(order + 1), np.empty(order + 1)
@@ -244,7 +235,7 @@ def rotate_planes(
 def restrict(
     T: Array, m: int, order: int, i: int, j: int, tables: Plane, cosines: Array, sines: Array
 ) -> None:
-    """Set the Fourier coefficients of F along rotations of u_i and u_j, in twice the angle."""
+    """Set the Fourier coefficients of F along rotations of u_i and u_j."""
     powers = np.zeros((order + 1, 2 * order + 1))
     values = np.empty(order + 1)
     for row in range(len(tables.degrees)):
@@ -273,7 +264,6 @@ def restrict(
 
 @kernel
 def _rotate(T: Array, i: int, j: int, c: float, s: float) -> None:
-    """Set (T_i, T_j) to (c T_i + s T_j, c T_j - s T_i) along the middle index, in place."""
     for outer in range(len(T)):
         for last in range(T.shape[2]):
             a, b = T[outer, i, last], T[outer, j, last]

@@ -1,8 +1,4 @@
-"""Contractions of moments of samples, which are never formed, compiled.
-
-Blocks of samples stay in the cache between products, and are short enough for OpenBLAS's kernels
-for small products (`block_rows`).
-"""
+"""Contractions of moments of samples, which are never formed, compiled."""
 
 from __future__ import annotations
 
@@ -10,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
@@ -53,8 +49,8 @@ def partial_core(
 ) -> Array:
     """Return W' = (M ·(I, Q, ..., Q))', shape (N, n), of samples X (p, n) and Q' (r, n).
 
-    `parents`, `last` and `size` come from `monomial_products`; `rows` is the number of samples in a
-    block. 2pn(r + N) + pN flops, up to lower degrees.
+    `parents`, `last` and `size` come from `monomial_products`; a block has `rows` samples. 2pn(r +
+    N) + pN flops, up to lower degrees.
     """
     p, n = X.shape
     r, height = len(basis), len(parents)
@@ -76,7 +72,7 @@ def partial_core(
 def partial_core_along(
     X: Array, basis: Array, direction: Array, parents: Indices, last: Indices, size: int, rows: int
 ) -> Array:
-    """Return the derivative of W' in a direction V' (r, n); arguments as in `partial_core`."""
+    """Return the derivative of W' in a direction V' (r, n)."""
     p, n = X.shape
     r, height = len(basis), len(parents)
     total, part = np.zeros((size, n)), np.empty((size, n))
@@ -118,7 +114,7 @@ def gram_of_unfolding(X: Floats, exponent: int, rows: int, columns: int) -> Floa
     """Return X'(XX')^[d-1] X, symmetric, from tiles of the upper half of the p-by-p Gram matrix.
 
     In the precision of X (p, n). `exponent` is d - 1; a tile has `rows` and `columns`. 2p²n + (d -
-    2)p²/2 + 2pn² operations.
+    2)p²/2 + 2pn² flops.
     """
     p, n = X.shape
     total, part = np.zeros((n, n), X.dtype), np.empty((n, n), X.dtype)

@@ -1,18 +1,17 @@
 """Contractions of symmetric tensors with the columns of bases, compiled.
 
-A symmetric tensor of order d is a stack of (n, n) slabs, one for each tuple of its first d - 2
-indices; ascending tuples are enough. In a slab times Q only the entries b >= the largest of those
-indices are needed. Sixteen entries are computed at once, in the lanes of the processor.
+A symmetric tensor is a stack of (n, n) slabs, one for each tuple of its first d - 2 indices.
+Ascending tuples are enough, and in a slab times Q the entries b >= the largest of those indices.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.compiled import kernel
+from orthobench_kit.simd import COUNT, fill, load, prefetch, store
 
 from orthobench.contract import Array
-from orthobench.tools.compiled import kernel
-from orthobench.tools.simd import COUNT, fill, load, prefetch, store
 
 Indices = NDArray[np.intp]
 
@@ -21,9 +20,9 @@ Indices = NDArray[np.intp]
 def slab_products(T: Array, n: int, slabs: Indices, lasts: Indices, Q: Array) -> Array:
     """Return T ·(I, ..., I, Q), (r, C(n + d - 2, d - 1)), at ascending tuples in lexical order.
 
-    T is flattened, n >= `orthobench.tools.simd.COUNT`. The position of the slab of each ascending
-    prefix is in `slabs`, its last index in `lasts`. It takes 2 n^d r / (d - 1)! flops, up to lower
-    terms, and reads about 1/(d - 1)! of T.
+    T is flattened, n >= `orthobench_kit.simd.COUNT`. The position of the slab of each ascending
+    prefix is in `slabs`, its last index in `lasts`. 2 n^d r / (d - 1)! flops, up to lower terms; it
+    reads about 1/(d - 1)! of T.
     """
     r, size = Q.shape[1], len(lasts) * n - lasts.sum()
     # a strip may begin left of the entries of its slab; the next slab overwrites that part
@@ -41,10 +40,7 @@ def slab_products(T: Array, n: int, slabs: Indices, lasts: Indices, Q: Array) ->
 
 @kernel
 def _strip(T: Array, at: int, ahead: int, n: int, Q: Array, Y: Array, to: int) -> None:
-    """Set sixteen entries of each row of `Y`: sixteen columns of a slab times Q.
-
-    It prefetches the same columns of the next slab, since processors do not foresee strips.
-    """
+    """Set sixteen entries of each row of `Y`, and prefetch the same columns of the next slab."""
     k = 0
     while k + 4 <= Q.shape[1]:
         _four(T, at, ahead, n, Q, k, Y, to)
@@ -56,7 +52,6 @@ def _strip(T: Array, at: int, ahead: int, n: int, Q: Array, Y: Array, to: int) -
 
 @kernel
 def _four(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: int) -> None:
-    """Set sixteen entries of four rows, so that each loaded entry is used four times."""
     a, b, c, d = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
     for row in range(n):
         if k == 0:
@@ -74,7 +69,6 @@ def _four(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to:
 
 @kernel
 def _one(T: Array, at: int, ahead: int, n: int, Q: Array, k: int, Y: Array, to: int) -> None:
-    """Set sixteen entries of one row, by two independent sums."""
     even, odd = fill(0.0), fill(0.0)
     for row in range(0, n - 1, 2):
         if k == 0:
@@ -92,8 +86,7 @@ def matrix_cores(Y: Array, rows: Array, firsts: Indices, S: Array) -> None:
     """Set S to the columns of V'AV from a first one on, of several symmetric matrices A.
 
     Y (count, n(n + 1)/2) has each matrix at ascending pairs, `rows` is V' (m, n), `firsts` the
-    first column of each. Only the upper half is unpacked: with A = B + B', V'AV = V'BV + (V'BV)'.
-    2mn² + 2m²n flops for each matrix.
+    first column of each. With A = B + B', V'AV = V'BV + (V'BV)'. 2mn² + 2m²n flops for each matrix.
     """
     m, n = rows.shape
     half, product, core = np.zeros((n, n)), np.empty((m, n)), np.empty((m, m))

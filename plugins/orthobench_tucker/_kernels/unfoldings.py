@@ -1,4 +1,4 @@
-"""The unfolding mat(X), n by n^(d-1): its Gram matrix and leading left singular vectors."""
+"""The Gram matrix and leading left singular vectors of the unfolding mat(X), (n, n^(d-1))."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from orthobench_tucker._kernels.partial_cores import samples_of
 from orthobench_tucker.sample_moments import monomials, sample_blocks
 
 NULL = 1e-13
-"""Eigenvalue of mat(X) mat(X)', relative to the largest, below which it is rounding in float64."""
+"""Eigenvalue that counts as rounding in float64, relative to the largest."""
 
 CANCELLED = 1e-14
-"""Eigenvalue, relative to their bound without cancellation, below which it is rounding."""
+"""The same, relative to the bound without cancellation."""
 
 SINGLE = 1e-5
-"""Eigenvalue, relative to that bound, below which it may be rounding in single precision."""
+"""The same in single precision."""
 
 ROUGH = 1e-6
 """Residual of eigenvectors of a Gram matrix in single precision."""
 
 OVERSAMPLED = 3
-"""Number of additional vectors in the iteration, for faster convergence."""
+"""Number of additional vectors in the iteration."""
 
 ROUNDING = 2e-15
-"""Residual, relative to the largest eigenvalue, that counts as rounding."""
+"""Residual that counts as rounding, relative to the largest eigenvalue."""
 
 
 class Unfolding:
     """The Gram matrix mat(X) mat(X)' of an oracle's tensor, and its leading eigenvectors.
 
-    From the tensor if `form` is ``"explicit"`` (equation 7). Else from the p-by-p Gram matrix of
-    samples (equation 17), or from the distinct entries of mat(M) if that is cheaper.
+    From the tensor (equation 7), the p-by-p Gram matrix of samples (equation 17), or the distinct
+    entries of mat(M), if they are cheaper.
     """
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
@@ -77,14 +77,14 @@ class Unfolding:
 
     @property
     def basis(self) -> Any:
-        """The leading eigenvectors whose eigenvalues are above rounding, shape (n, <= r)."""
+        """The leading eigenvectors of eigenvalues above rounding."""
         values, vectors = self.leading
         least = units(values) * max(NULL * float(values[0]), CANCELLED * self.bound)
         return vectors[:, : int(namespace(values).count_nonzero(values > least))]
 
     @cached_property
     def bound(self) -> float:
-        """(mean |x|^d)² of samples, a bound on the eigenvalues without cancellation; else zero."""
+        """(mean |x|^d)² of samples, a bound on the eigenvalues; else zero."""
         X = self.samples
         if X is None:
             return 0.0
@@ -94,10 +94,7 @@ class Unfolding:
 
     @property
     def single_basis(self) -> Any:
-        """The same to about 1e-6, from samples in single precision, in half the time.
-
-        It is `basis` if an eigenvalue might be rounding, or if another way is cheaper.
-        """
+        """`basis` to about 1e-6, from samples in single precision."""
         if self.samples is None or by_entries(self.samples, self.oracle.order):
             return self.basis
         unit = self.bound ** (1 / (2 * self.oracle.order)) or 1.0
@@ -108,11 +105,7 @@ class Unfolding:
 
     @property
     def flops(self) -> int:
-        """Flops of `gram` and `leading`, symmetry not used.
-
-        2n^(d + 1) from the tensor; 4p²n + (d - 2)p² + 2pn² from the Gram matrix of samples, or
-        (2pn + p + 2n²)N from the entries, N = C(n + d - 2, d - 1); and 9n³.
-        """
+        """Flops of `gram` and `leading`, symmetry not used."""
         n, d = self.oracle.n, self.oracle.order
         if self.samples is None:
             return flops.gemm(n, n, n ** (d - 1)) + flops.eigh(n)
@@ -125,30 +118,29 @@ class Unfolding:
 def by_entries(X: Any, order: int) -> bool:
     """Return whether the distinct entries of mat(M) are cheaper than the Gram matrix of samples.
 
-    Operations on entries, in narrow products, take 1.6 to 2.1 times as long at order 3, and 3.5 to
-    4 times at order 4 (measured).
+    Measured: operations on entries take 1.6 to 2.1 times as long at order 3, 3.5 to 4 at order 4.
     """
-    entries, samples = _costs(*X.shape, order)
+    entries, samples = _costs(X, order)
     return entries < samples
 
 
 def gram_cost(X: Any, order: int) -> int:
     """Return the operations of mat(M) mat(M)' by the cheaper of its two ways, as `by_entries`."""
-    return min(_costs(*X.shape, order))
+    return min(_costs(X, order))
 
 
-def _costs(p: int, n: int, order: int) -> tuple[int, int]:
+def _costs(X: Any, order: int) -> tuple[int, int]:
     """Return the operations by entries and by samples, in the time of those by samples."""
+    p, n = X.shape
     entries = (p * (2 * n + 1) + n * n) * comb(n + order - 2, order - 1)
     samples = 2 * p * p * n + (order - 2) * p * p // 2 + 2 * p * n * n
     return 2 ** min(order - 2, 2) * entries, samples
 
 
 def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
-    """Return mat(M) mat(M)' = X'(XX')^[d-1] X / p² (equation 17) of samples X (p, n), in float64.
+    """Return X'(XX')^[d-1] X / p² of samples X (p, n), in float64.
 
-    Products are in the precision of X. XX' is formed by tiles of its upper half: 2p²n + (d - 2)p²/2
-    + 2pn² operations.
+    Products are in the precision of X. 2p²n + (d - 2)p²/2 + 2pn² flops.
     """
     from orthobench_tucker._kernels.sample_contractions import gram_of_unfolding
 
@@ -159,11 +151,9 @@ def gram_of_samples(X: NDArray[np.floating[Any]], order: int) -> Array:
 
 
 def gram_of_entries(X: Array, order: int) -> Array:
-    """Return mat(M) mat(M)' from the distinct columns of mat(M), M the moment of samples X (p, n).
+    """Return mat(M) mat(M)' from the distinct columns of mat(M), one leading index k at a time.
 
-    Columns of ascending indices (k, ...) are taken one k at a time, weighted by their multiplicity.
-    This takes p(2n + 1)N + n²N operations, N = C(n + d - 2, d - 1), and memory n C(n + d - 3, d -
-    2).
+    p(2n + 1)N + n²N flops, N = C(n + d - 2, d - 1); memory n C(n + d - 3, d - 2).
     """
     p, n = X.shape
     if order == 2:
@@ -184,8 +174,7 @@ def gram_of_entries(X: Array, order: int) -> Array:
 def gram_of_tensor(T: Array) -> Array:
     """Return mat(T) mat(T)' of a symmetric tensor (equation 7).
 
-    From order 4 on, only one of the equal columns (j, k, ...) and (k, j, ...) is taken, with weight
-    two. n^(d + 1) operations; n^d (n + 1)/2 from order 4 on.
+    From order 4 on, one of the equal columns (j, k, ...) and (k, j, ...) is taken, with weight two.
     """
     n, order = len(T), T.ndim
     unfolding = T.reshape(n, -1)
@@ -201,12 +190,11 @@ def gram_of_tensor(T: Array) -> Array:
 
 
 def leading_eigenpairs(A: Array, count: int, accuracy: float = ROUNDING) -> tuple[Array, Array]:
-    """Return the largest eigenvalues of a positive semidefinite matrix and their eigenvectors.
+    """Return the largest eigenvalues of a positive semidefinite matrix, and eigenvectors (n, r).
 
-    By subspace iteration if there is a wide gap below them, else by LAPACK, which is slower. The
-    iteration is accepted only with a proof: residuals are below `accuracy` times the largest
-    eigenvalue, and the norm of all other eigenvalues, the root of |A|_F² - sum theta_i², is less
-    than the smallest one found. Values descend, vectors are (n, r).
+    By subspace iteration if its result is proven: residuals are below `accuracy` times the largest
+    eigenvalue, and the norm of all other eigenvalues, the root of |A|² - sum theta_i², is below the
+    smallest one found. Else by LAPACK, which is slower.
     """
     from scipy.linalg import eigh
 
@@ -225,5 +213,4 @@ def leading_eigenpairs(A: Array, count: int, accuracy: float = ROUNDING) -> tupl
 
 @lru_cache(maxsize=16)
 def _first_vectors(width: int, n: int) -> Array:
-    """Return the transposed start vectors of the iteration, always the same."""
     return np.random.default_rng(0).standard_normal((width, n))

@@ -1,4 +1,4 @@
-"""Portfolios: the weights of largest expected utility, and the performance of a portfolio."""
+"""Weights of largest expected utility, and the performance of a portfolio."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from orthobench.contract import Array
 from orthobench.errors import OrthobenchError
 
 GAP = 1e-6
-"""Maximum optimality gap of weights, relative to the utility of equal weights."""
+"""Maximum optimality gap, relative to the utility of equal weights."""
 
 UNITS = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
-"""Units of utility, relative to that of equal weights, in which the optimizer runs in turn."""
+"""Units of utility for the optimizer in turn, relative to that of equal weights."""
 
 
 @dataclass(frozen=True)
 class Utility:
     """The expected utility of a portfolio w, from moments of orders 2 to 4 of centred returns.
 
-    -mu/2 <M2, w²> + mu(mu+1)/6 <M3, w³> - mu(mu+1)(mu+2)/24 <M4, w⁴>, where w^d stands for w ⊗ ...
-    ⊗ w (Jin, Kileel, Kolda and Ward 2022, equation 19). No moment is formed: <M_d, w^d> is the mean
-    of (w'x)^d, and the low-rank moments M_d ·(QQ', ..., QQ') of a basis Q are those of the samples
-    QQ'x. The utility is concave in w, and so has one maximum over the simplex.
+    -mu/2 <M2, w²> + mu(mu+1)/6 <M3, w³> - mu(mu+1)(mu+2)/24 <M4, w⁴> (Jin, Kileel, Kolda and Ward
+    2022, equation 19). <M_d, w^d> is the mean of (w'x)^d; low-rank moments M_d ·(QQ', ..., QQ') are
+    those of the samples QQ'x. The utility is concave in w.
 
     Attributes
     ----------
@@ -37,15 +36,15 @@ class Utility:
     aversion: float = 1.0
 
     def of_rank(self, Q: Array) -> Utility:
-        """Return the utility from low-rank moments, all with the basis Q (n, r)."""
+        """Return the utility from low-rank moments with the basis Q (n, r)."""
         return Utility((self.X @ Q) @ Q.T, self.aversion)
 
     def __call__(self, w: Array) -> float:
-        """Return the expected utility of weights (n,); 2pn flops."""
+        """Return the utility of weights (n,); 2pn flops."""
         return self.with_gradient(w)[0]
 
     def with_gradient(self, w: Array) -> tuple[float, Array]:
-        """Return the expected utility of weights (n,) and its gradient; 4pn flops."""
+        """Return the utility of weights (n,) and its gradient; 4pn flops."""
         mu, y = self.aversion, self.X @ w
         a, b, c = mu / 2, mu * (mu + 1) / 6, mu * (mu + 1) * (mu + 2) / 24
         value = float(np.mean(y * y * (-a + y * (b - c * y))))
@@ -53,18 +52,12 @@ class Utility:
         return value, np.asarray(self.X.T @ slopes / len(y))
 
     def gap(self, w: Array) -> float:
-        """Return max_i g_i - w'g with the gradient g, a bound on the utility that `w` loses.
-
-        It holds for concave functions over the simplex (Frank and Wolfe 1956).
-        """
+        """Return max_i g_i - w'g, which bounds the loss by `w` (Frank and Wolfe 1956)."""
         _, g = self.with_gradient(w)
         return float(g.max() - w @ g)
 
     def best_weights(self) -> Array:
-        """Return the weights w >= 0, sum w = 1, of largest expected utility.
-
-        SciPy's SLSQP from equal weights; if it ends too early, again with the utility in smaller
-        units. Low-rank moments may have several best weights: it returns one of them.
+        """Return weights w >= 0, sum w = 1, of largest expected utility, by SciPy's SLSQP.
 
         Raises
         ------
@@ -101,10 +94,7 @@ class Utility:
 
 
 def cumulative(y: Array) -> Array:
-    """Return the cumulative returns in percent, (prod_{s <= t} (1 + y_s / 100) - 1) 100.
-
-    `y` are daily returns in percent, shape (days,).
-    """
+    """Return cumulative returns of daily returns (days,), in percent."""
     return np.asarray((np.cumprod(1 + y / 100) - 1) * 100)
 
 

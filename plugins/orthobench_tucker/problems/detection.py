@@ -1,4 +1,4 @@
-"""Detection of anomalies from the projections Z = XQ of pixels: scores, ROC, sparse images."""
+"""Anomalies in the projections Z = XQ of pixels: scores, ROC, sparse images."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from orthobench.contract import Array
 from orthobench.contract.exhibits import Curve
 
 SINGULAR = 1e-12
-"""Minimum variance of a direction of Z, relative to the largest, for whitening."""
+"""Minimum variance of a direction of Z, relative to the largest."""
 
 DIRECTIONS = 512
-"""Number of random directions, besides the unit vectors, from which descents are chosen."""
+"""Number of random directions from which descents are chosen, besides the unit vectors."""
 
 DESCENTS = 8
 """Number of descents, from the best directions."""
@@ -24,14 +24,14 @@ GAIN = 1e-12
 """Relative gain below which a descent ends."""
 
 SMALL = 1e-6
-"""Share of the mean entry at which weights of small entries are capped."""
+"""Size of entries at which weights are capped, in units of the mean."""
 
 
 def anomaly_scores(Z: Array) -> Array:
     """Return the norms of the rows of `Z` (p, r), whitened by its second moment Z'Z / p.
 
-    The anomaly score of Jin, Kileel, Kolda and Ward (2022, section 5.1) for centred Z. It depends
-    only on the span of the columns; directions without variance are left out.
+    The anomaly score of Jin, Kileel, Kolda and Ward (2022, section 5.1) for centred Z; directions
+    without variance are left out.
     """
     values, axes = np.linalg.eigh(Z.T @ Z / len(Z))
     kept = values > SINGULAR * values[-1]
@@ -39,20 +39,14 @@ def anomaly_scores(Z: Array) -> Array:
 
 
 def area_under_roc(scores: Array, anomalies: NDArray[np.bool_]) -> float:
-    """Return the area under the ROC curve.
-
-    The probability that an anomaly scores higher than another pixel; ties count half.
-    """
+    """Return the area under the ROC curve; ties count half."""
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(anomalies, scores))
 
 
 def roc(scores: Array, anomalies: NDArray[np.bool_], reference: bool = False) -> Curve:
-    """Return the ROC curve of scores, as its corners.
-
-    `reference` says whether the curve is the same for all solvers.
-    """
+    """Return the corners of the ROC curve; `reference` if it is the same for all solvers."""
     from sklearn.metrics import roc_curve
 
     false, true, _ = roc_curve(anomalies, scores, drop_intermediate=False)
@@ -61,7 +55,7 @@ def roc(scores: Array, anomalies: NDArray[np.bool_], reference: bool = False) ->
 
 
 def random_classifier() -> Curve:
-    """Return the ROC curve of random scores, the diagonal."""
+    """Return the ROC curve of random scores."""
     ends = np.array([0.0, 1.0])
     return _rates(ends, ends, reference=True)
 
@@ -78,14 +72,10 @@ def _rates(false: Array, true: Array, reference: bool) -> Curve:
 def sparsest(Z: Array) -> Array:
     """Return a unit vector w that makes Zw sparse: a minimizer of |Zw|_1 over |w|_2 = 1.
 
-    It gives the sparse detection image of Jin et al. (2022, section 5.1), who use MATLAB's fmincon.
-    Descents start from the best of `DIRECTIONS` fixed directions. Each step minimizes the weighted
-    squares sum_i (z_i'w)² / |z_i'v|, with the last vector v: an eigenproblem of size r, which never
-    increases |Zw|_1 (up to `SMALL`). The largest entry of Zw is positive.
-
-    Notes
-    -----
-    2pr DIRECTIONS flops, and 2pr² a step. Deterministic.
+    Jin et al. (2022, section 5.1) use MATLAB's fmincon. Descents start from the best of
+    `DIRECTIONS` fixed directions. A step minimizes sum_i (z_i'w)² / |z_i'v|, v the last vector,
+    which never increases |Zw|_1 (up to `SMALL`). The largest entry of Zw is positive. 2pr
+    DIRECTIONS flops, and 2pr² a step.
 
     References
     ----------
@@ -103,7 +93,6 @@ def sparsest(Z: Array) -> Array:
 
 
 def _descent(Z: Array, w: Array) -> tuple[float, Array]:
-    """Return the minimum that reweighted least squares reaches from `w`, and its vector."""
     best, at = np.inf, w
     for _ in range(STEPS):
         sizes = np.abs(Z @ w)

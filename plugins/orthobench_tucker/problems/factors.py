@@ -1,4 +1,4 @@
-"""Moments of the linear factor model x = Bf + ε, of almost low multilinear rank."""
+"""Moments of the linear factor model x = Bf + ε."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Draw: TypeAlias = "Callable[[np.random.Generator, int], Any]"
 """Draws a number of samples, in rows."""
 
 HEAVIEST = 1e4
-"""Maximum kurtosis: with more, draws of the mixing variance lose digits."""
+"""Maximum kurtosis, above which draws lose digits."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,7 @@ class NormalInverseGaussian:
     """A normal mean-variance mixture whose variance V has an inverse Gaussian distribution.
 
     mu + beta V + √V Z with Z standard normal, and V inverse Gaussian of mean delta / gamma and
-    shape delta², gamma² = alpha² - beta² (Barndorff-Nielsen 1997). Tails fall like exp(-alpha |x| +
-    beta x); |beta| < alpha.
+    shape delta², gamma² = alpha² - beta², |beta| < alpha (Barndorff-Nielsen 1997).
     """
 
     alpha: float
@@ -61,8 +60,6 @@ class NormalInverseGaussian:
 
         Examples
         --------
-        Skewness 1.5 and kurtosis 9 are those of alpha = 4/3, beta = 2/3, delta = √3/2, mu = -1/2:
-
         >>> found = NormalInverseGaussian.standardized(1.5, 9.0)
         >>> [round(x, 4) for x in (found.alpha, found.beta, found.delta, found.mu)]
         [1.3333, 0.6667, 0.866, -0.5]
@@ -77,7 +74,7 @@ class NormalInverseGaussian:
         )
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        """Draw independent values in an array of a shape."""
+        """Draw independent values."""
         gamma = sqrt((self.alpha - self.beta) * (self.alpha + self.beta))
         V = rng.wald(self.delta / gamma, self.delta**2, shape)
         values: Array = rng.standard_normal(shape)
@@ -89,7 +86,7 @@ class NormalInverseGaussian:
 
 
 def least_kurtosis(skewness: float) -> float:
-    """Return 3 + 5/3 skewness², the bound that the kurtosis of this family exceeds."""
+    """Return 3 + 5/3 skewness², which the kurtosis exceeds."""
     return 3 + 5 / 3 * skewness**2
 
 
@@ -98,7 +95,7 @@ class FactorModel(SymmetricTucker):
     """Base of the problems with samples x = Bf + ε of a linear factor model.
 
     Equation 15 of Jin, Kileel, Kolda and Ward (2022). The judge measures on fresh samples, and
-    knows the true basis Q*, the Q factor of B.
+    knows the true basis, the Q factor of B.
     """
 
     tuned_by: ClassVar[str] = "validation_relative_error"
@@ -127,20 +124,17 @@ class FactorModel(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...]:
-        """(n,) * order."""
         return (self.n,) * self.order
 
     @property
     def streamed(self) -> bool:
-        """Whether solvers draw their samples from an endless stream."""
         return self.samples == 0
 
     @abstractmethod
     def factors(self, rng: np.random.Generator, count: int) -> Array:
-        """Draw independent factors of mean 0 and variance 1, shape (count, true_rank)."""
+        """Draw factors of mean 0 and variance 1, (count, true_rank)."""
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
-        """Return the instance; `rng` draws B, then test, validation and training samples."""
         B = rng.standard_normal((self.n, self.true_rank))
         draw = self._sampler(B, self.inverse_snr * float(np.linalg.norm(B)) / sqrt(self.n))
         test = draw(rng, self.test) if self.test else None
@@ -157,8 +151,6 @@ class FactorModel(SymmetricTucker):
         )
 
     def _sampler(self, B: Array, sigma: float) -> Draw:
-        """Return a function that draws samples Bf + ε, whose noise has standard deviation sigma."""
-
         def draw(rng: np.random.Generator, count: int) -> Array:
             X: Array = rng.standard_normal((count, self.n))
             X *= sigma
@@ -168,7 +160,6 @@ class FactorModel(SymmetricTucker):
         return draw
 
     def _seen(self, draw: Draw, rng: np.random.Generator) -> tuple[Any, int]:
-        """Return the data for solvers, as `symmetric_tucker` takes them, and the passes."""
         return (draw(rng, self.samples) if self.samples else draw), self.passes
 
 
@@ -176,16 +167,15 @@ class FactorModel(SymmetricTucker):
 class NIGFactor(FactorModel):
     """Moments of a linear factor model with skewed, heavy-tailed factors.
 
-    x = Bf + ε (Jin, Kileel, Kolda and Ward 2022, section 4.1, equation 15). f has independent
-    normal-inverse Gaussian entries of mean 0 and variance 1. B (n, true_rank) is standard normal,
-    drawn anew for each seed (fixed in the paper). ε is N(0, σ² I) with σ = `inverse_snr` |B|_F /
-    √n. Equation 16 prints a ratio of norms of means, which are zero; the right-hand side, σ√n /
-    |B|, is the ratio of root mean square norms.
+    x = Bf + ε (Jin, Kileel, Kolda and Ward 2022, equation 15). f has independent entries with a
+    normal-inverse Gaussian distribution of mean 0 and variance 1. B (n, true_rank) is standard
+    normal for each seed, and ε is N(0, σ² I) with σ = `inverse_snr` |B| / √n. Equation 16 prints a
+    ratio of norms of means, which are zero; its right-hand side, σ√n / |B|, is the ratio of root
+    mean square norms.
 
-    The paper does not give the parameters of the distribution. Mean and variance leave two: the
-    `skewness` and the `kurtosis`. The default values, 1.5 and 9, are those of alpha = 4/3, beta =
-    2/3, delta = √3/2, mu = -1/2. The ordering of Figure 4 at high noise needs heavier tails, such
-    as ``skewness=3 kurtosis=27``. Without skewness odd moments are zero up to sampling noise.
+    The paper does not give the distribution's parameters: mean and variance leave `skewness` and
+    `kurtosis`. The ordering of Figure 4 at high noise needs heavier tails than the default, such as
+    ``skewness=3 kurtosis=27``. Without skewness odd moments are zero up to sampling noise.
     """
 
     name = "nig-factor"
@@ -206,7 +196,6 @@ class NIGFactor(FactorModel):
             )
 
     def factors(self, rng: np.random.Generator, count: int) -> Array:
-        """Draw factors, shape (count, true_rank)."""
         return self.law.draw(rng, (count, self.true_rank))
 
     @property
@@ -217,10 +206,7 @@ class NIGFactor(FactorModel):
 
 @dataclass(frozen=True)
 class GeneratedFactor(NIGFactor):
-    """Samples of `nig-factor` in float32, made block by block whenever they are read.
-
-    A stream of any number of samples without a file, as in `generated-pca`.
-    """
+    """Samples of `nig-factor` in float32, made block by block when they are read."""
 
     name = "generated-factor"
     offers: ClassVar[type[TuckerOracle]] = MomentStream
@@ -232,7 +218,6 @@ class GeneratedFactor(NIGFactor):
 
     @property
     def streamed(self) -> bool:
-        """Whether solvers get their samples as a stream."""
         return True
 
     def _sampler(self, B: Array, sigma: float) -> Draw:
@@ -247,11 +232,10 @@ class GeneratedFactor(NIGFactor):
 
 @dataclass(frozen=True)
 class GaussianFactor(FactorModel):
-    """Moments of a linear factor model with Gaussian factors.
+    """Moments of a linear factor model with Gaussian factors; else as `nig-factor`.
 
-    As `nig-factor`, with standard normal f. Table 2 of Jin, Kileel, Kolda and Ward (2022), section
-    4.5, measures relative errors on the samples that solvers see:
-    ``n=500 samples=10000 test=0``. Odd moments are zero up to sampling noise.
+    Table 2 of Jin, Kileel, Kolda and Ward (2022), section 4.5, measures on the samples that solvers
+    see: ``n=500 samples=10000 test=0``. Odd moments are zero up to sampling noise.
     """
 
     name = "gaussian-factor"
@@ -262,5 +246,4 @@ class GaussianFactor(FactorModel):
     )
 
     def factors(self, rng: np.random.Generator, count: int) -> Array:
-        """Draw factors, shape (count, true_rank)."""
         return rng.standard_normal((count, self.true_rank))

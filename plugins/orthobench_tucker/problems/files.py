@@ -1,4 +1,4 @@
-"""Your own samples: the moments of a matrix in one file or many."""
+"""Moments of your own samples, in one file or many."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from orthobench_kit.data import row_files
 from orthobench_kit.data.normalization import NORMALIZATION_HELP, NORMALIZATIONS, normalization_of
 from orthobench_kit.data.row_files import IO, IO_HELP, PATH_HELP, AnyRows, rows_at
 from orthobench_kit.data.shares import check_shares, part_sizes
+from orthobench_kit.memory import refusal_of
 from orthobench_kit.sources import ArraySource
 
 from orthobench.contract import Array, DataError, Instance, UsageError, parameter
 from orthobench.errors import OrthobenchError
-from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTucker, TuckerOracle, symmetric_tucker
 
 Rows: TypeAlias = "NDArray[np.intp] | range"
@@ -28,11 +28,9 @@ Rows: TypeAlias = "NDArray[np.intp] | range"
 class NpyMoment(SymmetricTucker):
     """The moments of your own samples, a matrix (samples, features) in files.
 
-    Samples are rows. They are centred over all rows (``centre=false``: moments about the origin),
-    and scaled by one factor that makes the mean variance of a feature 1. That changes no basis, but
-    step sizes suit all data. Or each feature is scaled to variance 1
-    (``normalization="per-feature"``: coskewness, cokurtosis), or none (``normalization="none"``).
-    All rows are checked first, which reads the file twice.
+    Samples are centred over all rows (``centre=false``: moments about the origin), and scaled by
+    one factor that makes the mean variance of a feature 1 (``normalization="per-feature"``: each
+    variance; ``"none"``: no scaling). All rows are checked first, which reads the file twice.
 
     The rows are drawn into the parts at random, or with ``shuffle=false`` cut in file order:
     training, validation, test. They are read into memory, 8 bytes a number. With ``stream=true``
@@ -69,7 +67,6 @@ class NpyMoment(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """(n,) * order, from the file's header; None if it cannot be read."""
         try:
             return (rows_at(self.path, in_order=False).shape[1],) * self.order
         except OrthobenchError:
@@ -77,7 +74,6 @@ class NpyMoment(SymmetricTucker):
 
     @property
     def streamed(self) -> bool:
-        """Whether solvers get the training part only as a stream."""
         return self.stream
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
@@ -105,7 +101,6 @@ class NpyMoment(SymmetricTucker):
             raise DataError(f"{self.path}: {error}") from None
 
     def checksum(self) -> str:
-        """Return `orthobench_kit.data.row_files.checksum` of the files."""
         return row_files.checksum(self.path)
 
     def _check_memory(self, rows: int, n: int) -> None:
@@ -135,7 +130,7 @@ class NpyMoment(SymmetricTucker):
 
 
 def _rows(path: str) -> AnyRows:
-    """Return the rows that a path names: as `rows_at`, or read into memory from Fortran order."""
+    """Return `rows_at`, read into memory from Fortran order."""
     rows = rows_at(path, in_order=False)
     if not isinstance(rows, np.ndarray) or rows.flags.c_contiguous:
         return rows
@@ -155,7 +150,7 @@ def _in_memory(source: ArraySource) -> Array:
 def _normalization(
     path: str, checksum: str, normalization: str, centred: bool
 ) -> tuple[Array, Array]:
-    """Return centre and scale, and refuse rows that are not finite; once for each file."""
+    """Return centre and scale; refuse rows that are not finite."""
     del checksum
     rows = _rows(path)
     centre, scale = normalization_of(rows, normalization, centred)

@@ -1,4 +1,4 @@
-"""Anomaly detection in a hyperspectral image, through the third moment of its pixels."""
+"""Anomaly detection in a hyperspectral image."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ BANDS = 191
 """Number of spectral bands of the published scene."""
 
 PIXELS = ("column-major", "random", "row-major")
-"""Orders of the pixels in a stream: see `pixel_order`."""
+"""Orders of the pixels in a stream."""
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,20 @@ class HyperspectralAnomaly(SymmetricTucker):
 
     Section 5.1 of Jin, Kileel, Kolda and Ward (2022): the third moment of the whitened pixels is
     decomposed, and the anomaly score of a pixel x is the length of its whitened Q'x. The primary
-    metric, ``auc_gap``, is one minus the area under the ROC curve, on the pixels that solvers
-    see. Parameters are tuned on the relative error: tuning may not use the known anomalies.
+    metric, ``auc_gap``, is one minus the area under the ROC curve, on the pixels that solvers see.
+    Parameters are tuned on the relative error, since tuning may not use the anomalies.
 
-    The pixels are centred and whitened by all principal components; directions without variance
-    (eigenvalues below n eps of the largest) are left out. So the covariance is the identity. The
-    paper's principal component analysis takes the r leading components before whitening, and
-    reaches an area of 0.8893, as printed. Exact methods reach 0.953 to 0.993. A small relative
-    error does not imply a small gap.
+    The pixels are whitened by all principal components with an eigenvalue above n eps of the
+    largest. The paper takes the r leading components before whitening, and reaches an area of
+    0.8893, as printed; exact methods reach 0.953 to 0.993.
 
-    Streams go `passes` times through the pixels, each time in the same order: column by column of
-    the image, as in MATLAB; random; or row by row. The paper's 500 batches of 100 for shoevd, and
-    1500 more for spgd, take 20 passes. By columns the median areas agree with the paper's 0.9900
-    and 0.9947. By rows both fail, since the aircraft are in a few batches only.
+    Streams go `passes` times through the pixels: column by column of the image, as in MATLAB;
+    random; or row by row. The paper's 500 batches of 100 for shoevd, and 1500 more for spgd, take
+    20 passes. By columns the median areas agree with the paper's 0.9900 and 0.9947. By rows both
+    fail, since the aircraft are in few batches.
 
-    A scene of your own is read from a MAT-file (`path`) with ``data`` (height, width, bands) and
-    ``map`` (height, width).
+    `path` names a scene of your own, a MAT-file with ``data`` (height, width, bands) and ``map``
+    (height, width).
     """
 
     name: ClassVar[str] = "hsi-anomaly"
@@ -93,7 +91,6 @@ class HyperspectralAnomaly(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """(191,) * order; None for a file of your own."""
         return (BANDS,) * self.order if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
@@ -102,7 +99,7 @@ class HyperspectralAnomaly(SymmetricTucker):
         Raises
         ------
         DataError
-            If the file is missing, cannot be downloaded, or holds no such scene.
+            If the file is missing, cannot be downloaded, or has no such scene.
         UsageError
             If the rank is larger than the number of linearly independent bands.
         """
@@ -114,7 +111,6 @@ class HyperspectralAnomaly(SymmetricTucker):
         return replace(instance, measure=judge.measure, exhibits=judge.exhibits)
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the file; `build` verifies that of the published one."""
         return data_files.checksum(self.path, GULFPORT)
 
 
@@ -122,13 +118,8 @@ class HyperspectralAnomaly(SymmetricTucker):
 class SceneJudge:
     """The judge of a scene: measures detection, and the family's metrics.
 
-    Attributes
-    ----------
-    scene : Scene
-    moment : SampleMoment
-        Moment of the whitened pixels, row by row of the image.
-    rank : int
-        Number of columns of the exhibited bases.
+    `moment` is that of the whitened pixels, row by row of the image; exhibited bases have `rank`
+    columns.
     """
 
     scene: Scene
@@ -136,21 +127,13 @@ class SceneJudge:
     rank: int
 
     def measure(self, solution: Solution) -> dict[str, float]:
-        """Return ``auc_gap`` = 1 - ``roc_auc``, and the family's metrics.
-
-        ``roc_auc`` is the area under the ROC curve of `anomaly_scores` for the span of the basis or
-        of the components.
-        """
+        """Return ``auc_gap`` = 1 - ``roc_auc``, and the family's metrics."""
         area = area_under_roc(*self._scored(solution.point))
         family = Judge(self.moment, self.moment)
         return {"auc_gap": 1 - area, "roc_auc": area, **family(solution)}
 
     def exhibits(self, solution: Solution) -> dict[str, Exhibit]:
-        """Return the images of Figure 7 and the curves of Figure 8.
-
-        Bands are the columns of XQ as images; components are replaced by `rank` leading left
-        singular vectors.
-        """
+        """Return the images of Figure 7 and the curves of Figure 8, of components by their span."""
         Q = solution.point
         if isinstance(solution, ComponentSolution):
             Q = np.linalg.svd(Q, full_matrices=False)[0][:, : self.rank]
@@ -171,7 +154,6 @@ class SceneJudge:
         }
 
     def _scored(self, V: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the anomaly score of each pixel in the span of `V`, and whether it is one."""
         return anomaly_scores(self.moment.X @ V), self.scene.anomalies.ravel()
 
     def _sparse_image(self, Q: Array, reference: bool = False) -> Image:
@@ -181,10 +163,7 @@ class SceneJudge:
 
 
 def pixel_order(pixels: str, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the order of the pixels in a stream, numbered row by row of the image.
-
-    `shape` is (height, width). `rng` draws a random order.
-    """
+    """Return the order of the pixels of an image (height, width) in a stream."""
     numbers = np.arange(shape[0] * shape[1])
     if pixels == "random":
         return rng.permutation(numbers)
@@ -193,7 +172,6 @@ def pixel_order(pixels: str, shape: tuple[int, int], rng: np.random.Generator) -
 
 @lru_cache(maxsize=2)
 def _whitened_scene(path: Path, checksum: str, order: int) -> tuple[Scene, SampleMoment]:
-    """Return a scene, and the moment of its whitened pixels, which instances share."""
     del checksum
     scene = read_scene(path)
     try:

@@ -1,4 +1,4 @@
-"""Random symmetric tensors with a planted low multilinear rank."""
+"""Random symmetric tensors of low multilinear rank."""
 
 from __future__ import annotations
 
@@ -22,13 +22,10 @@ from orthobench_tucker.oracle import check_ranks
 class RandomSymmetric(SymmetricTucker):
     """A random symmetric tensor of low multilinear rank, plus symmetric Gaussian noise.
 
-    T = C ·(Q*', ..., Q*') + E: Q* (n, true_rank) is uniformly random with orthonormal columns, C a
-    Gaussian tensor averaged over the permutations of its indices. E is another such tensor; its
-    Frobenius norm is `noise` times that of the rest. With ``true_rank`` = n nothing is planted: all
-    of T is such a Gaussian tensor.
-
-    ``subspace_error`` and ``objective_ratio`` compare with Q*, which is near the best basis only
-    if the noise is small and `rank` is `true_rank`.
+    T = C ·(Q*', ..., Q*') + E with a uniformly random Q* (n, true_rank). C is a Gaussian tensor
+    averaged over the permutations of its indices. E is another, with `noise` times the norm of the
+    rest. ``subspace_error`` and ``objective_ratio`` compare with Q*, which is near the best basis
+    only if the noise is small and `rank` is `true_rank`.
     """
 
     name = "random-symmetric"
@@ -48,7 +45,6 @@ class RandomSymmetric(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...]:
-        """(n,) * order."""
         return (self.n,) * self.order
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
@@ -78,9 +74,8 @@ class RandomSymmetric(SymmetricTucker):
 def symmetric_gaussian(n: int, order: int, rng: np.random.Generator) -> Array:
     """Return a Gaussian tensor (n,) * order, averaged over all permutations of its indices.
 
-    Its distribution is the same in every orthonormal basis. A tensor symmetric in its first k
-    indices becomes symmetric in one more by averaging over the k swaps and itself: d (d + 1) / 2 -
-    1 additions in place of d!.
+    A tensor symmetric in its first k indices becomes symmetric in one more by averaging over the k
+    swaps and itself.
     """
     T: Array = rng.standard_normal((n,) * order)
     for last in range(1, order):

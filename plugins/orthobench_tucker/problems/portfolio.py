@@ -1,4 +1,4 @@
-"""Portfolios chosen by low-rank moments of the daily returns of industries."""
+"""Portfolios chosen by low-rank moments of daily returns."""
 
 from __future__ import annotations
 
@@ -62,16 +62,13 @@ class Portfolio(SymmetricTucker):
 
     They replace the hedge-fund indices (HFRX) of section 5.2 of Jin, Kileel, Kolda and Ward (2022),
     which are not free. Solvers decompose the moment of order `order` of the centred in-sample
-    returns, in percent. The primary metric is its relative error. The loss of expected utility
-    in-sample, ``utility_gap``, and the performance out of sample are reported as well, but rank
-    nothing.
+    returns, in percent; the primary metric is its relative error. The loss of expected utility
+    in-sample, ``utility_gap``, and the performance out of sample are reported as well.
 
     The paper decomposes the moments of orders 2, 3 and 4 in turn, each from the basis of the one
-    before, and chooses weights by all three. Here a solver decomposes one moment, and its basis is
-    used for all three orders: the utility is that of the returns QQ'x.
-
-    Streams go `passes` times through the days in one random order; the default is enough for the
-    paper's 1000 batches of 500. `path` names another file of the library.
+    before. Here one basis is used for all three: the utility is that of the returns QQ'x. Streams
+    go `passes` times through the days in one random order, by default as the paper's 1000 batches
+    of 500.
     """
 
     name: ClassVar[str] = "portfolio"
@@ -101,7 +98,6 @@ class Portfolio(SymmetricTucker):
 
     @property
     def tensor_shape(self) -> tuple[int, ...] | None:
-        """(30,) * order; None for a file of your own."""
         return (ASSETS,) * self.order if self.path is None else None
 
     def build(self, rng: np.random.Generator) -> Instance[TuckerOracle]:
@@ -131,7 +127,6 @@ class Portfolio(SymmetricTucker):
         return replace(instance, measure=judge.measure, exhibits=judge.exhibits)
 
     def checksum(self) -> str:
-        """Return the SHA-256 of the file; `build` verifies that of the published one."""
         return data_files.checksum(self.path, INDUSTRIES)
 
     @property
@@ -145,7 +140,7 @@ class Portfolio(SymmetricTucker):
 
 @dataclass(frozen=True, eq=False)
 class PortfolioJudge:
-    """The judge: chooses a portfolio in-sample by low-rank moments, and holds it out-of-sample.
+    """Chooses a portfolio by low-rank moments of in-sample returns, and measures it out-of-sample.
 
     Attributes
     ----------
@@ -163,18 +158,18 @@ class PortfolioJudge:
 
     @cached_property
     def sample_weights(self) -> Array:
-        """The weights of largest expected utility from sample moments."""
+        """The best weights by sample moments."""
         return Utility(self.moment.X).best_weights()
 
     def weights(self, Q: Array) -> Array:
-        """Return the weights of largest expected utility from low-rank moments."""
+        """Return the best weights by low-rank moments."""
         return Utility(self.moment.X).of_rank(Q).best_weights()
 
     def measure(self, solution: Solution) -> dict[str, float]:
-        """Return the family's metrics and, for a basis, those of its portfolio.
+        """Return the family's metrics and, for a basis, those of its portfolio (`performance`).
 
         ``utility_gap`` is the loss of expected utility, from sample moments, relative to the best
-        weights. `performance` gives the others.
+        weights.
         """
         metrics = Judge(self.moment, self.moment)(solution)
         if isinstance(solution, ComponentSolution):

@@ -1,4 +1,4 @@
-"""Reads daily returns as Kenneth French's data library publishes them."""
+"""Reads daily returns of Kenneth French's data library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DAY = "as 20130102 or 2013-01-02"
 """How messages describe a day."""
 
 HOLIDAYS = timedelta(days=10)
-"""Longest time without trading at either end of a period."""
+"""Maximum time without trading at either end of a period."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +71,9 @@ class Returns:
 def read_returns(path: Path) -> Returns:
     """Return the first table of daily returns in a CSV file of Kenneth French's data library.
 
-    The first table has value-weighted portfolios. Text before it is skipped, and a second table
-    after an empty line. The line before the first day names the assets. The first field of a line
-    is its day, ``20130102`` or ``2013-01-02``; the others are returns in percent, -99.99 or -999 if
-    missing.
+    Text before the table is skipped; the line before the first day names the assets; an empty line
+    ends it. The first field of a line is its day, ``20130102`` or ``2013-01-02``; the others are
+    returns in percent, -99.99 or -999 if missing.
 
     Raises
     ------
@@ -113,7 +112,6 @@ def _day(field: str) -> date | None:
 
 
 def _returns_in(row: list[str], header: list[str], at: str) -> list[float]:
-    """Return the returns of a line, NaN if missing; `at` names the line."""
     if len(header) < 2:
         raise DataError(f"{at} is the first day: the line before it must name the assets")
     if len(row) != len(header):

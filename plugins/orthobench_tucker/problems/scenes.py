@@ -19,35 +19,27 @@ from orthobench.contract import Array, DataError
 from orthobench.tools.files import opened
 
 HEADER_BYTES = 128
-"""Size of text and version before the first element of a file, in bytes."""
+"""Size of text and version at the beginning of a file, in bytes."""
 
 MATRIX, COMPRESSED = 14, 15
-"""The types of elements that hold others: an array, and the same in the format of zlib."""
+"""Types of elements that contain others: an array, and a compressed one."""
 
 TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
-"""The types of elements that hold numbers, by the number of each."""
+"""NumPy's types of numbers, by the type of an element."""
 
 CLASSES = range(6, 16)
-"""The classes of arrays of numbers; those below are text, cells and structures."""
+"""The classes of arrays of numbers."""
 
 COMPLEX = 0x800
 """The flag of an array with an imaginary part."""
 
 LARGEST = 2**32
-"""Maximum size of an array in a compressed element, in bytes."""
+"""Maximum size of a compressed array, in bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """An image of many bands, and its anomalous pixels.
-
-    Attributes
-    ----------
-    data : ndarray, shape (height, width, bands)
-        Finite real numbers.
-    anomalies : ndarray of bool, shape (height, width)
-        Some pixels, not all.
-    """
+    """An image of many bands (height, width, bands), and which of its pixels are anomalous."""
 
     data: NDArray[np.generic]
     anomalies: NDArray[np.bool_]
@@ -60,7 +52,7 @@ class Scene:
 
     @property
     def pixels(self) -> Array:
-        """The pixels row by row of the image, shape (height * width, bands)."""
+        """The pixels row by row of the image, (height * width, bands)."""
         return self.data.reshape(-1, self.data.shape[2]).astype(np.float64)
 
 
@@ -96,17 +88,13 @@ def read_scene(path: Path) -> Scene:
 def whitened_pixels(X: Array) -> Array:
     """Return pixels X (p, n) centred and whitened by principal components, leading ones first.
 
-    Z = (X - mean) U diag(v)^(-1/2) with the eigenpairs (v, U) of the covariance, so that Z'Z / p =
-    I. Directions without variance, v <= n eps max(v), are left out: Z is (p, rank).
+    Z = (X - mean) U diag(v)^(-1/2) with the eigenpairs (v, U) of the covariance, those with v <= n
+    eps max(v) left out: Z is (p, rank). 4pn² + 9n³ flops.
 
     Raises
     ------
     DataError
         If all pixels are equal.
-
-    Notes
-    -----
-    4pn² + 9n³ flops.
     """
     centred = X - X.mean(axis=0)
     largest = float(np.abs(centred).max())
@@ -120,7 +108,6 @@ def whitened_pixels(X: Array) -> Array:
 
 
 def _checked(path: Path, found: NDArray[Any]) -> NDArray[Any]:
-    """Return the variable ``data`` if it is an image of finite numbers."""
     if found.ndim != 3 or 0 in found.shape:
         raise DataError(f"{path}: data must be (height, width, bands), not of shape {found.shape}")
     if not np.isfinite(found).all():
@@ -169,7 +156,6 @@ def arrays_in(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _elements(content: bytes, byte_order: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the types and the bytes of elements, each with those within it."""
     at = 0
     while len(content) - at >= 8:
         kind, size = (int(n) for n in np.frombuffer(content, f"{byte_order}u4", 2, at))
@@ -185,7 +171,7 @@ def _elements(content: bytes, byte_order: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _array(content: bytes, byte_order: str) -> dict[str, NDArray[Any]]:
-    """Return an array by its name; nothing if it is not one of real numbers."""
+    """Return an array of real numbers by its name, or nothing."""
     elements = _elements(content, byte_order)
     flags = _numbers(*next(elements), byte_order)
     shape = [int(n) for n in _numbers(*next(elements), byte_order)]

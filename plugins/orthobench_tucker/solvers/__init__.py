@@ -1,1 +1,1 @@
-"""Solvers of symmetric Tucker decomposition, a file a method."""
+"""Solvers of symmetric Tucker decomposition."""

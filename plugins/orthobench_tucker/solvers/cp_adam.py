@@ -1,4 +1,4 @@
-"""Symmetric CP decomposition of a moment by Adam, from a stream of samples."""
+"""Symmetric CP decomposition by Adam."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from orthobench_tucker.sample_moments import integer_power, sample_blocks
 from orthobench_tucker.streaming import split
 
 JITTER = 1e-3
-"""Norm of the noise added to unit vectors at the start: equal components would stay equal."""
+"""Norm of noise on unit vectors at the start, since equal components would stay equal."""
 
 
 class CPIterate(NamedTuple):
-    """Components and weights, and Adam's running means, each of shape (r'(n + 1),).
+    """Components, then weights, in `point` (r'(n + 1),), and Adam's running means.
 
-    The `point` has the components, one after the other, then the weights. The model is the mean of
-    w_i v_i ⊗ ... ⊗ v_i, in units in which the entries of the data have mean square one. Running
-    means of `iterations` gradients and their squares are `mean` and `square`.
+    The model is the mean of w_i v_i ⊗ ... ⊗ v_i, of data whose entries have mean square one.
     """
 
     point: Array
@@ -32,7 +30,7 @@ class CPIterate(NamedTuple):
 
     @classmethod
     def at(cls, components: Array, weights: Array) -> CPIterate:
-        """Return components (r', n) with weights (r',), and empty running means."""
+        """Return components (r', n) with weights (r',), and empty means."""
         point = np.concatenate([components.ravel(), weights])
         return cls(point, np.zeros_like(point), np.zeros_like(point), 0)
 
@@ -45,7 +43,7 @@ class CPIterate(NamedTuple):
         return self.point[len(self.point) // (n + 1) * n :]
 
     def copy(self) -> CPIterate:
-        """Return a copy that shares no arrays."""
+        """Return a copy."""
         return CPIterate(self.point.copy(), self.mean.copy(), self.square.copy(), self.iterations)
 
 
@@ -56,11 +54,11 @@ class CPState(State):
     Attributes
     ----------
     value : float
-        The objective of the best; NaN if it is not yet known.
+        The objective of the best; NaN before the first epoch ends.
     scale : float
         Root mean square of the entries of the first batch that is not zero; zero before that.
     judged : ndarray, shape (E, n)
-        The first samples of the stream, of which there are `held` so far.
+        The first samples of the stream, of which `held` are read.
     done : int
         Number of batches of the current epoch so far.
     fails : int
@@ -84,33 +82,21 @@ class CPState(State):
 class CPAdam(Solver[MomentStream, CPState]):
     """Stochastic implicit symmetric CP: M ≈ sum_i w_i v_i ⊗ ... ⊗ v_i, by Adam.
 
-    Minimizes |M̂ - M|² over components and weights. A step takes a batch and follows the gradient
-    of |M̂|² - 2<M̂, M_b>, with the moment M_b of the batch; in expectation it differs from |M̂ -
-    M|² by a constant. No tensor is formed.
+    Minimizes |M̂ - M|² over components and weights, by the gradient of |M̂|² - 2<M̂, M_b> with the
+    moment M_b of a batch. After `epoch` steps the objective is estimated on the first `judged`
+    samples of the stream. If it fell by less than `improvement`, the epoch has failed: the iterate
+    returns to the best, and the learning rate is multiplied by `decay`. After more than `fails`
+    failed epochs the run has converged.
 
-    An epoch is `epoch` steps. At its end the objective is estimated on the first `judged` samples
-    of the stream. If it did not fall, the epoch has failed: the iterate and the running means are
-    reset to the best, and the learning rate is multiplied by `decay`. After more than `fails`
-    failed epochs the run has converged, with the best iterate.
-
-    Objective and gradient are those of Sherman and Kolda, epochs those of Kolda and Hong (2020).
-    The start, random combinations of samples with weights one, and the default values of `decay`
-    and of Adam come from the Tensor Toolbox (cp_isym with method 'adam'). Rate, batch and epoch are
-    those of Jin et al. 2022, section 4.5. The following is this project's:
-
-    - The start combines samples of the first batch.
-    - Batches are taken in the order of the stream, not drawn with replacement. In a fixed order the
-      objective may fall for ever by less and less. So an epoch must lower it by `improvement` (0 in
-      the Tensor Toolbox).
-    - Adam's steps are absolute, so data are divided by the root mean square of the entries of the
-      first batch. The model is the mean (1/r') sum_i w_i v_i ⊗ ... ⊗ v_i. So components and weights
-      are of order one for all n, r' and units of the data.
-    - The number `fails` decides how low the rate gets (1 in the Tensor Toolbox).
+    Rate, batch and epoch are those of Jin et al. 2022; `decay`, the start and Adam's constants
+    those of the Tensor Toolbox (cp_isym). Unlike there the start combines samples of the first
+    batch, batches follow the order of the stream, and data are divided by the root mean square of
+    the first batch.
 
     Notes
     -----
-    4(b + r')r'n + (d + 2)(b + r')r' + 14r'(n + 1) flops for a step, and (2n + d)(E + r')r' at the
-    end of an epoch, E = `judged`. Memory: that of E + b + 8r' samples.
+    4(b + r')r'n + (d + 2)(b + r')r' + 14r'(n + 1) flops a step. Memory: E + b + 8r' samples, E =
+    `judged`.
 
     References
     ----------
@@ -132,11 +118,11 @@ class CPAdam(Solver[MomentStream, CPState]):
     batch: int = parameter(50, help="samples a step", unit="samples", low=1)
     epoch: int = parameter(200, help="steps of an epoch", unit="steps", low=1)
     judged: int = parameter(
-        10_000, help="samples that epochs are judged on, the first ones", unit="samples", low=1
+        10_000, help="first samples, on which epochs are judged", unit="samples", low=1
     )
-    fails: int = parameter(3, help="number of failed epochs that do not end the run", low=0)
+    fails: int = parameter(3, help="failed epochs that do not end the run", low=0)
     improvement: float = parameter(
-        1e-5, help="least relative fall of the objective in an epoch that does not fail", low=0.0
+        1e-5, help="minimum relative fall of the objective in an epoch", low=0.0
     )
     beta1: float = parameter(0.9, help="decay of the mean gradient", low=0.0, below=1.0)
     beta2: float = parameter(0.999, help="decay of the mean square gradient", low=0.0, below=1.0)
@@ -146,7 +132,6 @@ class CPAdam(Solver[MomentStream, CPState]):
     source: ClassVar[str] = "Sherman and Kolda 2020, with Adam (Kingma and Ba 2015, Algorithm 1)"
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> CPState:
-        """Return a state without an iterate, which the first samples start."""
         count = oracle.k if self.components is None else self.components
         nothing = CPIterate.at(np.zeros((count, oracle.n)), np.zeros(count))
         most = min(self.judged, self.epoch * self.batch)
@@ -160,7 +145,6 @@ class CPAdam(Solver[MomentStream, CPState]):
         )
 
     def advance(self, oracle: MomentStream, state: CPState, count: int) -> None:
-        """Take `count` batches, an epoch at a time."""
         while count > 0 and state.status is Status.RUNNING:
             piece = min(count, self.epoch - state.done)
             for samples, batch, _ in split(oracle.take(piece * self.batch), self.batch):
@@ -171,13 +155,14 @@ class CPAdam(Solver[MomentStream, CPState]):
                 self._judge(state)
 
     def solution(self, state: CPState) -> ComponentSolution:
-        """Return unit columns (n, r') and their weights, in the units of the data."""
         return solution(state.iterate, state.n, state.order, state.scale)
 
     def _descend(self, state: CPState, samples: Array, batch: int) -> None:
         from orthobench_tucker._kernels.cp import Settings, descend
 
-        self._hold(state, samples)
+        few = samples[: len(state.judged) - state.held]
+        state.judged[state.held : state.held + len(few)] = few
+        state.held += len(few)
         done, finite = 0 if state.scale else self._start(state, samples, batch), True
         if state.scale:
             settings = Settings(state.order, batch, self.beta1, self.beta2, self.epsilon)
@@ -194,13 +179,8 @@ class CPAdam(Solver[MomentStream, CPState]):
             state.status = Status.FAILED
             state.reason = f"the gradient of step {state.work.steps} overflows: rescale the data"
 
-    def _hold(self, state: CPState, samples: Array) -> None:
-        few = samples[: len(state.judged) - state.held]
-        state.judged[state.held : state.held + len(few)] = few
-        state.held += len(few)
-
     def _start(self, state: CPState, samples: Array, batch: int) -> int:
-        """Start from the first batch that is not zero; return the number of batches before it."""
+        """Start from the first batch that is not zero; return the number before it."""
         batches = samples.reshape(-1, batch, state.n)
         sizes = np.linalg.norm(batches.reshape(len(batches), -1), axis=1)
         if not sizes.any():
@@ -214,7 +194,6 @@ class CPAdam(Solver[MomentStream, CPState]):
         return first
 
     def _judge(self, state: CPState) -> None:
-        """End an epoch: keep the iterate if the objective fell, else return to the best one."""
         state.done = 0
         if not state.scale:
             return
@@ -240,16 +219,13 @@ class CPAdam(Solver[MomentStream, CPState]):
 
 
 def step_flops(n: int, count: int, batch: int, order: int) -> int:
-    """Return the flops of a step: 4(b + r')r'n + (d + 2)(b + r')r' + 14r'(n + 1)."""
+    """Return the flops of a step."""
     rows = batch + count
     return 2 * flops.gemm(rows, count, n) + (order + 2) * rows * count + 14 * count * (n + 1)
 
 
 def first_iterate(batch: Array, count: int, rng: np.random.Generator) -> CPIterate:
-    """Return random combinations of samples (b, n), not all zero, of length √n and weight one.
-
-    The randomized range finder of the Tensor Toolbox's cp_isym, with a little noise.
-    """
+    """Return random combinations of samples (b, n), of length √n and weight one."""
     n = batch.shape[1]
     rows = _unit(rng.standard_normal((count, len(batch))) @ batch)
     rows += JITTER / np.sqrt(n) * rng.standard_normal(rows.shape)
@@ -257,11 +233,7 @@ def first_iterate(batch: Array, count: int, rng: np.random.Generator) -> CPItera
 
 
 def objective(iterate: CPIterate, samples: Array, order: int, inverse: float = 1.0) -> float:
-    """Return |M̂|² - 2<M̂, M>, which is |M̂ - M|² up to a constant.
-
-    M is the moment of the samples (p, n) times `inverse`. `objective_flops`; memory of
-    `BLOCK_BYTES`.
-    """
+    """Return |M̂|² - 2<M̂, M>, M the moment of samples (p, n) times `inverse`."""
     n = samples.shape[1]
     rows, shares = iterate.components(n), iterate.weights(n)
     shares = shares / len(shares)
@@ -281,10 +253,9 @@ def objective_flops(n: int, count: int, samples: int, order: int) -> int:
 
 
 def solution(iterate: CPIterate, n: int, order: int, scale: float) -> ComponentSolution:
-    """Return unit columns and their weights, in the units of the data.
+    """Return unit columns and their weights; `scale` is the unit of the iterate.
 
-    `scale` is the unit of the iterate. A component of zeros becomes a unit vector of weight zero.
-    If the order is odd, no weight is negative.
+    A component of zeros becomes a unit vector of weight zero. For odd order no weight is negative.
     """
     rows, weights = iterate.components(n), iterate.weights(n)
     lengths = np.linalg.norm(rows, axis=1)
@@ -298,7 +269,7 @@ def solution(iterate: CPIterate, n: int, order: int, scale: float) -> ComponentS
 
 
 def _unit(rows: Array) -> Array:
-    """Return rows at unit length; a row of zeros becomes the first unit vector."""
+    """Return unit rows; zeros become the first unit vector."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled = rows / np.where(lengths > 0, lengths, 1.0)
     scaled[lengths[:, 0] == 0, 0] = 1.0

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.memory import refusal_of
 
 from orthobench.contract import (
     AnyProblem,
@@ -21,7 +22,6 @@ from orthobench.contract import (
     copied,
     flops,
 )
-from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels.unfoldings import CANCELLED, NULL, Unfolding, leading_eigenpairs
 from orthobench_tucker.sample_moments import BLOCK_BYTES, monomials
@@ -38,17 +38,14 @@ from orthobench_tucker.whole_tensor import (
 
 @dataclass(slots=True, kw_only=True)
 class HOEVDState(State):
-    """The basis, which is the oracle's start before the only step."""
+    """The basis."""
 
     basis: Any
 
 
 @dataclass(frozen=True, kw_only=True)
 class MomentEntries(BlockSum):
-    """The sum of x ⊗ ... ⊗ x over samples: (n, N), a column a monomial of degree d - 1.
-
-    `lengths` is the sum of |x|^d.
-    """
+    """The sum of x ⊗ ... ⊗ x, (n, N), and that of |x|^d."""
 
     lengths: float
 
@@ -61,25 +58,19 @@ class HOEVD(
 ):
     """HOEVD: the r leading eigenvectors of mat(X) mat(X)'; one step, and no iteration.
 
-    They are not a critical point of F in general, but |X - X^_hoevd| <= sqrt(d) |X - X^_best|.
-
-    If fewer than r eigenvalues are above rounding (such as with fewer than r samples), the common
-    random start completes the basis. In other libraries than NumPy it reads four numbers for this.
-
-    With blocks the distinct columns of mat(M) are summed, nN numbers for N = C(n + d - 2, d - 1),
-    and merging is exact. `form` is then not used. If the sum does not fit into memory, the run
-    fails.
+    The common random start completes the basis if fewer than r eigenvalues are above rounding. With
+    blocks the distinct columns of mat(M) are summed, which is exact; a sum that does not fit into
+    memory fails the run.
 
     Notes
     -----
-    Explicit: 2n^(d + 1) + 9n³ flops, memory n² doubles besides the tensor. Implicit: 9n³ and 4p²n +
-    (d - 2)p² + 2pn², or (2pn + p + 2n²)N if that is less. The Gram matrix is held in tiles, and
-    mat(M) in slices. Both triangles of symmetric results count.
+    9n³ flops and 2n^(d + 1) from a tensor, or from samples 4p²n + (d - 2)p² + 2pn², or (2pn + p +
+    2n²)N if that is less, N = C(n + d - 2, d - 1). Memory: n² doubles; nN with blocks.
 
     References
     ----------
-    Jin, Kileel, Kolda and Ward 2022, equations 7 (explicit) and 17 (from samples); De Lathauwer,
-    De Moor and Vandewalle 2000. The bound is that of Hackbusch 2012, Theorems 6.9 and 6.10.
+    Jin, Kileel, Kolda and Ward 2022, equations 7 (explicit) and 17 (from samples); De Lathauwer, De
+    Moor and Vandewalle 2000. The bound is that of Hackbusch 2012, Theorems 6.9 and 6.10.
     """
 
     form: str = form_parameter()
@@ -89,25 +80,21 @@ class HOEVD(
     readings: ClassVar[float] = 4
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor; or, with blocks, no samples."""
         if self.place.reduces:
             return refusal_of_blocks(problem) or self.place.missing()
         return super().refuses(problem)
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOEVDState:
-        """Return the common random start."""
         del rng
         return HOEVDState(basis=copied(oracle.start))
 
     def step(self, oracle: SymmetricTensorOracle, state: HOEVDState) -> None:
-        """Compute the basis, which ends the run."""
         state.basis = hoevd_basis(oracle, self.form)
         state.work.steps += 1
         state.work.flops += forming_flops(oracle, self.form) + Unfolding(oracle, self.form).flops
         state.status = Status.COMPLETE
 
     def solution(self, state: HOEVDState) -> Solution:
-        """Return the basis."""
         return Solution(copied(state.basis))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> MomentEntries:
@@ -131,11 +118,9 @@ class HOEVD(
         return MomentEntries(rows=rows, total=total, lengths=lengths, flops=spent)
 
     def merge(self, a: MomentEntries, b: MomentEntries) -> MomentEntries:
-        """Return the sum of two sums."""
         return replace(added(a, b), lengths=a.lengths + b.lengths)
 
     def finish(self, oracle: BlockOracle, summary: MomentEntries) -> Solution:
-        """Return the leading eigenvectors of mat(M) mat(M)', completed from the common start."""
         weights = np.sqrt(monomials(oracle.n, oracle.sizes[2] - 1).multiplicities)
         columns = summary.mean * weights
         values, vectors = leading_eigenpairs(columns @ columns.T, oracle.k)
@@ -144,7 +129,6 @@ class HOEVD(
         return Solution(signed(found, oracle.start))
 
     def flops(self, oracle: BlockOracle, summary: MomentEntries) -> int:
-        """Return the flops of a pass."""
         del oracle
         n, entries = summary.total.shape
         return summary.flops + flops.gemm(n, n, entries) + flops.eigh(n)

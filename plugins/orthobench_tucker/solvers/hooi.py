@@ -10,9 +10,10 @@ import numpy as np
 from orthobench.contract import Array, Solution, State, Status, complete, flops
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import PartialCores, partial_cores, unfolded
-from orthobench_tucker.objective import derivatives, derivatives_flops
-from orthobench_tucker.stopping import (
+from orthobench_tucker.objective import (
     count_returns,
+    derivatives,
+    derivatives_flops,
     fail_if_cycling,
     fail_if_vanishing,
     relative_gradient,
@@ -21,7 +22,7 @@ from orthobench_tucker.stopping import (
 from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 RETURNED = 1e-6
-"""Distance to the subspace before the last, relative to the step, below which a step returns."""
+"""Maximum distance of a return, relative to the step (`count_returns`)."""
 
 ADVICE = "symmetric HOOI may; take pgd, or jacobi-tucker"
 """Advice of the message of a cycle."""
@@ -29,10 +30,7 @@ ADVICE = "symmetric HOOI may; take pgd, or jacobi-tucker"
 
 @dataclass(slots=True, kw_only=True)
 class HOOIState(State):
-    """The basis Q with its partial core W = X ·(I, Q, ..., Q), and the two bases before it.
-
-    `returns` is the number of iterations in a row that led back to the subspace before the last.
-    """
+    """The basis Q, its partial core W, the two bases before it, and the returns."""
 
     Q: Array
     last: Array
@@ -47,30 +45,24 @@ class HOOIState(State):
 class HOOI(WholeTensorSolver[HOOIState]):
     """Symmetric HOOI: Q <- the r leading left singular vectors of X ·(I, Q, ..., Q), unfolded.
 
-    HOOI updates one mode after the other; with one basis for all modes there is one update. Its
-    fixed points are critical points of F, and for d = 2 it is orthogonal iteration. Equal columns
-    of the unfolding are combined: the singular vectors are those of W diag(multiplicities)^½, with
-    a column for each monomial. A singular value decomposition keeps digits that a Gram matrix would
-    lose. If the rank of W is below r, directions of the last Q complete the basis.
+    HOOI with one basis for all modes. Equal columns of the unfolding are combined: the singular
+    vectors are those of W diag(multiplicities)^½. If the rank of W is below r, directions of the
+    last Q complete the basis.
 
-    F may fall, since the symmetric iteration is not alternating maximization. For some tensors it
-    ends in a cycle of two subspaces (Kofidis and Regalia 2002, for r = 1). The run fails after
-    eight iterations in a row that return to the subspace before the last, up to 1e-6 of the step.
-
-    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
-    run), and fails if W vanishes at the first basis.
+    F may fall. For some tensors the iteration ends in a cycle of two subspaces (Kofidis and Regalia
+    2002, for r = 1). The run fails after eight iterations in a row that return to the subspace
+    before the last, up to 1e-6 of the step, and if W vanishes at the first basis.
 
     Notes
     -----
-    A step costs one W (2pn(r + N) + pN flops from samples, or about 2n^d r from the tensor), and a
-    singular value decomposition of an (n, N) matrix. It adds 6nrN + 4nr² + 2r²N flops, N = C(r + d
-    - 2, d - 1). Memory: nN doubles, and the tensor in its form.
+    A step: one W (2pn(r + N) + pN flops from samples, about 2n^d r from a tensor), an SVD (n, N),
+    and 6nrN + 4nr² + 2r²N flops, N = C(r + d - 2, d - 1). Memory: nN doubles.
 
     References
     ----------
     De Lathauwer, De Moor and Vandewalle 2000, "On the best rank-1 and rank-(R1, ..., RN)
-    approximation of higher-order tensors", Algorithm 4.2, with one basis. Monomials, the
-    completion and the detection of cycles are this project's.
+    approximation of higher-order tensors", Algorithm 4.2, with one basis. Monomials, the completion
+    and the detection of cycles are this project's.
     """
 
     form: str = form_parameter()
@@ -81,7 +73,6 @@ class HOOI(WholeTensorSolver[HOOIState]):
     source: ClassVar[str] = "De Lathauwer, De Moor and Vandewalle 2000, Algorithm 4.2"
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOOIState:
-        """Compute the first basis and its partial core."""
         Q = self.first_basis(oracle, rng)
         state = HOOIState(Q=Q, last=Q, before=Q, W=np.empty(0))
         state.work.flops += self.start_flops(oracle)
@@ -91,7 +82,6 @@ class HOOI(WholeTensorSolver[HOOIState]):
         return state
 
     def advance(self, oracle: SymmetricTensorOracle, state: HOOIState, count: int) -> None:
-        """Iterate `count` times, or fewer if the run ends."""
         cores = partial_cores(oracle, self.form)
         for _ in range(count):
             if state.status is not Status.RUNNING:
@@ -106,11 +96,10 @@ class HOOI(WholeTensorSolver[HOOIState]):
             fail_if_cycling(state, state.returns, ADVICE)
 
     def solution(self, state: HOOIState) -> Solution:
-        """Return Q."""
         return Solution(state.Q.copy())
 
     def _evaluate(self, cores: PartialCores, state: HOOIState) -> None:
-        """Compute W, F and the gradient at Q; end the run if the gradient is small."""
+        """Compute W, F and the gradient; end the run if that is small."""
         n, rank = state.Q.shape
         state.W = cores.at(state.Q)
         S = state.Q.T @ state.W
@@ -122,11 +111,7 @@ class HOOI(WholeTensorSolver[HOOIState]):
 
 
 def leading_left(A: Array, Q: Array) -> Array:
-    """Return the leading left singular vectors of A (n, N), as many as Q has columns.
-
-    If the rank of A is below r, directions of Q (n, r) outside the range of A complete the
-    orthonormal basis. C order.
-    """
+    """Return leading left singular vectors of A (n, N), completed by Q (n, r)."""
     left, values, _ = np.linalg.svd(A, full_matrices=False)
     rounding = max(A.shape) * np.finfo(np.float64).eps * values[0]
     rank = int(np.count_nonzero(values > rounding))

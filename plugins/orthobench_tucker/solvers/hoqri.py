@@ -1,4 +1,4 @@
-"""HOQRI: the higher-order QR iteration, with one basis for all modes of a symmetric tensor."""
+"""HOQRI: the higher-order QR iteration."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from orthobench_tucker.objective import (
     check_point,
     evaluate,
     evaluation_flops,
+    tolerance_parameter,
 )
-from orthobench_tucker.stopping import tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 ROUNDING = 1e-14
@@ -27,11 +27,7 @@ ROUNDING = 1e-14
 
 @dataclass(slots=True, kw_only=True)
 class HOQRIState(AscentState):
-    """The basis with F and its gradient there, and the shift.
-
-    `shift` is the multiple of Q that is added, in units of the gradient; zero before any step
-    fails.
-    """
+    """The basis with F and its gradient there, and the shift."""
 
     shift: float = 0.0
 
@@ -40,29 +36,20 @@ class HOQRIState(AscentState):
 class HOQRI(WholeTensorSolver[HOQRIState]):
     """HOQRI: Q <- orth(A), A = X ·(I, Q, ..., Q) contracted with the core, by a QR decomposition.
 
-    HOQRI updates one mode after the other; with one basis for all modes there is one update. A is
-    ∇F(Q) / 2d: a gradient step of infinite length, without the singular value decomposition of
-    HOOI.
-
-    For even orders and positive semidefinite unfoldings F is convex, and never falls. For odd
-    orders it may. So a step that lowers F is rejected, and tried again as Q <- orth(A + shift Q).
-    The shift is at first the mean eigenvalue of Q'A, and doubles at each rejection. If it is large
-    enough, F rises.
-
-    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
-    run).
+    A is ∇F(Q) / 2d: a gradient step of infinite length. If a step lowers F, as it may for odd
+    orders, it is rejected, and tried again as Q <- orth(A + shift Q). The shift is at first the
+    mean eigenvalue of Q'A, and doubles at each rejection.
 
     Notes
     -----
-    A step, accepted or not, costs one W (2pn(r + N) + pN flops from samples, or those of
-    `TensorCores.at`), and 6nrN + 12nr² + 2r²N for F, its gradient and a QR decomposition. N = C(r +
-    d - 2, d - 1). Memory: nN + 3nr doubles.
+    A step, accepted or not: one W (2pn(r + N) + pN flops from samples, about 2n^d r from a tensor),
+    and 6nrN + 12nr² + 2r²N, N = C(r + d - 2, d - 1). Memory: nN + 3nr doubles.
 
     References
     ----------
     Sun, Bhat, Wang and Huang 2025, "HOQRI: higher-order QR iteration for low multilinear rank
-    approximation of large and sparse tensors" (arXiv 2510.16930), with one basis. The shift
-    is this project's.
+    approximation of large and sparse tensors" (arXiv 2510.16930), with one basis. The shift is this
+    project's.
     """
 
     form: str = form_parameter()
@@ -73,7 +60,6 @@ class HOQRI(WholeTensorSolver[HOQRIState]):
     source: ClassVar[str] = "Sun, Bhat, Wang and Huang 2025"
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> HOQRIState:
-        """Evaluate F at the first basis."""
         cores = partial_cores(oracle, self.form)
         state = HOQRIState(point=evaluate(cores, self.first_basis(oracle, rng)))
         check_first_point(state, oracle, self.tolerance)
@@ -81,7 +67,6 @@ class HOQRI(WholeTensorSolver[HOQRIState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: HOQRIState) -> None:
-        """Iterate once, or reject the iterate and raise the shift."""
         cores, point = partial_cores(oracle, self.form), state.point
         trial = evaluate(cores, orthonormalize(iterate(point, state.shift)), point.unit)
         state.work.steps += 1
@@ -93,7 +78,6 @@ class HOQRI(WholeTensorSolver[HOQRIState]):
         check_point(state, self.tolerance)
 
     def solution(self, state: HOQRIState) -> Solution:
-        """Return Q."""
         return Solution(state.point.Q.copy())
 
 
@@ -103,6 +87,6 @@ def iterate(point: Point, shift: float) -> Array:
 
 
 def step_flops(cores: PartialCores, rank: int) -> int:
-    """Return the flops of a step: F and its gradient, ∇F + shift Q, and a QR decomposition."""
+    """Return the flops of a step."""
     n = cores.n
     return evaluation_flops(cores, rank) + flops.gemm(n, rank, rank) + flops.qr(n, rank)

@@ -1,4 +1,4 @@
-"""The Jacobi algorithm for the best low multilinear rank approximation of symmetric tensors."""
+"""The Jacobi algorithm for symmetric tensors."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ from orthobench_kit.polar import newton_schulz
 from orthobench.contract import Array, Solution, State, Status, complete, flops, parameter
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import TensorCores, unfolded
-from orthobench_tucker.objective import derivatives, derivatives_flops
+from orthobench_tucker.objective import (
+    derivatives,
+    derivatives_flops,
+    fail_if_vanishing,
+    relative_gradient,
+    tolerance_parameter,
+)
 from orthobench_tucker.sample_moments import full_core
-from orthobench_tucker.stopping import fail_if_vanishing, relative_gradient, tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, start_parameter
 
 PRODUCT_RATE = 4
-"""Number of flops of a matrix product in the time of one flop of a rotation."""
+"""Number of flops of a matrix product in the time of a flop of a rotation."""
 
 READING, CALLS = 12, 1_000_000
-"""The same for reading an entry of the tensor, and for the calls of a block."""
+"""The same for reading an entry, and for the calls of a block."""
 
 
 @dataclass(slots=True, kw_only=True)
 class JacobiState(State):
-    """The orthogonal matrix U = [Q, Q_perp], shape (n, n), and the gradient at Q.
-
-    `objective` is F(Q), `slope` |(I - QQ')∇F(Q)|.
-    """
+    """The orthogonal U = [Q, Q_perp] (n, n), F(Q), and |(I - QQ')∇F(Q)|."""
 
     U: Array
     rank: int
@@ -44,34 +46,21 @@ class JacobiState(State):
 class JacobiTucker(WholeTensorSolver[JacobiState]):
     """Jacobi rotations of U = [Q, Q_perp], each to the global maximum of F in its plane.
 
-    Only planes (u_i, u_j) with i <= r < j change F = |X ·(Q, ..., Q)|². Along rotations in one of
-    them F is a trigonometric polynomial with harmonics up to d in twice the angle. Its global
-    maximum is found for any order d (`orthobench_tucker._kernels.rotations`); the paper solves for
-    the roots of a polynomial in the tangent, for d = 3. So F never falls.
+    Only planes (u_i, u_j) with i <= r < j change F, a trigonometric polynomial along each
+    (`orthobench_tucker._kernels.rotations`). So F never falls. A step is a sweep over all of them,
+    after a rotation of Q and Q_perp, each within its span, to the principal axes of X ·(I, Q, ...,
+    Q). It skips a plane if the derivative along it is below 2/n `threshold` times the gradient at
+    the beginning of the sweep (the paper: the present gradient), so that all limits are critical
+    points.
 
-    One step is one sweep over all r(n - r) planes. It skips a plane if the derivative of F along it
-    is below 2/n `threshold` times the norm of the gradient at the beginning of the sweep, while the
-    paper takes the present gradient. For a factor of at most 2/n, some plane of each sweep passes
-    and raises F by a constant times that norm squared. So all limits are critical points. A
-    threshold of zero skips no plane: cyclic Jacobi.
-
-    Before each sweep Q and Q_perp are rotated, each within its span, to the principal axes of X
-    ·(I, Q, ..., Q). F stays the same, and far fewer sweeps are enough.
-
-    The paper rotates the whole tensor each time. Here the columns u_j are taken in blocks J, whose
-    planes need only the small tensor X ·(V, ..., V) with V = [Q, U_J]. Planes are ordered by j,
-    then by i, so that the result is the same up to rounding.
-
-    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
-    run), and fails if X ·(I, Q, ..., Q) vanishes at the first basis.
+    The paper rotates the whole tensor. Here blocks J of columns need only X ·(V, ..., V), V = [Q,
+    U_J], with the same result up to rounding. The run fails if X ·(I, Q, ..., Q) vanishes at the
+    first basis.
 
     Notes
     -----
-    Flops are counted as in the paper: 6d n^(d - 1) + 6n for a rotation of the tensor, `plane_flops`
-    for each plane that is tried; and 4n²N + 9n³ for the principal axes. Really a sweep takes 2n^(d
-    + 1)/(d - 1)! flops for X ·(I, ..., I, U), about 2n^(d - 1) (r + b)² for each of (n - r)/b
-    blocks, and 6d (r + b)^(d - 1) for a rotation. Memory: that of `TensorCores.at` with r + b
-    columns.
+    Flops are counted as in the paper: 6d n^(d - 1) + 6n for a rotation, `plane_flops` for a plane
+    that is tried, and 4n²N + 9n³ for the principal axes. Memory: that of `TensorCores.at`.
 
     References
     ----------
@@ -83,7 +72,7 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
     start: str = start_parameter()
     threshold: float = parameter(
         0.1,
-        help="least derivative along a plane that is rotated, in units of 2/n of the gradient",
+        help="minimum derivative along a rotated plane, in units of 2/n of the gradient",
         low=0.0,
         high=1.0,
     )
@@ -93,7 +82,6 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
     source: ClassVar[str] = "Ishteva, Absil and Van Dooren 2013"
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> JacobiState:
-        """Compute the first basis and its complement."""
         Q, n = self.first_basis(oracle, rng), oracle.n
         state = JacobiState(U=complete(Q, np.eye(n), n), rank=oracle.k)
         state.work.flops += self.start_flops(oracle) + flops.svd(n, n)
@@ -103,7 +91,6 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: JacobiState) -> None:
-        """Do one sweep."""
         cores, n = TensorCores(oracle.T), oracle.n
         least = self.threshold * 2 / n * state.slope if state.objective > 0 else 0.0
         Y = cores.first(state.U[:, : state.rank])
@@ -115,11 +102,10 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
         self._evaluate(cores, state)
 
     def solution(self, state: JacobiState) -> Solution:
-        """Return the first r columns of U."""
         return Solution(state.U[:, : state.rank].copy())
 
     def _evaluate(self, cores: TensorCores, state: JacobiState) -> Array:
-        """Compute F and its gradient; end the run if that is small, else rotate U; return W."""
+        """End the run if the gradient is small, else rotate U; return W."""
         Q, rank = state.U[:, : state.rank], state.rank
         W = cores.at(Q)
         state.objective, G, *_ = derivatives(W, Q.T @ W, Q, cores.order)
@@ -133,7 +119,6 @@ class JacobiTucker(WholeTensorSolver[JacobiState]):
 
 
 def _rotate_to_axes(state: JacobiState, W: Array) -> None:
-    """Rotate Q and Q_perp, each within its span, to the principal axes of W, largest first."""
     n, size = W.shape
     for part in (slice(0, state.rank), slice(state.rank, n)):
         inside = state.U[:, part].T @ W
@@ -145,10 +130,7 @@ def _rotate_to_axes(state: JacobiState, W: Array) -> None:
 def _rotate_block(
     cores: TensorCores, state: JacobiState, columns: NDArray[np.intp], Y: Array, least: float
 ) -> Array:
-    """Rotate the planes of the first r columns of U with the others of `columns`.
-
-    Y is X ·(I, ..., I, Q) before (`TensorCores.first`); returns it after.
-    """
+    """Rotate the planes of Q and other columns; Y and the result are X ·(I, ..., I, Q)."""
     from orthobench_tucker._kernels.rotations import plane, rotate_planes
 
     rank, order, V = state.rank, cores.order, state.U[:, columns]
@@ -164,7 +146,7 @@ def _rotate_block(
 
 @lru_cache(maxsize=16)
 def block_size(n: int, rank: int, order: int) -> int:
-    """Return the number of columns of the complement in a block for the fastest sweep."""
+    """Return the number of columns in a block for the fastest sweep."""
 
     def sweep(b: int) -> float:
         m = rank + b
@@ -176,7 +158,7 @@ def block_size(n: int, rank: int, order: int) -> int:
 
 
 def blocks(n: int, rank: int, order: int) -> Iterator[NDArray[np.intp]]:
-    """Yield the columns of each block: the first r, then some of the others."""
+    """Yield the columns of each block: the first r, then others."""
     if rank == n:
         return
     size = block_size(n, rank, order)
@@ -186,15 +168,11 @@ def blocks(n: int, rank: int, order: int) -> Iterator[NDArray[np.intp]]:
 
 
 def rotation_flops(n: int, order: int) -> int:
-    """Return the flops of a rotation of the tensor and of U: 6d n^(d - 1) + 6n."""
+    """Return 6d n^(d - 1) + 6n, the flops of a rotation."""
     return order * flops.givens(int(n ** (order - 1))) + flops.givens(n)
 
 
 def plane_flops(rank: int, order: int) -> int:
-    """Return the flops of F along a plane, about 12 r^(d - 1)/(d - 1)!; its maximum is not counted.
-
-    3(k + 1)² for each of the C(r + d - k - 2, d - k) ascending tuples of d - k others, k = 1, ...,
-    d.
-    """
+    """Return the flops of F along a plane, about 12 r^(d - 1)/(d - 1)!."""
     others = {k: comb(rank + order - k - 2, order - k) for k in range(1, order)} | {order: 1}
     return sum(3 * (k + 1) ** 2 * count for k, count in others.items())

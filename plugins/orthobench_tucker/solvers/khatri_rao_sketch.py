@@ -1,4 +1,4 @@
-"""The Khatri-Rao sketch: a Tucker basis from one pass over samples, without iterating."""
+"""The Khatri-Rao sketch: a Tucker basis from one pass over samples."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from orthobench_tucker.sample_moments import integer_power, sample_blocks
 from orthobench_tucker.streaming import BlockSum, added
 
 OVERSAMPLING = 10
-"""Number of columns of a sketch beyond the rank."""
+"""Default number of columns of a sketch beyond the rank."""
 
 ROWS = 128
-"""Number of samples in a block; few enough for OpenBLAS to multiply without packing."""
+"""Number of samples in a block, few enough for OpenBLAS not to pack."""
 
 SEEN = 1e-12
-"""Singular value of a sketch, relative to the largest, below which it is rounding."""
+"""Singular value that is rounding, relative to the largest."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,20 +63,14 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
     """Khatri-Rao sketch: leading left singular vectors of mat(M)Ω, Ω of Gaussian rank-one columns.
 
     Column j of the sketch is the mean of x (x'w_1j) ... (x'w_(d-1)j) over the samples x, with
-    Gaussian vectors w, drawn once. No tensor is formed, samples are used once, and nothing is
-    iterated. Sketches of parts of the samples add up exactly. A subspace of r dimensions that holds
-    all samples is found exactly.
-
-    Columns have unit length before the singular value decomposition, since products of Gaussians
-    are heavy-tailed. For odd d the sketch of samples symmetric about zero vanishes with the moment.
-
-    With `power` steps Q <- orth(mat(M) mat(M)'Q), all in the last step of the pass, it needs all
-    samples at once, and compares all pairs of them. `batch` changes only rounding.
+    Gaussian vectors w. Columns get unit length before the singular value decomposition, since
+    products of Gaussians are heavy-tailed. `power` steps Q <- orth(mat(M) mat(M)'Q), all in the
+    last step of the pass, need all samples at once. `batch` changes only rounding.
 
     Notes
     -----
-    2nbdm + (d - 2)bm flops a step of b samples, m = r + `oversampling`, and 6nm² + 20m³ where a
-    solution is read; 2p²(n + m) a power step. Memory: (d + 1)nm doubles.
+    2nbdm + (d - 2)bm flops a step of b samples, m = r + `oversampling`, 6nm² + 20m³ for a solution,
+    and 2p²(n + m) a power step. Memory: (d + 1)nm doubles.
 
     References
     ----------
@@ -93,7 +87,6 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
     source: ClassVar[str] = "Saibaba, Verma and Ballard 2025"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: power steps need all samples at once."""
         streamed = isinstance(problem, SymmetricTucker) and problem.streamed
         if self.power and (streamed or self.place.reduces):
             return "does power steps here, which need all samples at once, and they only stream"
@@ -115,7 +108,6 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         )
 
     def step(self, oracle: MomentStream, state: SketchState) -> None:
-        """Add a batch; after the last one of a pass do the power steps."""
         X = oracle.take(self.batch)
         state.sums += sketch_of(X, state.factors)
         state.work.steps += 1
@@ -129,29 +121,24 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
             self._iterate_at_the_end(oracle, state)
 
     def solution(self, state: SketchState) -> Solution:
-        """Return the leading left singular vectors, completed from the common start."""
         Z = state.sums if state.powered else unit_columns(state.sums)
         rank = state.start.shape[1]
         return Solution(complete(leading_directions(Z, rank), state.start, rank))
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
-        """Return the sketch of a block, with the same Gaussian vectors for all blocks."""
         factors = self._factors(oracle.sizes, oracle.rng())
         n, columns = factors.shape[1:]
         spent = sketch_flops(len(block), n, columns, oracle.sizes[2])
         return BlockSum(rows=len(block), total=block_sketch(block, factors), flops=spent)
 
     def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
-        """Return the sum of two sketches."""
         return added(a, b)
 
     def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
-        """Return the leading left singular vectors, completed from the common start."""
         found = leading_directions(unit_columns(summary.total), oracle.k)
         return Solution(complete(found, oracle.start, oracle.k))
 
     def flops(self, oracle: BlockOracle, summary: BlockSum) -> int:
-        """Return the flops of a pass."""
         return summary.flops + flops.svd(oracle.n, summary.total.shape[1])
 
     def _factors(self, sizes: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -159,7 +146,6 @@ class KhatriRaoSketch(SummarySolver[MomentStream, SketchState, BlockSum]):
         return rng.standard_normal((order - 1, n, min(n, rank + self.oversampling)))
 
     def _iterate_at_the_end(self, oracle: MomentOracle, state: SketchState) -> None:
-        """Do all power steps after the last sample, and end the run."""
         if state.work.samples < len(oracle.X):
             return
         state.sums = unit_columns(state.sums)
@@ -182,10 +168,7 @@ def sketch_of(X: NDArray[np.floating[Any]], factors: NDArray[np.floating[Any]]) 
 
 
 def block_sketch(block: NDArray[np.floating[Any]], factors: Array) -> Array:
-    """Return `sketch_of` many samples (p, n), a few at a time.
-
-    Products of float32 are in float32, and their sum in float64.
-    """
+    """Return `sketch_of` many samples (p, n), summed in float64."""
     total, vectors = np.zeros(factors.shape[1:]), factors.astype(block.dtype, copy=False)
     for begin in range(0, len(block), ROWS):
         total += sketch_of(block[begin : begin + ROWS], vectors)
@@ -193,25 +176,19 @@ def block_sketch(block: NDArray[np.floating[Any]], factors: Array) -> Array:
 
 
 def sketch_flops(p: int, n: int, columns: int, order: int) -> int:
-    """Return the flops of `sketch_of`: 2pndm + (d - 2)pm, m columns."""
+    """Return 2pndm + (d - 2)pm, the flops of `sketch_of`, m columns."""
     return order * flops.gemm(p, columns, n) + (order - 2) * p * columns
 
 
 def leading_directions(Z: Array, rank: int) -> Array:
-    """Return the leading left singular vectors of a sketch, at most `rank`, above rounding.
-
-    Pass the `unit_columns` of a sketch, whose columns have heavy-tailed lengths.
-    """
+    """Return at most `rank` leading left singular vectors above rounding."""
     left, values, _ = np.linalg.svd(Z, full_matrices=False)
     found = int(np.count_nonzero(values > SEEN * values[0])) if values[0] > 0 else 0
     return np.asarray(left[:, : min(rank, found)])
 
 
 def power_step(X: Array, Q: Array, order: int) -> Array:
-    """Return mat(M) mat(M)' Q = X'((XX')^[d-1] XQ) / p² of samples X (p, n), for Q (n, m).
-
-    `power_flops`; the Gram matrix is formed by blocks of rows. [d-1] is the entrywise power.
-    """
+    """Return X'((XX')^[d-1] XQ) / p² of samples X (p, n), for Q (n, m); `power_flops`."""
     inside, result = X @ Q, np.zeros(Q.shape)
     for block in sample_blocks(X, len(X)):
         result += block.T @ (integer_power(block @ X.T, order - 1) @ inside)
@@ -219,15 +196,14 @@ def power_step(X: Array, Q: Array, order: int) -> Array:
 
 
 def power_flops(p: int, n: int, columns: int, order: int) -> int:
-    """Return the flops of `power_step`: 2p²n + 2p²m + (d - 2)p² + 4pnm, m columns."""
+    """Return 2p²n + 2p²m + (d - 2)p² + 4pnm, m columns."""
     return p * p * (2 * n + 2 * columns + order - 2) + 4 * p * n * columns
 
 
 def sketched_basis(X: Array, order: int, rank: int, rng: np.random.Generator) -> Array:
     """Return nearly the leading left singular vectors of mat(M), from one pass over samples (p, n).
 
-    Shape (n, r), or fewer columns if the moment has a lower rank. `sketched_basis_flops`; memory (d
-    + 1)nm doubles and those of blocks of samples, m = r + 10.
+    Shape (n, r), or fewer columns if the moment has a lower rank; memory (d + 1)nm doubles.
     """
     columns = min(X.shape[1], rank + OVERSAMPLING)
     factors = rng.standard_normal((order - 1, X.shape[1], columns))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from orthobench_kit.arrays import like, norm
 
 from orthobench.contract import (
     AnyProblem,
@@ -23,7 +24,7 @@ from orthobench.contract import (
     namespace,
     parameter,
 )
-from orthobench.tools.arrays import in_rows, like, norm
+from orthobench.tools.arrays import in_rows
 from orthobench_tucker import SymmetricTensorOracle
 from orthobench_tucker._kernels import arrays
 from orthobench_tucker._kernels.partial_cores import SampleCores, partial_cores
@@ -36,17 +37,17 @@ from orthobench_tucker.ascending import (
     first_state,
     unresolved,
 )
-from orthobench_tucker.objective import derivatives_flops
-from orthobench_tucker.sample_moments import monomials
-from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
-from orthobench_tucker.stopping import (
+from orthobench_tucker.objective import (
     count_returns,
+    derivatives_flops,
     fail_if_cycling,
     fail_if_vanishing,
     perturbed,
     stop_at_rounding,
     tolerance_parameter,
 )
+from orthobench_tucker.sample_moments import monomials
+from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
 from orthobench_tucker.streaming import BlockSum, added, in_double
 from orthobench_tucker.whole_tensor import (
     WholeTensorSolver,
@@ -59,13 +60,13 @@ RULES = ("ascending", "adagrad", "constant")
 """Step-size rules: values of the parameter ``rule``."""
 
 RAISED = 1e-12
-"""Minimum gain of F, relative to F, of a step that raises it."""
+"""Minimum relative gain of F of a step that raises it."""
 
 RETURNED = 1e-3
-"""Distance to the subspace before the last, relative to the step, below which a step returns."""
+"""Maximum distance of a return, relative to the step (`count_returns`)."""
 
 BLOCK_STARTS = ("auto", "sketch", "random")
-"""Starts that one pass over blocks can make, or that need none."""
+"""Starts for blocks."""
 
 SKETCH = KhatriRaoSketch()
 """Makes the start in the first pass over blocks."""
@@ -79,33 +80,29 @@ class PGD(
 ):
     """Projected gradient ascent: Q <- orth(Q + ∇F(Q) diag(gamma)), on all data at once.
 
-    - "ascending": gamma is s over the length of each column of ∇F, with s = `step` at first. A
-      `step` of 1000 is practically the power iteration Q <- orth(∇F(Q)). A step that does not raise
-      F enough is rejected, and tried again with a tenth of s (`orthobench_tucker.ascending`). So F
-      never falls, up to rounding.
+    - "ascending": gamma is s over the length of each column of ∇F, with s = `step` at first. With
+      1000 it is practically the power iteration Q <- orth(∇F(Q)). A step that does not raise F
+      enough is tried again with a tenth of s (`orthobench_tucker.ascending`): F never falls.
+
     - "adagrad": gamma is `step` over the root of the sum of all squared gradients so far, for each
-      column (Algorithm 2, lines 4 to 6); all steps are accepted. The first gradient times 1e-5
-      gives gamma_0, since the paper's plain 1e-5 stops all motion on small data. On some tensors
-      large steps alternate between two subspaces (Remark 8, which means Algorithm 1, not 2). The
-      run fails after eight steps in a row that return without raising F.
+      column (Algorithm 2, lines 4 to 6). Its denominators begin at 1e-5 times the first gradient,
+      since 1e-5 itself stops all motion on small data. Large steps may alternate between two
+      subspaces (Remark 8, which means Algorithm 1, not 2). The run fails after eight returns
+      without a gain.
+
     - "constant": gamma is `step` / L with L = 2d(d - 1) sigma², sigma the spectral norm of mat(X).
-      With `step` <= 1 F never falls, as the page of this method proves: this makes the unknown
-      bound of Theorem 6.1 explicit.
+      With `step` <= 1 F never falls (proof on the page of this method), which makes the bound of
+      Theorem 6.1 explicit.
 
-    With blocks W is the sum of those of all blocks, and a pass tries one step. The first pass makes
-    a Khatri-Rao sketch to start from, unless `start` is "random". The run ends at the tolerance, or
-    if a step is rejected and gains are near rounding.
-
-    It ends once the relative gradient |(I - QQ')∇F| / F is at most `tolerance` (zero never ends the
-    run); "ascending" also if the gradient is rounding (`stop_at_rounding`). It fails if F vanishes
-    at the first basis, as for symmetric data and odd d. Each step reads F and its gradient from the
-    device.
+    "ascending" also ends if the gradient is rounding (`stop_at_rounding`). The run fails if F
+    vanishes at the first basis. With blocks a pass tries one step. The first pass makes a
+    Khatri-Rao sketch to start from, unless `start` is "random".
 
     Notes
     -----
-    A step, accepted or not, costs one W (2pn(r + N) + pN flops from samples, or those of
-    `TensorCores.at`) and 6nrN + 10nr² + 2r²N flops, N = C(r + d - 2, d - 1). Memory: nN + 6nr
-    doubles, or nN + 8nr while a step is rejected.
+    A step, accepted or not: one W (2pn(r + N) + pN flops from samples, about 2n^d r from a tensor)
+    and 6nrN + 10nr² + 2r²N, N = C(r + d - 2, d - 1). Memory: nN + 6nr doubles, or nN + 8nr while a
+    step is rejected.
 
     References
     ----------
@@ -117,15 +114,12 @@ class PGD(
     form: str = form_parameter()
     start: str = start_parameter()
     rule: str = parameter(
-        "ascending",
-        help="steps relative to the gradient, shorter if F would fall; AdaGrad; or constant",
-        choices=RULES,
+        "ascending", help="steps that never lower F, AdaGrad, or constant steps", choices=RULES
     )
     step_size: float = parameter(
         1000.0,
         name="step",
-        help="largest step relative to the gradient; c2 of AdaGrad; or constant step in units of "
-        "1/L, monotone up to 1",
+        help="largest step over the gradient, c2 of AdaGrad, or constant step times L",
         above=0.0,
         grid=(0.1, 1.0, 10.0, 1000.0),
     )
@@ -137,7 +131,6 @@ class PGD(
     passes = math.inf
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: no tensor; or, with blocks, no samples, or another rule or start."""
         if not self.place.reduces:
             return super().refuses(problem)
         why = refusal_of_blocks(problem)
@@ -148,7 +141,6 @@ class PGD(
         return why or self.place.missing()
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> PGDState:
-        """Compute the first basis and its gradient."""
         Q = self.first_basis(oracle, rng)
         lipschitz = 0.0
         if self.rule == "constant":
@@ -163,7 +155,6 @@ class PGD(
         return state
 
     def advance(self, oracle: SymmetricTensorOracle, state: PGDState, count: int) -> None:
-        """Take `count` steps, or fewer if the run ends."""
         evaluate = _Evaluation(oracle, self.form)
         step = self._ascending_step if self.rule == "ascending" else self._plain_step
         for _ in range(count):
@@ -174,11 +165,9 @@ class PGD(
             step(evaluate, state)
 
     def solution(self, state: PGDState) -> Solution:
-        """Return Q."""
         return Solution(copied(state.basis.T))
 
     def start_flops(self, oracle: SymmetricTensorOracle) -> int:
-        """Return the flops of the tensor and the start, and of L if the rule needs it."""
         norm = Unfolding(oracle, self.form).flops if self.rule == "constant" else 0
         return super().start_flops(oracle) + norm
 
@@ -221,7 +210,6 @@ class PGD(
             state.status = Status.CONVERGED
 
     def summarize(self, oracle: BlockOracle, block: NDArray[np.floating[Any]]) -> BlockSum:
-        """Return the sketch of a block in the pass that makes the start; else its part of W'."""
         if self._sketches(oracle):
             return SKETCH.summarize(oracle, block)
         basis, (n, rank, order) = _basis(oracle), oracle.sizes
@@ -233,25 +221,21 @@ class PGD(
         return BlockSum(rows=len(block), total=total, flops=spent)
 
     def merge(self, a: BlockSum, b: BlockSum) -> BlockSum:
-        """Return the sum of two sums."""
         return added(a, b)
 
     def finish(self, oracle: BlockOracle, summary: BlockSum) -> Solution:
-        """Return the sketch's basis, or the best basis so far."""
         if self._sketches(oracle):
             return SKETCH.finish(oracle, summary)
         state, _ = self._evaluated(oracle, summary)
         return Solution(np.ascontiguousarray(state.basis.T))
 
     def flops(self, oracle: BlockOracle, summary: BlockSum) -> int:
-        """Return the flops of a pass."""
         if self._sketches(oracle):
             return SKETCH.flops(oracle, summary)
         n, rank, order = oracle.sizes
         return summary.flops + step_flops(n, rank, monomials(rank, order - 1).size)
 
     def proceed(self, oracle: BlockOracle, summary: BlockSum) -> Mapping[str, Any] | None:
-        """Return the next basis to evaluate, or None at the end."""
         from orthobench_tucker._kernels.ascent import stepped_by_length
 
         if self._sketches(oracle):
@@ -267,7 +251,7 @@ class PGD(
         return oracle.number == 0 and self.start != "random"
 
     def _evaluated(self, oracle: BlockOracle, summary: BlockSum) -> tuple[PGDState, bool]:
-        """Return the state after a pass, and whether the evaluated basis was accepted."""
+        """Return the state after a pass, and whether its step was accepted."""
         from orthobench_tucker._kernels.ascent import evaluated
 
         basis, order = _basis(oracle), oracle.sizes[2]
@@ -280,10 +264,17 @@ class PGD(
 
 
 class _Evaluation:
-    """Maps Q' to its `Iterate`; holds the kernels."""
+    """Maps Q' to its `Iterate`, by the kernels of NumPy or of other arrays."""
 
     def __init__(self, oracle: SymmetricTensorOracle, form: str) -> None:
-        self.order, self.kernels, self.cores = oracle.order, *_computed_by(oracle, form)
+        self.order = oracle.order
+        if oracle.place.moves:
+            self.kernels: Any = arrays
+            self.cores: Any = arrays.ArrayCores(oracle, form)
+        else:
+            from orthobench_tucker._kernels import ascent
+
+            self.kernels, self.cores = ascent, partial_cores(oracle, form)
         self.multiplicities = self.cores.multiplicities(oracle.k)
         size = monomials(oracle.k, self.order - 1).size
         self.flops = self.cores.at_flops(oracle.k) + step_flops(oracle.n, oracle.k, size)
@@ -293,20 +284,8 @@ class _Evaluation:
         return Iterate(basis, *self.kernels.evaluated(W, basis, self.multiplicities, self.order))
 
 
-def _computed_by(oracle: SymmetricTensorOracle, form: str) -> tuple[Any, Any]:
-    """Return the module of steps and the partial cores, for NumPy or other arrays."""
-    if oracle.place.moves:
-        return arrays, arrays.ArrayCores(oracle, form)
-    from orthobench_tucker._kernels import ascent
-
-    return ascent, partial_cores(oracle, form)
-
-
 def step_flops(n: int, rank: int, size: int) -> int:
-    """Return the flops of a step besides W: S, W - QS, P and V, the step and the retraction.
-
-    `size` is N.
-    """
+    """Return the flops of a step besides W; `size` is N."""
     return derivatives_flops(n, rank, size) + flops.gemm(n, rank, rank) + flops.qr(n, rank)
 
 

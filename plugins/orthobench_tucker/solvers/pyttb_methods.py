@@ -1,4 +1,4 @@
-"""Tucker decompositions of pyttb, the Tensor Toolbox for Python: alternating, and HOSVD."""
+"""Tucker decompositions of pyttb."""
 
 from __future__ import annotations
 
@@ -18,19 +18,26 @@ from orthobench_tucker.library_tucker import (
 from orthobench_tucker.oracle import SymmetricTensorOracle
 
 
+class Pyttb(WholeTensor):
+    """Base of pyttb's Tucker decompositions."""
+
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+
+    def tensor(self, T: Array) -> object:
+        return tensor_of(T)
+
+
 @dataclass(frozen=True)
-class PyttbTuckerALS(WholeTensor):
+class PyttbTuckerALS(Pyttb):
     """pyttb's tucker_als: HOOI with a factor for each mode, from the HOSVD.
 
-    As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK: faster, with
-    half of the digits of all but the largest. ARPACK starts from a fixed vector here; pyttb draws a
-    new one in each call. Q is the factor of the last mode.
+    As `tensorly-tucker`, but with singular vectors from the Gram matrix, by ARPACK, with half of
+    the digits of all but the largest. ARPACK starts from a fixed vector here.
 
     Notes
     -----
-    2n^(d+1) + 9n³ flops for each of d modes at the start. A step: `products_flops` and 2n² r^(d-1)
-    + 9n³ for each mode; 2nr^d for the core, and 2n^d + 2r^d for norms. ARPACK is counted as an
-    eigendecomposition by LAPACK. Memory: about three tensors.
+    2n^(d+1) + 9n³ flops for each of d modes at the start, and a step of `step_flops`. Memory: about
+    three tensors.
 
     References
     ----------
@@ -40,22 +47,15 @@ class PyttbTuckerALS(WholeTensor):
 
     name: ClassVar[str] = "pyttb-tucker-als"
     source: ClassVar[str] = "pyttb: pyttb.tucker_als"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
 
     tolerance: float = tolerance_parameter()
 
-    def tensor(self, T: Array) -> object:
-        """Return a copy of the tensor, in Fortran order."""
-        return tensor_of(T)
-
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
-        """Return the HOSVD: leading eigenvectors of the Gram matrices of unfoldings."""
         found: Any = tensor
         with fixed_arpack_start():
             return Factors([found.nvecs(mode, oracle.k) for mode in range(oracle.order)])
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Call tucker_als for one iteration, from the factors."""
         from pyttb import tucker_als
 
         ranks, start = [oracle.k] * oracle.order, list(state.factors.modes)
@@ -66,27 +66,20 @@ class PyttbTuckerALS(WholeTensor):
         return Factors(found.factor_matrices, 1 - float(info["fit"]))
 
     def first_flops(self, n: int, rank: int, order: int) -> int:
-        """Return the flops of the HOSVD."""
         del rank
         return order * gram_flops(n, n ** (order - 1))
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return the flops of an iteration."""
         mode = products_flops(n, rank, order, order - 1) + gram_flops(n, rank ** (order - 1))
         return order * mode + int(2 * n * rank**order + 2 * n**order + 2 * rank**order)
 
 
 @dataclass(frozen=True)
-class PyttbHOSVD(WholeTensor):
+class PyttbHOSVD(Pyttb):
     """pyttb's hosvd, truncated mode after mode: each Gram matrix is that of the truncated tensor.
 
-    One step, no iteration. pyttb truncates in sequence by default, which is faster; then the
-    factors of a symmetric tensor differ. Q is the factor of the last mode.
-
-    Notes
-    -----
-    For mode j = 1, ..., d: 2n² r^(j-1) n^(d-j) + 9n³ flops for the Gram matrix and its
-    eigenvectors, and 2n^(d-j+1) r^j to truncate; 2n^d for the norm. Memory: about two tensors.
+    One step, no iteration, of `step_flops`. The factors of a symmetric tensor differ. Memory: about
+    two tensors.
 
     References
     ----------
@@ -96,14 +89,8 @@ class PyttbHOSVD(WholeTensor):
 
     name: ClassVar[str] = "pyttb-hosvd"
     source: ClassVar[str] = "pyttb: pyttb.hosvd"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
-
-    def tensor(self, T: Array) -> object:
-        """Return a copy of the tensor, in Fortran order."""
-        return tensor_of(T)
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Return the decomposition."""
         from pyttb import hosvd
 
         tensor: Any = state.tensor
@@ -111,6 +98,5 @@ class PyttbHOSVD(WholeTensor):
         return Factors(found.factor_matrices)
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return the flops of the decomposition."""
         grams = sum(gram_flops(n, rank**j * n ** (order - 1 - j)) for j in range(order))
         return grams + products_flops(n, rank, order, order) + int(2 * n**order)

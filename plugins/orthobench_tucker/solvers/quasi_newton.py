@@ -9,9 +9,9 @@ from math import inf, isfinite, sqrt
 from typing import ClassVar
 
 import numpy as np
+from orthobench_kit.memory import refusal_of
 
 from orthobench.contract import AnyProblem, Array, Solution, Status, UsageError, flops, parameter
-from orthobench.tools.machine import refusal_of
 from orthobench_tucker import SymmetricTensorOracle, SymmetricTucker
 from orthobench_tucker._kernels.partial_cores import PartialCores, partial_cores
 from orthobench_tucker.geodesics import (
@@ -32,21 +32,21 @@ from orthobench_tucker.objective import (
     evaluation_flops,
     gain,
     preconditioned_parameter,
+    tolerance_parameter,
 )
-from orthobench_tucker.stopping import tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 METHODS = ("lbfgs", "bfgs")
 """Values of the parameter ``method``."""
 
 UPWARD = 1e-8
-"""Minimum cosine between a direction and the gradient; below it the approximation is reset."""
+"""Minimum cosine between a direction and the gradient."""
 
 PATIENCE = 10
-"""Number of steps without halving the gradient after which it is tested for rounding."""
+"""Number of steps without halving the gradient before a test."""
 
 SUFFICIENT = 1e-4
-"""Minimum gain, relative to what the slope at the start predicts."""
+"""Minimum gain, relative to that predicted by the slope."""
 
 FLATTER = 0.9
 """Maximum slope at the end, relative to that at the start."""
@@ -73,7 +73,7 @@ class QuasiNewtonState(AscentState):
     idle: int = 0
 
     def record(self) -> None:
-        """Record the norm of the gradient if it is at most half of the last recorded one."""
+        """Record the norm of the gradient if it has halved."""
         self.idle += 1
         if self.point.slope <= self.least / 2:
             self.least, self.idle = self.point.slope, 0
@@ -85,26 +85,19 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
 
     Each step follows the geodesic in the direction H grad F, where H approximates the inverse
     Hessian of -F, to a point that meets the strong Wolfe conditions. Parallel transport moves H
-    there, and the step and the change of the gradient update it.
+    there. The step and the change of the gradient update it: ``lbfgs`` keeps the last `memory` of
+    these pairs, ``bfgs`` a matrix in local coordinates. H is reset if its direction does not point
+    upward.
 
-    ``lbfgs`` keeps the last `memory` pairs of these: tangent vectors (n, r), each transported.
-    ``bfgs`` keeps H as a matrix in local coordinates, in a transported frame of the complement of
-    Q. It has ((n - r) r)² doubles, and is refused if these do not fit into memory. Pairs without
-    curvature are left out. H is reset if its direction does not point upward.
-
-    With ``preconditioned``, which is this project's, the initial H is the inverse of V -> V (Q'∇F),
-    so that the first step is close to one of the power iteration. Without it, it is a multiple of
-    the identity, as in the paper.
-
-    It ends once the relative gradient |grad F| / F is at most `tolerance` (zero never ends the
-    run), or if the gradient is rounding (`stop_at_rounding`). That is tested after ten steps that
-    do not halve the gradient, and if the line search along the gradient fails.
+    With ``preconditioned``, this project's, the initial H is the inverse of V -> V (Q'∇F), else a
+    multiple of the identity, as in the paper. The run also ends if the gradient is rounding
+    (`stop_at_rounding`).
 
     Notes
     -----
-    A step costs one evaluation of F and its gradient for each trial of the line search, usually
-    one. ``lbfgs`` adds about 16nr² flops for each pair, ``bfgs`` 7 ((n - r) r)². Memory: 2nr
-    doubles for each pair, or 2 ((n - r) r)².
+    One evaluation of F and its gradient for each trial of the line search, usually one a step.
+    ``lbfgs`` adds about 16nr² flops for each pair, ``bfgs`` 7 ((n - r) r)². Memory: 2nr doubles for
+    each pair, or 2 ((n - r) r)².
 
     References
     ----------
@@ -116,7 +109,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
     form: str = form_parameter()
     start: str = start_parameter()
     method: str = parameter("lbfgs", choices=METHODS, help="limited memory, or a dense matrix")
-    memory: int = parameter(5, low=1, help="most pairs that lbfgs keeps", grid=(3, 5, 10))
+    memory: int = parameter(5, low=1, help="maximum number of pairs of lbfgs", grid=(3, 5, 10))
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
 
@@ -124,7 +117,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
     source: ClassVar[str] = "Savas and Lim 2010"
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: as for any solver of the whole tensor, or too large a matrix."""
         why = super().refuses(problem)
         if why is None and isinstance(problem, SymmetricTucker) and problem.tensor_shape:
             rank = getattr(problem, "rank", None)
@@ -152,7 +144,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: QuasiNewtonState) -> None:
-        """Follow one geodesic; if the line search fails, reset the approximation."""
         cores, point = partial_cores(oracle, self.form), state.point
         direction = self._direction(state)
         geodesic = Geodesic(point.Q, direction)
@@ -170,7 +161,6 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
             self._arrive(cores, state, geodesic, end)
 
     def solution(self, state: QuasiNewtonState) -> Solution:
-        """Return Q, (n, r)."""
         return Solution(state.point.Q.copy())
 
     def _too_large(self, n: int, r: int) -> str | None:
@@ -189,7 +179,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
         return LimitedMemory(self.memory, self.preconditioned)
 
     def _direction(self, state: QuasiNewtonState) -> Array:
-        """Return H grad F; if it does not point upward, that of a blank H."""
+        """Return H grad F, with a blank H if it does not point upward."""
         point = state.point
         direction = state.inverse.direction(point)
         if state.inverse.blank or _upward(point, direction):
@@ -221,7 +211,7 @@ class QuasiNewton(WholeTensorSolver[QuasiNewtonState]):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A point on a curve: its parameter, the function there, and the derivative along the curve."""
+    """A point on a curve: parameter, function, and derivative along the curve."""
 
     t: float
     point: Point
@@ -234,18 +224,10 @@ def wolfe_search(
     """Search for a point on a curve that meets the strong Wolfe conditions, for a rising F.
 
     F(t) - F(0) >= 1e-4 t F'(0), and |F'(t)| <= 0.9 F'(0). Trials within a bracket are maximizers of
-    the cubic through both ends, away from these. The maximum t is `longest`: a trial there that has
-    risen enough is accepted. The first trial is at 1 or there. `probe` maps t to a trial.
-
-    Returns
-    -------
-    Trial or None
-        None if none of 25 trials has risen enough; the last lower end of the bracket if none of
-        those that have is flat enough.
-    int
-        Number of trials, each one evaluation of F and its slope.
-
-
+    the cubic through both ends. A trial at the maximum t, `longest`, needs only the first
+    condition. `probe` maps t to a trial, one evaluation of F and its slope. Returns the last lower
+    end of the bracket if no trial is flat enough, None if none of 25 has risen; and the number of
+    trials.
     """
     low, high = start, None
     t = min(1.0, longest)
@@ -267,7 +249,7 @@ def _rises(start: Trial, trial: Trial) -> bool:
 
 
 def _between(low: Trial, high: Trial) -> float:
-    """Return the maximizer of the cubic through both ends, kept away from them by `MARGIN`."""
+    """Return the maximizer of the cubic through both ends."""
     width = high.t - low.t
     slopes = (width * low.slope, width * high.slope)
     rise = gain(low.point.value, high.point.value, slopes)

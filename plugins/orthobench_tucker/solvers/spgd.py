@@ -1,4 +1,4 @@
-"""Streaming projected gradient ascent on the symmetric Tucker objective."""
+"""Streaming projected gradient ascent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orthobench_tucker.streaming import (
 )
 
 GRAM_FORM = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0)
-"""An empty table of monomials, which selects the Gram form."""
+"""No monomials, for the Gram form."""
 for _part in GRAM_FORM[:2]:
     _part.flags.writeable = False
 
@@ -35,45 +35,25 @@ for _part in GRAM_FORM[:2]:
 class SPGD(StreamingTucker):
     """Scalable projected gradient ascent of |M ·(Q, ..., Q)|² on batches of samples, with AdaGrad.
 
-    Phase I is `shoevd`, for `hoevd_steps` steps. Phase II, for each batch X (n, b)::
-
-        G = (2d/b²) X (X'QQ'X)^[d-1] X'Q, the gradient of |(1/b) sum_i (Q'x_i) ⊗ ... ⊗ (Q'x_i)|²
-        gamma <- (gamma² + |g|²)^(1/2) for each column g of G
-        Q <- qr(Q + step G / gamma)
-
-    [d-1] is the entrywise power. In both phases gamma starts at 1e-5 times the norm of the first
-    gradient that is not zero; the paper's plain 1e-5 stops all motion if |G| is far smaller.
-
-    The moment is never formed. The gradient comes from the b-by-b Gram matrix, as printed, or from
-    the core of the batch, whichever is smaller. The core has a column for each of the N = C(r + d -
-    2, d - 1) monomials of degree d - 1.
+    Phase I is `shoevd`, for `hoevd_steps` steps; without it about half of the runs end in a bad
+    local maximum. Phase II does the same along G = (2d/b²) X (X'QQ'X)^[d-1] X'Q for each batch X
+    (n, b), from the b-by-b Gram matrix, as printed, or from the core of the batch, whichever is
+    smaller. Large steps make it the power iteration. Batches bias the objective: E F_t(Q) = (1 -
+    1/b) F(Q) + (1/b) E|Q'x|^(2d).
 
     Misprints corrected in Algorithm 2: the factor 2d/b² in line 3 is printed 2d/b; gamma_2 starts
     at t = T_1, and T_2 is the number of iterations of Phase II (Table 2). The run fails at a batch
-    whose gradient overflows. With blocks a pass is a step of either phase, along the mean gradient
-    of the batches of all blocks.
-
-    Batches bias the objective: E F_t(Q) = (1 - 1/b) F(Q) + (1/b) E|Q'x|^(2d).
-
-    Parameters
-    ----------
-    step : float
-        c_2. Large values make it the power iteration Q <- qr(G / gamma).
-    hoevd_steps : int
-        T_1; without Phase I about half of the runs end in a bad local maximum.
-    hoevd_batch : int, optional
-        b_1, at most `batch`, which is the default.
+    whose gradient overflows.
 
     Notes
     -----
-    4rnb + 4rb² + (d - 2)b² flops a step of Phase II for the gradient, and 4nr + 4nr² - 4r³/3 for
-    the step and its QR; Phase I as `shoevd`. Memory: Q, G and its sums, at most 3nr doubles; the
-    batch, nb; and b min(N, b).
+    4rnb + 4rb² + (d - 2)b² + 4nr + 4nr² - 4r³/3 flops a step of Phase II. Memory: 3nr doubles, the
+    batch, and b min(N, b), N = C(r + d - 2, d - 1).
 
     References
     ----------
-    Jin, Kileel, Kolda and Ward 2022, "Scalable symmetric Tucker tensor decomposition",
-    Algorithm 2 and equation 13.
+    Jin, Kileel, Kolda and Ward 2022, "Scalable symmetric Tucker tensor decomposition", Algorithm 2
+    and equation 13.
     """
 
     step_size: float = parameter(1.0, help="c_2 of AdaGrad", name="step", above=0.0, grid=STEPS)
@@ -81,7 +61,7 @@ class SPGD(StreamingTucker):
     hoevd_steps: int = parameter(20, help="T_1, steps of Phase I; 0 leaves it out", low=0)
     hoevd_step: float = parameter(1.0, help="c_1, the step size of Phase I", above=0.0)
     hoevd_batch: int | None = parameter(
-        None, help="b_1, samples a step of Phase I, at most batch; none: as many", low=1
+        None, help="b_1, samples a step of Phase I; none: batch", low=1
     )
 
     name: ClassVar[str] = "spgd"
@@ -94,14 +74,12 @@ class SPGD(StreamingTucker):
             raise ParameterError("hoevd_batch", message)
 
     def init(self, oracle: MomentStream, rng: np.random.Generator) -> StreamState:
-        """Return the common start, a Haar random point: lines 2 and 3 of Algorithm 3."""
         state = super().init(oracle, rng)
         # without samples: it compiles Phase II, which a warm-up may not reach
         self.phases()[1].ascend(oracle, state, 0)
         return state
 
     def phases(self) -> list[Phase]:
-        """Return Phases I and II."""
         first = Phase(HOEVD, self.hoevd_batch or self.batch, self.hoevd_step, self.hoevd_steps)
         return [first, Phase(TUCKER, self.batch, self.step_size)]
 
@@ -110,7 +88,7 @@ class SPGD(StreamingTucker):
 def monomial_table(
     rank: int, order: int, batch: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """Return the table of monomials for the core form; `GRAM_FORM` if that is smaller."""
+    """Return the monomials for the core form, or `GRAM_FORM` if that is smaller."""
     if comb(rank + order - 2, order - 1) > batch:
         return GRAM_FORM
     parents, last, _ = monomial_products(rank, order - 1)
@@ -120,7 +98,7 @@ def monomial_table(
 def tucker_ascent(
     X: Array, batch: int, rows: Array, gamma: Array, order: int, step_size: float
 ) -> int:
-    """Do lines 3 to 6 of Algorithm 2 for each batch, in place; return the number of batches."""
+    """Do lines 3 to 6 of Algorithm 2 for each batch; return their number."""
     from orthobench_tucker._kernels import ascent
 
     table = monomial_table(len(rows), order, batch)
@@ -128,7 +106,7 @@ def tucker_ascent(
 
 
 def tucker_total(samples: Array, rows: Array, order: int) -> Array:
-    """Return b (2d/b²) X (X'QQ'X)^[d-1] X'Q of a batch X (n, b), transposed."""
+    """Return b (2d/b²) X (X'QQ'X)^[d-1] X'Q, transposed."""
     from orthobench_tucker._kernels.ascent import tucker_gradient
 
     table, G = monomial_table(len(rows), order, len(samples)), np.empty_like(rows)
@@ -138,10 +116,7 @@ def tucker_total(samples: Array, rows: Array, order: int) -> Array:
 
 
 def tucker_flops(sizes: tuple[int, ...], batch: int) -> int:
-    """Return the flops of an iteration of Phase II: O(rnb + rb²) (equation 13), and the step.
-
-    4rnb + 4rb² + (d - 2)b² in either form, as the paper counts, and `step_flops`.
-    """
+    """Return the flops of a step of Phase II, as the paper counts."""
     (n, r, order), b = sizes, batch
     products = 2 * flops.gemm(b, r, n) + 2 * flops.gemm(b, b, r)
     return products + (order - 2) * b * b + step_flops(n, r)

@@ -1,4 +1,4 @@
-"""Tucker decompositions of TensorLy: HOOI with a factor for each mode, and HOSVD."""
+"""Tucker decompositions of TensorLy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from orthobench_tucker.oracle import SymmetricTensorOracle
 PACKAGES = ("tensorly",)
 
 BACKENDS = ("numpy", "torch:cpu", "torch:cuda")
-"""Array libraries that TensorLy computes with, and their devices."""
+"""Array libraries of TensorLy, with devices."""
 
 
 def backend_parameter() -> Any:
@@ -30,29 +30,21 @@ def backend_parameter() -> Any:
 class OnBackend(WholeTensor):
     """Base of TensorLy's Tucker decompositions, with NumPy or torch.
 
-    The tensor is moved to the device in `init`, and factors come back after each step, on the
-    clock.
+    The tensor is moved to the device in `init`; factors come back after each step, on the clock.
     """
 
     backend: str
 
     @property
     def packages(self) -> tuple[str, ...]:  # type: ignore[override]
-        """TensorLy, and torch if it computes."""
         return PACKAGES if self.backend == "numpy" else (*PACKAGES, "torch")
 
     def refuses(self, problem: AnyProblem) -> str | None:
-        """Return why not: another oracle, too large a tensor, or a device that is missing."""
         return super().refuses(problem) or place_of(self.backend).missing()
 
-    def tensor(self, T: Array) -> object:
-        """Return the tensor on the device."""
-        return self.moved(T)
-
-    def moved(self, values: Array) -> Any:
-        """Return an array on the device."""
+    def tensor(self, T: Array) -> Any:
         place = place_of(self.backend)
-        return values if place.is_default else place.array(values)
+        return T if place.is_default else place.array(T)
 
     def fetched(self, values: Any) -> Array:
         """Return an array of the device on the host."""
@@ -60,7 +52,7 @@ class OnBackend(WholeTensor):
         return found
 
     def tucker(self, oracle: SymmetricTensorOracle, tensor: object, **options: Any) -> Any:
-        """Call TensorLy's tucker on a tensor of the device, with the oracle's rank."""
+        """Call TensorLy's tucker with the oracle's rank."""
         import tensorly
         from tensorly.decomposition import tucker
 
@@ -78,14 +70,8 @@ class OnBackend(WholeTensor):
 class TensorlyTucker(OnBackend):
     """TensorLy's tucker: HOOI with a factor for each mode, from the HOSVD.
 
-    It does not use symmetry: an iteration has a singular value decomposition for each mode, not one
-    as in `hooi`; but here the objective never falls. Q is the factor of the last mode.
-
-    Notes
-    -----
-    `hosvd_flops` at the start. A step: for each of d modes `products_flops` and the singular value
-    decomposition of an (n, r^(d-1)) matrix; the core, again from the tensor; and 2n^d + 2r^d for
-    norms. Memory: about three tensors.
+    An iteration has a singular value decomposition for each mode; the objective never falls.
+    `hosvd_flops` at the start, and `step_flops` a step. Memory: about three tensors.
 
     References
     ----------
@@ -100,22 +86,18 @@ class TensorlyTucker(OnBackend):
     backend: str = backend_parameter()
 
     def first(self, oracle: SymmetricTensorOracle, tensor: object) -> Factors:
-        """Return the HOSVD."""
         return self.hosvd(oracle, tensor)
 
     def first_flops(self, n: int, rank: int, order: int) -> int:
-        """Return those of the HOSVD."""
         return hosvd_flops(n, rank, order)
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return the flops of an iteration."""
         mode = products_flops(n, rank, order, order - 1) + flops.svd(n, rank ** (order - 1))
         core = products_flops(n, rank, order, order)
         return order * mode + core + int(2 * n**order + 2 * rank**order)
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Call tucker for one iteration, from the factors."""
-        start = (None, [self.moved(factor) for factor in state.factors.modes])
+        start = (None, [self.tensor(factor) for factor in state.factors.modes])
         (_, modes), errors = self.tucker(
             oracle, state.tensor, n_iter_max=1, init=start, tol=None, return_errors=True
         )
@@ -126,8 +108,8 @@ class TensorlyTucker(OnBackend):
 class TensorlyHOSVD(OnBackend):
     """TensorLy's HOSVD, the start of tucker: leading left singular vectors of all unfoldings.
 
-    One step, no iteration. It finds the subspace of `hoevd`, in d times the time, since all
-    unfoldings of a symmetric tensor are equal. `hosvd_flops`. Memory: about two tensors.
+    One step, no iteration, in d times the time of `hoevd`. `hosvd_flops`. Memory: about two
+    tensors.
 
     References
     ----------
@@ -140,15 +122,13 @@ class TensorlyHOSVD(OnBackend):
     backend: str = backend_parameter()
 
     def updated(self, oracle: SymmetricTensorOracle, state: FactorsState) -> Factors:
-        """Return the HOSVD."""
         return self.hosvd(oracle, state.tensor)
 
     def step_flops(self, n: int, rank: int, order: int) -> int:
-        """Return those of the HOSVD."""
         return hosvd_flops(n, rank, order)
 
 
 def hosvd_flops(n: int, rank: int, order: int) -> int:
-    """Return the flops of d decompositions of (n, n^(d-1)) matrices, the core, and the norm."""
+    """Return the flops of the HOSVD, the core, and the norm."""
     unfoldings = order * flops.svd(n, n ** (order - 1))
     return unfoldings + products_flops(n, rank, order, order) + int(2 * n**order)

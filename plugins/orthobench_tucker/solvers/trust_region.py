@@ -1,4 +1,4 @@
-"""Riemannian trust regions on the Grassmannian, with exact Hessian-vector products."""
+"""Riemannian trust regions on the Grassmannian."""
 
 from __future__ import annotations
 
@@ -27,29 +27,26 @@ from orthobench_tucker.objective import (
     hessian,
     hessian_flops,
     preconditioned_parameter,
+    tolerance_parameter,
 )
-from orthobench_tucker.stopping import tolerance_parameter
 from orthobench_tucker.whole_tensor import WholeTensorSolver, form_parameter, start_parameter
 
 ACCEPT, SHRINK, GROW = 0.1, 0.25, 0.75
-"""Ratios of gain to predicted gain at which steps are accepted and the radius changes."""
+"""Ratios of gain to prediction at which steps are accepted and the radius changes."""
 
 KAPPA, THETA = 0.1, 1.0
-"""The residual of a subproblem falls by kappa, or by the relative gradient to the power theta."""
+"""A subproblem's residual falls by kappa, or by the relative gradient to the power theta."""
 
 SMALLEST = 1e-16
-"""Radius, relative to the largest, below which the run ends."""
+"""Minimum radius, relative to the largest."""
 
 FELL = 0.5
-"""Ratio of gradients above which a step with a gain near rounding has stalled."""
+"""Ratio of gradients above which a gain near rounding has stalled."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TrustRegionState(AscentState):
-    """The point, and the radius of the trust region in the metric of the subproblem.
-
-    `products` is the number of Hessian-vector products so far.
-    """
+    """The point, the radius, and the number of Hessian-vector products."""
 
     radius: float
     products: int = 0
@@ -57,10 +54,9 @@ class TrustRegionState(AscentState):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The solution V (n, r) of a trust-region subproblem.
+    """The solution V (n, r) of a subproblem, and its predicted gain <g, V> + <V, HV> / 2.
 
-    `gain` is the predicted <g, V> + <V, HV> / 2, `products` the number of Hessian-vector products,
-    and `bounded` says whether V lies on the boundary.
+    `bounded` says whether V lies on the boundary.
     """
 
     V: Array
@@ -73,30 +69,20 @@ class Step:
 class TrustRegion(WholeTensorSolver[TrustRegionState]):
     """The Riemannian trust-region method with truncated conjugate gradients.
 
-    Each step approximately maximizes the quadratic model F + <grad F, V> + <V, Hess F[V]> / 2
-    within a radius, by the method of Steihaug and Toint, with exact products. The next point is
-    orth(Q + V), a retraction of second order, if F gains at least a tenth of the model's
-    prediction. The subproblem is solved to a residual of min(0.1, |grad F| / F) times the initial
-    one, so that convergence to a nondegenerate maximum is quadratic. Directions of positive
-    curvature lead away from saddle points.
+    Each step approximately maximizes F + <grad F, V> + <V, Hess F[V]> / 2 within a radius, by the
+    method of Steihaug and Toint, to a residual of min(0.1, |grad F| / F) times the initial one. The
+    next point is orth(Q + V), if F gains at least a tenth of the prediction.
 
-    With ``preconditioned``, which is this project's, the subproblem is posed in the scaled metric
-    of V -> V (Q'∇F); it then takes few products if some factors are stronger than others. Without
-    it the metric is the identity, as in the paper.
-
-    If the difference of two values of F is near rounding, the gain comes from the derivatives at
-    both ends (`gain`), in place of Manopt's regularized ratio, which accepts every step there.
-
-    It ends once the relative gradient |grad F| / F is at most `tolerance` (zero never ends the
-    run), or if the gradient is rounding (`stop_at_rounding`). That is tested once the radius is too
-    small, and after steps with a gain near rounding that do not halve the gradient.
+    With ``preconditioned``, this project's, the subproblem is posed in the scaled metric of V -> V
+    (Q'∇F). Near rounding the gain comes from the derivatives at both ends (`gain`), not from
+    Manopt's regularized ratio, which accepts every step there. The run also ends if the gradient is
+    rounding (`stop_at_rounding`).
 
     Notes
     -----
-    A step costs one evaluation of F and its gradient, and a Hessian-vector product for each
-    iteration of the conjugate gradients. With samples a product costs up to two evaluations. With
-    an explicit tensor of order three or more it reads only `PartialCores.pairs`, n² C(r + d - 3, d
-    - 2) doubles.
+    A step: one evaluation of F and its gradient, and a Hessian-vector product for each inner
+    iteration. With samples a product costs up to two evaluations; with a tensor of order three or
+    more it reads only `PartialCores.pairs`, n² C(r + d - 3, d - 2) doubles.
 
     References
     ----------
@@ -109,7 +95,9 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     form: str = form_parameter()
     start: str = start_parameter()
     radius: float = parameter(0.125, above=0.0, high=1.0, help="first radius, relative to sqrt(r)")
-    inner: int | None = parameter(None, low=1, help="most Hessian-vector products in a step")
+    inner: int | None = parameter(
+        None, low=1, help="maximum number of Hessian-vector products of a step"
+    )
     preconditioned: bool = preconditioned_parameter()
     tolerance: float = tolerance_parameter()
 
@@ -117,7 +105,6 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     source: ClassVar[str] = "Ishteva, Absil, Van Huffel, De Lathauwer 2011"
 
     def init(self, oracle: SymmetricTensorOracle, rng: np.random.Generator) -> TrustRegionState:
-        """Evaluate F at the first basis."""
         cores = partial_cores(oracle, self.form)
         point = evaluate(cores, self.first_basis(oracle, rng), pairs=True)
         state = TrustRegionState(point=point, radius=self.radius * sqrt(oracle.k))
@@ -127,7 +114,6 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
         return state
 
     def step(self, oracle: SymmetricTensorOracle, state: TrustRegionState) -> None:
-        """Solve one subproblem, and take its step if F gains enough."""
         cores, point = partial_cores(oracle, self.form), state.point
         trial = self._subproblem(cores, state)
         new = evaluate(cores, orthonormalize(point.Q + trial.V), point.unit, pairs=True)
@@ -145,7 +131,6 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
         self._check_stalled(cores, state, point, trial)
 
     def solution(self, state: TrustRegionState) -> Solution:
-        """Return Q, (n, r)."""
         return Solution(state.point.Q.copy())
 
     def _subproblem(self, cores: PartialCores, state: TrustRegionState) -> Step:
@@ -176,7 +161,6 @@ class TrustRegion(WholeTensorSolver[TrustRegionState]):
     def _check_stalled(
         self, cores: PartialCores, state: TrustRegionState, before: Point, trial: Step
     ) -> None:
-        """End the run if no radius is left, or if gains near rounding lead nowhere."""
         if state.status is not Status.RUNNING or self.tolerance == 0:
             return
         stuck = state.radius < SMALLEST * sqrt(before.Q.shape[1])
@@ -193,24 +177,13 @@ def truncated_cg(
     reduction: float,
     most: int,
 ) -> Step:
-    """Maximize <g, V> + <V, HV> / 2 over |V|_M <= radius approximately.
+    """Maximize <g, V> + <V, HV> / 2 over |V|_M <= radius approximately, |V|_M² = <V, V M>.
 
-    Conjugate gradients, preconditioned by M, from zero. They end at the boundary if they cross it
-    or meet a direction P with <P, HP> >= 0. Otherwise they end once the residual g + HV has fallen
-    by `reduction`, in the norm of M^-1, or after `most` products.
-
-    Parameters
-    ----------
-    gradient : ndarray, shape (n, r)
-        g.
-    product : callable
-        Maps V to HV.
-    inverse : ndarray, shape (r, r)
-        M^-1, symmetric and positive definite, acting from the right; |V|_M² = <V, V M>.
-
-    Notes
-    -----
-    One product, 2nr² flops and about 18nr for each iteration.
+    Conjugate gradients from zero, preconditioned by M. They end at the boundary if they cross it or
+    meet a direction P with <P, HP> >= 0, else once the residual g + HV has fallen by `reduction`,
+    in the norm of M^-1, or after `most` products. The `gradient` is g (n, r), `product` maps V to
+    HV, and `inverse` is M^-1 (r, r), symmetric and positive definite. One product, 2nr² flops and
+    about 18nr for each iteration.
 
     References
     ----------

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from orthobench_givens.solvers.coordinate_descent import SAMPLING, Givens, pair
 from orthobench_kit.angles import Trigonometric
+from orthobench_kit.geometry import rotate
 from orthobench_stiefel.orthogonal_group import OrthogonalGroupOracle
 from orthobench_stiefel.problems.ica import ICA
 from orthobench_stiefel.problems.orthogonal_brockett import Brockett
@@ -15,7 +16,7 @@ from orthobench.contract.solver import Status
 from orthobench.harness import run as harness
 from orthobench.harness.identity import Streams
 from orthobench.harness.stopping import RunStatus
-from orthobench.tools.geometry import drift, random_point, rotate
+from orthobench.tools.geometry import drift, random_point
 
 PROBLEMS = [Procrustes(n=8, rows=16), Brockett(n=8), ICA(n=5, samples=400)]
 

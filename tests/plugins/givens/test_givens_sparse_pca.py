@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from orthobench_givens._kernels.pairs import round_robin, uniform_pairs
 from orthobench_givens._kernels.sparse_columns import Columns, empty_columns
 from orthobench_givens.solvers.sparse_pca import GivensSparsePCA
+from orthobench_kit.geometry import rotate
 from orthobench_sparse_pca import SparsePCA, SparsePCAOracle, sparse_pca
 
 from orthobench.contract.solver import Status
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.geometry import rotate, unit_columns
+from orthobench.tools.geometry import unit_columns
 
 
 def data(d=40, n=7, seed=0, heavy=True):

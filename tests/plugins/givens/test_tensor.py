@@ -12,13 +12,13 @@ from orthobench_givens.solvers.tensor import (
     GivensTensor,
     RandomState,
 )
+from orthobench_kit.simd import COUNT
 from orthobench_kit.symmetric_tensors import contracted, symmetrized
 from orthobench_orthogonal_tensor import TensorOracle
 from orthobench_orthogonal_tensor.judge import recovery_error
 
 from orthobench.contract.solver import Status
 from orthobench.tools.geometry import drift, random_point
-from orthobench.tools.simd import COUNT
 
 ORDERS = ["cyclic", "random"]
 SPECTRA = {

@@ -9,11 +9,11 @@ from cases import case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from orthobench_kit.arrays import unshared
 from scipy import sparse
 
 import orthobench as ob
 from orthobench.errors import OrthobenchError
-from orthobench.tools.arrays import unshared
 
 ROWS = np.random.default_rng(0).exponential(size=(30, 4)) * np.arange(1.0, 5.0)
 TENSOR = np.zeros((3, 3, 3))
@@ -75,6 +75,9 @@ STREAMED = (
 )  # fmt: skip
 """Makers that read a sparse matrix by blocks, or compute with it."""
 
+DENSE = ("sparse_pca", "sparse_pca of a test part", "polar")
+"""Makers that make a sparse matrix dense if it is small."""
+
 Matrix = type("csr_matrix", (), {"nnz": 3, "toarray": None})
 
 
@@ -107,7 +110,7 @@ def test_data_that_change_afterwards_change_nothing(maker):
         if form == "table":
             passed = frame(copy)
         elif form == "sparse":
-            if maker not in STREAMED:
+            if maker not in STREAMED + DENSE:
                 continue
             passed = sparse.csr_matrix(copy)
             numbers = passed.data
@@ -136,11 +139,17 @@ def test_sparse_matrix_is_its_numbers_or_refused():
         data, make = MAKERS[maker]
         matrix = sparse.csr_matrix(data)
         with case(maker):
-            if maker in STREAMED:
+            if maker in STREAMED + DENSE:
                 assert metrics(make(matrix)) == pytest.approx(metrics(make(data)), abs=1e-12)
                 continue
             with pytest.raises(OrthobenchError, match=r"pass data.toarray\(\)|needs a test part"):
                 make(matrix)
+
+
+@pytest.mark.parametrize("make", [ob.polar, lambda data: ob.sparse_pca(data, m=2)])
+def test_sparse_matrix_too_large_to_be_dense_is_refused(make):
+    with pytest.raises(OrthobenchError, match="leave out rows or columns"):
+        make(sparse.csr_matrix((10**6, 10**4)))
 
 
 def test_a_data_frame_is_its_numbers():

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.second_moments import DenseMoment, RowMoment, second_moment
 from orthobench_kit.sources import ArraySource
 
 from orthobench.errors import DataError
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 seeds = st.integers(0, 2**32 - 1)
 

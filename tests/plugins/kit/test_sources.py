@@ -4,12 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
+from orthobench_kit.rows import BLOCK_ROWS, SparseRows
 from orthobench_kit.sources import GATHERED, ArraySource
 from scipy import sparse
 
 from orthobench.contract.samples import BLOCK
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.rows import BLOCK_ROWS, SparseRows
 
 D = 3
 

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from orthobench_kit.rows import SparseRows
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import IteratorSource, SamplerSource, source_of
 from scipy import sparse
 
 from orthobench.contract.samples import BLOCK
 from orthobench.errors import DataError, UsageError
-from orthobench.tools.rows import SparseRows
 
 D = 3
 

@@ -9,6 +9,7 @@ from math import pi, sqrt
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import rotate
 from orthobench_papers.givens_2014 import (
     figure_2,
     section_2,
@@ -16,12 +17,12 @@ from orthobench_papers.givens_2014 import (
     section_5,
 )  # fmt: skip
 from orthobench_papers.givens_2014.section_3 import nudged
+from orthobench_papers.reproduce.claims import Verdict
+from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.runs import instance
 
-from orthobench.registry.claims import Verdict
-from orthobench.registry.plugins import catalogue
 from orthobench.tools.datasets import data_folder
-from orthobench.tools.geometry import random_point, rotate
+from orthobench.tools.geometry import random_point
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 PAPER = catalogue().paper("givens-2014")

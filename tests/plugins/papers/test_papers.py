@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from cases import case
+from orthobench_papers.reproduce.installed import catalogue
+from orthobench_papers.reproduce.publish import SIGNS
 
 from orthobench.harness.suite import SIZES
-from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
-from orthobench.reproduce.publish import SIGNS
 
 REPORTS = Path(__file__).parents[3] / "reports"
 LARGEST = 300_000
@@ -45,14 +45,17 @@ def test_smaller_sizes_have_all_problems_and_solvers(paper):
 
 
 def test_page_has_each_claim_with_its_known_verdict(paper, page):
-    first = page.partition("\n## ")[0]
-    rows = [line for line in first.splitlines() if line.startswith("| ")][1:]
-    assert len(rows) == len(paper.claims)
-    for claim, row in zip(paper.claims, rows, strict=True):
-        assert claim.sentence.replace("|", "\\|") in row
-        assert row.endswith(f"{SIGNS[claim.known]} |")
-        (told,) = (line for line in page.splitlines() if f"**: {claim.sentence}" in line)
-        assert told.endswith(claim.reason)
+    for verdict, sign in SIGNS.items():
+        claims = [claim for claim in paper.claims if claim.known is verdict]
+        table = page.partition(f"\n## {sign}: {len(claims)}\n")[2].partition("\n## ")[0]
+        rows = [line for line in table.splitlines() if line.startswith("| [")]
+        assert len(rows) == len(claims)
+        for claim, row in zip(claims, rows, strict=True):
+            sentence = claim.sentence.replace("|", "\\|")
+            assert f"](#{claim.name}) | {sentence} |" in row
+            argument = page.partition(f'\n<a id="{claim.name}"></a>\n')[2].partition("\n")[0]
+            assert argument.startswith(f"**{sign}**: {claim.sentence}")
+            assert argument.endswith(claim.reason)
 
 
 def test_page_has_its_notes_and_small_pictures(paper, page):

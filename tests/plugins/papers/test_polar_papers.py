@@ -25,9 +25,8 @@ from orthobench_papers.polar_runs import (
     polar_factor,
     polynomials,
 )
-
-from orthobench.registry.plugins import catalogue
-from orthobench.reproduce.runs import Runs
+from orthobench_papers.reproduce.installed import catalogue
+from orthobench_papers.reproduce.runs import Runs
 
 paper_of = catalogue().paper
 

@@ -6,9 +6,8 @@ import subprocess
 import sys
 
 import pytest
-
-from orthobench.registry.plugins import catalogue
-from orthobench.reproduce.check import missing_data
+from orthobench_papers.reproduce.check import missing_data
+from orthobench_papers.reproduce.installed import catalogue
 
 PAPERS = [
     pytest.param(

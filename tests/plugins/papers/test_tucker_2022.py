@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from orthobench_papers.reproduce.check import check, select
+from orthobench_papers.reproduce.claims import Verdict
+from orthobench_papers.reproduce.installed import catalogue
+from orthobench_papers.reproduce.runs import Runs
 from orthobench_papers.tucker_2022 import (
     dense,
     grassmann,
@@ -12,10 +16,6 @@ from orthobench_papers.tucker_2022 import (
 )
 
 import orthobench as ob
-from orthobench.registry.claims import Verdict
-from orthobench.registry.plugins import catalogue
-from orthobench.reproduce.check import check, select
-from orthobench.reproduce.runs import Runs
 from orthobench.tools.geometry import random_point
 
 paper_of = catalogue().paper

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from features import of_features
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.symmetric_tensors import composed
 
 import orthobench as ob
 from orthobench.harness.stopping import Budget
 from orthobench.registry.plugins import catalogue
 from orthobench.tools import environment
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 PCA = (
     "sklearn-pca", "dask-tsqr", "dask-ml-pca", "scipy-svds", "scipy-lobpcg", "pymanopt-pca",

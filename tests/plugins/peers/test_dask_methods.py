@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_stochastic_pca.solvers.dask_methods import (
     DaskSVDCompressed,
     DaskTSQR,
@@ -13,7 +14,7 @@ from orthobench_stochastic_pca.solvers.dask_methods import (
 
 import orthobench as ob
 from orthobench.tools.flops import qr, svd
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 PACKAGES = ("dask",)
 

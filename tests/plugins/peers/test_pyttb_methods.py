@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.symmetric_tensors import composed
 from orthobench_orthogonal_tensor.solvers.libraries import PyttbCPALS
 from orthobench_tucker.solvers.pyttb_methods import PyttbHOSVD, PyttbTuckerALS
 
 import orthobench as ob
 from orthobench.harness.stopping import Budget
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 PACKAGES = ("pyttb",)
 

@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_stochastic_pca.solvers.scipy_methods import ScipyLOBPCG, ScipySVDS
 
 import orthobench as ob
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 K = 3
 BOTH = pytest.mark.parametrize(("n", "d"), [(60, 20), (20, 60)])

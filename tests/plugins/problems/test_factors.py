@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker.problems.factors import (
     GaussianFactor,
     NIGFactor,
@@ -20,7 +21,7 @@ from scipy.stats import norminvgauss
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import UsageError
-from orthobench.tools.geometry import drift, subspace_error
+from orthobench.tools.geometry import drift
 
 SMALL = {
     "nig-factor": NIGFactor(n=12, true_rank=3, rank=3, samples=400, test=300, validation=200),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_stochastic_pca.problems.missing_entries import MissingEntries
 from orthobench_stochastic_pca.solvers.rotating import GrassmannianSGD
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
-from orthobench.tools.geometry import drift, subspace_error
+from orthobench.tools.geometry import drift
 
 
 def built(**parameters):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from orthobench_kit import memory
 from orthobench_tucker import MomentStream
 from orthobench_tucker.problems.files import NpyMoment
 from orthobench_tucker.whole_tensor import refusal
 
 from orthobench.contract.problem import Solution
 from orthobench.errors import DataError, UsageError
-from orthobench.tools import machine
 from orthobench.tools.geometry import random_point
 
 
@@ -109,10 +109,10 @@ def test_zeros_are_refused_also_where_they_are_not_scaled(tmp_path):
 
 
 def test_rows_beyond_memory_are_refused_before_reading(path, monkeypatch):
-    monkeypatch.setattr(machine, "total", lambda: 8 * 6 * 1000 - 1)
+    monkeypatch.setattr(memory, "total", lambda: 8 * 6 * 1000 - 1)
     with pytest.raises(UsageError, match=r"1,000 rows of 6 numbers needs .*; set stream = true"):
         built(path)
-    monkeypatch.setattr(machine, "total", lambda: 8 * 6 * 400)
+    monkeypatch.setattr(memory, "total", lambda: 8 * 6 * 400)
     assert built(path, stream=True).oracle.n == 6
     with pytest.raises(UsageError, match=r"410 rows .*; hold out less"):
         built(path, stream=True, test=0.21)

@@ -9,12 +9,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from orthobench_kit import rows as rows_module
 from orthobench_kit.data.row_files import checksum, files_at
 from orthobench_stochastic_pca.problems.files import NpyPCA
 
 import orthobench as ob
 from orthobench.errors import DataError, UsageError
-from orthobench.tools import rows as rows_module
 
 X = (np.random.default_rng(0).exponential(size=(1000, 6)) * np.arange(1, 7)).astype(np.float32)
 

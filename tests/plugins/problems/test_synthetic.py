@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.second_moments import DenseMoment
 from orthobench_stochastic_pca.judge import Optimum
-from orthobench_stochastic_pca.problems.populations import DiagonalMoment, SpikedMoment
 from orthobench_stochastic_pca.problems.synthetic import (
+    DiagonalMoment,
     IncrementalTrap,
     OrthogonalDistribution,
     SpikedCovariance,
+    SpikedMoment,
 )
 
 from orthobench.contract.problem import Solution
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 PROBLEMS = [
     OrthogonalDistribution(),

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_sparse_pca.judge import explained_variance
 from orthobench_sparse_pca.loadings import solve_for_z
 
-from orthobench.tools.geometry import polar, random_point, subspace_error, unit_columns
+from orthobench.tools.geometry import polar, random_point, unit_columns
 
 
 def rng(seed=0):

@@ -22,6 +22,7 @@ from orthobench_stiefel.solvers.wen_yin import WenYin
 from scipy.linalg import expm
 
 import orthobench as ob
+from orthobench.contract import Status
 from orthobench.tools.geometry import drift, orthonormalize, random_point
 
 N, P = 9, 3
@@ -202,6 +203,14 @@ def test_armijo_steps_lower_the_cost():
     for length in (2e-3, 4e-3):  # twice the last one, which was accepted at once
         short.step(oracle, state)
         assert state.length == pytest.approx(length)
+
+
+def test_armijo_steps_end_where_the_cost_is_rounding():
+    solver = RiemannianGradient(steps="armijo", tolerance=0.0)
+    oracle, state, _ = ready(solver)
+    solver.advance(oracle, state, 5000)
+    assert state.status is Status.CONVERGED
+    assert state.work.steps < 5000
 
 
 def test_a_step_of_wen_yin():

@@ -4,11 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.sources import ArraySource
 from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 
 def reached(X, k, chunks=()):

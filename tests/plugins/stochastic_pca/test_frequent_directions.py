@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections, shrunk
 
 import orthobench as ob
 from orthobench.errors import UsageError
-from orthobench.tools.geometry import subspace_error
 
 
 def decaying(n, d, seed=0):

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_stochastic_pca.solvers.krylov import (
     BlockKrylov,
     SubspaceIteration,
 )
 
 import orthobench as ob
-from orthobench.tools.geometry import drift, subspace_error
+from orthobench.tools.geometry import drift
 
 METHODS = (BlockKrylov, SubspaceIteration)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.sources import ArraySource
 from orthobench_stochastic_pca.reference import METHODS
 from orthobench_stochastic_pca.solvers.rotating import (
@@ -10,7 +11,7 @@ from orthobench_stochastic_pca.solvers.rotating import (
 )
 
 from orthobench.contract.samples import SampleOracle
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 SOLVERS = [Oja, GrassmannianSGD]
 

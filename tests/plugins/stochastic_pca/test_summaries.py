@@ -7,6 +7,7 @@ import pytest
 from block_passes import cut, oracle_of, points, summary_of
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_stochastic_pca._kernels.sums import leading_part
 from orthobench_stochastic_pca.solvers import frequent_directions
 from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA, MomentSum, unpacked
@@ -16,7 +17,7 @@ from orthobench_stochastic_pca.solvers.krylov import BlockKrylov, SubspaceIterat
 from orthobench_stochastic_pca.solvers.rotating import Oja
 
 import orthobench as ob
-from orthobench.tools.geometry import drift, subspace_error
+from orthobench.tools.geometry import drift
 
 SOLVERS = [
     BatchPCA(),

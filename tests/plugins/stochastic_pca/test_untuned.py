@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.sources import ArraySource
 from orthobench_stochastic_pca.solvers.ada_oja import AdaOja
 from orthobench_stochastic_pca.solvers.ccipca import CCIPCA
@@ -10,7 +11,7 @@ from orthobench_stochastic_pca.solvers.vr_pca import VRPCA
 
 import orthobench as ob
 from orthobench.contract.samples import SampleOracle
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 D, K, N = 20, 3, 400
 

@@ -17,7 +17,7 @@ from orthobench_tucker import (
     MomentStream,
     symmetric_tucker,
 )
-from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import moment_tensor
 
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Status

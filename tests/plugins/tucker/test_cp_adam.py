@@ -15,9 +15,9 @@ from orthobench_tucker import (
     sample_moments,
 )
 from orthobench_tucker._kernels.cp import Settings, descend
-from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.judge import violation
 from orthobench_tucker.reference import composed, cp_adam, cp_gradient
+from orthobench_tucker.sample_moments import moment_tensor
 from orthobench_tucker.solvers.cp_adam import (
     CPAdam,
     CPIterate,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.symmetric_tensors import symmetrized
 from orthobench_tucker import reference
-from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import moment_tensor
 
 
 def is_symmetric(T):

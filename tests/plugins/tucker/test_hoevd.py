@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker._kernels.unfoldings import (
     OVERSAMPLED,
     _first_vectors,
@@ -15,14 +16,14 @@ from orthobench_tucker._kernels.unfoldings import (
     gram_of_tensor,
     leading_eigenpairs,
 )
-from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.reference import hoevd
+from orthobench_tucker.sample_moments import moment_tensor
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.pgd import PGD
 from orthobench_tucker.whole_tensor import shoevd_basis
 
 from orthobench.contract.solver import Status
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 
 def first_basis(oracle, start, form="auto"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_kit.symmetric_tensors import symmetrized
 from orthobench_tucker import reference
 from orthobench_tucker.sample_moments import monomials
@@ -16,7 +17,7 @@ from orthobench.contract.solver import Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, RunStatus
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 KOFIDIS_REGALIA = {
     (0, 0, 0, 0): 0.2883, (0, 0, 0, 1): -0.0031, (0, 0, 0, 2): 0.1973, (0, 0, 1, 1): -0.2485,

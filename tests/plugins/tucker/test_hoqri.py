@@ -4,10 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker import reference
 from orthobench_tucker.solvers.hoqri import HOQRI
 
-from orthobench.tools.geometry import drift, subspace_error
+from orthobench.tools.geometry import drift
 
 
 def test_a_step_is_that_of_the_algorithm(tucker):

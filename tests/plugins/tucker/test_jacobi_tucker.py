@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.angles import Trigonometric
+from orthobench_kit.geometry import rotate, subspace_error
 from orthobench_tucker._kernels.rotations import (
     best_angle,
     derivatives,
@@ -20,7 +21,7 @@ from orthobench_tucker.solvers import jacobi_tucker
 from orthobench_tucker.solvers.jacobi_tucker import JacobiTucker
 
 from orthobench.contract.solver import Status
-from orthobench.tools.geometry import drift, rotate, subspace_error
+from orthobench.tools.geometry import drift
 
 CASES = [(12, 3, 4), (7, 4, 3), (5, 5, 2), (10, 2, 3)]
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_tucker import ComponentSolution, Judge, SampleMoment, sample_moments
-from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.judge import FullTensor
 from orthobench_tucker.reference import composed, multiplied, objective
+from orthobench_tucker.sample_moments import moment_tensor
 
 from orthobench.contract.problem import Solution
 from orthobench.tools.geometry import orthonormalize, random_point

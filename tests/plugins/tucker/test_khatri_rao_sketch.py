@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker import MomentOracle
-from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import moment_tensor
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.khatri_rao_sketch import (
     KhatriRaoSketch,
@@ -15,7 +16,7 @@ from orthobench_tucker.solvers.khatri_rao_sketch import (
 )
 
 from orthobench.contract.solver import Status
-from orthobench.tools.geometry import drift, random_point, subspace_error
+from orthobench.tools.geometry import drift, random_point
 
 
 def oracle_of(X, order, rank):

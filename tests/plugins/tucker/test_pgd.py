@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.geometry import subspace_error
 from orthobench_polar.problems.spectra import GaussianPolar
 from orthobench_tucker import (
     GivenTensorOracle,
@@ -23,7 +24,7 @@ from orthobench_tucker.solvers.pgd import PGD
 from orthobench_tucker.whole_tensor import refusal
 
 from orthobench.contract.solver import Status
-from orthobench.tools.geometry import drift, orthonormalize, subspace_error
+from orthobench.tools.geometry import drift, orthonormalize
 
 ORDERS = [2, 3, 4, 5]
 RULES = [

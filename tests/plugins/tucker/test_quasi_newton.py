@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker import SymmetricTucker
 from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 
@@ -15,7 +16,6 @@ import orthobench.tools.machine
 from orthobench.contract.parameters import parameter
 from orthobench.contract.solver import Status
 from orthobench.errors import UsageError
-from orthobench.tools.geometry import subspace_error
 
 KINDS = [
     pytest.param({"method": method, "preconditioned": preconditioned}, id=f"{method}-{name}")

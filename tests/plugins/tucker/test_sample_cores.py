@@ -8,8 +8,7 @@ from orthobench_tucker._kernels.partial_cores import (
     SampleCores,
     TensorCores,
 )
-from orthobench_tucker.full_tensors import moment_tensor
-from orthobench_tucker.sample_moments import monomials, partial_core
+from orthobench_tucker.sample_moments import moment_tensor, monomials, partial_core
 
 SIZES = st.tuples(
     st.integers(1, 6), st.integers(1, 40), st.integers(2, 5), st.integers(0, 2**31)

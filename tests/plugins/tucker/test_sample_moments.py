@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from orthobench_tucker import full_tensors, sample_moments
+from orthobench_tucker import sample_moments
 from orthobench_tucker.reference import moment, multiplied
 from orthobench_tucker.sample_moments import (
     core_norm_squared,
@@ -47,7 +47,7 @@ def test_the_core_and_the_objective_are_those_of_the_tensor(order, n, p, seed):
     scale = np.abs(T).max() * max(1, np.abs(Q).max()) ** order * n**order
     np.testing.assert_allclose(full_core(S, order), core, atol=1e-13 * scale)
     np.testing.assert_allclose(
-        full_tensors.partial_core(full_tensors.moment_tensor(X, order), Q), W, atol=1e-13 * scale
+        sample_moments.tensor_core(sample_moments.moment_tensor(X, order), Q), W, atol=1e-13 * scale
     )
     assert core_norm_squared(S, order) == pytest.approx(np.sum(core**2), rel=1e-10, abs=1e-20)
 

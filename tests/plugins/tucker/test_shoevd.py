@@ -6,12 +6,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker import streaming as module
 from orthobench_tucker.reference import ascent, hoevd_gradient
 from orthobench_tucker.solvers.shoevd import SHOEVD
 from orthobench_tucker.streaming import hoevd_weights
 
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 ORDERS = [2, 3, 4, 5]
 

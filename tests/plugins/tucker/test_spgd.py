@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker._kernels import ascent as ascent_kernels
 from orthobench_tucker.reference import (
     ascent,
@@ -17,7 +18,7 @@ from orthobench_tucker.reference import (
 )
 from orthobench_tucker.solvers.spgd import GRAM_FORM, SPGD, monomial_table
 
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 ORDERS = [2, 3, 4, 5, 6]
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 from orthobench_tucker import GivenTensorOracle, MomentOracle
-from orthobench_tucker.stopping import (
+from orthobench_tucker.objective import (
     count_returns,
     fail_if_cycling,
     fail_if_vanishing,

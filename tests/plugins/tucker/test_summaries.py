@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from block_passes import cut, oracle_of, passes, points, summary_of
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker import GivenTensorOracle, MomentOracle, SymmetricTucker
-from orthobench_tucker.full_tensors import moment_tensor
 from orthobench_tucker.reference import hoevd_gradient, tucker_gradient
-from orthobench_tucker.sample_moments import core_norm_squared, partial_core
+from orthobench_tucker.sample_moments import core_norm_squared, moment_tensor, partial_core
 from orthobench_tucker.solvers.hoevd import HOEVD
 from orthobench_tucker.solvers.khatri_rao_sketch import KhatriRaoSketch
 from orthobench_tucker.solvers.pgd import PGD
@@ -16,7 +16,7 @@ from orthobench_tucker.solvers.shoevd import SHOEVD
 from orthobench_tucker.solvers.spgd import SPGD
 
 from orthobench.errors import UsageError
-from orthobench.tools.geometry import random_point, subspace_error
+from orthobench.tools.geometry import random_point
 
 N, RANK = 9, 2
 
@@ -73,7 +73,7 @@ def test_the_entries_of_the_moment_are_those_of_the_tensor():
 
 
 def test_a_moment_that_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr("orthobench.tools.machine.total", lambda: 10_000)
+    monkeypatch.setattr("orthobench_kit.memory.total", lambda: 10_000)
     with pytest.raises(UsageError, match="take khatri-rao-sketch"):
         HOEVD().summarize(oracle_of(40, N, RANK, 4), samples(40))
 

@@ -10,6 +10,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from cases import case
+from orthobench_kit import memory
 from orthobench_tucker import (
     GivenTensorOracle,
     MomentOracle,
@@ -20,7 +21,7 @@ from orthobench_tucker import (
     tensor_refusal,
 )
 from orthobench_tucker import maker as family
-from orthobench_tucker.full_tensors import moment_tensor
+from orthobench_tucker.sample_moments import moment_tensor
 
 import orthobench as ob
 from orthobench.contract.problem import Solution
@@ -30,7 +31,6 @@ from orthobench.errors import DataError, UsageError
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import RunStatus
-from orthobench.tools import machine
 from orthobench.tools.geometry import random_point
 
 STREAMS = Streams.of("problem", "watcher", 0)
@@ -285,11 +285,11 @@ def test_too_large_a_core_is_refused():
 
 def test_a_tensor_that_does_not_fit_is_refused_before_it_is_formed(monkeypatch):
     oracle = ob.symmetric_tucker(skewed(20, 30), order=4, rank=2).oracle
-    monkeypatch.setattr(machine, "total", lambda: 2 * 8 * 20**4 - 1)
+    monkeypatch.setattr(memory, "total", lambda: 2 * 8 * 20**4 - 1)
     with pytest.raises(UsageError, match=r"20\^4 entries, .* needs 2\.4 MiB .* implicit"):
         _ = oracle.T
-    monkeypatch.setattr(machine, "total", lambda: 2 * 8 * 20**4)
+    monkeypatch.setattr(memory, "total", lambda: 2 * 8 * 20**4)
     assert oracle.T.shape == (20,) * 4
     assert tensor_refusal(20, 4) is None
-    monkeypatch.setattr(machine, "total", lambda: None)
+    monkeypatch.setattr(memory, "total", lambda: None)
     assert tensor_refusal(10**6, 9) is None

@@ -6,13 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from orthobench_kit.geometry import subspace_error
 from orthobench_tucker._kernels.partial_cores import partial_cores
 from orthobench_tucker.objective import evaluate, hessian
 from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 from orthobench_tucker.solvers.trust_region import TrustRegion
 
 from orthobench.contract.solver import Status
-from orthobench.tools.geometry import orthonormalize, subspace_error
+from orthobench.tools.geometry import orthonormalize
 
 KINDS = [
     pytest.param({"preconditioned": preconditioned}, id=name)

@@ -8,7 +8,7 @@ from matplotlib.text import Text
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.errors import UsageError
-from orthobench.report.figures.figure import (
+from orthobench.report.figures.save import (
     LAYOUTS,
     ONE_COLUMN,
     SCREEN,

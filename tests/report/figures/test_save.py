@@ -10,9 +10,9 @@ import pytest
 from records import altered
 
 from orthobench.errors import UsageError
-from orthobench.report.figures.figure import LAYOUTS
 from orthobench.report.figures.save import (
     FORMATS,
+    LAYOUTS,
     RUN_KINDS,
     save_figures,
     save_plot,

@@ -129,7 +129,7 @@ class Watched:
         """Bring the first curves into view, and return their figure once they are drawn."""
         figure = self.page.locator("figure[data-kind=convergence]").first
         figure.scroll_into_view_if_needed()
-        figure.locator("svg.chart").wait_for(state="attached")
+        figure.locator(".chart").wait_for(state="attached")
         return figure
 
 

@@ -13,9 +13,9 @@ from orthobench.report.page.content import (
     _counts,
     cell,
     family_answers,
+    problem_runs,
 )
 from orthobench.report.page.content import page_content as content_of
-from orthobench.report.page.problems import failures, problem_runs, ranges
 from orthobench.results.tuning import choose
 from orthobench.stats.calls import Call, Stop
 from orthobench.tools.machine import Load
@@ -92,12 +92,6 @@ def test_provenance_has_the_known_facts(runs, made):
     }  # fmt: skip
 
 
-def test_seeds_are_written_as_ranges():
-    assert ranges([]) == ""
-    assert ranges([3]) == "3"
-    assert ranges([7, 0, 1, 2, 9, 10, 1]) == "0-2, 7, 9-10"
-
-
 def test_solvers_have_one_order_in_cells_tables_and_plots(runs, made):
     levels = {"a": 9.0, "b": 1.0, "c": 1.0001, "d": 30.0}
     records = [r for p in "pq" for s, level in levels.items()
@@ -126,13 +120,6 @@ def test_runs_of_a_cell_end_above_the_best_of_their_seed(runs):
             assert float(above) == pytest.approx(100 * (end - low) / (start - low), rel=6e-3)
     assert [load for *_, load in found["b"]["runs"]] == ["", "0.50, 1.25", ""]
     assert found["b"]["runs"][0][4] == "diverged: the solution at step 7 is not finite"
-
-
-def test_failures_share_a_line_where_they_share_a_cause(runs, made):
-    results = made([*runs("a", 1.0), *runs("b", 1.0, failed=2)])
-    (one,) = failures(results, [])
-    assert one["seeds"] == [0, 1]
-    assert one["status"] == "diverged"
 
 
 def test_there_is_an_answer_for_each_cost_and_tolerance(runs):

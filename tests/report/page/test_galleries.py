@@ -1,5 +1,6 @@
 """Images of a page: the right colours at the right places, and no more than fit."""
 
+from base64 import b64decode
 from io import BytesIO
 
 import numpy as np
@@ -14,9 +15,8 @@ from orthobench.report.page.galleries import (
     COLOURS,
     NOTHING,
     colour_limits,
+    coloured,
     galleries,
-    png,
-    reduced,
 )
 from orthobench.report.plots.exhibits import exhibitions
 from orthobench.results.tuning import choose
@@ -40,10 +40,6 @@ def test_colours_span_most_values(values, signed, limits):
     assert (low, high) == pytest.approx(limits)
 
 
-def pixels(data):
-    return np.asarray(Pillow.open(BytesIO(data)).convert("RGB"))
-
-
 @pytest.mark.parametrize("signed", [False, True])
 def test_colours_are_those_of_matplotlib(signed):
     values = np.random.default_rng(0).standard_normal((20, 30))
@@ -52,26 +48,15 @@ def test_colours_are_those_of_matplotlib(signed):
     scaled = Normalize(*colour_limits(image.values, signed), clip=True)(image.values)
     wanted = colormaps[COLOURS[signed]](scaled, bytes=True)[..., :3].astype(int)
     wanted[3, 4] = np.rint(255 * np.array(to_rgb(NOTHING)))
-    found = pixels(png(image)).astype(int)
+    found = np.asarray(coloured(image)).astype(int)
     assert found.shape == (20, 30, 3)
     assert np.abs(found - wanted).max() <= 5  # 255 colours instead of 256
     assert (found[3, 4] == wanted[3, 4]).all()
 
 
 def test_an_image_of_one_value_or_of_none_is_drawn():
-    assert len(np.unique(pixels(png(Image(np.ones((4, 4))))))) <= 3
-    assert (pixels(png(Image(np.full((2, 3), np.nan)))) == 0xD4).all()
-
-
-@pytest.mark.parametrize("shape", [(3, 40), (40, 3), (2, 40), (20, 45)])
-def test_reduced_images_are_means_over_blocks(shape):
-    values = np.random.default_rng(0).random(shape)
-    step = 3
-    wanted = [
-        [values[i : i + step, j : j + step].mean() for j in range(0, shape[1], step)]
-        for i in range(0, shape[0], step)
-    ]
-    np.testing.assert_allclose(reduced(values, 16), wanted)
+    assert len(np.unique(np.asarray(coloured(Image(np.ones((4, 4))))))) <= 3
+    assert (np.asarray(coloured(Image(np.full((2, 3), np.nan)))) == 0xD4).all()
 
 
 @pytest.fixture
@@ -87,8 +72,9 @@ def shown(runs):
 
 
 def test_images_are_as_large_as_fit(shown, monkeypatch):
-    whole = sum(one["size"] for one in galleries(shown).values())
-    for size, side in ((whole, 300), (whole - 1, 200), (0, 120)):
-        monkeypatch.setattr(module, "SIZE", size)
-        found = galleries(shown)
-        assert {one["rows"][0][2][0]["width"] for one in found.values()} == {side}
+    for pixels, side in ((1e9, 512), (2 * 200**2, 200), (1, 128)):
+        monkeypatch.setattr(module, "PIXELS", pixels)
+        for one in galleries(shown).values():
+            picture = one["rows"][0][2][0]
+            with Pillow.open(BytesIO(b64decode(picture["source"].partition(",")[2]))) as drawn:
+                assert drawn.size == (picture["width"], picture["height"]) == (side, side)

@@ -33,9 +33,7 @@ def test_a_panel_comes_back_as_it_was(runs):
     plot = convergence(entries)
     styles = solver_styles(["a", "b"])
     data = read(plot_data([plot], styles))
-    options = list(plot.choices.values())
-    for place, panel in data["plots"][0]["panels"].items():
-        key = tuple(o[int(at)] for o, at in zip(options, place.split(","), strict=True))
+    for key, panel in zip(plot.keys(), data["plots"][0]["panels"], strict=True):
         whole = plot.draw(key)
         assert panel["x"]["label"] == whole.x.label
         for one, series in zip(panel["series"], whole.series, strict=True):
@@ -50,13 +48,29 @@ def test_a_panel_comes_back_as_it_was(runs):
 def test_an_axis_of_values_below_zero_is_linear(runs):
     entries = choose([*runs("a", -1.0), *runs("b", -2.0)])
     data = read(plot_data([convergence(entries)], (solver_styles(["a", "b"]))))
-    panels = data["plots"][0]["panels"]
-    assert panels["0,0"]["x"]["log"]
-    assert not panels["0,0"]["y"]["log"]
-    assert (panels["0,0"]["zero"], panels["0,0"]["floor"]) == (None, None)
+    first, *others = data["plots"][0]["panels"]
+    assert first["x"]["log"]
+    assert not first["y"]["log"]
+    assert (first["zero"], first["floor"]) == (None, None)
     rank = data["plots"][0]["choices"][1]["options"].index("rank")
-    assert panels[f"0,{rank}"]["y"]["log"]
-    assert panels[f"0,{rank}"]["zero"] > 0
+    assert others[rank - 1]["y"]["log"]
+    assert others[rank - 1]["zero"] > 0
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_axes_have_two_to_six_ticks_inside_their_ends(log):
+    rng = np.random.default_rng(0)
+    for decades in (0.01, 0.5, 1.0, 2.0, 3.5, 9.0, 17.0):
+        for low in 10 ** rng.uniform(-9, 6, 20):
+            x = np.array([low, low * 10**decades])
+            panel = Panel(Axis("x", "x", log), Axis("y", "y"), (Series("s", x, x, solver="s"),))
+            plot = Plot("p", "k", {"c": ("a",)}, lambda key, panel=panel: panel)
+            (drawn,) = read(plot_data([plot], solver_styles("s")))["plots"][0]["panels"]
+            values = [value for value, _ in drawn["x"]["ticks"]]
+            first, last = drawn["x"]["range"]
+            assert 2 <= len(values) <= module.MOST_TICKS
+            assert values == sorted(values)
+            assert first <= values[0] <= values[-1] <= last
 
 
 def test_references_take_looks_of_their_own_and_points_their_notes():
@@ -68,7 +82,7 @@ def test_references_take_looks_of_their_own_and_points_their_notes():
     panel = Panel(Axis("x", "x"), Axis("y", "y"), series, rules=(2.0,), stepped=True, band="b")
     plot = Plot("p", "k", {"c": ("one_two",)}, lambda key: panel)
     data = read(plot_data([plot], solver_styles("s")))
-    (drawn,) = data["plots"][0]["panels"].values()
+    (drawn,) = data["plots"][0]["panels"]
     assert [one["solver"] for one in drawn["series"]] == [-1, -2, -3, -1, 0]
     last = drawn["series"][-1]
     assert last["chosen"] == 1

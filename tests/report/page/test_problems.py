@@ -6,8 +6,6 @@ from records import altered
 
 from orthobench.harness.stopping import RunStatus
 from orthobench.report.page.content import cell, page_content
-from orthobench.report.page.problems import ranges, refusals
-from orthobench.results.tuning import choose
 
 
 def refusing(runs, solver, problem):
@@ -65,25 +63,27 @@ def test_costs_that_all_runs_measured_are_offered_too(runs, made):
         assert found.cost == cost
 
 
-def test_reasons_are_given_once_for_all_that_share_them(runs):
+def test_refusals_of_some_problems_name_these(runs, made):
     records = [
         *runs("a", 1.0, problem="p"), *refusing(runs, "b", "p"), *refusing(runs, "c", "p"),
-        *runs("a", 1.0, problem="q"), *refusing(runs, "b", "q"), *refusing(runs, "c", "q"),
+        *runs("a", 1.0, problem="q"), *refusing(runs, "b", "q"), *runs("c", 2.0, problem="q"),
     ]  # fmt: skip
-    assert refusals(choose(records)) == {("needs more", ("p", "q")): ["b", "c"]}
+    assert page_content(made(records))["troubles"] == [
+        "1 solver did not run: b (needs more)", "p: c takes no part: needs more",
+    ]  # fmt: skip
 
 
 def test_failures_of_trials_not_chosen_are_apart(runs, made):
     bad = runs("a", 1.0, seeds=3, failed=3, tuned={"step": 8.0})
     results = made([*bad, *runs("a", 1.0, seeds=3, tuned={"step": 1.0})])
-    (one,) = page_content(results)["failures"]
-    assert (one["tuned"], one["chosen"], ranges(one["seeds"])) == ("step=8", False, "0-2")
-    assert len(one["seeds"]) == 3
+    (line,) = page_content(results)["troubles"]
+    assert line.startswith("digits k=4: a, not chosen: diverged: ")
+    assert line.endswith("(3 runs)")
 
 
 def test_a_run_without_its_metric_is_a_failure(runs, made):
     good, *rest = runs("a", 1.0, seeds=3)
     trace = tuple(replace(mark, metrics={"val": 1.0}) for mark in good.trace)
     results = made([replace(good, trace=trace), *rest])
-    (one,) = page_content(results)["failures"]
-    assert (one["seeds"], one["reason"]) == ([0], "the judge did not report gap")
+    (line,) = page_content(results)["troubles"]
+    assert "the judge did not report gap (seed 0)" in line

@@ -44,13 +44,13 @@ def test_all_failures_are_listed_with_their_reasons(every, every_page):
     failed = [r for r in every.records if r.stop.status is RunStatus.ERROR]
     assert len(failed) == 9
     assert "ZeroDivisionError" in section
-    assert section.count('<td class="bad">error</td>') == len({r.problem.label for r in failed})
+    assert section.count(": failing: error:") == len({r.problem.label for r in failed})
     assert "<b>9</b> failed runs" in text
 
 
 def test_refusals_are_named_with_the_reason(every, every_page):
     text = every_page.read_text()
-    section = text[text.index('id="refused"') : text.index('id="provenance"')]
+    section = text[text.index('id="failed"') : text.index('id="provenance"')]
     assert every.refused
     for reason in {record.stop.reason for record in every.refused}:
         assert reason.replace("'", "&#39;") in section

@@ -8,7 +8,7 @@ from records import altered
 
 from orthobench.harness.stopping import RunStatus, Target
 from orthobench.report.plots.collection import comparison_plots
-from orthobench.report.plots.tradeoffs import points, tradeoffs
+from orthobench.report.plots.sweeps import points, tradeoffs
 from orthobench.results.tuning import choose
 
 LEVELS = (Target("density", 0.2), Target("density", 0.6))

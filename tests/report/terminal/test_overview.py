@@ -10,7 +10,9 @@ from rich.console import Console
 from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.terminal.overview import cell, legend, show
+from orthobench.report.terminal.table import answer_legend as legend
+from orthobench.report.terminal.table import cell
+from orthobench.report.terminal.table import show_answer as show
 from orthobench.results.tuning import choose
 
 

@@ -1,1 +1,0 @@
-"""Runs over blocks of samples, which are summarized, and merged along a tree."""

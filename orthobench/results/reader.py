@@ -1,0 +1,236 @@
+"""Rows of a store as checked runs, plans and sessions."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from functools import cache
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from orthobench.contract.exhibits import MOST, Exhibit, check_all, unpacked
+from orthobench.contract.solver import Work
+from orthobench.errors import StoreError
+from orthobench.harness.identity import Identity
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint, checked
+from orthobench.results import checks, traces
+from orthobench.results.runs import NOT_RUN, ProblemInfo, Run, SolverInfo, run_label
+
+Session: TypeAlias = Mapping[str, Any]
+"""The columns of a session, its environment as plain values."""
+
+PLANNED = """
+    SELECT plan.problem AS problem_label, plan.solver AS solver_label, tuned, levels,
+        cell.*, run.* FROM plan LEFT JOIN cell ON cell.id = plan.cell
+        LEFT JOIN run ON run.cell = plan.cell
+    WHERE {} ORDER BY plan.position
+"""
+
+FINISHED = """
+    SELECT NULL AS problem_label, NULL AS solver_label, NULL AS tuned, NULL AS levels,
+        cell.*, run.* FROM run LEFT JOIN cell ON cell.id = run.cell ORDER BY run.cell
+"""
+
+SESSION = ("suite", "text", "command", "environment", "started", "ended")
+
+RANKING = ("family", "primary", "tuned_by")
+"""The facts about a problem in comparisons."""
+
+COSTS = ("steps", "samples", "flops", "seconds", "reading", "start", "metrics")
+"""The columns of a run about its last checkpoint; NULL without one."""
+
+SEALED = itemgetter("status", "points", "load", *COSTS)
+"""The columns in a checksum, beside reason, metrics and trace."""
+
+TOGETHER = 2**27
+"""Maximum entries of exhibits that are read at once: half a gigabyte."""
+
+
+def checksum(key: bytes, row: Mapping[str, Any] | sqlite3.Row, reason: str, names: str) -> bytes:
+    """Return a digest of a run, which shows changed numbers."""
+    sealed = repr((reason, names, *SEALED(row)))
+    return hashlib.sha256(key + sealed.encode() + row["trace"]).digest()[:16]
+
+
+class Reader:
+    """Reads a store; methods raise `checks.ERRORS` on rows that no `Writer` wrote.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+    where : str
+        The store, for errors of traces.
+    kept : callable
+        ``kept(label)`` is the context in which a row is read; it may suppress an error.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        where: str,
+        kept: Callable[[str], AbstractContextManager[None]],
+    ) -> None:
+        self._connection, self._where, self._kept = connection, where, kept
+        self._text, self._check_session = cache(self._read_text), cache(self._find_session)
+        self._document = cache(lambda number: checks.document(self._text(number)))
+        self._settings = cache(lambda number: checks.settings(self._document(number)))
+        self._names = cache(lambda number: checks.names(self._document(number)))
+        self._problem, self._solver = cache(self._problem_info), cache(self._solver_info)
+
+    def sessions(self) -> dict[int, Session]:
+        """Return the sessions by number."""
+        rows = self._connection.execute(f"SELECT id, {', '.join(SESSION)} FROM session ORDER BY id")  # noqa: S608
+        found: dict[int, Session] = {}
+        for number, *row in rows:
+            with self._kept(f"session {number}"):
+                found[number] = checks.session(dict(zip(SESSION, row, strict=True)))
+        return found
+
+    def planned(self, suite: str, *labels: str) -> Iterator[Run]:
+        """Yield the runs that a suite plans, of a problem and a solver if labels are given.
+
+        Those that are still to come are `NOT_RUN`.
+        """
+        columns = ("suite", "problem", "solver")[: 1 + len(labels)]
+        where = (f"plan.{name} = (SELECT id FROM text WHERE value = ?)" for name in columns)  # noqa: S608
+        return self._runs(PLANNED.format(" AND ".join(where)), (suite, *labels))
+
+    def finished(self) -> Iterator[Run]:
+        """Yield the finished runs of all suites."""
+        return self._runs(FINISHED, ())
+
+    def exhibits(self, keys: Iterable[str]) -> Iterator[tuple[str, dict[str, Exhibit]]]:
+        """Yield each key with the exhibits of its cell."""
+        query = (
+            "SELECT name, kind, meta, data FROM exhibit"
+            " WHERE cell = (SELECT id FROM cell WHERE key = ?) ORDER BY rowid LIMIT ?"
+        )
+        left = TOGETHER
+        for key in keys:
+            exhibits: dict[str, Exhibit] = {}
+            for name, *parts in self._connection.execute(query, (bytes.fromhex(key), MOST + 1)):
+                try:
+                    exhibits[name] = unpacked(*parts)
+                    check_all(exhibits.values())
+                except StoreError as error:
+                    where = f"exhibit {name!r} of the cell {key[:12]}"
+                    raise checks.MisfitError(f"{where} {error}") from error
+            left -= sum(exhibit.size for exhibit in exhibits.values())
+            if left < 0:
+                raise checks.MisfitError(f"exhibits have more than {TOGETHER} entries together")
+            yield key, exhibits
+
+    def _runs(self, query: str, values: Sequence[str]) -> Iterator[Run]:
+        cursor = self._connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        for row in cursor.execute(query, values):
+            run = None
+            with self._kept(self._label(row)):
+                run = self._run(row)
+            if run is not None:
+                yield run
+
+    def _label(self, row: sqlite3.Row) -> str:
+        with suppress(*checks.ERRORS):
+            solver, problem = self._text(row["solver_label"]), self._text(row["problem_label"])
+            return run_label(solver, problem, row["seed"])
+        return f"the cell {row['key'].hex()[:12] if type(row['key']) is bytes else row['cell']}"
+
+    def _run(self, row: sqlite3.Row) -> Run:
+        if row["key"] is None:
+            raise ValueError("it has no cell")
+        key, seed, number = row["key"], row["seed"], row["settings"]
+        problem = self._problem(row["problem_label"], row["problem"], row["ranking"], row["levels"])
+        solver = self._solver(row["solver_label"], row["solver"], row["tuned"], number)
+        settings = self._settings(number)
+        identity = Identity(
+            self._text(row["problem"]), self._text(row["solver"]), seed, self._text(number)
+        )
+        if identity.key != key.hex():
+            raise ValueError("its key is not the digest of its content")
+        outcome: dict[str, Any] = {"stop": NOT_RUN}
+        if row["status"] is not None:
+            self._check_session(row["session"])
+            texts = {name: self._text(row[name]) for name in ("reason", "traceback", "names")}
+            where = f"{self._where}: {self._label(row)}"
+            names = self._names(row["names"])
+            outcome = ended(key, row, texts, names, problem.primary, where)
+            outcome |= {"session": row["session"], "checksum": row["checksum"].hex()}
+        return Run(
+            identity.key, problem, solver, seed, budget=settings["budget"],
+            target=(settings["until"] or {}).get("metric", ""), versions=settings["versions"],
+            measure=settings.get("measure", ""), imported=checks.imported(settings),
+            identity=identity, **outcome,
+        )  # fmt: skip
+
+    def _problem_info(
+        self, label: int | None, problem: int, ranking: int, levels: int | None
+    ) -> ProblemInfo:
+        named = checks.catalogued(self._document(problem), "problem")
+        facts = checks.texts(self._document(ranking), "the metrics of the problem")
+        return ProblemInfo(
+            named["name"] if label is None else self._text(label),
+            named["name"],
+            named["parameters"],
+            levels=() if levels is None else checks.levels(self._document(levels)),
+            **{name: facts[name] for name in RANKING},
+        )
+
+    def _solver_info(
+        self, label: int | None, solver: int, tuned: int | None, settings: int
+    ) -> SolverInfo:
+        named = checks.catalogued(self._document(solver), "solver")
+        return SolverInfo(
+            named["name"] if label is None else self._text(label), named["parameters"],
+            {} if tuned is None else checks.scalars(self._document(tuned), "the tuned parameters"),
+            bool(self._settings(settings).get("reruns", False)), named["name"],
+        )  # fmt: skip
+
+    def _find_session(self, number: int) -> None:
+        query = "SELECT 1 FROM session WHERE id = ?"
+        if not self._connection.execute(query, (number,)).fetchone():
+            raise ValueError(f"its session {number} is missing")
+
+    def _read_text(self, number: int) -> str:
+        query = "SELECT value FROM text WHERE id = ?"
+        for (text,) in self._connection.execute(query, (number,)):
+            return str(text)
+        raise ValueError(f"the text {number} is missing")
+
+
+def ended(
+    key: bytes,
+    row: Mapping[str, Any] | sqlite3.Row,
+    texts: Mapping[str, str],
+    names: tuple[str, ...],
+    primary: str,
+    where: str = "",
+) -> dict[str, Any]:
+    """Return status, trace and load of a row that is read or written, checked."""
+    if checksum(key, row, texts["reason"], texts["names"]) != row["checksum"]:
+        raise ValueError("it is not what was written")
+    stop = Termination(RunStatus(row["status"]), texts["reason"], texts["traceback"])
+    return {
+        "stop": stop, "load": checks.load(row["load"]),
+        "trace": _trace(row, names, primary, where),
+    }  # fmt: skip
+
+
+def _trace(
+    row: Mapping[str, Any] | sqlite3.Row, names: tuple[str, ...], primary: str, where: str
+) -> Sequence[Checkpoint]:
+    points, start = row["points"], row["start"]
+    costs = [row[name] for name in COSTS[:5]]
+    if not points and all(cost is None for cost in costs):
+        return ()
+    if points < 1:
+        raise checks.MisfitError(f"it has {points} checkpoints")
+    values = zip(names, checks.metrics(row["metrics"], len(names)), strict=True)
+    metrics = {name: value for name, value in values if value is not None}
+    final = checked(Checkpoint(costs[3], costs[4], Work(*costs[:3]), metrics))
+    begin = primary, math.nan if start is None else start
+    return traces.Trace(points, names, final, row["trace"], begin, where)

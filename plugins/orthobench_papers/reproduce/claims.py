@@ -1,0 +1,254 @@
+"""Claims of papers: sentences with a source, and a check that measures a value and its interval.
+
+Plugins return a `Paper` with its claims from the hook ``orthobench_claims``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from orthobench.contract.exhibits import Exhibit
+from orthobench.contract.panel import Plot
+from orthobench.results.runs import Run
+from orthobench.tools.arrays import Array
+
+T = TypeVar("T")
+
+
+class Verdict(Enum):
+    """Whether a claim holds."""
+
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    UNDECIDED = "not decided"
+    UNTESTABLE = "not testable here"
+
+    def counted(self, count: int) -> str:
+        """Return a number of claims with this verdict, in words: ``14 do not hold``."""
+        return f"{count} {_COUNTED[self.value][count > 1]}"
+
+
+_COUNTED = {
+    "holds": ("holds", "hold"),
+    "does not hold": ("does not hold", "do not hold"),
+    "not decided": ("is not decided", "are not decided"),
+    "not testable here": ("is not testable here", "are not testable here"),
+}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The measurement of a check: a value, NaN if there is none, and its interval over seeds.
+
+    The interval has 95 % unless `text`, the meaning of the value, says otherwise. The claim holds
+    if the value is within `bounds`.
+    """
+
+    verdict: Verdict
+    value: float = math.nan
+    interval: tuple[float, float] = (math.nan, math.nan)
+    text: str = ""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+
+class Evidence(Protocol):
+    """The runs of a paper's suites, for checks of its claims; suites run when they are needed."""
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """Seeds for checks that run no suite; two at the smoke size."""
+
+    def sized(self, full: T, quick: T, smoke: T | None = None) -> T:
+        """Return the value of the current size; `smoke` defaults to `quick`."""
+
+    def problems(self, suite: str, problem: str) -> Sequence[str]:
+        """Return a specification of each problem of a suite that a specification applies to."""
+
+    def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
+        """Return the runs of a solver on a problem, by seed, with the parameters that tuning chose.
+
+        Parameters
+        ----------
+        suite : str
+            The stem of its file.
+        problem, solver : str
+            Specifications ``NAME key=value ...`` that apply to one problem and one solver of the
+            suite. If a problem is compared at levels, the metric of the level is a parameter.
+
+        Raises
+        ------
+        UsageError
+            If a specification applies to none or to several.
+        ClaimError
+            If a run failed or is missing.
+        """
+
+    def finals(self, suite: str, problem: str, solver: str, value: str) -> Array:
+        """Return the final values of a metric or a cost (seconds, flops, ...), one a seed."""
+
+    def exhibits(self, suite: str, problem: str, solver: str) -> Sequence[Mapping[str, Exhibit]]:
+        """Return the exhibits of the last solutions, one mapping for each seed."""
+
+
+Check: TypeAlias = Callable[[Evidence], Measurement]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper.
+
+    Attributes
+    ----------
+    name : str
+        Lower case with hyphens, unique in its paper: ``"msg-costs-more"``.
+    sentence, source : str
+        The claim, and its place in the paper: ``"Figure 3"``, ``"section 5.2"``.
+    check : callable, optional
+        ``check(evidence)`` returns a `Measurement`. A claim without one cannot be tested.
+    printed : str
+        The number that the paper prints, if any: ``"about 15"``.
+    known : Verdict
+        The published verdict; any other is a regression.
+    reason : str
+        The reason for any verdict but ``HOLDS``.
+    suites, data : tuple of str
+        The suites that the check runs, and the files that it needs.
+    """
+
+    name: str
+    sentence: str
+    source: str
+    check: Check | None = None
+    printed: str = ""
+    known: Verdict = Verdict.HOLDS
+    reason: str = ""
+    suites: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
+            raise ValueError(f"the name of a claim is words-with-hyphens, not {self.name!r}")
+        if self.check is None and self.known is not Verdict.UNTESTABLE:
+            raise ValueError(f"claim {self.name}: without a check its verdict is not testable here")
+        if self.known is not Verdict.HOLDS and not self.reason:
+            raise ValueError(f"claim {self.name}: say why it is {self.known.value}")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of a paper, drawn from runs made here: ``plot(evidence)`` returns a `Plot`."""
+
+    name: str
+    source: str
+    caption: str
+    plot: Callable[[Evidence], Plot]
+    data: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper with its claims, in its order; at least one for each figure and table.
+
+    `suites` is the folder of its suites, `notes` are in Markdown, and `summary` names the claims
+    that do not hold, in one or two lines.
+    """
+
+    name: str
+    reference: str
+    claims: tuple[Claim, ...]
+    suites: Path
+    pictures: tuple[Picture, ...] = ()
+    notes: str = ""
+    summary: str = ""
+
+    def __post_init__(self) -> None:
+        names = [claim.name for claim in self.claims]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise ValueError(f"paper {self.name} has two claims called {', '.join(sorted(twice))}")
+
+
+def papers_of(package: str) -> list[Paper]:
+    """Return the papers that the TOML files of a package describe, one a file, by name.
+
+    ::
+
+        name = "msg-2013"
+        reference = "Raman Arora, ...: *Stochastic Optimization of PCA with Capped MSG*. 2013."
+        summary = "Theorem 1 has a misprint."
+        notes = "Markdown"
+
+        [claims.msg-costs-more]
+        sentence = "An iteration of MSG costs more than one of capped MSG."
+        source = "section 3"
+        check = "figure_3.costs_more"
+        with = { k = 4, step = "@figure_3.msg_step" }
+        suites = ["mnist"]
+
+        [pictures.figure-3]
+        source = "Figure 3"
+        caption = "Suboptimality against samples."
+        plot = "figure_3.draw"
+
+    The file ``msg_2013.toml`` names functions of the module ``msg_2013`` beside it, with suites in
+    the folder ``msg_2013/suites``. ``with`` has keyword arguments of a check or plot; a text that
+    begins with ``@`` names an object there. Other keys are attributes of `Claim` and `Picture`.
+
+    Parameters
+    ----------
+    package : str
+        The package's ``__name__``.
+
+    Raises
+    ------
+    ValueError
+        If a file is not such a description; names the file, and the claim or picture.
+    """
+    folder = Path(import_module(package).__path__[0])
+    return [_paper(path, f"{package}.{path.stem}") for path in sorted(folder.glob("*.toml"))]
+
+
+def _paper(path: Path, code: str) -> Paper:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        claims = table.pop("claims", {}).items()
+        pictures = table.pop("pictures", {}).items()
+        return Paper(
+            claims=tuple(_item(Claim, "check", name, own, code) for name, own in claims),
+            suites=path.parent / path.stem / "suites",
+            pictures=tuple(_item(Picture, "plot", name, own, code) for name, own in pictures),
+            **table,
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path.name}: {error}") from error
+
+
+def _item(kind: Callable[..., T], call: str, name: str, table: dict[str, Any], code: str) -> T:
+    """Return a claim or a picture of a table; `call` is the key of its function."""
+    own: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+    try:
+        given = {k: _meant(v, code) for k, v in own.pop("with", {}).items()}
+        if call in own:
+            function = resolve_name(f"{code}.{own[call]}")
+            own[call] = partial(function, **given) if given else function
+        if "known" in own:
+            own["known"] = Verdict(own["known"])
+        return kind(name=name, **own)
+    except (AttributeError, ImportError, TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _meant(value: object, code: str) -> Any:
+    """Return the argument that a value of ``with`` stands for."""
+    if isinstance(value, str) and value.startswith("@"):
+        return resolve_name(f"{code}.{value[1:]}")
+    return tuple(value) if isinstance(value, list) else value

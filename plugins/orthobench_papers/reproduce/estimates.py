@@ -1,0 +1,103 @@
+"""Estimates that decide claims: a value, its interval, and whether it lies between two bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from orthobench.stats.bootstrap import interval, quantiles, student_quantile
+from orthobench_papers.reproduce.claims import Measurement, Verdict
+
+
+def decided(ends: tuple[float, float], low: float, high: float) -> Verdict:
+    """Return whether an interval lies between two bounds, outside of them, or across one."""
+    if low <= ends[0] and ends[1] <= high:
+        return Verdict.HOLDS
+    if ends[1] < low or ends[0] > high:
+        return Verdict.FAILS
+    return Verdict.UNDECIDED
+
+
+def median_within(
+    values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that the median over the seeds lies between two bounds.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        One for each seed.
+    low, high : float
+    text : str
+        A description of the values, also below.
+    """
+    median, ends = float(quantiles(values, 0.5)), interval(values)
+    return Measurement(decided(ends, low, high), median, ends, text, (low, high))
+
+
+def mean_within(
+    values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that an expectation, estimated by the mean over the seeds, lies between two bounds.
+
+    There are two seeds at least. The interval is Student's, 95 %.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    error = float(array.std(ddof=1)) / math.sqrt(len(array))
+    mean, half = float(array.mean()), student_quantile(0.975, len(array) - 1) * error
+    ends = (mean - half, mean + half)
+    return Measurement(decided(ends, low, high), mean, ends, text, (low, high))
+
+
+def ratio_within(
+    a: ArrayLike, b: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that the median over the seeds of a / b lies between two bounds.
+
+    `a` and `b` are positive, and paired by seed.
+    """
+    ratios = np.asarray(a, dtype=np.float64) / np.asarray(b, dtype=np.float64)
+    return median_within(ratios, low, high, text)
+
+
+def share_within(
+    hits: Sequence[bool], low: float = 0.0, high: float = 1.0, text: str = ""
+) -> Measurement:
+    """Check that the probability of a hit lies between two bounds, by Wilson's 95 % interval."""
+    from scipy.stats import binomtest
+
+    found = binomtest(int(np.sum(hits)), len(hits))
+    ends = found.proportion_ci(0.95, method="wilson")
+    share, bounds = float(found.statistic), (float(ends.low), float(ends.high))
+    return Measurement(decided(bounds, low, high), share, bounds, text, (low, high))
+
+
+def always_within(
+    values: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
+) -> Measurement:
+    """Check that every value lies between two bounds.
+
+    A value that is not finite lies outside. The measured value is the farthest one, with the range
+    of all as its interval.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    found = np.where(np.isfinite(found), found, math.inf)
+    ends = float(found.min()), float(found.max())
+    finite = math.isfinite(ends[1])
+    inside = finite and low <= ends[0] and ends[1] <= high
+    above = not finite or math.isinf(low) or ends[1] - high > low - ends[0]
+    value = ends[1] if above else ends[0]
+    verdict = Verdict.HOLDS if inside else Verdict.FAILS
+    return Measurement(verdict, value, ends, text, (low, high))
+
+
+def together(measurements: Sequence[Measurement], text: str = "") -> Measurement:
+    """Join the measurements of a claim; the first part with the worst verdict counts."""
+    order = (Verdict.FAILS, Verdict.UNDECIDED, Verdict.UNTESTABLE, Verdict.HOLDS)
+    worst = min(measurements, key=lambda m: order.index(m.verdict))
+    each = "; ".join(f"{m.text}: {m.value:.3g}" for m in measurements)
+    return replace(worst, text=text or each)

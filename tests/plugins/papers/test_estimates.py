@@ -1,0 +1,73 @@
+"""Estimates that decide claims: intervals between bounds, and what they are of."""
+
+import pytest
+from orthobench_papers.reproduce.claims import Measurement, Verdict
+from orthobench_papers.reproduce.estimates import (
+    always_within,
+    decided,
+    mean_within,
+    ratio_within,
+    share_within,
+    together,
+)
+
+
+def test_the_whole_interval_decides_by_either_bound():
+    verdicts = {
+        (1.0, 2.0): Verdict.HOLDS,  # the bounds count as between
+        (0.9, 2.0): Verdict.UNDECIDED, (1.0, 2.1): Verdict.UNDECIDED,
+        (0.5, 1.0): Verdict.UNDECIDED, (2.0, 3.0): Verdict.UNDECIDED,
+        (0.5, 0.9): Verdict.FAILS, (2.1, 3.0): Verdict.FAILS, (0.0, 9.0): Verdict.UNDECIDED,
+    }  # fmt: skip
+    assert {ends: decided(ends, 1.0, 2.0) for ends in verdicts} == verdicts
+
+
+def test_ratios_are_paired():
+    a = [1.0, 10.0, 100.0, 1000.0]
+    found = ratio_within([2 * x for x in a], a, 1.99, 2.01)
+    assert found.value == 2
+    assert found.interval == (2, 2)
+    for one_sided in ({"low": 1.99}, {"high": 2.01}):
+        assert ratio_within([2 * x for x in a], a, **one_sided).verdict is Verdict.HOLDS
+
+
+def test_a_mean_has_students_interval():
+    values = [1.0, 2.0, 3.0, 4.0]
+    half = 3.182446305284263 * (5 / 3) ** 0.5 / 2
+    found = mean_within(values, 0.0, 2.5 + half)
+    assert found.value == 2.5
+    assert found.interval == pytest.approx((2.5 - half, 2.5 + half))
+    assert mean_within(values, 2.4).verdict is Verdict.UNDECIDED
+    assert mean_within(values, high=0.4).verdict is Verdict.FAILS
+    for one_sided in ({"low": 2.4 - half}, {"high": 2.6 + half}):
+        assert mean_within(values, **one_sided).verdict is Verdict.HOLDS
+
+
+def test_a_share_has_wilsons_interval():
+    found = share_within([True] * 5 + [False] * 4)
+    p, n, z = 5 / 9, 9, 1.959963984540054
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+    assert found.interval == pytest.approx((centre - half, centre + half))
+    assert (found.value, found.verdict) == (pytest.approx(p), Verdict.HOLDS)
+
+
+def test_one_value_outside_refutes_what_is_said_of_all():
+    assert always_within([1.0, 2.0, 3.0], 1, 3).verdict is Verdict.HOLDS
+    assert always_within([1.0, 2.0, 3.0], 0, 4).verdict is Verdict.HOLDS
+    assert always_within([1.0, 2.0, 3.0], high=2.9).verdict is Verdict.FAILS
+    assert always_within([1.0, 2.0, 3.0], low=1.1).verdict is Verdict.FAILS
+    assert always_within([1.0, float("nan")], 0, 3).verdict is Verdict.FAILS
+    assert always_within([1.0, 2.0, 3.0], 0, 4).interval == (1, 3)
+    assert always_within([0.1, 2.0], low=0.5).value == 0.1
+    assert always_within([0.1, 2.0], high=3.0).value == 2.0
+
+
+def test_several_hold_together():
+    good = Measurement(Verdict.HOLDS, 1.0, (1, 1), "a")
+    bad = Measurement(Verdict.FAILS, 2.0, (2, 2), "b")
+    assert together([good, bad]).verdict is Verdict.FAILS
+    assert together([good, bad]).value == 2
+    assert together([good, good]).verdict is Verdict.HOLDS
+    assert together([good, bad]).text == "a: 1; b: 2"
+    assert together([good], "both").text == "both"
