@@ -73,8 +73,7 @@ class PairsMatrices(Oracle):
     def miniature(self) -> PairsMatrices:
         """Return an oracle of the same kind with a few random numbers."""
         X, Y = _few_pairs(self)
-        both = (type(old)(new) if issparse(old) else new for old, new in ((self.X, X), (self.Y, Y)))
-        return _started(PairsMatrices(*both, self.k, self.ridge))
+        return _started(PairsMatrices(_as(self.X, X), _as(self.Y, Y), self.k, self.ridge))
 
     @property
     def sides(self) -> tuple[Centred, Centred]:
@@ -135,7 +134,8 @@ class PairsOracle(PairsMatrices):
 
     def miniature(self) -> PairsOracle:
         """Return an oracle of the same kind with a few random numbers."""
-        return _started(PairsOracle(*_few_pairs(self), self.k, self.ridge))
+        X, Y = _few_pairs(self)
+        return _started(PairsOracle(X, Y, self.k, self.ridge))
 
     @property
     def X(self) -> Array:
@@ -170,6 +170,11 @@ def _few_pairs(oracle: PairsMatrices) -> list[Array]:
     widths = oracle.p, oracle.n - oracle.p
     count = min(oracle.count, 2 * most)
     return [rng.standard_normal((count, min(width, most))) for width in widths]
+
+
+def _as(given: Any, few: Array) -> Any:
+    """Return a matrix in the format of another."""
+    return type(given)(few) if issparse(given) else few
 
 
 def _started(oracle: PairsT) -> PairsT:
