@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from orthobench_kit.sources import ArraySource
-from scipy.sparse import issparse
+from orthobench_kit.sparse import is_sparse
 
 from orthobench.contract import Array, Oracle, SampleOracle, Solution
 from orthobench.tools.geometry import random_point
@@ -174,7 +174,7 @@ def _few_pairs(oracle: PairsMatrices) -> list[Array]:
 
 def _as(given: Any, few: Array) -> Any:
     """Return a matrix in the format of another."""
-    return type(given)(few) if issparse(given) else few
+    return type(given)(few) if is_sparse(given) else few
 
 
 def _started(oracle: PairsT) -> PairsT:
