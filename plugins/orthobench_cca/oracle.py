@@ -42,8 +42,8 @@ class PairsMatrices(Oracle):
 
     shows: ClassVar[Mapping[str, str]] = {
         "X": "one side of the pairs (N, p), in rows",
-        "Y": "the other (N, q); n = p + q, and the point is A (p, k) above B (q, k)",
-        "ridge": "what is added to the diagonals of both covariances",
+        "Y": "the other side (N, q). The point is A (p, k) above B (q, k)",
+        "ridge": "added to the diagonals of both covariances",
     }
 
     def __init__(self, X: Any, Y: Any, k: int, ridge: float = 0.0) -> None:
