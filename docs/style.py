@@ -1,9 +1,7 @@
 """Checks the text of this project against docs/style.md: ``python docs/style.py [PATH ...]``.
 
 Reads docstrings, help and messages of code, pages, and names of tests. Prints each place that
-breaks a rule. `style.toml` has the number of places that each folder may still have: the exit code
-is 1 if a folder has more. ``--write`` lowers the numbers. With paths the exit code is 1 if they
-have any.
+breaks a rule; the exit code is 1 if there is any.
 """
 
 from __future__ import annotations
@@ -12,14 +10,11 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ALLOWED = ROOT / "docs" / "style.toml"
 UNREAD = ("reports/", "CHANGELOG", "docs/style.md")
 """Texts of other times and authors, and the examples of what to avoid."""
 LONGEST_SENTENCE = 40  # words
@@ -61,26 +56,13 @@ class Place:
     text: str
 
 
-def main(arguments: list[str]) -> int:
+def main(paths: list[str]) -> int:
     """Print the places that break a rule; return the exit code."""
-    paths = [a for a in arguments if not a.startswith("--")]
     places = [place for file in tracked(paths) for place in places_of(file)]
-    counts = Counter(folder(place.file) for place in places)
-    if "--write" in arguments:
-        ALLOWED.write_text("".join(f'"{k}" = {n}\n' for k, n in sorted(counts.items())))
-        return 0
-    if paths:
-        _print(places)
-        return int(bool(places))
-    allowed = tomllib.loads(ALLOWED.read_text(encoding="utf-8"))
-    worse = {name for name in counts if counts[name] > allowed.get(name, 0)}
-    _print([place for place in places if folder(place.file) in worse])
-    for name in sorted(worse):
-        _say(f"{name}: {counts[name]} places, {allowed.get(name, 0)} allowed: see docs/style.md")
-    if not worse and counts != allowed:
-        _say("fewer places than allowed: python docs/style.py --write keeps it so")
-    _say(f"{counts.total()} places in {len(counts)} folders")
-    return int(bool(worse))
+    for place in places:
+        _say(f"{place.file}:{place.line}: {place.rule}: {place.text}")
+    _say(f"{len(places)} places; docs/style.md has the rules")
+    return int(bool(places))
 
 
 def tracked(paths: list[str]) -> list[Path]:
@@ -90,11 +72,6 @@ def tracked(paths: list[str]) -> list[Path]:
     names = [name for name in listed.stdout.split("\0") if name.endswith((".py", ".md"))]
     kept = [ROOT / name for name in names if not name.startswith(UNREAD)]
     return [path for path in kept if path.exists()]
-
-
-def folder(file: str) -> str:
-    """Return the folder that a file is counted in: two levels, or one for a file at the root."""
-    return "/".join(Path(file).parts[:-1][:2]) or "."
 
 
 def places_of(path: Path) -> Iterator[Place]:
@@ -217,11 +194,6 @@ def messages_of(tree: ast.Module) -> Iterator[Text]:
 
 def _absolute(path: str) -> str:
     return str(Path(path).resolve())
-
-
-def _print(places: list[Place]) -> None:
-    for place in places:
-        _say(f"{place.file}:{place.line}: {place.rule}: {place.text}")
 
 
 def _say(line: str) -> None:
