@@ -28,6 +28,7 @@ from facts import (  # noqa: E402
     solver_rows,
 )
 from orthobench_papers.reproduce import catalogue as with_papers  # noqa: E402
+from reference import helps, public_names  # noqa: E402
 
 from orthobench.atlas.answers import (  # noqa: E402
     NOBODY,
@@ -160,9 +161,30 @@ def papers(_: str) -> str:
     return "\n".join(lines)
 
 
+def names(page: str) -> str:
+    """Return the table of the public names of a reference page."""
+    return "\n".join(public_names(page))
+
+
+def commands(_: str) -> str:
+    """Return the help of each command."""
+    return "\n".join(helps())
+
+
 WRITERS: dict[str, Callable[[str], str]] = {
     writer.__name__: writer
-    for writer in (answers, call, details, oracles, papers, record, solvers, source)
+    for writer in (
+        answers,
+        call,
+        commands,
+        details,
+        names,
+        oracles,
+        papers,
+        record,
+        solvers,
+        source,
+    )
 }
 
 
