@@ -13,6 +13,7 @@ from typing import Any
 
 DOCS = Path(__file__).parents[1]
 REPORT = re.compile(r"\]\(\.\./((?:\.\./)*)reports/([\w-]+)/README\.md")
+ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
 CODE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+((?:plugins|orthobench|benchmarks|tests)/[^)#]+)\)")
 
 
@@ -25,8 +26,13 @@ def copied(app: Any) -> None:
 
 def rewritten(app: Any, name: str, source: list[str]) -> None:
     """Let the links of a page lead to what the site has."""
-    del app, name
-    text = REPORT.sub(r"](\1papers/\2/README.md", source[0])
+    del app
+    text = source[0]
+    for anchor in ANCHOR.findall(text):  # Sphinx knows targets, which are of the whole site
+        target = f"{Path(name).parent.name}-{anchor}"
+        text = text.replace(f'<a id="{anchor}"></a>', f"({target})=")
+        text = text.replace(f"](#{anchor})", f"](#{target})")
+    text = REPORT.sub(r"](\1papers/\2/README.md", text).replace("](../../docs/", "](../../")
     source[0] = CODE.sub(r"\1, `\2`,", text)
 
 
