@@ -275,7 +275,7 @@ _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def noted() -> Iterator[set[str]]:
-    """Yield a set that collects what is asked for meanwhile, such as ``"solver oja"``."""
+    """Note the names that the body uses, such as ``"solver msg"``."""
     found = set[str]()
     before = _noted.set(found)
     try:
