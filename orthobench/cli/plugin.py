@@ -71,10 +71,14 @@ def new(name: str | None, folder: Path | None, ci: str | None, author: str | Non
 def _port(benchmark: Path, name: str | None, folder: Path | None, author: str | None) -> None:
     from importlib.metadata import entry_points
 
-    for point in entry_points(group=PORTS, name="benchopt"):
-        target, summary, steps = point.load()(benchmark, name, folder, author)
-        say(f"{summary} are in {target}")
-        _say_next(target, steps)
+    points = [*entry_points(group=PORTS, name="benchopt")]
+    if not points:
+        raise click.ClickException(
+            "this installation ports no benchmarks: install orthobench again"
+        )
+    target, summary, steps = points[0].load()(benchmark, name, folder, author)
+    say(f"{summary} are in {target}")
+    _say_next(target, steps)
 
 
 def _say_next(target: Path, steps: Sequence[str]) -> None:

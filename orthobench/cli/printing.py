@@ -78,7 +78,7 @@ def print_results(
 ) -> None:
     """Print the answer, with all tables first if asked; draw figures if there is a folder."""
     from orthobench.decide.comparisons import answer_of
-    from orthobench.report.rows import problem_rows
+    from orthobench.report.rows import rows_by_problem
     from orthobench.report.terminal import table
 
     if as_json:
@@ -91,7 +91,8 @@ def print_results(
     print_answer(answer)
     say()
     if not tables:
-        _print_troubles(row for c in answer.comparisons for row in problem_rows(results.entries, c))
+        of_problems = rows_by_problem(results.entries, answer.comparisons)
+        _print_troubles(row for own in of_problems for row in own)
     match results.session()["environment"]:
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
@@ -160,13 +161,16 @@ def status_line(quiet: bool, *, lines: bool = False) -> Iterator[Callable[..., N
     from rich.console import Console, Group
     from rich.text import Text
 
+    from orthobench.tools.formatting import printable
+
     with (console := Console(stderr=True)).status("") as status:
 
         def tell(text: str, passing: bool = True) -> None:
+            shown = Text("\n".join(map(printable, text.split("\n"))))
             if passing:
-                status.update(Group(Text(text)))
+                status.update(Group(shown))
             else:
-                console.print(Text(text))
+                console.print(shown)
 
         yield tell
 

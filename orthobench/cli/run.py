@@ -79,10 +79,12 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
     orthobench run -p "digits k=4" -s oja -s my_oja.py:MyOja --seeds 5
     """  # noqa: D301 - click reads the backspace
     from orthobench import api
+    from orthobench.decide.wording import too_few
     from orthobench.harness.executors import Limits
     from orthobench.harness.stopping import RunStatus
     from orthobench.registry.suite_file import requested_suite
     from orthobench.report.terminal.progress import Progress
+    from orthobench.stats.noninferiority import FEWEST
 
     requested = requested_suite(suite, **changes)
     path = store or api.default_store(requested)
@@ -92,6 +94,9 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
         as_text = partial(explained_lines, listed=explain)
         print_facts(api.explained(requested, path, only=only, retry=retry), as_json, as_text)
         return
+    solvers, seeds = {solver.label for solver in requested.solvers}, len(requested.seeds)
+    if seeds < FEWEST and len(solvers) > 1 and not (quiet or as_json or decide):
+        say(f"{too_few(seeds)}; --seeds {FEWEST} can", err=True)
     try:
         results = api.run(
             requested, path, only=only, retry=retry, decide=decide, executor=executor,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -223,6 +225,8 @@ class Registry:
         if not isinstance(name, str):
             raise UsageError(f"a {kind} is named by a str, not by {quoted(name)}")
         if name in provided:
+            if (asked_for := _noted.get()) is not None:
+                asked_for.add(f"{kind} {name}")
             return provided[name].item
         if f"{kind} {name}" in self.broken:
             raise UsageError(self.broken[f"{kind} {name}"])
@@ -264,6 +268,20 @@ def catalogue() -> Registry:
     Plugins are loaded once a process; ``broken`` has the reasons of those that do not work.
     """
     return Registry.installed()
+
+
+_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noted() -> Iterator[set[str]]:
+    """Note the names that the body uses, such as ``"solver msg"``."""
+    found = set[str]()
+    before = _noted.set(found)
+    try:
+        yield found
+    finally:
+        _noted.reset(before)
 
 
 def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -> AnySolver:

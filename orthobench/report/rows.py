@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import Cost, costs_of
 from orthobench.stats.values import Summary, median_final, metric_of, summaries
+from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import number
 
 if TYPE_CHECKING:
@@ -71,8 +72,7 @@ class Row:
 
 
 def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> list[Row]:
-    """Return the rows of a comparison, in its order."""
-    results = [r for r in results if r.problem == comparison.problem]
+    """Return the rows of a comparison, in its order, from the results on its problem."""
     seeds = {seed for r in results for seed in r.seeds}
     found = summaries([r.records for r in results], comparison.metric, seeds)
     known = {r.solver: (r, s) for r, s in zip(results, found, strict=True)}
@@ -81,6 +81,15 @@ def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> lis
     return [
         Row(*known[d.solver], d, mark(comparison, d.solver), rounding) for d in comparison.decisions
     ]
+
+
+def rows_by_problem(
+    results: Sequence[SolverResult], comparisons: Sequence[Comparison]
+) -> Iterator[list[Row]]:
+    """Yield the rows of each comparison."""
+    groups = grouped(results, lambda result: result.problem)
+    for comparison in comparisons:
+        yield problem_rows(groups[comparison.problem], comparison)
 
 
 def solvers_shown(comparisons: Sequence[Comparison]) -> list[str]:

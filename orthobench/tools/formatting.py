@@ -9,9 +9,14 @@ from typing import Any
 MISSING = "-"
 
 
+def printable(line: str) -> str:
+    """Return a line with spaces in place of control characters."""
+    return "".join(c if c.isprintable() else " " for c in line)
+
+
 def clean(text: str) -> str:
     """Return `text` on one line, without control characters."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return " ".join(printable(text).split())
 
 
 def short(value: Any) -> str:

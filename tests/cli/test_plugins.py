@@ -36,6 +36,11 @@ def test_it_says_what_to_type_next(call, tmp_path):
     ]
 
 
+def test_a_port_without_its_plugin_is_an_error(call, tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    assert "ports no benchmarks" in call("--from-benchopt", str(tmp_path), code=1).stderr
+
+
 def test_a_gate_is_added_to_the_project_in_the_folder(call, tmp_path):
     assert "orthobench plugin new NAME" in call(code=2).stderr
     assert "no pyproject.toml" in call("--ci", "github", code=2).stderr

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from orthobench import api
 from orthobench.cli.main import main
-from orthobench.cli.printing import say
+from orthobench.cli.printing import say, status_line
 from orthobench.registry.suite_file import from_table
 
 
@@ -36,6 +36,17 @@ def test_control_characters_are_printed_as_spaces(err, capsys):
         patch.setattr(click, "echo", lambda text, err: printed.append(text))
         say(click.style("title", bold=True, fg="red") + HOSTILE)
     assert printed == ["\x1b[31m\x1b[1mtitle\x1b[0m [2J ]0;title a b c 31md  e [8mf"]
+
+
+@pytest.mark.parametrize("passing", [True, False])
+def test_control_characters_of_a_status_are_spaces(passing, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with status_line(quiet=False) as tell:
+        tell(f"one  two\n{HOSTILE}", passing)
+    shown = capsys.readouterr().err
+    assert "\x1b[8m" not in shown
+    assert "\x1b]0" not in shown
+    assert passing or "one  two\n [2J ]0;title" in shown
 
 
 def test_a_hostile_name_is_harmless_wherever_it_is_printed(toys, monkeypatch, tmp_path):

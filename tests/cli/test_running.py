@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from orthobench import api
 from orthobench.cli.main import main
+from orthobench.errors import UsageError
 from orthobench.harness.executors import Limits
 from orthobench.registry import suite_file
 from orthobench.report.terminal.progress import Progress
@@ -58,6 +59,16 @@ def test_options_of_the_suite_are_passed_on(run):
     }  # fmt: skip
     run()
     assert not any(run.seen.asked.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "seeds", "solvers", "warned"),
+    [((), 3, "ab", True), ((), 5, "ab", False), ((), 3, "a", False), (("-q",), 3, "ab", False),
+     (("--json",), 3, "ab", False), (("--decide", "12"), 3, "ab", False)],
+)  # fmt: skip
+def test_too_few_seeds_are_said_before_the_run(run, words, seeds, solvers, warned):
+    done = run("mine", *words, seeds=seeds, solvers=solvers, error=UsageError("stop"))
+    assert ("3 seeds cannot decide" in done.stderr) is warned
 
 
 def test_options_of_the_run_are_passed_on(run):

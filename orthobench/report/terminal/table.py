@@ -11,7 +11,7 @@ from orthobench.decide.answer import Answer
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
 from orthobench.report import caveats
-from orthobench.report.rows import Row, bare_table, problem_rows, solvers_shown
+from orthobench.report.rows import Row, bare_table, rows_by_problem, solvers_shown
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS, cost_of
@@ -52,7 +52,8 @@ def rows(
     of the median. None stands for failed and missing values. Costs and ``metrics`` are medians over
     the sound runs. ``others`` is the cost of the trials that tuning did not choose.
     """
-    return [_plain(row, c) for c in comparisons for row in problem_rows(results, c)]
+    each = zip(rows_by_problem(results, comparisons), comparisons, strict=True)
+    return [_plain(row, comparison) for own, comparison in each for row in own]
 
 
 def show(
@@ -64,10 +65,10 @@ def show(
     from rich.console import Console
 
     console = console or Console()
-    for comparison in comparisons:
+    each = zip(rows_by_problem(results, comparisons), comparisons, strict=True)
+    for own, comparison in each:
         console.print()
-        rows = problem_rows(results, comparison)
-        for part in _parts(rows, comparison, console.options.ascii_only):
+        for part in _parts(own, comparison, console.options.ascii_only):
             console.print(part)
 
 

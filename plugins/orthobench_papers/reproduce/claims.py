@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -212,7 +211,8 @@ def papers_of(package: str) -> list[Paper]:
     ValueError
         If a file is not such a description; names the file, and the claim or picture.
     """
-    folder = Path(import_module(package).__path__[0])
+    # digests of a package that imports by computed names would have all papers
+    folder = Path(resolve_name(package).__path__[0])
     return [_paper(path, f"{package}.{path.stem}") for path in sorted(folder.glob("*.toml"))]
 
 

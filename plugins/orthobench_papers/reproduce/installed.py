@@ -1,19 +1,16 @@
-"""The papers of all installed plugins, and a catalogue that remembers what checks ask for."""
+"""The papers of all installed plugins, in a catalogue with all else that they bring."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pkgutil import resolve_name
-from typing import TypeVar
 
 from orthobench.registry import plugins
 from orthobench.registry.plugin_checks import PluginError, items_of
 from orthobench.registry.plugins import Plugin, Provided, Registry
 from orthobench_papers.reproduce.claims import Paper
-
-T = TypeVar("T")
 
 HOOK = "orthobench_claims"
 """The hook that returns the papers of a plugin."""
@@ -27,12 +24,9 @@ class Catalogue(Registry):
     ----------
     papers : dict
         The papers by name.
-    asked : set of str
-        The solvers, problems and papers that were asked for, such as ``"solver msg"``.
     """
 
     papers: dict[str, Provided[Paper]] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)
 
     def paper(self, name: str) -> Paper:
         """Return the paper with a name; an unknown name is a `UsageError`."""
@@ -51,11 +45,6 @@ class Catalogue(Registry):
                     self.papers[paper.name] = Provided(paper, plugin)
         except PluginError as error:
             self.broken[f"papers of {plugin.name}"] = f"{plugin}: {error}"
-
-    def _find(self, kind: str, provided: Mapping[str, Provided[T]], name: str) -> T:
-        item = super()._find(kind, provided, name)
-        self.asked.add(f"{kind} {name}")
-        return item
 
 
 @cache

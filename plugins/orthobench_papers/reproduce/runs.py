@@ -16,6 +16,7 @@ from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.identity import label
 from orthobench.harness.suite import FULL, QUICK, SMOKE, Suite
 from orthobench.registry.entries import specification
+from orthobench.registry.plugins import noted
 from orthobench.registry.suite_file import load
 from orthobench.registry.suite_values import sized
 from orthobench.results.results import Results
@@ -127,10 +128,9 @@ class Runs:
 
     def asked(self, ask: Callable[[Evidence], T]) -> T:
         """Return the result of a check or a picture, and note its methods."""
-        asked = catalogue().asked
-        asked.clear()
-        found = ask(self)
-        self.names |= asked
+        with noted() as names:
+            found = ask(self)
+        self.names |= names
         return found
 
     def _suite(self, name: str) -> Suite:

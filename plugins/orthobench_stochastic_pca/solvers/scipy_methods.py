@@ -63,7 +63,7 @@ class ScipyLOBPCG(Batch):
     Notes
     -----
     2nd² flops for the moment; for an iteration 2d²k + 36dk² + 9(3k)³; n and d change places if n <
-    d.
+    d, and 4ndk is added.
 
     References
     ----------

@@ -7,6 +7,7 @@ from cases import case
 from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.publish import SIGNS
 
+from orthobench.harness.source_digests import reached
 from orthobench.harness.suite import SIZES
 from orthobench.registry.suite_file import load
 
@@ -65,3 +66,10 @@ def test_page_has_its_notes_and_small_pictures(paper, page):
         path = REPORTS / paper.name / f"{picture.name}.png"
         assert f"({path.name})" in page
         assert path.stat().st_size < LARGEST
+
+
+def test_digest_of_a_paper_does_not_depend_on_other_papers():
+    modules = reached("orthobench_papers.oft_2026")
+    others = {name.replace("-", "_") for name in PAPERS} - {"oft_2026"}
+    assert "orthobench_papers.reproduce.estimates" in modules
+    assert not {module.split(".")[1] for module in modules if module.count(".")} & others

@@ -5,10 +5,16 @@ from click.testing import CliRunner
 from orthobench_papers.reproduce import origin
 from orthobench_papers.reproduce.check import Checked, check, counts_line, select
 from orthobench_papers.reproduce.claims import Claim, Measurement, Paper, Verdict
-from orthobench_papers.reproduce.estimates import median_within, ratio_within, share_within
+from orthobench_papers.reproduce.estimates import (
+    always_within,
+    median_within,
+    ratio_within,
+    share_within,
+)
 from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.runs import Runs
 
+import orthobench as ob
 from orthobench import api
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
@@ -50,6 +56,11 @@ def counted(evidence):
     return share_within([seed % 3 == 0 for seed in evidence.seeds[:300]], 0.25, 0.42, "thirds")
 
 
+def solved(evidence):
+    metrics = ob.solve("batch-pca", "digits k=2", seed=0).trace[-1].metrics
+    return always_within([metrics["suboptimality"]], high=1.0, text="suboptimality")
+
+
 def typo(evidence):
     return median_within(evidence.finals("race", "spiked-covariance", "ojaa", "suboptimality"))
 
@@ -68,6 +79,7 @@ CLAIMS = (
         reason="the data are not free; nothing stands in",
     ),
     Claim("absent", "Needs a file.", "Table 2", counted, data=("no-such-file",)),
+    Claim("solved", "One pass over the data is enough.", "section 4", solved),
 )  # fmt: skip
 
 
@@ -212,7 +224,9 @@ class TestCommand:
         CliRunner().invoke(main, ["reproduce", *words])
         page = (tmp_path / "reports" / "toy-2026" / "README.md").read_text()
         assert "`orthobench reproduce toy-2026 --quick --first-seed 7 --publish`" in page
-        for name in ("solver oja", "solver incremental-pca", "problem spiked-covariance"):
+        methods = ("oja", "incremental-pca", "batch-pca")
+        problems = ("spiked-covariance", "digits")
+        for name in (*(f"solver {n}" for n in methods), *(f"problem {n}" for n in problems)):
             assert f"\n| {name} | `" in page
         assert "solver msg" not in page
         assert "A third of all | numbers. Printed: 1/3. Here 0.333 [" in page

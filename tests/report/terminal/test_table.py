@@ -14,7 +14,7 @@ from orthobench.decide.answer import answer
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.report import caveats
-from orthobench.report.rows import problem_rows
+from orthobench.report.rows import rows_by_problem
 from orthobench.report.terminal import table
 from orthobench.report.terminal.table import answer_legend, show
 from orthobench.results.tuning import choose
@@ -25,7 +25,7 @@ def rows(entries):
 
 
 def all_rows(entries):
-    return [row for found in compare(entries) for row in problem_rows(entries, found)]
+    return [row for own in rows_by_problem(entries, compare(entries)) for row in own]
 
 
 def text(entries, width=80, encoding="utf-8"):
