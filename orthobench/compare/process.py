@@ -49,7 +49,7 @@ class SideProcess(Process):
             )  # fmt: skip
         except OSError as error:
             raise SideError(f"{side} cannot be started: {error}") from None
-        self._limit = options.patience
+        self.limit = options.patience
         if request:
             self.request("plan", distributions=side.distributions, **request)
 
@@ -76,7 +76,7 @@ class SideProcess(Process):
             If the side raised, died, or took too long and was killed.
         """
         try:
-            reply: dict[str, Any] = self.receive(patience or max(self._limit, STARTING))
+            reply: dict[str, Any] = self.receive(patience or max(self.limit, STARTING))
         except (ProcessError, TimeoutError) as error:
             raise SideError(str(error)) from None
         if "error" in reply:
@@ -88,7 +88,7 @@ class SideProcess(Process):
     def outcome(self) -> dict[str, Any]:
         """Return the reply to ``run``; if the worker died, that of a failed run."""
         try:
-            return self.reply(self._limit)
+            return self.reply(self.limit)
         except SideError as error:
             return {"status": "error", "reason": str(error)}
 

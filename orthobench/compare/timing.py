@@ -236,7 +236,7 @@ def _both(
     for side in order:
         try:
             pair[side].request(do, key=cell.key, steps=cell.steps[side], **arguments)
-            replies[side] = pair[side].reply(patience)
+            replies[side] = pair[side].reply(patience or pair[side].limit)
         except SideError as error:
             raise SideError(f"{('BASE', 'HEAD')[side]}: {error}") from None
     return replies[0], replies[1]

@@ -27,7 +27,7 @@ class Fake:
 
     def __init__(self, machine, side):
         self.machine, self.side, self.replies, self.ran = machine, side, [], set()
-        self.alive, self.copied, self.layout = True, False, machine.drawn()
+        self.alive, self.copied, self.layout, self.limit = True, False, machine.drawn(), 60.0
         machine.started.append(side.name)
         self.request("plan")
 
