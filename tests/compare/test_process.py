@@ -74,7 +74,7 @@ def test_limit_of_a_run_does_not_limit_imports(process, monkeypatch):
     monkeypatch.setattr(
         Process, "receive", lambda self, patience: allowed.append(patience) or {"status": "ok"}
     )
-    monkeypatch.setattr(side, "_limit", 2.0)
+    monkeypatch.setattr(side, "limit", 2.0)
     side.outcome()
     side.reply()
     assert allowed[0] == 2.0 < allowed[1]
