@@ -190,6 +190,10 @@ def grouped():
         yield pytest.param(tuple(found), id=name, marks=marks)
 
 
+def test_names_of_the_default_tests_are_known():
+    assert {case.name for case in CASES} >= SHOWN
+
+
 @pytest.mark.parametrize("group", grouped())
 def test_conformance(group):
     for case in group:
