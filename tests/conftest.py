@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -14,12 +15,14 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
+from orthobench import api
 from orthobench.contract import hookimpl
 from orthobench.contract.exhibits import Curve, Image
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Instance, Oracle, Problem, Solution
 from orthobench.contract.solver import Solver, State, Status
 from orthobench.registry.plugins import Plugin, Registry
+from orthobench.registry.suite_file import from_table
 from orthobench.testing import check_flops
 from orthobench.testing.short_runs import Runner
 from orthobench.tools.environment import cores, limited
@@ -261,6 +264,14 @@ def flops_agree():
     return check
 
 
+TABLE = {
+    "seeds": 2,
+    "budget": {"steps": 6},
+    "problem": [{"name": "leading-subspace"}],
+    "solver": [{"name": "power"}],
+}
+
+
 @pytest.fixture(scope="session")
 def toys():
     """The toy classes, and a registry that holds them."""
@@ -268,8 +279,22 @@ def toys():
     registry.add(ToyPlugin(), Plugin("toys", "orthobench-toys", "1.0"))
     return SimpleNamespace(
         Oracle=MatrixOracle, Problem=LeadingSubspace, Pictured=Pictured, Solver=Power,
-        State=PowerState, Plugin=ToyPlugin, registry=registry,
+        State=PowerState, Plugin=ToyPlugin, registry=registry, table=TABLE,
     )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def filled(toys, tmp_path_factory):
+    """The store of a toy suite, to be copied by those that write."""
+    path = tmp_path_factory.mktemp("filled") / "results.sqlite"
+    suite = from_table(TABLE, "first", toys.registry)
+    api.run(suite, path, executor="inline", quiet=True)
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    return shutil.copy(filled, tmp_path / "results.sqlite")
 
 
 @pytest.fixture(autouse=True)

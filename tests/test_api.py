@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from own_solver import MY_OJA
 
 import orthobench as ob
 from orthobench.api import SolverError
@@ -203,47 +204,10 @@ def test_a_refusal_is_recorded_and_no_failure(tmp_path):
     assert "needs as many components as samples, not m = 2 of 30" in refused.stop.reason
 
 
-SCRIPT = """
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-
+SCRIPT = (
+    MY_OJA
+    + """
 import orthobench as ob
-from orthobench.contract import SampleOracle, Solution, Solver, State, parameter
-
-RATE = 1.0
-
-
-def orthonormal(M):
-    return np.linalg.qr(M)[0]
-
-
-@dataclass(slots=True, kw_only=True)
-class Iterate(State):
-    U: np.ndarray
-
-
-@dataclass(frozen=True)
-class MyOja(Solver[SampleOracle, Iterate]):
-    name: ClassVar[str] = "my-oja"
-    batch: ClassVar[int] = 1
-    rate: float = parameter(RATE, help="step", above=0)
-
-    def init(self, oracle, rng):
-        return Iterate(U=oracle.start.copy())
-
-    def step(self, oracle, state):
-        x = oracle.take(1)
-        state.work.steps += 1
-        state.work.samples += len(x)
-        state.U = orthonormal(state.U + self.rate / state.work.steps * x.T @ (x @ state.U))
-
-    def solution(self, state):
-        return Solution(state.U)
-
 
 X = np.random.default_rng(0).standard_normal((300, 6)) * np.linspace(2, 1, 6)
 results = ob.run(
@@ -253,6 +217,7 @@ results = ob.run(
 )
 assert not results.failures, results.failures
 """
+)
 
 
 def ran(folder, script, **settings):

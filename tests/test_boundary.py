@@ -14,7 +14,7 @@ import orthobench
 from orthobench.contract.solver import State
 
 CORE = Path(orthobench.__file__).parent
-HEAVY = {"numba", "matplotlib", "sklearn", "scipy", "pandas", "pooch"}
+HEAVY = {"numba", "matplotlib", "sklearn", "scipy", "pandas", "pooch", "rdata"}
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from own_solver import MY_OJA
 
 import orthobench as ob
 from orthobench.harness.given import problem_of
@@ -94,43 +95,16 @@ def test_other_arguments_are_refused(given, said):
         ob.instance(*given)
 
 
-SOLVER = """
-from dataclasses import dataclass
-
-import numpy as np
-
+SOLVER = (
+    MY_OJA
+    + """
 import orthobench as ob
-from orthobench.contract import SampleOracle, Solution, Solver, State, parameter
 from orthobench_stochastic_pca import StochasticPCA
-
-
-@dataclass(slots=True, kw_only=True)
-class Iterate(State):
-    U: np.ndarray
-
-
-@dataclass(frozen=True)
-class Mine(Solver[SampleOracle, Iterate]):
-    name = "mine-{mark}"
-    batch = 1
-    rate: float = parameter(1.0, help="step", above=0)
-
-    def init(self, oracle, rng):
-        return Iterate(U=oracle.start.copy())
-
-    def step(self, oracle, state):
-        x = oracle.take(1)
-        state.work.steps += 1
-        state.work.samples += len(x)
-        state.U = np.linalg.qr(state.U + self.rate / state.work.steps * x.T @ (x @ state.U))[0]
-
-    def solution(self, state):
-        return Solution(state.U)
 
 
 @dataclass(frozen=True)
 class Noise(StochasticPCA):
-    name = "noise-{mark}"
+    name = "noise-of-file"
     offers = SampleOracle
     k: int = parameter(2, help="components", low=1)
 
@@ -138,22 +112,23 @@ class Noise(StochasticPCA):
         X = rng.standard_normal((100, 5)) * np.linspace(2, 1, 5)
         return ob.stochastic_pca(X, k=self.k)
 """
+)
 
 
 def test_solvers_and_problems_of_a_file_are_named_by_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "my_own_file.py").write_text(SOLVER.replace("{mark}", "of-file"))
-    one = ob.solve("my_own_file.py:Mine rate=2.0", "my_own_file.py:Noise k=3", ob.Budget(steps=40))
+    (tmp_path / "my_own_file.py").write_text(SOLVER)
+    one = ob.solve("my_own_file.py:MyOja rate=2.0", "my_own_file.py:Noise k=3", ob.Budget(steps=40))
     assert (one.solution.shape, one.work.steps) == ((5, 3), 40)
     problem = ob.instance("my_own_file.py:Noise k=3")
-    other = ob.solve("my_own_file.py:Mine", problem, ob.Budget(steps=40), rate=2.0)
+    other = ob.solve("my_own_file.py:MyOja", problem, ob.Budget(steps=40), rate=2.0)
     assert np.array_equal(one.solution, other.solution)
     with pytest.raises(ob.UsageError, match="rate must be > 0"):
-        ob.solve("my_own_file.py:Mine rate=-1", problem)
-    with pytest.raises(ob.UsageError, match="did you mean 'Mine'"):
-        ob.solve("my_own_file.py:Mines", problem)
+        ob.solve("my_own_file.py:MyOja rate=-1", problem)
+    with pytest.raises(ob.UsageError, match="did you mean 'MyOja'"):
+        ob.solve("my_own_file.py:MyOjas", problem)
     with pytest.raises(ob.UsageError, match="there is no file"):
-        ob.solve("my_other_file.py:Mine", problem)
+        ob.solve("my_other_file.py:MyOja", problem)
 
 
 def test_repeated_solves_look_for_plugins_once():

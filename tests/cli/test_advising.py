@@ -1,13 +1,13 @@
 """``orthobench advise``: what it prints, and how it ends."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import typed
 
 from orthobench.atlas.table import Atlas, AtlasRow, write
-from orthobench.cli.main import main
 
 SOLVERS = ("batch-pca", "oja")
 
@@ -30,13 +30,7 @@ def call(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "X.npy", rng.standard_normal((1500, 20)) * np.linspace(2, 1, 20))
     monkeypatch.chdir(tmp_path)
-
-    def call(*words, code=0):
-        done = CliRunner().invoke(main, ["advise", "--atlas", "a.parquet", *words])
-        assert done.exit_code == code, done.output
-        return done
-
-    return call
+    return partial(typed, "advise", "--atlas", "a.parquet")
 
 
 def test_a_line_for_each_family(call):

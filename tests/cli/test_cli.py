@@ -10,9 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-
-from orthobench.cli.main import main
+from commands import typed
 
 HERE = ("--executor", "inline")
 """In this process: a worker would import everything anew."""
@@ -36,14 +34,7 @@ name = "incremental-pca"
 @pytest.fixture
 def call(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    runner = CliRunner()
-
-    def caller(*words, code=0):
-        result = runner.invoke(main, words)
-        assert result.exit_code == code, result.output + str(result.exception)
-        return result
-
-    return caller
+    return typed
 
 
 @pytest.fixture
@@ -60,8 +51,7 @@ def ran(tmp_path_factory):
     (folder / "small.toml").write_text(SUITE)
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        result = CliRunner().invoke(main, ["run", "small.toml", *HERE, "--json"])
-    assert result.exit_code == 0, result.output
+        result = typed("run", "small.toml", *HERE, "--json")
     return folder, json.loads(result.stdout)
 
 

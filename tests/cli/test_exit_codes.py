@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,38 +10,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from orthobench import api
 from orthobench.cli.main import main
 from orthobench.cli.printing import Terminated, ended
 from orthobench.errors import UsageError
-from orthobench.registry.suite_file import from_table
 from orthobench.results.store import Store
 from orthobench.tools import files
-
-TABLE = {
-    "seeds": 2,
-    "budget": {"steps": 6},
-    "problem": [{"name": "leading-subspace"}],
-    "solver": [{"name": "power"}],
-}
 
 CALLS = [
     ("--version",), ("plugin", "--help"), pytest.param(("show", "STORE"), marks=pytest.mark.slow),
     pytest.param(("export", "STORE"), marks=pytest.mark.slow),
     pytest.param(("list",), marks=pytest.mark.slow),
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def filled(toys, tmp_path_factory):
-    path = tmp_path_factory.mktemp("filled") / "results.sqlite"
-    api.run(from_table(TABLE, "first", toys.registry), path, executor="inline", quiet=True)
-    return path
-
-
-@pytest.fixture
-def store(filled, tmp_path):
-    return shutil.copy(filled, tmp_path / "results.sqlite")
 
 
 @pytest.fixture

@@ -5,45 +5,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from own_solver import MY_OJA
 
 from orthobench.cli.main import main
 from orthobench.harness import source_digests
 from orthobench.results.store import Store
 
-SOLVER = """
-from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-
-from helper_of_mine import orthonormal
-from orthobench.contract import SampleOracle, Solution, Solver, State, parameter
-
-
-@dataclass(slots=True, kw_only=True)
-class Iterate(State):
-    U: np.ndarray
-
-
-@dataclass(frozen=True)
-class MyOja(Solver[SampleOracle, Iterate]):
-    name: ClassVar[str] = "my-oja"
-    batch: ClassVar[int] = 1
-    rate: float = parameter(1.0, help="step", above=0)
-
-    def init(self, oracle, rng):
-        return Iterate(U=oracle.start.copy())
-
-    def step(self, oracle, state):
-        x = oracle.take(1)
-        state.work.steps += 1
-        state.work.samples += len(x)
-        state.U = orthonormal(state.U + self.rate / state.work.steps * x.T @ (x @ state.U))
-
-    def solution(self, state):
-        return Solution(state.U)
-"""
-HELPER = "import numpy as np\n\n\ndef orthonormal(M):\n    return np.linalg.qr(M)[0]\n"
+OWN = "def orthonormal(M):\n    return np.linalg.qr(M)[0]\n"
+SOLVER = MY_OJA.replace(OWN, "from helper_of_mine import orthonormal\n")
+HELPER = f"import numpy as np\n\n\n{OWN}"
 SUITE = """\
 seeds = 1
 budget = { samples = 60 }

@@ -5,26 +5,11 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from orthobench import api
 from orthobench.cli.main import main
-from orthobench.registry.suite_file import from_table
 
-TABLE = {
-    "seeds": 2,
-    "budget": {"steps": 6},
-    "problem": [{"name": "leading-subspace"}],
-    "solver": [{"name": "power"}],
-}
 RUN = ("run", "-p", "digits k=1", "-s", "incremental-pca", "--seeds", "1", "--samples", "20",
        "--executor", "inline")  # fmt: skip
 MINE = "alias ll='ls -l'\n"
-
-
-@pytest.fixture(scope="module")
-def filled(toys, tmp_path_factory):
-    path = tmp_path_factory.mktemp("filled") / "results.sqlite"
-    api.run(from_table(TABLE, "first", toys.registry), path, executor="inline", quiet=True)
-    return path
 
 
 @pytest.fixture

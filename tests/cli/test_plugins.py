@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
+from commands import typed
 
 from orthobench.cli.main import main
 from orthobench.testing.cases import Case, facts
@@ -14,13 +16,7 @@ from orthobench.testing.check import CheckStatus, Result
 @pytest.fixture
 def call(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-    def called(*words, code=0):
-        result = CliRunner().invoke(main, ["plugin", "new", *words])
-        assert result.exit_code == code, result.output + str(result.exception)
-        return result
-
-    return called
+    return partial(typed, "plugin", "new")
 
 
 def test_it_says_what_to_type_next(call, tmp_path):

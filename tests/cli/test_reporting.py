@@ -2,13 +2,13 @@
 
 import json
 import shutil
+from functools import partial
 
 import click
 import pytest
-from click.testing import CliRunner
+from commands import typed
 
 from orthobench import api
-from orthobench.cli.main import main
 from orthobench.registry.suite_file import from_table
 
 TABLE = {
@@ -54,10 +54,7 @@ def called(monkeypatch):
     return calls
 
 
-def call(*words, code=0):
-    result = CliRunner().invoke(main, ["report", *map(str, words)])
-    assert result.exit_code == code, result.output + str(result.exception)
-    return result
+call = partial(typed, "report")
 
 
 @pytest.mark.parametrize("place", ["file", "folder"])

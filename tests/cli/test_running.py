@@ -112,7 +112,7 @@ def test_a_run_of_which_a_limit_cut_every_cell_fails(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import time\ndef run(problem, steps, rng):\n    time.sleep(60)\n"
     )
-    words = ["run", "-p", "digits k=2", "-s", "slow.py:run", "--seeds", "1", "--timeout", "2"]
+    words = ["run", "-p", "digits k=2", "-s", "slow.py:run", "--seeds", "1", "--timeout", "0.5"]
     command = [sys.executable, "-m", "orthobench", *words, "--no-figures", "-q"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr

@@ -7,6 +7,7 @@ import shutil
 import edited_stores as edit
 import pytest
 from click.testing import CliRunner
+from commands import typed
 
 from orthobench import api
 from orthobench.cli.main import main
@@ -40,9 +41,7 @@ def inline_only(monkeypatch):
 
 
 def call(*words, code=0):
-    result = CliRunner().invoke(main, [str(word) for word in words])
-    assert result.exit_code == code, result.output + str(result.exception)
-    return result.stdout
+    return typed(*words, code=code).stdout
 
 
 def falsify(store):

@@ -60,6 +60,7 @@ def test_a_family_in_which_nobody_can_be_named_has_no_row(script, atlas):
     assert not any(line.startswith("| B ") for line in lines)
 
 
+@pytest.mark.wide
 def test_all_pages_are_written_from_the_code_that_is_here(script, capsys):
     assert script.main(["--check"]) == 0, capsys.readouterr().err
 

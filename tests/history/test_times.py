@@ -33,8 +33,12 @@ def timed(rng, change, noise=0.05):
 
 
 @pytest.mark.parametrize(
-    ("change", "answer"), [(1.0, None), (1.2, Change.WORSE), (1 / 1.2, Change.BETTER)]
-)
+    ("change", "answer"),
+    [
+        (1.0, None), (1.2, Change.WORSE),
+        pytest.param(1 / 1.2, Change.BETTER, marks=pytest.mark.wide),
+    ],
+)  # fmt: skip
 def test_changes_are_found_and_no_others(change, answer):
     rng = np.random.default_rng(5)
     found = [timed(rng, math.log(change)).finding().change for _ in range(PAIRS * CELLS)]
@@ -42,7 +46,7 @@ def test_changes_are_found_and_no_others(change, answer):
     assert not answer or found.count(answer) >= 0.8 * len(found)
 
 
-@pytest.mark.parametrize("noise", [0.01, 0.03])
+@pytest.mark.parametrize("noise", [0.01, pytest.param(0.03, marks=pytest.mark.wide)])
 def test_chain_without_a_change_does_not_drift(noise):
     rng = np.random.default_rng(8)
     found = [timed(rng, 0.0, noise) for _ in range(600)]

@@ -164,8 +164,12 @@ PEERS = [
 ]
 """Solvers of which a namesake at least calls another library: flops of those are nominal."""
 
-LONG = {"manifold-muon", "tpower-orthogonal"}
-"""Solvers whose steps take milliseconds: the default tests make the first check alone."""
+SHOWN = {
+    "cca-exact", "givens", "gpower", "randomized-joint-diagonalization", "gram-pca", "polar-svd",
+    "tpower", "wen-yin", "oja", "polar-power", "train-sgd", "hooi", "planted-pencil",
+    "spectrum-polar", "odeco", "brockett", "ica",
+}  # fmt: skip
+"""Solvers and problems of the default tests: a solver of each plugin, and some problems."""
 
 SOLVER_CASES = [
     case
@@ -182,12 +186,12 @@ CASES = [
 def grouped():
     """Yield the cases of a solver or a problem: one test each, since a thousand tests take time."""
     for name, found in groupby(CASES, key=attrgetter("name")):
-        first, *rest = found
-        if first.name not in LONG:
-            yield pytest.param((first, *rest), id=name)
-            continue
-        yield pytest.param((first,), id=f"{name}, {first.check.name}")
-        yield pytest.param(rest, id=name, marks=pytest.mark.wide)
+        marks = [] if name in SHOWN else [pytest.mark.wide]
+        yield pytest.param(tuple(found), id=name, marks=marks)
+
+
+def test_names_of_the_default_tests_are_known():
+    assert {case.name for case in CASES} >= SHOWN
 
 
 @pytest.mark.parametrize("group", grouped())

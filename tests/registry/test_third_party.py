@@ -7,9 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import typed
 
-from orthobench.cli.main import main
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.scaffold import names_of, render, templates_of
 
@@ -51,8 +50,7 @@ def call(installed, monkeypatch, tmp_path):
     catalogue.cache_clear()
 
     def called(*words, code=0):
-        result = CliRunner().invoke(main, words)
-        assert result.exit_code == code, result.output + str(result.exception)
+        result = typed(*words, code=code)
         return json.loads(result.stdout) if "--json" in words else result.stdout
 
     yield called

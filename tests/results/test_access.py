@@ -14,25 +14,7 @@ from orthobench.registry.suite_file import from_table
 from orthobench.results import schema
 from orthobench.results.store import Store
 
-TABLE = {
-    "seeds": 2,
-    "budget": {"steps": 6},
-    "problem": [{"name": "leading-subspace"}],
-    "solver": [{"name": "power"}],
-}
 BESIDE = ("-wal", "-shm", "-journal", "-lock")
-
-
-@pytest.fixture(scope="module")
-def filled(toys, tmp_path_factory):
-    path = tmp_path_factory.mktemp("filled") / "results.sqlite"
-    api.run(from_table(TABLE, "first", toys.registry), path, executor="inline", quiet=True)
-    return path
-
-
-@pytest.fixture
-def store(filled, tmp_path):
-    return shutil.copy(filled, tmp_path / "results.sqlite")
 
 
 def killed(path):
@@ -130,5 +112,5 @@ def test_a_name_that_is_not_utf_8_is_one_like_others(store):
 def test_a_store_with_too_long_a_name_is_refused(toys, tmp_path, size):
     path = tmp_path / ("s" * size)
     with pytest.raises(StoreError, match=f"has {size} bytes: take one of at most 247"):
-        api.run(from_table(TABLE, "first", toys.registry), path, executor="inline", quiet=True)
+        api.run(from_table(toys.table, "first", toys.registry), path, executor="inline", quiet=True)
     assert not list(tmp_path.iterdir())

@@ -5,22 +5,12 @@ import subprocess
 import sys
 
 import numpy as np
-from records import record as made
+from records import along as record
 
-from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
-from orthobench.harness.trace import Checkpoint
 from orthobench.stats.values import summaries
 
 INF = math.inf
-
-
-def record(points, seed=0, status=RunStatus.DONE, reading=0.0, reason="", **metrics):
-    """A record with the points (x, gap), where x counts steps, samples and seconds alike."""
-    marks = tuple(
-        Checkpoint(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
-    )
-    return made(str(seed), seed=seed, status=status, reason=reason, trace=marks)
 
 
 def summarize(runs, metric, seeds=()):

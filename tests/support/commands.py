@@ -6,6 +6,13 @@ from click.testing import CliRunner
 from orthobench.cli.main import main
 
 
+def typed(*words, code=0):
+    """Call a command in this process; return its result, which has this exit code."""
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == code, result.output + str(result.exception)
+    return result
+
+
 def refusal(words, names=()):
     """Call a command; return its refusal in one line that names a file, or "" if there is none.
 

@@ -73,7 +73,7 @@ def _problem(kind, seeds, behind, noise, kept, rng):
     if kind == "ties":
         shifts, heights = np.round(shifts), np.round(heights)
     typical = BEYOND * (shifts[:, None] + heights)
-    drawn = _noise(kind, (*typical.shape, seeds), rng)
+    drawn = noise_of(kind, (*typical.shape, seeds), rng)
     for j in reversed(range(len(heights) - 1)):
         same = rng.random((len(shifts), seeds)) < kept
         drawn[:, j] = np.where(same, drawn[:, j + 1], drawn[:, j])
@@ -92,7 +92,8 @@ def _problem(kind, seeds, behind, noise, kept, rng):
     return typical, values, runs
 
 
-def _noise(kind, shape, rng):
+def noise_of(kind, shape, rng):
+    """Draw noise of a kind: heavy tails, skewed, or normal."""
     if kind == "heavy tails":
         return rng.standard_t(2, shape)
     if kind == "skewed":

@@ -1,6 +1,7 @@
 """How often the winner of a race is wrong, which looks again after each seed: simulated races."""
 
 import numpy as np
+from decision_errors import noise_of
 
 from orthobench.decide.rule import TOLERANCE
 from orthobench.racing.halving import Halving
@@ -33,7 +34,7 @@ def simulate(kind, races, *, behind=1.0, noise=1.0, looks=True, rng=None):
     shift = TOLERANCE * 1.0001 * behind * np.array([1.0, 1.0, 0.0, 0.0])
     wrong = right = 0
     for _ in range(races):
-        ends = 0.5 + shift[:, None] + TOLERANCE * noise * _noise(kind, (4, SEEDS), rng)
+        ends = 0.5 + shift[:, None] + TOLERANCE * noise * noise_of(kind, (4, SEEDS), rng)
         best = _best(dict(zip(cost, ends, strict=True)), cost, looks)
         wrong += best in ("cheap", "dearer")
         right += best in ("good", "slow")
@@ -58,14 +59,6 @@ def _best(ends, cost, looks):
 def _trial(name, seed, ends, cost):
     spent = np.array([0.0, cost[name]])
     return Trial(name, seed, 60.0, np.array([1.5, ends[name][seed]]), spent, spent, True)
-
-
-def _noise(kind, shape, rng):
-    if kind == "heavy tails":
-        return rng.standard_t(2, shape)
-    if kind == "skewed":
-        return np.exp(rng.standard_normal(shape)) - 1
-    return rng.standard_normal(shape)
 
 
 def table(races):

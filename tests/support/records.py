@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 
 OF_PROBLEM = {
@@ -36,3 +38,11 @@ def altered(record, **values):
         inside = {names[name]: values.pop(name) for name in names if name in values}
         parts[part] = replace(getattr(record, part), **inside)
     return replace(record, **values, **parts)
+
+
+def along(points, seed=0, status=RunStatus.DONE, reading=0.0, reason="", **metrics):
+    """Return a record with the points (x, gap), where x counts steps, samples and seconds alike."""
+    marks = tuple(
+        Checkpoint(float(x), reading, Work(x, x, 10 * x), {"gap": y, **metrics}) for x, y in points
+    )
+    return record(str(seed), seed=seed, status=status, reason=reason, trace=marks)

@@ -103,7 +103,7 @@ CASES = [
     if is_case(solver, family, oracle)
 ]
 
-SAMPLE = 7
+SAMPLE = 14
 """The default tests take one case out of this number."""
 
 STEPS = {"pymanopt-steepest-descent": 10, "sklearn": 100, "fastica": 100}

@@ -64,6 +64,7 @@ def test_a_package_that_passes(command):
     assert advice.startswith("next: orthobench run")
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_new_family_is_checked_on_its_own_problem(toys, command):
     result = command("toys", "--json", registry=toys.registry)
     facts = json.loads(result.output)
@@ -134,7 +135,7 @@ def kernels():
     shift(np.ones(2), 1.0)
 
 
-@pytest.mark.usefixtures("kernels")
+@pytest.mark.usefixtures("kernels", "impatient")
 def test_pytest_has_a_test_for_each_check(pytester):
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess(

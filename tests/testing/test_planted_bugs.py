@@ -105,6 +105,7 @@ def test_the_start_of_the_process_is_no_part_of_a_check(file):
     assert result["kind"] == "solver"
 
 
+@pytest.mark.wide
 def test_threads_left_behind_end_the_checks_of_their_solver_alone(file):
     found = list(checked(Asked(f"{file}:Threads"), limit=20.0))
     assert [row["check"] for row in found if row["status"] == "failed"] == ["threads"]

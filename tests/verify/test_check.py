@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import edited_stores as edit
 import pytest
+from kinds import one_of
 
 from orthobench import api
 from orthobench.contract import parameter
@@ -97,7 +98,7 @@ EDITS = {
 }
 
 
-@pytest.mark.parametrize("metric", EDITS)
+@pytest.mark.parametrize("metric", one_of(3, EDITS))
 def test_an_edit_is_found_and_named(store, toys, metric):
     cell = one(store)
     edit.rewritten(store, cell.key, EDITS[metric])

@@ -4,26 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+from numbered_rows import lengths, read, rows
 from orthobench_kit.rows import BLOCK_ROWS, SparseRows
 from orthobench_kit.sources import GATHERED, ArraySource
 from scipy import sparse
 
 from orthobench.contract.samples import BLOCK
 from orthobench.errors import DataError, UsageError
-
-D = 3
-
-
-def rows(count):
-    return np.arange(float(count * D)).reshape(count, D)
-
-
-def read(source, seed=0):
-    return list(source.blocks(np.random.default_rng(seed)))
-
-
-def lengths(blocks):
-    return [len(block) for block in blocks]
 
 
 class TestArraySource:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numbered_rows import D, lengths, read, rows
 from orthobench_kit.rows import SparseRows
 from orthobench_kit.sources import ArraySource
 from orthobench_kit.streams import IteratorSource, SamplerSource, source_of
@@ -11,20 +12,6 @@ from scipy import sparse
 
 from orthobench.contract.samples import BLOCK
 from orthobench.errors import DataError, UsageError
-
-D = 3
-
-
-def rows(count):
-    return np.arange(float(count * D)).reshape(count, D)
-
-
-def read(source, seed=0):
-    return list(source.blocks(np.random.default_rng(seed)))
-
-
-def lengths(blocks):
-    return [len(block) for block in blocks]
 
 
 class TestSamplerSource:

@@ -83,22 +83,27 @@ CLAIMS = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def paper(tmp_path):
-    suites = tmp_path / "suites"
+def toy(folder):
+    suites = folder / "suites"
     suites.mkdir()
     (suites / "race.toml").write_text(SUITE)
     return Paper("toy-2026", "Nobody: *Nothing*, 2026.", CLAIMS, suites)
 
 
 @pytest.fixture
-def runs(paper, tmp_path):
-    return Runs(paper, tmp_path / "results", quiet=True)
+def paper(tmp_path):
+    return toy(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("toy")
+    return Runs(toy(folder), folder / "results", quiet=True)
 
 
 class TestCheck:
-    def test_each_claim_has_its_verdict(self, paper, runs):
-        checked = [*check(paper.claims, runs)]
+    def test_each_claim_has_its_verdict(self, runs):
+        checked = [*check(CLAIMS, runs)]
         found = {one.claim.name: one for one in checked}
         assert found["counted"].measurement.verdict is Verdict.HOLDS
         assert found["counted"].measurement.value == pytest.approx(1 / 3)
@@ -169,7 +174,8 @@ class TestCheck:
         with pytest.raises(UsageError, match=said):
             runs.records("race", problem, solver)
 
-    def test_a_level_counts_as_a_parameter_of_its_problem(self, paper, runs):
+    def test_a_level_counts_as_a_parameter_of_its_problem(self, paper, tmp_path):
+        runs = Runs(paper, tmp_path / "results", "smoke", quiet=True)
         levels = "levels = { suboptimality = [0.9, 0.99] }\n"
         (paper.suites / "race.toml").write_text(levels + SUITE)
         for level in (0.9, 0.99):

@@ -254,10 +254,13 @@ TUCKER = {
 }  # fmt: skip
 
 ROWS = [
-    pytest.param(catalogue().paper(paper), name, *row, id=f"{paper} {name}")
+    pytest.param(
+        catalogue().paper(paper), name, *row, id=f"{paper} {name}",
+        marks=[pytest.mark.wide] if i % 6 else [],
+    )
     for paper, rows in (("msg-2013", MSG), ("givens-2014", GIVENS), ("tucker-2022", TUCKER))
-    for name, row in rows.items()
-]
+    for i, (name, row) in enumerate(rows.items())
+]  # fmt: skip
 
 
 def checked(paper, name, make):

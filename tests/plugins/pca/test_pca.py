@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from kinds import one_of
 from orthobench_pca import judge, matrices, orthobench_solvers, own_optimum, scatter
 from orthobench_pca.base import PCASolution
 from orthobench_pca.problems import matrices as problems
@@ -78,7 +79,7 @@ def angle(U, V):
 
 
 def is_quick(kind, shape, center):
-    return kind == "dense" or (kind == "csr" and shape == "tall") or (center and shape == "tall")
+    return kind == "dense" or (kind in ("csr", "float32") and center and shape == "tall")
 
 
 CASES = [
@@ -125,7 +126,7 @@ def test_the_components_are_those_of_lapack(kind, shape, center, tmp_path):
         assert outcome.trace[-1].metrics["gap"] < digits**1.5, solver
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", one_of(3, SOLVERS))
 def test_one_component_and_as_many_as_there_are(solver):
     center = solver != "sklearn-truncated-svd"
     for shape, sides in SHAPES.items():
@@ -144,7 +145,7 @@ def test_one_component_and_as_many_as_there_are(solver):
             assert np.abs(gram - np.eye(k)).max() < 1e-12, case
 
 
-@pytest.mark.parametrize("solver", [*PRODUCTS, "gram-pca", "incremental-pca"])
+@pytest.mark.parametrize("solver", one_of(3, [*PRODUCTS, "gram-pca", "incremental-pca"]))
 def test_scaling_is_that_of_standard_scores(solver):
     X = counts((90, 24))
     X[:, 5] = 7  # constant
@@ -153,14 +154,6 @@ def test_scaling_is_that_of_standard_scores(solver):
     for given in (X, sp.csr_matrix(X)):
         found = ob.solve(solver, ob.pca(given, 3, scale=True), **ACCURATE.get(solver, {})).solution
         assert angle(V, found) < 1e-7
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_the_unit_does_not_matter(solver):
-    X, center = counts((90, 24)), solver != "sklearn-truncated-svd"
-    plain, *others = (ob.solve(solver, ob.pca(c * X, 3, center)).solution for c in (1.0, 1e-6, 1e6))
-    for scaled in others:
-        assert angle(plain, scaled) < 1e-7
 
 
 def test_the_judge_measures_what_it_says():

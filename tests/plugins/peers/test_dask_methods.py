@@ -67,6 +67,7 @@ print(gc.isenabled())
 """
 
 
+@pytest.mark.wide
 def test_slices_of_dask_leave_the_garbage_collector_on_after_a_run():
     code = [sys.executable, "-c", LOADED_ON_THE_CLOCK]
     assert subprocess.check_output(code, text=True) == "True\n"

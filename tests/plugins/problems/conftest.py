@@ -1,5 +1,6 @@
 """The marker ``needs_data``: tests of published data run only if their files exist."""
 
+import numpy as np
 import pytest
 
 from orthobench.errors import DataError
@@ -18,6 +19,13 @@ def pytest_runtest_setup(item):
         for file in mark.args:
             if not have(file):
                 pytest.skip(f"{file.name} is not in $ORTHOBENCH_DATA")
+
+
+@pytest.fixture
+def path(tmp_path, X):
+    """The file of the matrix X of a module."""
+    np.save(tmp_path / "x.npy", X)
+    return tmp_path / "x.npy"
 
 
 def have(file):

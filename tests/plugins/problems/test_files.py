@@ -18,12 +18,6 @@ def X():
     return np.random.default_rng(0).standard_normal((1000, 6)) * np.arange(1, 7)
 
 
-@pytest.fixture
-def path(tmp_path, X):
-    np.save(tmp_path / "x.npy", X)
-    return tmp_path / "x.npy"
-
-
 def built(path, seed=0, **parameters):
     return NpyPCA(
         path=str(path), **{"normalization": "none", "shuffle": False, **parameters}

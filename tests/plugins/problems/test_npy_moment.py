@@ -20,12 +20,6 @@ def X():
     return rng.exponential(size=(1000, 6)) * np.arange(1, 7) + np.linspace(-3, 9, 6)
 
 
-@pytest.fixture
-def path(tmp_path, X):
-    np.save(tmp_path / "x.npy", X)
-    return tmp_path / "x.npy"
-
-
 def recipe(path, **parameters):
     return NpyMoment(path=str(path), **{"rank": 2, **parameters})
 

@@ -61,12 +61,6 @@ def X():
     return rng().standard_normal((50, 8)) * np.arange(1, 9) + np.arange(8)
 
 
-@pytest.fixture
-def path(tmp_path, X):
-    np.save(tmp_path / "x.npy", X)
-    return tmp_path / "x.npy"
-
-
 def own(path, **parameters):
     return NpySparse(path=str(path), **parameters)
 

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from gpu_places import marked
+from kinds import one_of
 from orthobench_givens.solvers.coordinate_descent import Givens
 from orthobench_stiefel import projected
 from orthobench_stiefel._kernels.retractions import RETRACTIONS
@@ -130,12 +131,12 @@ def test_solvers_of_one_matrix_refuse_a_batch_in_a_sentence(solver):
 )  # fmt: skip
 @pytest.mark.parametrize(
     "solver",
-    [
+    one_of(4, [
         Landing(), POGO(base="vector-adam"), RandomSubmanifold(sampling="rotation", size=5),
         RandomSubmanifold(),
         RiemannianGradient(steps="constant", retraction="newton-schulz"), POGO(safe_step=True),
         RiemannianGradient(), RiemannianGradient(retraction="cayley", steps="armijo"),
-    ],
+    ]),
     ids=repr,
 )  # fmt: skip
 def test_runs_on_other_libraries_are_those_of_numpy(solver, on):

@@ -5,6 +5,7 @@ from itertools import product as product_of
 import numpy as np
 import pytest
 from cases import case
+from kinds import one_of
 
 import orthobench as ob
 from orthobench.tools.geometry import random_point
@@ -57,7 +58,7 @@ def given_in(unit, offset, name, seed):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("name", one_of(3, SMOOTH))
 def test_right_derivatives_are_taken(name):
     for unit, offset, seed in product_of((1.0, 1e-100, 1e100), (0.0, 1e9), range(5)):
         with case(unit, offset, seed):
@@ -77,7 +78,7 @@ def given_times(factor, name, seed):
         )
 
 
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("name", one_of(3, SMOOTH))
 def test_wrong_derivatives_are_refused(name):
     for factor, seed in product_of((-1.0, 0.0, 0.5, 1.01), range(5)):
         with case(factor, seed):

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from kinds import one_of
 from orthobench_stochastic_pca.reference import METHODS, Method
 from orthobench_stochastic_pca.solvers.batch_pca import BatchPCA
 from orthobench_stochastic_pca.solvers.entropic import MEG, WarmuthKuzmin
@@ -80,7 +81,7 @@ def projection(run):
     return point @ point.T
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
+@pytest.mark.parametrize("solver", one_of(3, SOLVERS), ids=lambda solver: solver.name)
 def test_flops_are_those_of_the_plain_method(solver, instance, flops_agree):
     plain = Plain(METHODS[solver.name], getattr(solver, "step_size", 1.0))
     flops_agree(solver, plain, instance, seen=(projection, projection))

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from kinds import one_of
 from orthobench_stochastic_pca.solvers.ada_oja import AdaOja
 from orthobench_stochastic_pca.solvers.ccipca import CCIPCA
 from orthobench_stochastic_pca.solvers.frequent_directions import FrequentDirections
@@ -200,7 +201,7 @@ def instance():
     return ob.stochastic_pca(X, k=K, passes=3)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", one_of(4, METHODS))
 def test_steps_and_flops_are_those_of_the_plain_method(name, instance, flops_agree):
     solver, plain = METHODS[name]
     if name == "vr-pca":  # the plain method takes what it has kept, not what the stream brings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kinds import one_of
 from orthobench_kit.symmetric_tensors import contracted
 from orthobench_orthogonal_tensor import STARTS
 from orthobench_tensor_power.solvers.polar_power import PolarPower
@@ -25,7 +26,7 @@ def named(solver):
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
-@pytest.mark.parametrize("solver", [*STARTED, *QUICK], ids=named)
+@pytest.mark.parametrize("solver", one_of(4, [*STARTED, *QUICK]), ids=named)
 def test_solution_is_orthonormal_with_its_weights_at_any_time(tensors, solver, noise):
     made = tensors.instance([1.0, 2.0, 0.5, 1.5, 0.7, 1.1, 0.9], noise=noise)
     state = tensors.begun(solver, made)
