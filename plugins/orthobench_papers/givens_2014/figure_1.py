@@ -13,13 +13,7 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench_papers.drawing import along, band, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    Run,
-    median_within,
-    together,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, Run, median_within, together
 from orthobench_papers.runs import final_ratios
 
 SUITE, PROBLEM = "figure-1", "prostate"
@@ -79,9 +73,8 @@ def _nearly_as_soon(evidence: Evidence) -> Measurement:
     return median_within(givens / block, 0, 1 - 1e-9, text)
 
 
-def same_objective(evidence: Evidence) -> Measurement:
-    found = final_ratios(evidence, SUITE, PROBLEM, (GIVENS, BLOCK), "squared_objective")
-    return median_within(found, 0.99, 1.01, "equation 6 at the end, Givens / block")
+def same_objective(evidence: Evidence) -> Array:
+    return final_ratios(evidence, SUITE, PROBLEM, (GIVENS, BLOCK), "squared_objective")
 
 
 def flops_to(record: Run, aim: float, nonzeros: float = np.inf) -> float:

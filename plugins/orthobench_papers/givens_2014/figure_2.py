@@ -8,13 +8,7 @@ from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench_papers.drawing import along, band, side_by_side
 from orthobench_papers.givens_2014.figure_1 import EXPLAINED, flops_to_each
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    mean_within,
-    median_within,
-    together,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, mean_within, median_within, together
 from orthobench_papers.runs import final_ratios
 
 ROTATIONS = "rotations"

@@ -16,13 +16,7 @@ import numpy as np
 from orthobench.contract import AnyProblem, Array, Solution
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.drawing import band, over_seeds, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    catalogue,
-    mean_within,
-    median_within,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, catalogue, mean_within, median_within
 from orthobench_papers.runs import begin_as_in_suite
 
 FEW, MANY = "mixtures-10k", "figures-3-4"

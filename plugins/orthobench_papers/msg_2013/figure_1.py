@@ -11,12 +11,7 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.drawing import side_by_side
 from orthobench_papers.msg_2013.orthogonal import begin
 from orthobench_papers.msg_2013.relaxation import iterate
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    median_within,
-    together,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, together
 from orthobench_papers.runs import samples_taken, traced
 
 SUITE, PROBLEM, K = "figure-1", "orthogonal-distribution", 4

@@ -9,19 +9,11 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench_papers.drawing import along, band, over_seeds, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    median_within,
-    ratio_within,
-    together,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, ratio_within, together
 from orthobench_papers.tucker_2022.figure_3 import PAPER, RANK
 
 PHASES = {"I": "figure-4-phase-1", "II": "figure-4"}
 """The suite that ends with each phase."""
-
-SUITES = tuple(PHASES.values())
 
 LEVELS = (0.1, 0.5, 1, 1.5, 2)
 

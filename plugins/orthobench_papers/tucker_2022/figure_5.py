@@ -7,18 +7,10 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.drawing import along, band, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    median_within,
-    ratio_within,
-    together,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, ratio_within, together
 
 PHASES = {"I": "figure-5-phase-1", "II": "figure-5"}
 """The suite of each phase."""
-
-SUITES = tuple(PHASES.values())
 
 TRUE = 5
 RANKS = (2, 3, 4, 5, 6, 7)

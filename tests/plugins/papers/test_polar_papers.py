@@ -4,16 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from orthobench_papers import (
-    gram_newton_schulz as gram,
-)
-from orthobench_papers import (
-    muon_2024,
-    polar_express_2025,
-    polar_runs,
-    spel_2026,
-    turbo_muon_2025,
-)
+from orthobench_papers import gram_newton_schulz as gram
+from orthobench_papers import muon_2024, polar_express_2025, polar_runs, spel_2026, turbo_muon_2025
 from orthobench_papers.polar_runs import (
     bfloat16,
     conditioned,
