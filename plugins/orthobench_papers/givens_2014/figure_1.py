@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import along, band, side_by_side
+from orthobench.contract.panel import Axis, Plot
+from orthobench_papers.drawing import along_runs, side_by_side
 from orthobench_papers.reproduce import Evidence, Measurement, Run, median_within, together
 from orthobench_papers.runs import final_ratios
 
@@ -99,19 +99,12 @@ def flops_to_each(records: Sequence[Run], aims: Array) -> Array:
 
 
 def draw(evidence: Evidence) -> Plot:
-    runs = {s: evidence.records(SUITE, PROBLEM, s) for s in SOLVERS}
-    axes = {
-        EXPLAINED: (Axis(EXPLAINED, "adjusted explained variance", log=False), 1),
-        NONZEROS: (Axis(NONZEROS, "non-zeros of Z, 12,600 x 102"), COMPONENTS),
-    }
+    runs = {CALLED[s]: evidence.records(SUITE, PROBLEM, s) for s in SOLVERS}
+    x, explained = Axis("flops", "flops"), Axis(EXPLAINED, "adjusted explained variance", log=False)
+    nonzeros = Axis(NONZEROS, "non-zeros of Z, 12,600 x 102")
     panels = {
-        metric: Panel(
-            Axis("flops", "flops"),
-            axis,
-            tuple(along(CALLED[solver], runs[solver], "flops", metric, factor) for solver in runs),
-            band=band(len(runs[GIVENS])),
-        )
-        for metric, (axis, factor) in axes.items()
+        EXPLAINED: along_runs(x, explained, runs),
+        NONZEROS: along_runs(x, nonzeros, runs, COMPONENTS),
     }
     about = ("prostate data, standardized genes; gamma = 0.25 of the largest row norm",)
     return side_by_side("Figure 1", panels, about)
