@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+from orthobench_tucker.reference import moment
 
 import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
@@ -44,7 +45,7 @@ def first_step(
 
 def hoevd_cost(X: Array, order: int, Q: Array) -> float:
     """Return HOEVD's cost of a batch (n, b), |mat(M)'Q|² of its moment M."""
-    return float(np.sum(dense.multiplied(dense.moment(X, order), Q) ** 2))
+    return float(np.sum(np.tensordot(moment(X.T, order), Q, axes=([0], [0])) ** 2))
 
 
 def equation_11(evidence: Evidence) -> Iterator[float]:
@@ -98,4 +99,4 @@ def core_of_samples(evidence: Evidence) -> Iterator[float]:
     for _, X, order, Q in batches(evidence):
         instance = ob.symmetric_tucker(X.T, order=order, rank=3, test=X.T[::2])
         core = instance.measure.test.core(Q)  # type: ignore[attr-defined]
-        yield dense.deviation(core, dense.moment(Q.T @ X[:, ::2], order))
+        yield dense.deviation(core, moment((Q.T @ X[:, ::2]).T, order))

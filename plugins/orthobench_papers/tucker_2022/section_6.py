@@ -8,6 +8,7 @@ from math import log
 from typing import Any
 
 import numpy as np
+from orthobench_tucker.reference import objective
 
 import orthobench as ob
 from orthobench.contract import Array, Status, random_point
@@ -46,8 +47,8 @@ def ascents(evidence: Evidence) -> Iterator[tuple[Array, DrivenRun]]:
 
 def monotone(evidence: Evidence) -> Iterator[float]:
     for T, ascent in ascents(evidence):
-        values = [dense.objective(T, ascent.point)]
-        values += [dense.objective(T, ascent.advance(1).point) for _ in range(300)]
+        values = [objective(T, ascent.point)]
+        values += [objective(T, ascent.advance(1).point) for _ in range(300)]
         yield np.min(np.diff(values)) / values[-1]
 
 
@@ -55,7 +56,7 @@ def convergent(evidence: Evidence) -> Iterator[float]:
     for T, ascent in ascents(evidence):
         Q = ascent.advance(50_000).point
         slope = np.linalg.norm(grassmann.gradient(T, grassmann.projector(Q)))
-        yield slope / dense.objective(T, Q)
+        yield slope / objective(T, Q)
 
 
 def second_order(evidence: Evidence) -> Iterator[float]:
@@ -77,7 +78,7 @@ def riemannian_gradient(evidence: Evidence) -> Iterator[float]:
 def riemannian_hessian(evidence: Evidence) -> Iterator[float]:
     for T, Q, _ in tensors(evidence):
         P, basis = grassmann.projector(Q), grassmann.tangents(Q)
-        middle = 2 * dense.objective(T, Q)
+        middle = 2 * objective(T, Q)
         bends = [(along(T, Q, D, STEP) + along(T, Q, D, -STEP) - middle) / STEP**2 for D in basis]
         forms = [np.vdot(D, grassmann.hessian(T, P, D)) for D in basis]
         yield dense.deviation(np.array(forms), np.array(bends))
@@ -85,7 +86,7 @@ def riemannian_hessian(evidence: Evidence) -> Iterator[float]:
 
 def along(T: Array, Q: Array, D: Array, t: float) -> float:
     """Return F at `t` of the geodesic from Q along D."""
-    return dense.objective(T, grassmann.geodesic(Q, D, t))
+    return objective(T, grassmann.geodesic(Q, D, t))
 
 
 def update_differential(evidence: Evidence) -> Iterator[float]:
@@ -129,7 +130,7 @@ def unstable(evidence: Evidence) -> Measurement:
         if grassmann.curvatures(T, q)[-1] <= 0:
             continue
         found.append(grassmann.multipliers(T, q, GAMMA).max() - 1)
-        near = dense.orthonormal(q + 1e-6 * rng.standard_normal(q.shape))
+        near = np.linalg.qr(q + 1e-6 * rng.standard_normal(q.shape))[0]
         run = begin("pgd", ob.symmetric_tucker(tensor=T, rank=1), seed, near, **SAFE)
         left.append(dense.distance(run.advance(5000).point, q))
     text = (
