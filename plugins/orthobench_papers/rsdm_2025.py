@@ -69,7 +69,7 @@ def without_any(evidence: Evidence) -> list[float]:
 def ratios(
     evidence: Evidence, methods: tuple[str, ...], rival: str, printed: bool = True
 ) -> Iterator[float]:
-    """Yield the flops to the gap, the least of some methods, over those of another one."""
+    """Yield the flops to the gap, the minimum of some methods, over those of another one."""
     n, p, size = evidence.sized((200, 150, 70), (60, 45, 21))
     for seed in evidence.seeds[: evidence.sized(5, 3)]:
         made, spent = pca(n, p, seed, printed=printed), {}

@@ -50,10 +50,10 @@ def similar(
     low: float = SIMILAR, high: float = np.inf,
 ) -> Measurement:  # fmt: skip
     """Compare what the two methods explain."""
-    found = (_explained(evidence, solver, m, density) for solver in pair)
+    first, second = (_explained(evidence, solver, m, density) for solver in pair)
     names = " / ".join("Givens" if solver == GIVENS else "greedy" for solver in pair)
     text = f"mean explained variance of held-out samples, {names}"
-    return means_within(*found, low, high, text)
+    return means_within(first, second, low, high, text)
 
 
 def comparable(evidence: Evidence, m: int, density: float) -> Measurement:
