@@ -46,7 +46,7 @@ def gains(evidence: Evidence) -> Rows:
 def tangent(evidence: Evidence) -> Rows:
     def deviation(X: Array, G: Array) -> float:
         XA = X.T @ polar_factor(projected(X, G))
-        return float(np.linalg.norm(XA + XA.T)) / X.shape[1] ** 0.5
+        return float(np.linalg.norm(XA + XA.T) / X.shape[1] ** 0.5)
 
     shapes = {"64 x 64": (64, 64), **SHAPES}
     seeds = evidence.seeds[:3]

@@ -60,7 +60,7 @@ def printed_factor(evidence: Evidence) -> Iterator[float]:
     for _, X, d, Q in batches(evidence):
         G = 2 * d / BATCH * X @ (X.T @ Q @ Q.T @ X) ** (d - 1) @ X.T @ Q
         true = dense.differences(partial(dense.batch_cost, X, d), Q)
-        yield np.vdot(G, true) / np.vdot(true, true)
+        yield float(np.vdot(G, true) / np.vdot(true, true))
 
 
 def equation_17(evidence: Evidence) -> Iterator[float]:
@@ -98,5 +98,5 @@ def bias(evidence: Evidence) -> Measurement:
 def core_of_samples(evidence: Evidence) -> Iterator[float]:
     for _, X, order, Q in batches(evidence):
         instance = ob.symmetric_tucker(X.T, order=order, rank=3, test=X.T[::2])
-        core = instance.measure.test.core(Q)  # type: ignore[attr-defined]
+        core = instance.measure.test.core(Q)
         yield dense.deviation(core, moment((Q.T @ X[:, ::2]).T, order))

@@ -56,7 +56,7 @@ def convergent(evidence: Evidence) -> Iterator[float]:
     for T, ascent in ascents(evidence):
         Q = ascent.advance(50_000).point
         slope = np.linalg.norm(grassmann.gradient(T, grassmann.projector(Q)))
-        yield slope / objective(T, Q)
+        yield float(slope / objective(T, Q))
 
 
 def second_order(evidence: Evidence) -> Iterator[float]:
