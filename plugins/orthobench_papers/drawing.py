@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.reproduce import Run, curve, spread, spread_name
 
 
@@ -35,6 +36,16 @@ def along(label: str, records: Sequence[Run], x: str, metric: str, factor: float
     found = curve(records, x, metric)
     median, low, high = (factor * np.asarray(part) for part in (found.y, found.low, found.high))
     return Series(label, found.x, median, low, high, label)
+
+
+def along_runs(
+    x: Axis, y: Axis, runs: Mapping[str, Sequence[Run]], factor: float = 1.0, *more: Series,
+    **options: Any,
+) -> Panel:  # fmt: skip
+    """Return the panel of the metric `y` along the runs of each label, and of other series."""
+    series = [along(label, records, x.key, y.key, factor) for label, records in runs.items()]
+    seeds = min(map(len, runs.values()))
+    return Panel(x, y, (*series, *more), band=band(seeds), **options)
 
 
 def side_by_side(name: str, panels: Mapping[str, Panel], about: Sequence[str] = ()) -> Plot:

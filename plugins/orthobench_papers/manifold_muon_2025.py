@@ -10,13 +10,8 @@ from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
-from orthobench_papers.polar_runs import in_each, polar_factor
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    always_within,
-    catalogue,
-)
+from orthobench_papers.polar_runs import Rows, polar_factor
+from orthobench_papers.reproduce import Evidence, Measurement, always_within, catalogue
 from orthobench_papers.runs import begin_trial
 
 SHAPES = {"64 x 32": (64, 32), "128 x 64": (128, 64), "512 x 128": (512, 128)}
@@ -58,27 +53,25 @@ def off_tangent(X: Array, A: Array) -> float:
     return float(np.linalg.norm(XA + XA.T)) / len(XA)
 
 
-def tangency(
-    evidence: Evidence, scale: float, high: float, parameters: Mapping[str, Any]
-) -> Measurement:
-    rows = {}
-    for name, (n, p) in shapes(evidence).items():
-        pairs = [pair(n, p, seed, scale) for seed in evidence.seeds[:2]]
-        found = [off_tangent(X, solved(X, G, **parameters)[0]) for X, G in pairs]
-        rows[name] = always_within(found, high=high)
-    return in_each(rows, "root mean square of X'A + A'X after 100 dual steps")
+def tangency(evidence: Evidence, scale: float, parameters: Mapping[str, Any]) -> Rows:
+    return {
+        name: [
+            off_tangent(X, solved(X, G, **parameters)[0])
+            for X, G in (pair(*shape, seed, scale) for seed in evidence.seeds[:2])
+        ]
+        for name, shape in shapes(evidence).items()
+    }
 
 
-def steepest(evidence: Evidence) -> Measurement:
-    rows = {}
-    for name, (n, p) in shapes(evidence).items():
-        found = []
-        for seed in evidence.seeds[:2]:
-            X, G = pair(n, p, seed)
-            best = gain(X, G, solved(X, G)[0])
-            found.append(best / gain(X, G, polar_factor(projected(X, G))))
-        rows[name] = always_within(found, low=1.0)
-    return in_each(rows, "gain over that of msign(P(G)), both made tangent")
+def steepest(evidence: Evidence) -> Rows:
+    def ratio(X: Array, G: Array) -> float:
+        return gain(X, G, solved(X, G)[0]) / gain(X, G, polar_factor(projected(X, G)))
+
+    seeds = evidence.seeds[:2]
+    return {
+        name: [ratio(*pair(*shape, seed)) for seed in seeds]
+        for name, shape in shapes(evidence).items()
+    }
 
 
 def gain(X: Array, G: Array, A: Array) -> float:
@@ -89,8 +82,6 @@ def gain(X: Array, G: Array, A: Array) -> float:
 
 def faster(evidence: Evidence, rival: Mapping[str, Any]) -> Measurement:
     n, p = evidence.sized((512, 128), (128, 32))
-    found = []
-    for seed in evidence.seeds[:2]:
-        X, G = pair(n, p, seed)
-        found.append(dual_steps(X, G, dual="admm") / dual_steps(X, G, **rival))
+    pairs = [pair(n, p, seed) for seed in evidence.seeds[:2]]
+    found = [dual_steps(*each, dual="admm") / dual_steps(*each, **rival) for each in pairs]
     return always_within(found, high=0.5, text=f"dual steps of ADMM over the ascent, {n} x {p}")

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import orthobench as ob
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    always_within,
-    catalogue,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, always_within, catalogue
 
 Row = tuple[str, list[int], dict[str, float], float]
 """A solver, its loadings for each component, the metrics, and seconds."""
@@ -39,35 +34,13 @@ def said(found: Row, asked: str = "4 each were") -> str:
     )
 
 
-def explained(solver: str, data: str, m: int, low: float, high: float) -> Measurement:
-    """Measure the variance explained."""
+def explained(_: Evidence, solver: str, data: str, m: int, low: float, high: float) -> Measurement:
     found = row(solver, data, m)
-    return always_within(
-        [found[2]["explained_variance"]], low, high, f"variance explained {said(found)}"
-    )
+    text = f"variance explained {said(found)}"
+    return always_within([found[2]["explained_variance"]], low, high, text)
 
 
-def deflated(evidence: Evidence) -> Measurement:
-    del evidence
-    return explained("tpower", "mtcars", 3, 0.8315, 0.8325)
-
-
-def orthogonal(evidence: Evidence) -> Measurement:
-    del evidence
-    return explained("tpower-orthogonal", "mtcars", 3, 0.8285, 0.8295)
-
-
-def orthogonal_pitprops(evidence: Evidence) -> Measurement:
-    del evidence
-    return explained("tpower-orthogonal", "pitprops", 6, 0.7855, 0.8015)
-
-
-def pitprops(evidence: Evidence) -> Measurement:
-    del evidence
-    return explained("tpower", "pitprops", 6, 0.7995, 0.8005)
-
-
-def undelivered(data: str, m: int) -> Measurement:
+def undelivered(_: Evidence, data: str, m: int) -> Measurement:
     """Measure undelivered loadings of solvers with a number, and report their rows."""
     found = [row(solver, data, m) for solver in (*BY_NUMBER, *BY_PENALTY)]
     rows = "; ".join(f"{one[2]['explained_variance']:.3f} {said(one)}" for one in found)
@@ -76,21 +49,7 @@ def undelivered(data: str, m: int) -> Measurement:
     return always_within([most], high=0, text=text)
 
 
-def all_of_mtcars(evidence: Evidence) -> Measurement:
-    del evidence
-    return undelivered("mtcars", 3)
-
-
-def all_of_pitprops(evidence: Evidence) -> Measurement:
-    del evidence
-    return undelivered("pitprops", 6)
-
-
-def uncontrolled(evidence: Evidence) -> Measurement:
-    del evidence
+def uncontrolled(_: Evidence) -> Measurement:
     found = row("aman-pg", "mtcars", 3, each=False)
-    return always_within(
-        [max(found[1]) - min(found[1])],
-        low=1,
-        text=f"fullest less emptiest {said(found, '12 in all were')}",
-    )
+    text = f"fullest less emptiest {said(found, '12 in all were')}"
+    return always_within([max(found[1]) - min(found[1])], low=1, text=text)

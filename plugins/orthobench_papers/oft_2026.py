@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench_papers.polar_runs import in_each, polar_factor
-from orthobench_papers.reproduce import Evidence, Measurement, always_within
+from orthobench_papers.polar_runs import Rows, polar_factor
+from orthobench_papers.reproduce import Evidence
 
 SIDE, TERMS = 32, 5
 """The size of a block, and the number of terms in PEFT."""
@@ -44,16 +44,11 @@ def defect(R: Array) -> float:
     return float(np.linalg.norm(R.T @ R - np.eye(len(R)), 2))
 
 
-def in_sizes(
-    evidence: Evidence, found: Callable[[Array], float], low: float, high: float, text: str
-) -> Measurement:
-    rows = {
-        f"|Q| = {size:g}": always_within(
-            [found(skew(size, seed)) for seed in evidence.seeds[:3]], low=low, high=high
-        )
+def in_sizes(evidence: Evidence, found: Callable[[Array], float]) -> Rows:
+    return {
+        f"|Q| = {size:g}": [found(skew(size, seed)) for seed in evidence.seeds[:3]]
         for size in SIZES
     }
-    return in_each(rows, text)
 
 
 def series_defect(Q: Array) -> float:

@@ -11,10 +11,13 @@ import numpy as np
 import orthobench as ob
 from orthobench.contract import AnySolver, Array, identity
 from orthobench.tools import environment
-from orthobench_papers.reproduce import Evidence, Measurement, catalogue, together
+from orthobench_papers.reproduce import Evidence, catalogue
 
 Draw: TypeAlias = Callable[[np.random.Generator], Array]
 """Draws a matrix (n, p), n >= p."""
+
+Rows: TypeAlias = dict[str, list[float]]
+"""Values by the name of a setting, one for each seed."""
 
 Rounding: TypeAlias = Callable[[Array], Array]
 """Rounds the entries of a matrix to a precision."""
@@ -50,6 +53,13 @@ def drawn(draw: Draw, evidence: Evidence, most: int) -> list[Array]:
     """Return a matrix for each of the first seeds."""
     seeds = evidence.seeds[: evidence.sized(most, 3)]
     return [draw(np.random.default_rng([seed, 45])) for seed in seeds]
+
+
+def of_each(
+    draws: Mapping[str, Draw], evidence: Evidence, most: int, value: Callable[[Array], float]
+) -> Rows:
+    """Return a number of each drawn matrix, by the name of its draw."""
+    return {name: [value(A) for A in drawn(draw, evidence, most)] for name, draw in draws.items()}
 
 
 def bfloat16(A: Array) -> Array:
@@ -170,12 +180,3 @@ def distance(X: Array, Y: Array) -> float:
 def metrics(solver: str, A: Array, **parameters: Any) -> Mapping[str, float]:
     """Return the final metrics of a solver of the catalogue on A."""
     return ob.solve(solver, ob.polar(A), **parameters).trace[-1].metrics
-
-
-def in_each(rows: Mapping[str, Measurement], text: str) -> Measurement:
-    """Join measurements of several settings; the text has the value of each."""
-    told = "; ".join(
-        f"{name} {row.value:.3g}{'' if row.verdict.value == 'holds' else ' ✗'}"
-        for name, row in rows.items()
-    )
-    return together(list(rows.values()), f"{text}: {told}")

@@ -1,4 +1,4 @@
-"""PCA as two papers print it, and as their public code builds it."""
+"""Costs on the Stiefel manifold: linear ones, and PCA as two papers print or build it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
-from orthobench_stiefel import StiefelOracle, instance
+from orthobench_stiefel import StiefelOracle, instance, stiefel
 
 from orthobench.contract import AnyInstance, Array, flops, random_point
 from orthobench_papers.runs import DrivenRun
@@ -57,6 +57,11 @@ class TraceOracle(StiefelOracle):
     def gradient_rows_flops(self, count: int) -> int:
         """Return the flops of `gradient_rows`."""
         return flops.gemm(count, self.k, self.n)
+
+
+def linear(G: Array) -> AnyInstance:
+    """Return the instance of tr(G'X), whose gradient is G everywhere."""
+    return stiefel(lambda X: float(np.vdot(G, X)), lambda _: G, n=G.shape[0], p=G.shape[1])
 
 
 def matrix(n: int, seed: int, *, printed: bool) -> Array:

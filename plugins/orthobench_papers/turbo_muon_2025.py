@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from orthobench.contract import Array
 from orthobench_papers.polar_runs import (
     Draw,
+    Rows,
     cauchy,
-    drawn,
     gaussian,
-    in_each,
     metrics,
+    of_each,
     scaled_columns,
 )
-from orthobench_papers.reproduce import Evidence, Measurement, always_within
+from orthobench_papers.reproduce import Evidence
 
 USUAL: dict[str, Draw] = {
     "Gaussian 2:1": gaussian(128, 64), "Gaussian 4:1": gaussian(512, 128),
@@ -23,27 +24,18 @@ UNUSUAL: dict[str, Draw] = {
 }  # fmt: skip
 
 
-def saves_a_step(evidence: Evidence, draws: dict[str, Draw], metric: str) -> Measurement:
-    rows = {}
-    for name, draw in draws.items():
-        ratios = [
-            metrics("turbo-newton-schulz", A, coefficients="jordan")[metric]
-            / metrics("newton-schulz", A, coefficients="jordan")[metric]
-            for A in drawn(draw, evidence, 5)
-        ]
-        rows[name] = always_within(ratios, high=1.05)
-    return in_each(rows, f"{metric} after 4 steps, over that of 5 of Muon")
-
-
-def floor(evidence: Evidence, draws: dict[str, Draw], high: float) -> Measurement:
-    rows = {
-        name: always_within(
-            [
-                metrics("turbo-newton-schulz", A, steps=25)["distance"]
-                for A in drawn(draw, evidence, 5)
-            ],
-            high=high,
+def saves_a_step(evidence: Evidence, draws: dict[str, Draw], metric: str) -> Rows:
+    def ratio(A: Array) -> float:
+        turbo, muon = (
+            metrics(solver, A, coefficients="jordan")[metric]
+            for solver in ("turbo-newton-schulz", "newton-schulz")
         )
-        for name, draw in draws.items()
-    }
-    return in_each(rows, "distance to the polar factor after 25 steps")
+        return turbo / muon
+
+    return of_each(draws, evidence, 5, ratio)
+
+
+def floor(evidence: Evidence, draws: dict[str, Draw]) -> Rows:
+    return of_each(
+        draws, evidence, 5, lambda A: metrics("turbo-newton-schulz", A, steps=25)["distance"]
+    )

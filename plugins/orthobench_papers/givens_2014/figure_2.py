@@ -6,15 +6,9 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import along, band, side_by_side
+from orthobench_papers.drawing import along_runs, side_by_side
 from orthobench_papers.givens_2014.figure_1 import EXPLAINED, flops_to_each
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    mean_within,
-    median_within,
-    together,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, mean_within, median_within, together
 from orthobench_papers.runs import final_ratios
 
 ROTATIONS = "rotations"
@@ -51,30 +45,23 @@ def means_within(a: Array, b: Array, low: float, high: float, text: str) -> Meas
     return mean_within(ratio + (a - ratio * b) / b.mean(), low, high, text)
 
 
-def similar(evidence: Evidence, m: int, density: float) -> Measurement:
-    givens, greedy = (_explained(evidence, s, m, density) for s in (GIVENS, GREEDY))
-    text = "mean explained variance of held-out samples, Givens / greedy"
-    return means_within(givens, greedy, SIMILAR, np.inf, text)
+def similar(
+    evidence: Evidence, m: int, density: float, pair: tuple[str, str] = (GIVENS, GREEDY),
+    low: float = SIMILAR, high: float = np.inf,
+) -> Measurement:  # fmt: skip
+    """Compare what the two methods explain."""
+    first, second = (_explained(evidence, solver, m, density) for solver in pair)
+    names = " / ".join("Givens" if solver == GIVENS else "greedy" for solver in pair)
+    text = f"mean explained variance of held-out samples, {names}"
+    return means_within(first, second, low, high, text)
 
 
 def comparable(evidence: Evidence, m: int, density: float) -> Measurement:
     flops = final_ratios(evidence, suite(m), problem(m, density), (GREEDY, GIVENS), "flops")
     return together([
-        _greedy_explains(evidence, m, density, SIMILAR, np.inf),
+        similar(evidence, m, density, (GREEDY, GIVENS)),
         median_within(flops, 0, 1, "flops, greedy / Givens"),
     ])  # fmt: skip
-
-
-def not_comparable(evidence: Evidence, m: int, density: float) -> Measurement:
-    return _greedy_explains(evidence, m, density, 0, SIMILAR)
-
-
-def _greedy_explains(
-    evidence: Evidence, m: int, density: float, low: float, high: float
-) -> Measurement:
-    greedy, givens = (_explained(evidence, s, m, density) for s in (GREEDY, GIVENS))
-    text = "mean explained variance of held-out samples, greedy / Givens"
-    return means_within(greedy, givens, low, high, text)
 
 
 def faster(evidence: Evidence, density: float) -> Measurement:
@@ -89,14 +76,13 @@ def _flops_ratio(evidence: Evidence, m: int, density: float) -> Measurement:
     return median_within(givens / greedy, 0, 1, text)
 
 
-def few_rotations_do(evidence: Evidence) -> Measurement:
+def few_rotations_do(evidence: Evidence) -> Array:
     ratios = [
         final_ratios(evidence, ROTATIONS, problem(m, density), (FEWER, MORE), EXPLAINED)
         for m in COMPONENTS
         for density in DENSITIES[:2]
     ]
-    text = "explained variance of held-out samples, m / 100 rotations per sample"
-    return mean_within(np.mean(ratios, axis=0), SIMILAR, np.inf, text)
+    return np.asarray(np.mean(ratios, axis=0))
 
 
 def draw(evidence: Evidence) -> Plot:
@@ -110,14 +96,8 @@ def draw(evidence: Evidence) -> Plot:
 
 
 def _panel(evidence: Evidence, m: int, density: float) -> Panel:
-    runs = {s: evidence.records(suite(m), problem(m, density), s) for s in (GIVENS, GREEDY)}
-    return Panel(
-        Axis("flops", "flops"),
-        Axis(EXPLAINED, "adjusted explained variance", log=False),
-        (
-            along("givens", runs[GIVENS], "flops", EXPLAINED),
-            along("greedy", runs[GREEDY], "flops", EXPLAINED),
-        ),
-        band=band(len(runs[GIVENS])),
-        title=f"{m} components, at most {100 * density:.0f} % dense",
-    )
+    place = suite(m), problem(m, density)
+    runs = {"givens": evidence.records(*place, GIVENS), "greedy": evidence.records(*place, GREEDY)}
+    y = Axis(EXPLAINED, "adjusted explained variance", log=False)
+    title = f"{m} components, at most {100 * density:.0f} % dense"
+    return along_runs(Axis("flops", "flops"), y, runs, title=title)

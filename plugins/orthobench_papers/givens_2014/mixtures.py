@@ -16,13 +16,7 @@ import numpy as np
 from orthobench.contract import AnyProblem, Array, Solution
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.drawing import band, over_seeds, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    catalogue,
-    mean_within,
-    median_within,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, catalogue, mean_within, median_within
 from orthobench_papers.runs import begin_as_in_suite
 
 FEW, MANY = "mixtures-10k", "figures-3-4"
@@ -67,29 +61,21 @@ def _of_own_factors(
     return float(run.instance.measure(Solution(run.state.factors))["nmi"])
 
 
-def givens_ahead(
-    evidence: Evidence, suite: str, problem: str = "", at: tuple[int, int] = (0, 0)
-) -> Measurement:
-    """Check that Givens has the larger median NMI.
+def ahead(
+    evidence: Evidence, suite: str, problem: str = "", at: tuple[int, int] = (0, 0),
+    power: bool = False,
+) -> Measurement:  # fmt: skip
+    """Check that Givens, or the power method, has the larger median NMI.
 
     `at` has dimension and samples of a problem of Figures 3 and 4, in place of `problem`.
     """
-    givens, power = nmi(evidence, suite, problem or mixture(evidence, *at))
-    return _ahead(givens - power, "Givens - power", givens, power)
-
-
-def power_ahead(evidence: Evidence, suite: str, at: tuple[int, int]) -> Measurement:
-    givens, power = nmi(evidence, suite, mixture(evidence, *at))
-    return _ahead(power - givens, "power - Givens", givens, power)
-
-
-def _ahead(difference: Array, name: str, givens: Array, power: Array) -> Measurement:
-    wins = int(np.sum(givens > power))
+    ours, theirs = nmi(evidence, suite, problem or mixture(evidence, *at))
+    name = "power - Givens" if power else "Givens - power"
     text = (
-        f"NMI {name}, median of {len(givens)} mixtures (means {givens.mean():.3f} of Givens, "
-        f"{power.mean():.3f} of the power method; Givens ahead on {wins})"
+        f"NMI {name}, median of {len(ours)} mixtures (means {ours.mean():.3f} of Givens, "
+        f"{theirs.mean():.3f} of the power method; Givens ahead on {int(np.sum(ours > theirs))})"
     )
-    return median_within(difference, 1e-9, np.inf, text)
+    return median_within(theirs - ours if power else ours - theirs, 1e-9, np.inf, text)
 
 
 def optimal_nmi(evidence: Evidence) -> Measurement:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import cos, sin
-from operator import add, mul, sub
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -14,7 +13,7 @@ from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, random_point
 from orthobench.tools.geometry import drift
-from orthobench_papers.reproduce import Evidence, Measurement, median_within
+from orthobench_papers.reproduce import Evidence, Measurement
 from orthobench_papers.runs import in_every_trial
 
 Turn: TypeAlias = Callable[[Array, int, int, float], None]
@@ -70,22 +69,22 @@ class Counted:
         self.value = value
 
     def __add__(self, other: Counted | float) -> Counted:
-        return self._result(add, other)
+        Counted.flops += 1
+        return Counted(self.value + _plain(other))
 
     def __sub__(self, other: Counted | float) -> Counted:
-        return self._result(sub, other)
+        Counted.flops += 1
+        return Counted(self.value - _plain(other))
 
     def __mul__(self, other: Counted | float) -> Counted:
-        return self._result(mul, other)
+        Counted.flops += 1
+        return Counted(self.value * _plain(other))
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def _result(
-        self, operation: Callable[[float, float], float], other: Counted | float
-    ) -> Counted:
-        Counted.flops += 1
-        value = other.value if isinstance(other, Counted) else other
-        return Counted(operation(self.value, value))
+
+def _plain(value: Counted | float) -> float:
+    return value.value if isinstance(value, Counted) else value
 
 
 def counted(values: ArrayLike) -> Any:
@@ -96,16 +95,14 @@ def counted(values: ArrayLike) -> Any:
     return found
 
 
-def flops_of_a_rotation(evidence: Evidence) -> Measurement:
-    found = []
+def flops_of_a_rotation(evidence: Evidence) -> Iterator[float]:
     for seed in evidence.seeds[:20]:
         rng = np.random.default_rng(seed)
         d = int(rng.integers(2, 60))
         A = counted(rng.standard_normal((d, 4)))
         Counted.flops = 0
         rotate(A, 0, 2, float(rng.uniform(-3, 3)))
-        found.append(Counted.flops / d)
-    return median_within(found, 6, 6, "additions and multiplications counted, per row")
+        yield Counted.flops / d
 
 
 def rotations_suffice(evidence: Evidence) -> Measurement:

@@ -12,20 +12,12 @@ from orthobench_kit.symmetric_tensors import contracted
 from orthobench_stiefel.orthogonal_group import orthogonal_group
 
 from orthobench.contract import AnyInstance, Array, random_point
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    Run,
-    mean_within,
-    share_within,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, Run, mean_within, share_within
 from orthobench_papers.runs import TRIALS, DrivenRun, begin_trial, in_every_trial, instance
 
 PROBLEMS = ("brockett", "procrustes", "ica")
 
-METHODS = (
-    "givens sampling=uniform", "givens sampling=without-replacement",
-)  # fmt: skip
+METHODS = ("givens sampling=uniform", "givens sampling=without-replacement")
 
 VANISHED = 1e-6
 """Share of the first gradient below which a gradient counts as zero."""

@@ -10,13 +10,7 @@ from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench_papers.drawing import band, over_seeds, side_by_side
 from orthobench_papers.msg_2013.figure_3 import KS, OTHERS, SUITE, problem
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    Run,
-    median_within,
-    ratio_within,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, Run, median_within, ratio_within
 from orthobench_papers.runs import for_each_k, samples_taken, traced
 
 PIXELS = 784

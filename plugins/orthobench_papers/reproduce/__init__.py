@@ -19,8 +19,8 @@ from orthobench_papers.reproduce.claims import (
     Paper,
     Picture,
     Verdict,
-    papers_of,
 )
+from orthobench_papers.reproduce.described import papers_of
 from orthobench_papers.reproduce.estimates import (
     always_within,
     mean_within,

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.panel import Plot
@@ -173,81 +170,3 @@ class Paper:
         names = [claim.name for claim in self.claims]
         if twice := {name for name in names if names.count(name) > 1}:
             raise ValueError(f"paper {self.name} has two claims called {', '.join(sorted(twice))}")
-
-
-def papers_of(package: str) -> list[Paper]:
-    """Return the papers that the TOML files of a package describe, one a file, by name.
-
-    ::
-
-        name = "msg-2013"
-        reference = "Raman Arora, ...: *Stochastic Optimization of PCA with Capped MSG*. 2013."
-        summary = "Theorem 1 has a misprint."
-        notes = "Markdown"
-
-        [claims.msg-costs-more]
-        sentence = "An iteration of MSG costs more than one of capped MSG."
-        source = "section 3"
-        check = "figure_3.costs_more"
-        with = { k = 4, step = "@figure_3.msg_step" }
-        suites = ["mnist"]
-
-        [pictures.figure-3]
-        source = "Figure 3"
-        caption = "Suboptimality against samples."
-        plot = "figure_3.draw"
-
-    The file ``msg_2013.toml`` names functions of the module ``msg_2013`` beside it, with suites in
-    the folder ``msg_2013/suites``. ``with`` has keyword arguments of a check or plot; a text that
-    begins with ``@`` names an object there. Other keys are attributes of `Claim` and `Picture`.
-
-    Parameters
-    ----------
-    package : str
-        The package's ``__name__``.
-
-    Raises
-    ------
-    ValueError
-        If a file is not such a description; names the file, and the claim or picture.
-    """
-    # digests of a package that imports by computed names would have all papers
-    folder = Path(resolve_name(package).__path__[0])
-    return [_paper(path, f"{package}.{path.stem}") for path in sorted(folder.glob("*.toml"))]
-
-
-def _paper(path: Path, code: str) -> Paper:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        claims = table.pop("claims", {}).items()
-        pictures = table.pop("pictures", {}).items()
-        return Paper(
-            claims=tuple(_item(Claim, "check", name, own, code) for name, own in claims),
-            suites=path.parent / path.stem / "suites",
-            pictures=tuple(_item(Picture, "plot", name, own, code) for name, own in pictures),
-            **table,
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path.name}: {error}") from error
-
-
-def _item(kind: Callable[..., T], call: str, name: str, table: dict[str, Any], code: str) -> T:
-    """Return a claim or a picture of a table; `call` is the key of its function."""
-    own: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
-    try:
-        given = {k: _meant(v, code) for k, v in own.pop("with", {}).items()}
-        if call in own:
-            function = resolve_name(f"{code}.{own[call]}")
-            own[call] = partial(function, **given) if given else function
-        if "known" in own:
-            own["known"] = Verdict(own["known"])
-        return kind(name=name, **own)
-    except (AttributeError, ImportError, TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {error}") from error
-
-
-def _meant(value: object, code: str) -> Any:
-    """Return the argument that a value of ``with`` stands for."""
-    if isinstance(value, str) and value.startswith("@"):
-        return resolve_name(f"{code}.{value[1:]}")
-    return tuple(value) if isinstance(value, list) else value

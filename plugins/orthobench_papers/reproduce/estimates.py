@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.stats.bootstrap import interval, quantiles, student_quantile
-from orthobench_papers.reproduce.claims import Measurement, Verdict
+from orthobench_papers.reproduce.claims import Evidence, Measurement, Verdict
 
 
 def decided(ends: tuple[float, float], low: float, high: float) -> Verdict:
@@ -101,3 +102,50 @@ def together(measurements: Sequence[Measurement], text: str = "") -> Measurement
     worst = min(measurements, key=lambda m: order.index(m.verdict))
     each = "; ".join(f"{m.text}: {m.value:.3g}" for m in measurements)
     return replace(worst, text=text or each)
+
+
+def in_each(rows: Mapping[str, Measurement], text: str) -> Measurement:
+    """Join measurements of several settings; the text has the value of each."""
+    told = "; ".join(
+        f"{name} {row.value:.3g}{'' if row.verdict is Verdict.HOLDS else ' ✗'}"
+        for name, row in rows.items()
+    )
+    return together(list(rows.values()), f"{text}: {told}")
+
+
+ESTIMATES: Mapping[str, Callable[..., Measurement]] = {
+    "always": always_within, "mean": mean_within, "median": median_within, "share": share_within,
+}  # fmt: skip
+"""The estimates by their names in a paper's file."""
+
+Values: TypeAlias = Iterable[float]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A check that estimates one number from values, one for each seed.
+
+    Attributes
+    ----------
+    values : callable
+        ``values(evidence)`` returns them, or a mapping of them by setting, each of which counts.
+    within : callable
+        One of `ESTIMATES`.
+    text : str
+        A description of the number.
+    bounds : mapping
+        `low` and `high`.
+    """
+
+    values: Callable[[Evidence], Values | Mapping[str, Values]]
+    within: Callable[..., Measurement]
+    text: str
+    bounds: Mapping[str, float] = field(default_factory=dict)
+
+    def __call__(self, evidence: Evidence) -> Measurement:
+        """Return the measurement."""
+        found = self.values(evidence)
+        if isinstance(found, Mapping):
+            rows = {name: self.within([*row], **self.bounds) for name, row in found.items()}
+            return in_each(rows, self.text)
+        return self.within([*found], **self.bounds, text=self.text)

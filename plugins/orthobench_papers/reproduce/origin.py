@@ -13,6 +13,7 @@ from orthobench.harness.identity import canonical
 from orthobench.harness.source_digests import CORE, LENGTH, digests, parts
 from orthobench.registry.plugins import Registry
 from orthobench_papers.reproduce.claims import Paper
+from orthobench_papers.reproduce.estimates import Estimate
 
 CLAIMS = "claims and suites"
 
@@ -68,7 +69,9 @@ def _claims(paper: Paper) -> Iterator[str]:
 
 
 def _function(call: Any) -> Any:
-    return _function(call.func) if isinstance(call, partial) else call
+    if isinstance(call, partial):
+        return _function(call.func)
+    return _function(call.values) if isinstance(call, Estimate) else call
 
 
 def _joined(found: Iterable[str]) -> str:

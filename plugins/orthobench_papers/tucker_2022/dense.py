@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from itertools import permutations
 from math import factorial, sqrt
 
 import numpy as np
 from orthobench_kit.geometry import subspace_error
+from orthobench_tucker.reference import moment, multiplied
 
 from orthobench.contract import Array
 
@@ -29,38 +29,15 @@ def skewed(rng: np.random.Generator, n: int, factors: int, p: int) -> Array:
     return np.asarray(B @ (rng.exponential(size=(factors, p)) - 1))
 
 
-def moment(X: Array, order: int) -> Array:
-    """Return the moment of samples (n, p), equation 1, shape (n,) * order."""
-    powers = reduce(lambda T, _: np.einsum("...p,ip->...ip", T, X), range(order - 1), X)
-    return np.asarray(powers.mean(axis=-1))
-
-
-def multiplied(T: Array, *factors: Array) -> Array:
-    """Return T ·(Y_1, ..., Y_d), with one Y (n, m) for each mode (Definition 3)."""
-    for Y in factors:
-        T = np.tensordot(T, Y, axes=([0], [0]))
-    return T
-
-
 def inner_but_first(A: Array, B: Array) -> Array:
     """Return <A, B>_{-1}, the inner product over all modes except the first (Definition 6)."""
     return np.asarray(A.reshape(len(A), -1) @ B.reshape(len(B), -1).T)
 
 
-def core(T: Array, Q: Array) -> Array:
-    """Return T ·(Q, ..., Q)."""
-    return multiplied(T, *[Q] * T.ndim)
-
-
-def objective(T: Array, Q: Array) -> float:
-    """Return F(Q) = |T ·(Q, ..., Q)|²."""
-    return float(np.sum(core(T, Q) ** 2))
-
-
 def gradient(T: Array, Q: Array) -> Array:
     """Return the Euclidean gradient of F (equation 6)."""
     partial = multiplied(T, np.eye(len(T)), *[Q] * (T.ndim - 1))
-    return 2 * T.ndim * inner_but_first(partial, core(T, Q))
+    return 2 * T.ndim * inner_but_first(partial, multiplied(T, *[Q] * T.ndim))
 
 
 def differences(f: Callable[[Array], float], Q: Array) -> Array:
@@ -71,11 +48,6 @@ def differences(f: Callable[[Array], float], Q: Array) -> Array:
         step[at] = FINE
         found[at] = (f(Q + step) - f(Q - step)) / (2 * FINE)
     return found
-
-
-def orthonormal(A: Array) -> Array:
-    """Return qr(A, 0)."""
-    return np.linalg.qr(A)[0]
 
 
 def deviation(found: Array, true: Array) -> float:
@@ -90,4 +62,4 @@ def distance(Q: Array, R: Array) -> float:
 
 def batch_cost(X: Array, order: int, Q: Array) -> float:
     """Return the cost F_t(Q) of a batch (n, b), equation 12, with its moment formed."""
-    return float(np.sum(moment(Q.T @ X, order) ** 2))
+    return float(np.sum(moment((Q.T @ X).T, order) ** 2))

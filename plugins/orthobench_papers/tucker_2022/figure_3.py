@@ -9,12 +9,7 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.drawing import along, band, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    median_within,
-    together,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, together
 from orthobench_papers.runs import timed
 
 PAPER = sqrt(2)

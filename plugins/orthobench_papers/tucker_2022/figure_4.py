@@ -8,20 +8,12 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import along, band, over_seeds, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    median_within,
-    ratio_within,
-    together,
-)
+from orthobench_papers.drawing import along_runs, band, over_seeds, side_by_side
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, ratio_within, together
 from orthobench_papers.tucker_2022.figure_3 import PAPER, RANK
 
 PHASES = {"I": "figure-4-phase-1", "II": "figure-4"}
 """The suite that ends with each phase."""
-
-SUITES = tuple(PHASES.values())
 
 LEVELS = (0.1, 0.5, 1, 1.5, 2)
 
@@ -90,14 +82,13 @@ def draw_ends(evidence: Evidence) -> Plot:
 
 def panel(evidence: Evidence, skewness: float) -> Panel:
     """Draw the errors along the iterations, at all levels of noise."""
-    series = []
-    for level in LEVELS:
-        records = evidence.records(PHASES["II"], problem(level, skewness), "spgd")
-        label = f"1/SNR = {level:g}"
-        series.append(along(label, records, "steps", "subspace_error", PAPER))
+    runs = {
+        f"1/SNR = {level:g}": evidence.records(PHASES["II"], problem(level, skewness), "spgd")
+        for level in LEVELS
+    }
     x = Axis("steps", f"iterations, skewness {skewness:g}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
-    return Panel(x, y, tuple(series), rules=(switch(evidence),), band=band(len(records)))
+    return along_runs(x, y, runs, PAPER, rules=(switch(evidence),))
 
 
 def switch(evidence: Evidence) -> float:

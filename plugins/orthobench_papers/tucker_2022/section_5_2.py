@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, cast
 
@@ -16,17 +16,9 @@ from orthobench.contract import AnyInstance, Array
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.drawing import side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    median_within,
-    share_within,
-    together,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, share_within, together
 from orthobench_papers.runs import begin, instance
 from orthobench_papers.tucker_2022 import dense
-
-DATA = ("30_Industry_Portfolios_Daily.CSV",)
 
 ASSETS, RANK = 30, 15
 
@@ -117,11 +109,12 @@ def windows(evidence: Evidence) -> list[Outcome]:
 
 def preferred(found: Outcome, row: str) -> str:
     """Return the strategy with the best score in a row."""
-    scores = {
-        name: values[row] if row == "annual_return" else -abs(values[row])
-        for name, values in found.rows.items()
-    }
-    return max(scores, key=lambda name: scores[name])
+
+    def score(name: str) -> float:
+        value = found.rows[name][row]
+        return value if row == "annual_return" else -abs(value)
+
+    return max(found.rows, key=score)
 
 
 def every_row(evidence: Evidence) -> Measurement:
@@ -133,21 +126,14 @@ def every_row(evidence: Evidence) -> Measurement:
     return share_within(every, low=0.5, text=text)
 
 
-def higher_return(evidence: Evidence) -> Measurement:
-    gains = [
-        one.rows["low rank"]["annual_return"] - one.rows["sample"]["annual_return"]
-        for one in windows(evidence)
-    ]
-    text = "annual return by low rank minus that by sample moments, in percentage points"
-    return median_within(gains, low=1e-3, text=text)
+def higher_return(evidence: Evidence) -> Iterator[float]:
+    for one in windows(evidence):
+        yield one.rows["low rank"]["annual_return"] - one.rows["sample"]["annual_return"]
 
 
-def stable(evidence: Evidence) -> Measurement:
-    found = [
-        one.rows["equal"]["m2"] > max(one.rows[name]["m2"] for name in ("low rank", "sample"))
-        for one in windows(evidence)
-    ]
-    return share_within(found, low=0.5, text="share of windows where equal weights vary the most")
+def stable(evidence: Evidence) -> Iterator[bool]:
+    for one in windows(evidence):
+        yield one.rows["equal"]["m2"] > max(one.rows[name]["m2"] for name in ("low rank", "sample"))
 
 
 def low_rank(evidence: Evidence) -> Measurement:
@@ -158,9 +144,8 @@ def low_rank(evidence: Evidence) -> Measurement:
     ])  # fmt: skip
 
 
-def last_step(evidence: Evidence) -> Measurement:
-    text = "way of 200 steps with c2 = 1e-5 over that to the end of ascent on the fourth moment"
-    return median_within([one.moved for one in windows(evidence)], low=0.1, text=text)
+def last_step(evidence: Evidence) -> list[float]:
+    return [one.moved for one in windows(evidence)]
 
 
 def draw(evidence: Evidence) -> Plot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from itertools import combinations_with_replacement, pairwise
 from math import comb, prod, sqrt
 
@@ -13,13 +13,7 @@ import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.drawing import over_seeds, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    always_within,
-    median_within,
-    together,
-)
+from orthobench_papers.reproduce import Evidence, Measurement, median_within, together
 
 RANKS = (3, 4, 5, 6, 7)
 TUCKER = dict(zip(RANKS, (0.0027, 0.0035, 0.0039, 0.0048, 0.0059), strict=True))
@@ -27,7 +21,14 @@ CP = dict(zip(RANKS, (32.74, 42.36, 45.94, 52.77, 57.59), strict=True))
 CUBE = dict(zip(RANKS, (0.0025, 0.0060, 0.0084, 0.0089, 0.0106), strict=True))
 """Relative errors in percent, as printed."""
 
-CUBES = {rank: f"table-2-cp-cube-{rank}" for rank in (3, 4, 5)}
+METHODS: dict[str, tuple[str, str, dict[int, float], tuple[int, ...]]] = {
+    "Tucker": ("table-2-tucker", "spgd", TUCKER, RANKS),
+    "CP, r' = r": ("table-2-cp", "cp-adam", CP, RANKS),
+    "CP, r' = r³": ("table-2-cp-cube-{}", "cp-adam", CUBE, RANKS[:3]),
+}
+"""The suite, the solver and the printed row of each method, and the ranks that are run."""
+
+FORMAT, LOW, HIGH = METHODS
 
 RUNS = 5
 """Number of runs for a cell of the table."""
@@ -50,83 +51,59 @@ def lowest(errors: Array) -> Array:
     return np.array([part.min() for part in np.array_split(errors, groups)])
 
 
-def tucker(evidence: Evidence, rank: int) -> Array:
-    """Return the cells of Tucker, in percent."""
-    return _percent(evidence, "table-2-tucker", "spgd", rank)
+def cells(evidence: Evidence, method: str, rank: int) -> Array:
+    """Return the cells of a method, in percent."""
+    suite, solver, *_ = METHODS[method]
+    problem = f"gaussian-factor rank={rank}"
+    return lowest(100 * evidence.finals(suite.format(rank), problem, solver, "relative_error"))
 
 
-def cp(evidence: Evidence, rank: int, suite: str = "table-2-cp") -> Array:
-    """Return the cells of CP, in percent."""
-    return _percent(evidence, suite, "cp-adam", rank)
-
-
-def _percent(evidence: Evidence, suite: str, solver: str, rank: int) -> Array:
-    found = evidence.finals(suite, f"gaussian-factor rank={rank}", solver, "relative_error")
-    return lowest(100 * found)
-
-
-def agree(cells: Mapping[int, Array], printed: Mapping[int, float], factor: float) -> Measurement:
+def as_printed(
+    evidence: Evidence, method: str, ranks: tuple[int, ...] = RANKS, factor: float = AGREE
+) -> Measurement:
     """Check that cells are those that are printed, up to a factor."""
+    rows, printed = {rank: cells(evidence, method, rank) for rank in ranks}, METHODS[method][2]
     return together([
         median_within(
             found / printed[rank], 1 / factor, factor,
             f"{np.median(found):.3g} % over {printed[rank]:g} %, r = {rank}",
         )
-        for rank, found in cells.items()
+        for rank, found in rows.items()
     ])  # fmt: skip
 
 
-def tucker_as_printed(evidence: Evidence) -> Measurement:
-    return agree({rank: tucker(evidence, rank) for rank in RANKS}, TUCKER, AGREE)
-
-
-def cp_as_printed(evidence: Evidence) -> Measurement:
-    return agree({rank: cp(evidence, rank) for rank in RANKS}, CP, 1.25)
-
-
-def cube_as_printed(evidence: Evidence, rank: int) -> Measurement:
-    return agree({rank: cp(evidence, rank, CUBES[rank])}, CUBE, AGREE)
-
-
 def cp_beats(evidence: Evidence) -> Measurement:
-    found, base = cp(evidence, 3, CUBES[3]), np.median(tucker(evidence, 3))
+    found, base = cells(evidence, HIGH, 3), np.median(cells(evidence, FORMAT, 3))
     text = f"CP / Tucker; {np.median(found):.2g} % against {base:.2g} %"
     return median_within(found / base, high=1, text=text)
 
 
-def cp_rises(evidence: Evidence) -> Measurement:
-    cells = [cp(evidence, rank) for rank in RANKS]
-    rises = [float(np.median(b) / np.median(a)) for a, b in pairwise(cells)]
-    return always_within(rises, low=1, text="least ratio of the errors of r + 1 and r factors")
+def cp_rises(evidence: Evidence) -> list[float]:
+    medians = [np.median(cells(evidence, LOW, rank)) for rank in RANKS]
+    return [float(b / a) for a, b in pairwise(medians)]
 
 
 def ten_thousand(evidence: Evidence) -> Measurement:
-    return together([
-        median_within(
-            np.median(cp(evidence, rank)) / tucker(evidence, rank),
-            *TEN_THOUSAND, text=f"CP / Tucker, r = {rank}",
-        )
-        for rank in RANKS
-    ])  # fmt: skip
+    ratios = (np.median(cells(evidence, LOW, r)) / cells(evidence, FORMAT, r) for r in RANKS)
+    return each_rank(ratios, *TEN_THOUSAND)
 
 
 def similar(evidence: Evidence) -> Measurement:
-    return together([
-        median_within(
-            cp(evidence, rank, suite) / np.median(tucker(evidence, rank)),
-            1 / SIMILAR, SIMILAR, f"CP / Tucker, r = {rank}",
-        )
-        for rank, suite in CUBES.items()
-    ])  # fmt: skip
+    ranks = METHODS[HIGH][3]
+    ratios = (cells(evidence, HIGH, r) / np.median(cells(evidence, FORMAT, r)) for r in ranks)
+    return each_rank(ratios, 1 / SIMILAR, SIMILAR)
 
 
-def economical(evidence: Evidence) -> Measurement:
-    del evidence
-    found = [
+def each_rank(ratios: Iterable[Array], low: float, high: float) -> Measurement:
+    """Check ratios of CP to Tucker at each rank."""
+    pairs = zip(RANKS, ratios, strict=False)
+    return together([median_within(row, low, high, f"CP / Tucker, r = {r}") for r, row in pairs])
+
+
+def economical(_: Evidence) -> list[float]:
+    return [
         rank ** (ORDER - 1) * (N + 1) / (rank * N + comb(rank + ORDER - 1, ORDER)) for rank in RANKS
     ]
-    text = f"least of CP's numbers r³(n + 1) over Tucker's rn + C(r + 3, 4), n = {N}"
-    return always_within(found, low=2, text=text)
 
 
 def as_components(instance: AnyInstance, Q: Array, rng: np.random.Generator) -> ComponentSolution:
@@ -171,18 +148,10 @@ def draw(evidence: Evidence) -> Plot:
 
 def panel(evidence: Evidence) -> Panel:
     """Draw the cells, with the printed ones as references."""
-    cells = {
-        "Tucker": {rank: tucker(evidence, rank) for rank in RANKS},
-        "CP, r' = r": {rank: cp(evidence, rank) for rank in RANKS},
-        "CP, r' = r³": {rank: cp(evidence, rank, suite) for rank, suite in CUBES.items()},
-    }
-    printed = {"Tucker, printed": TUCKER, "CP, r' = r, printed": CP, "CP, r' = r³, printed": CUBE}
-    measured = [
-        over_seeds(label, list(found), list(found.values())) for label, found in cells.items()
-    ]
-    papers = [
-        Series(label, np.array(list(row), dtype=float), np.array(list(row.values())))
-        for label, row in printed.items()
-    ]
-    x = Axis("rank", "factors r", log=False)
-    return Panel(x, Axis("percent", "relative error (%)"), (*measured, *papers))
+    measured, papers = [], []
+    for name, (*_, printed, ranks) in METHODS.items():
+        measured.append(over_seeds(name, ranks, [cells(evidence, name, rank) for rank in ranks]))
+        x, y = (np.array([*part], dtype=float) for part in (printed, printed.values()))
+        papers.append(Series(f"{name}, printed", x, y))
+    axis = Axis("rank", "factors r", log=False)
+    return Panel(axis, Axis("percent", "relative error (%)"), (*measured, *papers))

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_papers import (
-    cca_packages,
-)
+from orthobench_papers import cca_packages
 
 
 def test_small_batches_diverge_where_large_ones_do_not():

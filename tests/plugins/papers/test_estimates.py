@@ -3,6 +3,7 @@
 import pytest
 from orthobench_papers.reproduce.claims import Measurement, Verdict
 from orthobench_papers.reproduce.estimates import (
+    Estimate,
     always_within,
     decided,
     mean_within,
@@ -71,3 +72,18 @@ def test_several_hold_together():
     assert together([good, good]).verdict is Verdict.HOLDS
     assert together([good, bad]).text == "a: 1; b: 2"
     assert together([good], "both").text == "both"
+
+
+def test_an_estimate_judges_the_values_of_a_check():
+    found = Estimate(
+        lambda evidence: (x + evidence for x in (1.0, 2.0)), always_within, "sum", {"high": 3}
+    )
+    assert (found(1).value, found(1).text, found(1).verdict) == (3, "sum", Verdict.HOLDS)
+    assert found(2).verdict is Verdict.FAILS
+
+
+def test_an_estimate_of_settings_holds_if_each_does():
+    rows = {"small": [1.0], "large": [5.0]}
+    found = Estimate(lambda _: rows, always_within, "error", {"high": 3})(None)
+    assert (found.value, found.verdict) == (5, Verdict.FAILS)
+    assert found.text == "error: small 1; large 5 ✗"

@@ -10,12 +10,7 @@ from math import pi, sqrt
 import numpy as np
 import pytest
 from orthobench_kit.geometry import rotate
-from orthobench_papers.givens_2014 import (
-    figure_2,
-    section_2,
-    section_3,
-    section_5,
-)  # fmt: skip
+from orthobench_papers.givens_2014 import figure_2, section_2, section_3, section_5
 from orthobench_papers.givens_2014.section_3 import nudged
 from orthobench_papers.reproduce.claims import Verdict
 from orthobench_papers.reproduce.installed import catalogue

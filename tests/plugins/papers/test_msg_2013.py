@@ -2,12 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_papers.msg_2013 import (
-    algorithm_2,
-    figure_1,
-    orthogonal,
-    updates,
-)
+from orthobench_papers.msg_2013 import algorithm_2, figure_1, orthogonal, updates
 
 
 def best(k):

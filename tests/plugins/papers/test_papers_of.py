@@ -20,6 +20,9 @@ def double(x):
 def check(evidence, factor, change=abs):
     return Measurement(Verdict.HOLDS, change(factor * evidence))
 
+def multiples(evidence, factor):
+    return [factor * each for each in evidence]
+
 def draw(evidence):
     return evidence
 """
@@ -73,6 +76,19 @@ def test_a_paper_has_the_claims_of_its_file(written):
     assert (second.check, second.known) == (None, Verdict.UNTESTABLE)
     assert paper.pictures[0].plot(7) == 7
     assert paper.suites.parts[-2:] == ("mine_2030", "suites")
+
+
+def test_a_file_has_the_estimate_of_values_and_its_bounds(written):
+    estimate = """check = "multiples"
+with = { factor = 3 }
+mean = { high = 6.5 }
+text = "{factor} times as much"
+"""
+    (paper,) = written(TEXT.replace('known = "not testable here"', estimate, 1))
+    for values, verdict in (((2.0, 2.0), Verdict.HOLDS), ((3.0, 3.0), Verdict.FAILS)):
+        found = paper.claims[1].check(values)
+        assert (found.value, found.verdict) == (3 * values[0], verdict)
+        assert found.text == "3 times as much"
 
 
 @pytest.mark.parametrize(
