@@ -140,7 +140,21 @@ class RaceScheduler(Scheduler):
             for call, seconds in zip(calls, took, strict=False):
                 self.timed[call] = seconds
         timed = [[name, dict(stop.limits), *took] for (name, stop), took in self.timed.items()]
-        return {"race": {**self._asked, "timed": timed, "dropped": self.dropped}}
+        found = {**self._asked, "timed": timed, "dropped": self.dropped}
+        return {"race": {**found, "timed_on_all": self._timed_on_all()}}
+
+    def _timed_on_all(self) -> list[tuple[str, int, float]]:
+        """Return label, seed and seconds of the cheapest calls to the own end, on each seed."""
+        own = sorted((c for c in self.timed if c[1].own), key=lambda call: self.timed[call][0])
+        own, seeds = own[: self.standing.rules.timed_on_all], range(self.standing.rules.seeds)
+        left = self.standing.rules.total - RESERVE[0] - self.elapsed
+        if not own or left <= 0:
+            return []
+        solvers = {s.label: s.solver for s in self.suite.solvers}
+        calls = [(solvers[name], stop) for name, stop in own]
+        took = time_calls(self.suite.problems[0].problem, calls, left, seeds)
+        order = ((name, seed) for seed in seeds for name, _ in own)
+        return [(*at, seconds) for at, (seconds, _) in zip(order, took, strict=False)]
 
     def repeats(self, store: Store) -> bool:
         """Return whether the last session finished the race, and take its timed calls."""
