@@ -25,6 +25,7 @@ from orthobench.atlas.answers import (
     views,
     with_records,
 )
+from orthobench.atlas.chart import chart
 from orthobench.atlas.collect import collect, described
 from orthobench.atlas.losses import SIZES, Losses, losses, members
 from orthobench.atlas.table import Atlas, read, write
@@ -45,6 +46,9 @@ CLOSE = 1.1
 
 RANKED = 5
 """Maximum number of solvers in the ranking of a place."""
+
+CARD = 410, 250
+"""Width and height of a picture on the first page, in pixels."""
 
 WORDS = {"rows": "rows", "d": "columns", "k": "sought"}
 """The names of sizes for people."""
@@ -102,6 +106,8 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
         for view, one in views(rows).items():
             found = losses(rows, *VIEWS[view])
             picture = drawn(found, one.solver) if one.use else None
+            if picture:
+                picture["chart"] = chart(found, picture, VIEWS[view][0])
             sections.append((view, one, picture, list(members(found)) if one.use else []))
         title = titled(kind, rows)
         yield (
@@ -111,7 +117,9 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
         if kind != rows[0].family:
             others.append((title, address(kind)))
         elif sections and sections[0][2]:
-            _, one, picture, _ = sections[0]
+            view, one, picture, _ = sections[0]
+            found = losses(rows, *VIEWS[view])
+            picture = {**picture, "chart": chart(found, picture, VIEWS[view][0], *CARD)}
             cards.append((title, address(kind), short(one), picture))
     index = templates.get_template("site_index.html")
     yield "index.html", index.render(shared, cards=cards, others=others, numbers=NUMBERS)
