@@ -118,7 +118,8 @@ def chart(
     known = {p["problem"]: p for _, cells in picture["rows"] for cell in cells for p in cell}
     marks = []
     together = grouped(
-        range(len(found.problems)), lambda i: (across.values[i], round(up.place(up.values[i]) / 8))
+        range(len(found.problems)),
+        lambda i: (across.place(across.values[i]) // SIDE, up.place(up.values[i]) // SIDE),
     )
     for own in together.values():
         for n, i in enumerate(own):
