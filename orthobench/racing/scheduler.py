@@ -145,16 +145,24 @@ class RaceScheduler(Scheduler):
 
     def _timed_on_all(self) -> list[tuple[str, int, float]]:
         """Return label, seed and seconds of the cheapest calls to the own end, on each seed."""
-        own = sorted((c for c in self.timed if c[1].own), key=lambda call: self.timed[call][0])
-        own, seeds = own[: self.standing.rules.timed_on_all], range(self.standing.rules.seeds)
+        names = self._reaching()[: self.standing.rules.timed_on_all]
         left = self.standing.rules.total - RESERVE[0] - self.elapsed
-        if not own or left <= 0:
+        if not names or left <= 0:
             return []
-        solvers = {s.label: s.solver for s in self.suite.solvers}
-        calls = [(solvers[name], stop) for name, stop in own]
+        solvers, seeds = {s.label: s.solver for s in self.suite.solvers}, self.suite.seeds
+        calls = [(solvers[name], Stop()) for name in names]
         took = time_calls(self.suite.problems[0].problem, calls, left, seeds)
-        order = ((name, seed) for seed in seeds for name, _ in own)
+        order = ((name, seed) for seed in seeds for name in names)
         return [(*at, seconds) for at, (seconds, _) in zip(order, took, strict=False)]
+
+    def _reaching(self) -> list[str]:
+        """Return the finalists of which all runs end within the tolerance, the cheapest first."""
+        standing, seconds = self.standing, dict[str, float]()
+        for name in standing.finalists:
+            own = [trial for trial in standing.ran[name] if trial.seed in standing.gaps]
+            if all(trial.ended and trial.end <= standing.target(trial.seed) for trial in own):
+                seconds[name] = median(float(trial.seconds[-1]) for trial in own)
+        return sorted(seconds, key=seconds.__getitem__)
 
     def repeats(self, store: Store) -> bool:
         """Return whether the last session finished the race, and take its timed calls."""
