@@ -144,7 +144,7 @@ def chart(
 
 
 def _axes(found: Losses, cost: str, width: float, height: float) -> tuple[Axis, Axis]:
-    """Return the axes: the two sizes with the most values, or one of them and the least cost."""
+    """Return the axes: two sizes, those with several values first, or one and the least cost."""
     sizes = {name: [float(getattr(one, name)) for one in found.features] for name in SIZES}
     order = sorted(SIZES, key=lambda name: (-len(set(sizes[name])), SIZES.index(name)))
     x, y = sorted(order[:2], key=SIZES.index)
