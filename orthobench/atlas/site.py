@@ -47,6 +47,9 @@ CLOSE = 1.1
 RANKED = 5
 """Maximum number of solvers in the ranking of a place."""
 
+SHADES = 1, 3, 10
+"""Factors of the legend of shades."""
+
 CARD = 410, 250
 """Width and height of a picture on the first page, in pixels."""
 
@@ -98,6 +101,7 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
     shared = {
         "version": __version__, "origin": origin(atlas),
         "css": resource("site.css", __package__),
+        "factors": [(factor, _strength(factor)) for factor in SHADES],
     }  # fmt: skip
     cards, others = [], []
     family = templates.get_template("site_family.html")
@@ -189,6 +193,10 @@ def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> dict
         "style": styles[ranked[0][0]],
         "close": len(ranked) > 1 and ranked[1][1] < CLOSE,
         "lost": lost,
-        "strength": round(12 + 33 * math.log(min(lost, MISS)) / math.log(MISS)),
+        "strength": _strength(lost),
         "ranking": ", ".join(f"{clean(name)} {factor_text(f)}" for name, f in ranked[:RANKED]),
     }
+
+
+def _strength(lost: float) -> int:
+    return round(12 + 33 * math.log(min(lost, MISS)) / math.log(MISS))
