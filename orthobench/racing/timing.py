@@ -56,12 +56,13 @@ def main(channel: Channel) -> None:
     """Make calls until the parent closes the channel."""
     from orthobench.api import instance
 
-    problem, built, made = channel.receive(), None, None
+    problem, built = channel.receive(), 0
+    made = instance(problem)
     while (message := channel.receive()) is not None:
         try:
             seed, *call = message
             if seed != built:
-                made = None  # so that memory has one instance at a time
+                del made  # so that memory has one instance at a time
                 built, made = seed, instance(problem, seed)
             channel.send(_seconds(made, seed, *call))
         except Exception:
