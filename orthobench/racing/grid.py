@@ -14,6 +14,7 @@ from pathlib import Path
 
 from orthobench.decide.answer import MISS
 from orthobench.errors import DataError, unknown
+from orthobench.harness.cell import instance_of
 from orthobench.harness.executors import Executor, Limits
 from orthobench.harness.suite import SuiteProblem
 from orthobench.racing.entrants import Entrants, entrants
@@ -111,7 +112,10 @@ def measure(some: Sequence[Point], within: float, tell: Callable[[str], None] | 
     while left and time.monotonic() - began < within:
         point = left.pop(0)
         alone = Executor("local", 1, point.entrants.suite.threads, Limits(None, None))
+        problem = point.entrants.suite.problems[0].problem
         try:
+            if problem.source:
+                instance_of(problem, 0)  # a race would store that all solvers fail
             race = run(point.entrants, point.rules, store=point.store, executor=alone)
         except DataError as error:
             say(f"{point.entrants.suite.problems[0].label}: skipped: {error}")
