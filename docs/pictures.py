@@ -1,11 +1,11 @@
 """Make the pictures of the documentation, and more to look at: `python docs/pictures.py [FOLDER]`.
 
 Runs the suite ``quickstart`` in FOLDER (default: the current one), as far as its store there lacks
-it, writes the page, and takes pictures of parts of it for the documentation, and of the map of each
-family. Then takes pictures of the first screen of four pages at two widths, light and dark, into
-FOLDER/pictures: that one, ``tensor-gmm`` interrupted, twelve solvers on six problems, and runs that
-all failed. Needs Playwright and a Chromium, which the variable CHROMIUM may name. Run it on a
-machine with nothing else to do: the pictures show times.
+it, writes the page, and takes pictures of parts of it for the documentation, and of the map of all
+families and of each. Then takes pictures of the first screen of four pages at two widths, light and
+dark, into FOLDER/pictures: that one, ``tensor-gmm`` interrupted, twelve solvers on six problems,
+and runs that all failed. Needs Playwright and a Chromium, which the variable CHROMIUM may name. Run
+it on a machine with nothing else to do: the pictures show times.
 """
 
 from __future__ import annotations
@@ -132,12 +132,16 @@ def documented(browser: Any, address: str) -> None:
 
 
 def maps(browser: Any, site: Path) -> None:
-    """Take the picture of the map of each family of an atlas's site."""
+    """Take the pictures of the maps of all families of an atlas's site, and of each."""
+    page = browser.new_page(viewport=SIZES)
+    page.goto((site / "index.html").resolve().as_uri())
+    section(page, ".cards", "map")
+    page.close()
     for path in sorted(site.glob("family-*.html")):
         page = browser.new_page(viewport=SIZES)
         page.goto(path.resolve().as_uri())
-        if page.locator("table.map").count():  # nobody may be shown to be good
-            section(page, "table.map", path.stem.replace("family", "map"))
+        if page.locator("figure").count():  # nobody may be shown to be good
+            section(page, "figure", path.stem.replace("family", "map"))
         page.close()
 
 

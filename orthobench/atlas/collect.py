@@ -95,15 +95,23 @@ def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
     curves: dict[tuple[str, int], list[CostCurve]] = {}
     for part in parts:
         entries = [entry for entry in part.entries if not entry.refused]
+        timed = _timed(part)
         for entry, run in ((own, run) for own in entries for run in own.finished):
             at = entry.problem, run.solver.label, run.seed
             if run.trace or at not in rows:
-                rows[at] = _row(part.suite, entry, run, _machine(part))
+                row = _row(part.suite, entry, run, _machine(part))
+                rows[at] = replace(row, seconds=timed.get(at[1:], row.seconds))
             if (curve := cost_curve(run, entry.level)) is not None:
                 curves.setdefault((entry.problem, run.seed), []).append(curve)
     for row in rows.values():
         start, lowest = gap_of(curves.get((row.problem, row.seed), ()))
         yield replace(row, start=start, lowest=lowest)
+
+
+def _timed(part: Results) -> dict[tuple[str, int], float]:
+    """Return the seconds of the calls that a race of the map timed on each seed."""
+    race = part.session()["environment"].get("race", {})
+    return {(label, seed): seconds for label, seed, seconds in race.get("timed_on_all", ())}
 
 
 def _check_budgets(parts: Sequence[Results]) -> None:

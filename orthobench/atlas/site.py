@@ -25,6 +25,7 @@ from orthobench.atlas.answers import (
     views,
     with_records,
 )
+from orthobench.atlas.chart import chart
 from orthobench.atlas.collect import collect, described
 from orthobench.atlas.losses import SIZES, Losses, losses, members
 from orthobench.atlas.table import Atlas, read, write
@@ -45,6 +46,12 @@ CLOSE = 1.1
 
 RANKED = 5
 """Maximum number of solvers in the ranking of a place."""
+
+SHADES = 1, 3, 10
+"""Factors of the legend of shades."""
+
+CARD = 410, 250
+"""Width and height of a picture on the first page, in pixels."""
 
 WORDS = {"rows": "rows", "d": "columns", "k": "sought"}
 """The names of sizes for people."""
@@ -94,6 +101,7 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
     shared = {
         "version": __version__, "origin": origin(atlas),
         "css": resource("site.css", __package__),
+        "factors": [(factor, _strength(factor)) for factor in SHADES],
     }  # fmt: skip
     cards, others = [], []
     family = templates.get_template("site_family.html")
@@ -102,6 +110,8 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
         for view, one in views(rows).items():
             found = losses(rows, *VIEWS[view])
             picture = drawn(found, one.solver) if one.use else None
+            if picture:
+                picture["chart"] = chart(found, picture, VIEWS[view][0])
             sections.append((view, one, picture, list(members(found)) if one.use else []))
         title = titled(kind, rows)
         yield (
@@ -111,7 +121,9 @@ def pages(atlas: Atlas) -> Iterator[tuple[str, str]]:
         if kind != rows[0].family:
             others.append((title, address(kind)))
         elif sections and sections[0][2]:
-            _, one, picture, _ = sections[0]
+            view, one, picture, _ = sections[0]
+            found = losses(rows, *VIEWS[view])
+            picture = {**picture, "chart": chart(found, picture, VIEWS[view][0], *CARD)}
             cards.append((title, address(kind), short(one), picture))
     index = templates.get_template("site_index.html")
     yield "index.html", index.render(shared, cards=cards, others=others, numbers=NUMBERS)
@@ -181,6 +193,10 @@ def _place(found: Losses, i: int, styles: dict[str, Style], single: str) -> dict
         "style": styles[ranked[0][0]],
         "close": len(ranked) > 1 and ranked[1][1] < CLOSE,
         "lost": lost,
-        "strength": round(12 + 33 * math.log(min(lost, MISS)) / math.log(MISS)),
+        "strength": _strength(lost),
         "ranking": ", ".join(f"{clean(name)} {factor_text(f)}" for name, f in ranked[:RANKED]),
     }
+
+
+def _strength(lost: float) -> int:
+    return round(12 + 33 * math.log(min(lost, MISS)) / math.log(MISS))

@@ -1,17 +1,22 @@
 """The map: a race on each problem of a grid over sizes.
 
-No configuration is dropped before ten times the time of the leader, which counts as a miss.
+No configuration is dropped before ten times the time of the leader, which counts as a miss. One run
+at a time, with one thread; the two cheapest calls are then timed on each seed.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from orthobench.decide.answer import MISS
-from orthobench.errors import unknown
+from orthobench.errors import DataError, unknown
+from orthobench.harness.cell import instance_of
+from orthobench.harness.executors import Executor, Limits
+from orthobench.harness.suite import SuiteProblem
 from orthobench.racing.entrants import Entrants, entrants
 from orthobench.racing.race import run, stored
 from orthobench.racing.standing import Rules
@@ -26,16 +31,35 @@ PREFIX = "map-"
 FINALISTS, SEEDS = 10, 5
 """Maximum numbers of configurations that run on fresh seeds, and of seeds."""
 
+TIMED = 2
+"""Number of the cheapest calls that are timed on each seed; of a long race, its finalists."""
+
+RUNS = 6.0
+"""Maximum time of one race, in units of the budget of its problem."""
+
 WITHIN = 60.0
-"""Maximum time of one race, in seconds."""
+"""Maximum time of one race on a problem without a budget in seconds; longer races are long."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A problem of a grid, with its entrants and its store."""
+    """A problem of a grid, with its entrants, its store, and the maximum seconds of its race."""
 
     entrants: Entrants
     store: Path
+    seconds: float = WITHIN
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of its race."""
+        return Rules(
+            self.entrants.order,
+            self.seconds,
+            factor=MISS,
+            finalists=FINALISTS if self.seconds <= WITHIN else TIMED,
+            seeds=SEEDS,
+            timed_on_all=TIMED,
+        )
 
     @property
     def is_done(self) -> bool:
@@ -63,29 +87,39 @@ def points(parts: Sequence[str], folder: Path) -> list[Point]:
             raise unknown("part of the map", part, {*known, *families.values()})
         chosen += own
     return [
-        Point(own, folder / part / f"{own.suite.name}.sqlite")
+        Point(own, folder / part / f"{own.suite.name}.sqlite", race_seconds(problem))
         for part in chosen or known
-        for own in (entrants(suites[part], problem) for problem in suites[part].problems)
+        for problem in suites[part].problems
+        for own in (entrants(suites[part], problem),)
     ]
 
 
-def measure(
-    some: Sequence[Point],
-    within: float,
-    each: float = WITHIN,
-    tell: Callable[[str], None] | None = None,
-) -> int:
+def race_seconds(problem: SuiteProblem) -> float:
+    """Return the maximum seconds of the race on a problem."""
+    seconds = problem.budget.seconds
+    return RUNS * seconds if seconds < math.inf else WITHIN
+
+
+def measure(some: Sequence[Point], within: float, tell: Callable[[str], None] | None = None) -> int:
     """Race on the remaining points, one after the other; return the number that remains.
 
-    No race begins after ``within`` seconds; each takes up to ``each`` seconds. ``tell`` is called
-    with a line for each point.
+    Short races come first, and none begins after ``within`` seconds. Points without their data are
+    skipped. ``tell`` is called with a line for each point.
     """
     began, left = time.monotonic(), [point for point in some if not point.is_done]
+    left.sort(key=lambda point: point.seconds)
     say = tell or (lambda _: None)
     while left and time.monotonic() - began < within:
         point = left.pop(0)
-        rules = Rules(point.entrants.order, each, factor=MISS, finalists=FINALISTS, seeds=SEEDS)
-        race = run(point.entrants, rules, store=point.store)
+        alone = Executor("local", 1, point.entrants.suite.threads, Limits(None, None))
+        problem = point.entrants.suite.problems[0].problem
+        try:
+            if problem.source:
+                instance_of(problem, 0)  # a race would store that all solvers fail
+            race = run(point.entrants, point.rules, store=point.store, executor=alone)
+        except DataError as error:
+            say(f"{point.entrants.suite.problems[0].label}: skipped: {error}")
+            continue
         say(f"{race.problem}: {race.sentence} {plural(len(left), 'point')} left")
         if race.interrupted:
             return len(left) + 1

@@ -140,7 +140,29 @@ class RaceScheduler(Scheduler):
             for call, seconds in zip(calls, took, strict=False):
                 self.timed[call] = seconds
         timed = [[name, dict(stop.limits), *took] for (name, stop), took in self.timed.items()]
-        return {"race": {**self._asked, "timed": timed, "dropped": self.dropped}}
+        found = {**self._asked, "timed": timed, "dropped": self.dropped}
+        return {"race": {**found, "timed_on_all": self._timed_on_all()}}
+
+    def _timed_on_all(self) -> list[tuple[str, int, float]]:
+        """Return label, seed and seconds of the cheapest calls to the own end, on each seed."""
+        names = self._reaching()[: self.standing.rules.timed_on_all]
+        left = self.standing.rules.total - RESERVE[0] - self.elapsed
+        if not names or left <= 0:
+            return []
+        solvers, seeds = {s.label: s.solver for s in self.suite.solvers}, self.suite.seeds
+        calls = [(solvers[name], Stop()) for name in names]
+        took = time_calls(self.suite.problems[0].problem, calls, left, seeds)
+        order = ((name, seed) for seed in seeds for name in names)
+        return [(*at, seconds) for at, (seconds, _) in zip(order, took, strict=False)]
+
+    def _reaching(self) -> list[str]:
+        """Return the finalists of which all runs end within the tolerance, the cheapest first."""
+        standing, seconds = self.standing, dict[str, float]()
+        for name in standing.finalists:
+            own = [trial for trial in standing.ran[name] if trial.seed in standing.gaps]
+            if all(trial.ended and trial.end <= standing.target(trial.seed) for trial in own):
+                seconds[name] = median(float(trial.seconds[-1]) for trial in own)
+        return sorted(seconds, key=seconds.__getitem__)
 
     def repeats(self, store: Store) -> bool:
         """Return whether the last session finished the race, and take its timed calls."""

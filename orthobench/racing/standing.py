@@ -150,6 +150,8 @@ class Rules:
         Whether the cost is seconds.
     ending : collection of str
         The configurations that end by their own test.
+    timed_on_all : int
+        Number of the cheapest calls to the own end that are timed on each seed.
     """
 
     order: Mapping[str, str]
@@ -160,6 +162,7 @@ class Rules:
     finalists: int = FINALISTS
     seeds: int = SEEDS
     ending: Collection[str] = ()
+    timed_on_all: int = 0
 
 
 @dataclass(frozen=True)

@@ -26,18 +26,23 @@ THREADS = 1
 
 
 def time_calls(
-    problem: AnyProblem, calls: Sequence[tuple[AnySolver, Stop]], seconds: float
+    problem: AnyProblem,
+    calls: Sequence[tuple[AnySolver, Stop]],
+    seconds: float,
+    seeds: Sequence[int] = (0,),
 ) -> Iterator[tuple[float, float]]:
     """Yield the median seconds of each call, and those of its first one, in one process.
 
-    It ends if a call fails or the ``seconds`` are over; each has at most half of the rest.
+    All calls on a seed come before those on the next. It ends if a call fails or the ``seconds``
+    are over; each has at most half of the rest.
     """
     end = time.monotonic() + seconds
+    planned = [(seed, solver, stop) for seed in seeds for solver, stop in calls]
     with Process("orthobench.racing.timing", threads=THREADS) as process:
         process.send(problem)
-        for i, (solver, stop) in enumerate(calls):
-            left = (end - time.monotonic()) / (1 + (i < len(calls) - 1))
-            process.send((pickled(solver), dict(stop.limits), left))
+        for i, (seed, solver, stop) in enumerate(planned):
+            left = (end - time.monotonic()) / (1 + (i < len(planned) - 1))
+            process.send((seed, pickled(solver), dict(stop.limits), left))
             try:
                 took = process.receive(max(left, 0.0))
             except (ProcessError, TimeoutError):
@@ -51,16 +56,21 @@ def main(channel: Channel) -> None:
     """Make calls until the parent closes the channel."""
     from orthobench.api import instance
 
-    made = instance(channel.receive())
+    problem, built = channel.receive(), 0
+    made = instance(problem)
     while (message := channel.receive()) is not None:
         try:
-            channel.send(_seconds(made, *message))
+            seed, *call = message
+            if seed != built:
+                del made  # so that memory has one instance at a time
+                built, made = seed, instance(problem, seed)
+            channel.send(_seconds(made, seed, *call))
         except Exception:
             channel.send(())
 
 
 def _seconds(
-    made: AnyInstance, solver: bytes, limits: dict[str, float], left: float
+    made: AnyInstance, seed: int, solver: bytes, limits: dict[str, float], left: float
 ) -> tuple[float, float]:
     from orthobench.api import solve
 
@@ -71,6 +81,6 @@ def _seconds(
         begin = time.perf_counter()
         if spent and begin + spent[-1] > end:
             break
-        solve(*call)
+        solve(*call, seed=seed)
         spent.append(time.perf_counter() - begin)
     return median(spent[1:] or spent), spent[0]

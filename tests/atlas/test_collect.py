@@ -57,6 +57,18 @@ def test_a_row_is_a_run_with_chosen_parameters(store):
     )
 
 
+def test_calls_that_a_race_timed_on_each_seed_count(store, monkeypatch):
+    session = Results.read(store).session()
+    timed = {"race": {"timed_on_all": [["batch-pca", 1, 123.0]]}}
+    changed = {**session, "environment": {**session["environment"], **timed}}
+    before = {(r.problem, r.solver, r.seed): r.seconds for r in collect([store]).rows}
+    monkeypatch.setattr(Results, "session", lambda self: changed)
+    for row in collect([store]).rows:
+        own = (row.solver, row.seed) == ("batch-pca", 1)
+        expected = 123.0 if own else before[row.problem, row.solver, row.seed]
+        assert row.seconds == expected
+
+
 def test_runs_that_measured_memory_have_no_rows(store, tmp_path):
     run(tmp_path / "memory.sqlite", "pca-memory", seeds=1, measure="memory")
     assert repr(collect([store, tmp_path / "memory.sqlite"]).rows) == repr(collect([store]).rows)

@@ -13,4 +13,4 @@ def test_each_family_has_a_grid_of_several_sizes(tmp_path):
         assert len({point.store for point in some}) == len(some)
         families |= {problem.family for problem in problems}
     others = {problem.item.family for problem in catalogue().problems.values()} - families
-    assert others == {"training", "eigenbasis stream"}  # no calls on data of one's own
+    assert others == {"training"}  # whose networks are no data of one's own

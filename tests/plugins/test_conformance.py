@@ -134,6 +134,7 @@ SIZES = {
     "gaussian-factor": {
         "n": 6, "rank": 2, "true_rank": 2, "samples": 80, "test": 80, "validation": 50,
     },
+    "arranged-rows": {"n": 12, "k": 2, "samples": 400},
     "generated-pca": {"n": 12, "k": 2, "samples": 400, "block": 50},
     "generated-factor": {
         "n": 6, "rank": 2, "true_rank": 2, "samples": 400, "block": 50, "test": 80,

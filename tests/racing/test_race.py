@@ -236,12 +236,12 @@ def test_a_map_is_measured_once_and_again_where_code_changed(
     )
     small = load(suite, catalogue())
     entries = [entrants(small, problem) for problem in small.problems]
-    some = [Point(one, tmp_path / f"{one.suite.name}.sqlite") for one in entries]
+    some = [Point(one, tmp_path / f"{one.suite.name}.sqlite", 20.0) for one in entries]
     said: list[str] = []
-    assert measure(some[:1], 60.0, 20.0, said.append) == 0
+    assert measure(some[:1], 60.0, said.append) == 0
     assert some[0].is_done
     assert not some[1].is_done
-    assert measure(some, 0.0, 4.0, said.append) == 1
+    assert measure(some, 0.0, said.append) == 1
     assert len(said) == 1
     assert "0 points left" in said[0]
     monkeypatch.setattr("orthobench.harness.cell.digests", lambda *_: {"changed": "1"})

@@ -15,13 +15,16 @@ import orthobench as ob
 from orthobench.contract.solver import Work
 from orthobench.errors import UsageError
 from orthobench.harness.cell import execute
+from orthobench.harness.executors import Executor
 from orthobench.harness.stopping import Budget, RunStatus, Target
 from orthobench.harness.trace import Checkpoint
+from orthobench.racing import grid
 from orthobench.racing.entrants import Entrants, entrants
 from orthobench.racing.grid import Point, grids, points
 from orthobench.racing.race import stored
-from orthobench.racing.standing import trial_of
-from orthobench.registry.suite_file import from_table
+from orthobench.racing.standing import Rules, trial_of
+from orthobench.registry.plugins import catalogue
+from orthobench.registry.suite_file import from_table, load
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 
@@ -106,6 +109,35 @@ def test_a_point_of_a_map_is_done_when_its_race_came_to_an_end(
     with Store(point.store, write=True) as store:
         store.end(session)
     assert point.is_done
+
+
+def test_the_map_runs_short_points_first_and_skips_absent_data(
+    suite: ob.harness.suite.Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order, said = list[float](), list[str]()
+
+    def race(one: Entrants, rules: Rules, store: Path, executor: Executor) -> SimpleNamespace:
+        assert executor.at_once == 1
+        order.append(rules.total)
+        if rules.total == 70.0:
+            raise ob.DataError("no such file")
+        return SimpleNamespace(problem="p", sentence="Use it.", interrupted=False)
+
+    monkeypatch.setattr(grid, "run", race)
+    own = Entrants(suite, {})
+    some = [Point(own, tmp_path / f"{total}.sqlite", total) for total in (90.0, 70.0, 20.0)]
+    assert grid.measure(some, 60.0, said.append) == 0
+    assert order == [20.0, 70.0, 90.0]
+    assert "skipped: no such file" in said[1]
+
+
+def test_points_take_the_time_of_their_own_budget(tmp_path: Path) -> None:
+    text = "[budget]\nseconds = 10.0\n[[problem]]\nname = 'digits'\n"
+    longer = "[[problem]]\nname = 'digits'\nk = 8\nbudget = { seconds = 100.0 }\n"
+    file = tmp_path / "map-own.toml"
+    file.write_text(text + longer)
+    small = load(file, catalogue())
+    assert [grid.race_seconds(problem) for problem in small.problems] == [60.0, 600.0]
 
 
 def test_parts_of_the_map_are_named_by_themselves_or_their_family(tmp_path: Path) -> None:

@@ -83,12 +83,13 @@ MADE: list[str] = []
 
 
 def time_calls(
-    problem: Any, calls: Sequence[tuple[Any, Stop]], seconds: float
+    problem: Any, calls: Sequence[tuple[Any, Stop]], seconds: float, seeds: Sequence[int] = (0,)
 ) -> Iterator[tuple[float, float]]:
     """Make no call, but say what each takes."""
-    for solver, _ in calls:
-        MADE.append("power step=0.5" if solver.step_size == 0.5 else solver.name)
-        yield COSTS[MADE[-1]], 9.0
+    for seed in seeds:
+        for solver, _ in calls:
+            MADE.append("power step=0.5" if solver.step_size == 0.5 else solver.name)
+            yield COSTS[MADE[-1]] + seed, 9.0
 
 
 def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Track:
@@ -124,6 +125,16 @@ def finished(toys: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) ->
     with pytest.MonkeyPatch.context() as monkeypatch:
         track = track_in(tmp_path_factory.mktemp("race"), toys, monkeypatch)
         return Finished(track, track.race())
+
+
+def test_the_cheapest_calls_are_timed_on_each_seed_if_asked(track: Track) -> None:
+    results = track.race(timed_on_all=2).results
+    found = results.session()["environment"]["race"]["timed_on_all"]
+    assert found == [
+        [name, seed, COSTS[name] + seed]
+        for seed in track.entrants.suite.seeds
+        for name in ("power", "slower")
+    ]
 
 
 def test_a_race_names_the_cheapest_and_what_the_next_solver_costs(finished: Finished) -> None:

@@ -1,0 +1,19 @@
+"""Calls that are timed in a process of their own."""
+
+from __future__ import annotations
+
+import orthobench as ob
+from orthobench.racing.timing import time_calls
+from orthobench.stats.calls import Stop
+
+
+def test_each_call_is_timed_on_each_seed_until_one_fails() -> None:
+    known = ob.catalogue()
+    problem = known.problem("spiked-covariance", {"n": 6, "k": 2})
+    streaming, exact = known.solver("oja", {}), known.solver("batch-pca", {})
+    calls = [(solver, Stop.at(samples=50)) for solver in (streaming, exact)]
+    took = list(time_calls(problem, calls, 120.0, (0, 3)))
+    assert len(took) == 4
+    assert all(usual > 0 and first > 0 for usual, first in took)
+    refused = known.solver("gpower", {}), Stop()
+    assert len(list(time_calls(problem, [calls[0], refused, calls[1]], 120.0, (0, 1)))) == 1
