@@ -1,8 +1,8 @@
 """Make the pictures of the documentation, and more to look at: `python docs/pictures.py [FOLDER]`.
 
-Runs the suite ``quickstart`` in FOLDER (default: the current one), as far as its store there lacks
-it, writes the page, and takes pictures of parts of it for the documentation, and of the map of all
-families and of each. Then takes pictures of the first screen of four pages at two widths, light and
+Runs the missing cells of the suite ``quickstart`` in FOLDER (default: the current one) and writes
+the page. Takes pictures of parts of it for the documentation, and of the map of all families and of
+each. Then takes pictures of the first screen of four pages at two widths, light and
 dark, into FOLDER/pictures: that one, ``tensor-gmm`` interrupted, twelve solvers on six problems,
 and runs that all failed. Needs Playwright and a Chromium, which the variable CHROMIUM may name. Run
 it on a machine with nothing else to do: the pictures show times.
