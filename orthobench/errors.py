@@ -64,7 +64,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     from difflib import get_close_matches
     from textwrap import shorten
 
-    names = sorted(known)
+    names = sorted(set(known))
     near = get_close_matches(name[:LONGEST], names, n=3, cutoff=0.5)
     near = near or [known for known in names if name in re.split("[-_]", known)][:3]
     if near:

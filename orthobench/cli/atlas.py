@@ -13,7 +13,7 @@ from orthobench.cli.printing import say, status_line
 @click.command()
 @click.argument("stores", nargs=-1, required=True, type=PATH)
 @click.option("-o", "--out", required=True, type=FOLDER,
-              help="Write the site to this folder: new, empty, or a site.")  # fmt: skip
+              help="Write the site to this folder, which may have no other site.")  # fmt: skip
 @QUIET
 def atlas(stores: tuple[Path, ...], out: Path, quiet: bool) -> None:
     """Write the site "Which method should I use?" from STORES.

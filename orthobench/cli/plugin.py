@@ -104,7 +104,7 @@ def check(item: str, problem: str, against: str, limit: float, as_json: bool) ->
 
     ITEM is FILE.py:CLASS, FILE.py:FUNCTION of a black box, or the name of a plugin, of its module
     or of its distribution. Solvers run for a few steps on small data of their family, in a process
-    of their own. The exit code is 1 if any check failed.
+    of their own. The exit code is 1 if any check failed, or none could be made.
 
     \b
     orthobench plugin check my_oja.py:MyOja
@@ -127,9 +127,9 @@ def check(item: str, problem: str, against: str, limit: float, as_json: bool) ->
     if not as_json:
         passed, failed, others = (count[status] for status in ("passed", "failed", "not checkable"))
         say(f"{len(results)} checks: {passed} pass, {failed} fail, {others} not checkable")
-        compares = "orthobench run -p PROBLEM -s SOLVER compares it with others"
-        say(f"next: {'mend these in their order, and check again' if failed else compares}")
-    sys.exit(FAILED if count["failed"] else 0)
+        say(f"next: {_next(passed, failed)}")
+    nothing_passed = bool(results) and not count["passed"]
+    sys.exit(FAILED if count["failed"] or nothing_passed else 0)
 
 
 def _lines(results: Sequence[Mapping[str, str]]) -> Iterator[str]:
@@ -142,3 +142,11 @@ def _lines(results: Sequence[Mapping[str, str]]) -> Iterator[str]:
             checks = [row["check"] for row in results if row["message"] == message]
             mark = click.style("FAILED", fg="red", bold=True) if outcome == "failed" else outcome
             yield f"    {', '.join(checks)}: {mark}: {message}"
+
+
+def _next(passed: int, failed: int) -> str:
+    if failed:
+        return "mend these in their order, and check again"
+    if not passed:
+        return "check it on a problem that it takes, with -p"
+    return "orthobench run -p PROBLEM -s SOLVER compares it with others"

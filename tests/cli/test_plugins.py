@@ -120,6 +120,12 @@ def test_a_plugin_without_a_failed_check_passes(check):
     ]
 
 
+def test_a_solver_that_nothing_could_check_does_not_pass(check):
+    done = check("mine", results=[CASES[3]])
+    assert done.exit_code == 1
+    assert "PROBLEM" not in done.stdout.splitlines()[-1]
+
+
 def test_checks_are_json(check):
     done = check("mine", "--json")
     assert [row["status"] for row in json.loads(done.stdout)] == [

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from orthobench.harness.stopping import RunStatus
 from orthobench.results import schema
+from orthobench.results.results import COUNTS, LABELS, TIMES
 
 PAGE = Path(__file__).parents[2] / "docs" / "store.md"
 
@@ -50,3 +51,13 @@ def test_the_version_and_the_query_are_right():
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(schema.TABLES)
         assert connection.execute(query).fetchall() == []
+
+
+def test_columns_of_exports_are_documented():
+    page = PAGE.read_text(encoding="utf-8")
+    section = page.split("## Reading and moving it", 1)[1]
+    for name in (*LABELS, *COUNTS, *TIMES):
+        assert f"`{name}`" in section, name
+    added = re.findall(r"seconds \+ (\w+)\)", section)
+    added += re.findall(r'pl\.col\("seconds"\) \+ pl\.col\("(\w+)"\)', section)
+    assert added == [TIMES[1]] * 2

@@ -153,3 +153,13 @@ def test_workers_talk_to_nobody_without_the_key_of_their_run(log, tmp_path):
     solved("dask:2", log=log, nap=0.3)
     knocking.join()
     assert found == {"mode": 0o700, "with": {True}, "without": {False}, "foreign": {False}}
+
+
+def test_threads_of_dask_are_no_fault_of_the_solver(tmp_path):
+    results = ob.run(
+        problems=["digits k=2"], solvers=["batch-pca on=dask:2"], seeds=1,
+        budget=ob.Budget(samples=500), store=tmp_path / "results.sqlite", quiet=True,
+    )  # fmt: skip
+    (run,) = results.records
+    assert "threads" not in run.stop.reason
+    assert "generator" not in run.stop.reason

@@ -42,6 +42,9 @@ from orthobench.tools.child import Channel
 from orthobench.tools.environment import limited
 from orthobench.tools.files import hide_home
 
+CLUSTER = ("random", "threads")
+"""Faults that Dask causes in a process that is connected to a cluster, not the solver."""
+
 
 def main(channel: Channel, memory: int | None) -> None:
     """Run solvers in at most `memory` bytes until the parent closes the channel."""
@@ -82,7 +85,10 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel, output: in
             )  # fmt: skip
         except BaseException as error:  # an interrupt too, which only the solver can raise here
             return stop_of(error, solver.name)
-        if faults := conduct.faults():
+        faults = conduct.faults()
+        if solver.place.reduction.startswith("dask"):
+            faults = [name for name in faults if name not in CLUSTER]
+        if faults:
             channel.send((NOTICED, faults))
     return stop
 
