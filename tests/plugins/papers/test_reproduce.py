@@ -176,13 +176,14 @@ class TestCheck:
 
     def test_a_level_counts_as_a_parameter_of_its_problem(self, paper, tmp_path):
         runs = Runs(paper, tmp_path / "results", "smoke", quiet=True)
+        problem = "spiked-covariance n=8"
         levels = "levels = { suboptimality = [0.9, 0.99] }\n"
         (paper.suites / "race.toml").write_text(levels + SUITE)
         for level in (0.9, 0.99):
-            (one, *_) = runs.records("race", f"{PLACE[1]} suboptimality={level}", "oja step=1")
-            assert one.problem.parameters["n"] == 12
+            (one, *_) = runs.records("race", f"{problem} suboptimality={level}", "oja step=1")
+            assert one.problem.parameters["n"] == 8
         with pytest.raises(UsageError, match="but 2: add suboptimality"):
-            runs.records(*PLACE, "oja step=1")
+            runs.records("race", problem, "oja step=1")
 
     def test_an_unknown_claim_suggests_the_nearest(self, paper):
         with pytest.raises(UsageError, match="beats"):
