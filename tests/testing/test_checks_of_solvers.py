@@ -293,7 +293,7 @@ class Leaks(PlainOja):
 
     def step(self, oracle, state):
         super().step(oracle, state)
-        self.left.append(np.ones(2**17))
+        self.left.append(np.ones(2**19))
 
 
 class Ascends(PlainOja):

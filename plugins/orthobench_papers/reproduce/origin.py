@@ -58,8 +58,8 @@ def _classes(name: str, registry: Registry) -> list[type]:
 def _claims(paper: Paper) -> Iterator[str]:
     """Yield digests of a paper's description, of the modules of its checks and of its suites."""
     calls = [*(c.check for c in paper.claims if c.check), *(p.plot for p in paper.pictures)]
-    homes = sorted({_function(call).__module__ for call in calls})
-    if homes:
+    if calls:
+        homes = sorted({Estimate.__module__, *(_function(call).__module__ for call in calls)})
         marker = type("Claims", (), {"__module__": homes[0], "homes": tuple(homes)})
         yield from parts(marker).values()
     for path in (paper.suites.parent.with_suffix(".toml"), *paper.suites.glob("*.toml")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,15 +12,27 @@ from orthobench_pca.base import DirectSolver, Found
 from orthobench_pca.oracle import PCAOracle
 from orthobench_pca.scatter import from_smaller
 
+METHOD = "PRIMME_DEFAULT_MIN_TIME"
+"""Fixed, since by default PRIMME chooses by times it measures, so that bits differ."""
+
+ROUNDING = 4
+"""Minimum tolerance, in units of the rounding error of the precision."""
+
 
 class PrimmeSolver(DirectSolver):
     """Base of the methods of PRIMME."""
 
     packages: ClassVar[tuple[str, ...]] = ("primme",)
 
+    tolerance: float
+
     def check(self, oracle: PCAOracle) -> None:
         if why := self.missing_packages():
             raise UsageError(f"{self.name}: {why}")
+
+    def within_reach(self, dtype: np.dtype[np.floating[Any]]) -> float:
+        """Return the tolerance, or rounding: PRIMME returns nothing below it."""
+        return max(self.tolerance, ROUNDING * float(np.finfo(dtype).eps))
 
 
 @dataclass(frozen=True)
@@ -47,10 +59,12 @@ class PrimmeSVDS(PrimmeSolver):
         start = rng.standard_normal((oracle.n, oracle.k)).astype(oracle.matrix.dtype)
         V = np.linalg.qr(start)[0]
         U = np.linalg.qr(oracle.times(V))[0]
-        options = {"tol": self.tolerance, "which": "LM", "u0": U, "v0": V}
-        _, values, Vt = primme.svds(oracle.operator(), oracle.k, **options)
+        tolerance = self.within_reach(oracle.matrix.dtype)
+        options = {"tol": tolerance, "which": "LM", "u0": U, "v0": V}
+        stages = dict.fromkeys(("methodStage1", "methodStage2"), METHOD)
+        _, values, Vt = primme.svds(oracle.operator(), oracle.k, **options, **stages)
         found = np.linalg.qr(Vt[np.argsort(values)[::-1]].T)[0]
-        return Found(found, oracle.product_flops, self.tolerance)
+        return Found(found, oracle.product_flops, tolerance)
 
 
 @dataclass(frozen=True)
@@ -74,7 +88,8 @@ class PrimmeEigsh(PrimmeSolver):
 
         side = min(oracle.rows, oracle.n)
         start = rng.standard_normal((side, oracle.k)).astype(oracle.matrix.dtype)
-        options = {"tol": self.tolerance, "which": "LA", "v0": np.linalg.qr(start)[0]}
+        tolerance = self.within_reach(oracle.matrix.dtype)
+        options = {"tol": tolerance, "which": "LA", "v0": np.linalg.qr(start)[0], "method": METHOD}
         values, vectors = primme.eigsh(oracle.normal_operator(), oracle.k, **options)
         found = from_smaller(oracle, vectors[:, np.argsort(values)[::-1]])
-        return Found(found, oracle.product_flops, self.tolerance)
+        return Found(found, oracle.product_flops, tolerance)

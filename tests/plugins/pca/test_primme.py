@@ -16,3 +16,5 @@ def test_components_are_those_of_lapack(solver, shape):
     first, again = (ob.solve(solver, ob.pca(X, 3), tolerance=1e-10).solution for _ in range(2))
     assert np.linalg.norm(first - expected @ (expected.T @ first), 2) < 1e-6
     assert first.tobytes() == again.tobytes()
+    single = ob.solve(solver, ob.pca(X.astype(np.float32), 3)).solution
+    assert np.linalg.norm(single - expected @ (expected.T @ single), 2) < 1e-3
