@@ -51,12 +51,12 @@ def choose():
 
 def decide():
     from orthobench.decide.comparisons import compare
-    compare(had.results.entries)
+    had.comparisons = compare(had.results.entries)
 
 def table():
     from rich.console import Console
     from orthobench.report.terminal.table import show
-    show(had.results.entries, Console(file=io.StringIO(), width=120))
+    show(had.results.entries, had.comparisons, Console(file=io.StringIO(), width=120))
 
 def page():
     from orthobench.report.page import write_page
