@@ -39,7 +39,7 @@ def check_memory(runner: Runner) -> None:
 
 def check_threads(runner: Runner) -> None:
     """Require that no thread is left running; a pool may stay."""
-    for steps in (1, runner.steps):  # many steps could leave so many that nothing else runs
+    for steps in (1, runner.steps):  # after many steps too many threads could block all others
         runner.run(steps).read()
         before = set(threading.enumerate())
         runner.run(steps).read()

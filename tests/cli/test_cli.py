@@ -163,7 +163,7 @@ def test_wrong_calls_exit_with_2_and_write_nothing(call, tmp_path):
         (["run", "-p", "digits", "-s", "oja step=0"], "step must be > 0"),
         (["run", "-p", "npy-stochastic-pca k=2"], "needs path"),
         (["show", "incremental"], "did you mean"),
-        (["show", "nothing.sqlite"], "unknown"),
+        (["show", "nothing.sqlite"], "there is no store nothing.sqlite"),
         (["export", "nothing.sqlite"], "there is no store"),
         (["atlas", "--out", "site"], "'STORES...'"),
         (["merge", "all.sqlite"], "'OTHERS...'"),

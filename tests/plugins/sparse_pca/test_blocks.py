@@ -58,7 +58,7 @@ def test_lost_variance_is_within_the_bound_of_the_threshold():
         assert variance(whole, S) == pytest.approx(best, rel=1e-9)
 
 
-def test_it_refuses_more_features_than_a_covariance_should_have(monkeypatch):
+def test_more_features_than_the_limit_are_refused(monkeypatch):
     monkeypatch.setattr("orthobench_sparse_pca.solvers.blocks.MOST", 50)
     A = np.arange(102.0).reshape(51, 2)
     with pytest.raises(UsageError, match="block diagonalization takes"):
