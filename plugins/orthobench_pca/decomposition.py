@@ -129,7 +129,7 @@ def _by_gram(oracle: PCAOracle) -> Decomposition:
         C, mean = _moment(oracle)
     else:
         C, mean = inner_products(oracle), oracle.mean()
-    total = float(finite(C.diagonal()).sum(dtype=np.float64))
+    total = float(finite(C.diagonal(), oracle.matrix).sum(dtype=np.float64))
     wanted = max(1, min(k, rows - oracle.center))
     if 3 * wanted > len(C):
         values, vectors = (part[..., ::-1] for part in np.linalg.eigh(C, UPLO="U"))
@@ -150,7 +150,7 @@ def _moment(oracle: PCAOracle) -> tuple[Any, Any]:
     with np.errstate(invalid="ignore", over="ignore"):
         C = X.T @ X
         mean = (np.ones(oracle.rows, X.dtype) @ X).astype(np.float64) / oracle.rows
-        finite(C.diagonal())
+        finite(C.diagonal(), oracle.matrix)
     return (centred(oracle, C, mean), mean) if oracle.center else (C, np.zeros(oracle.n))
 
 
@@ -190,7 +190,9 @@ def _by_svd(oracle: PCAOracle) -> Decomposition:
     if oracle.sparse and 20 * oracle.rows * oracle.n * min(oracle.rows, oracle.n) > DEAR:
         raise UsageError("solver='svd' would make this sparse matrix dense: pass another solver")
     Z = oracle.matrix.rows(0, oracle.rows) - oracle.mean().astype(oracle.matrix.dtype)
-    _, sizes, right = svd(finite(Z), full_matrices=False, overwrite_a=True, check_finite=False)
+    _, sizes, right = svd(
+        finite(Z, oracle.matrix), full_matrices=False, overwrite_a=True, check_finite=False
+    )
     total = float(np.sum(sizes**2, dtype=np.float64))
     V = np.ascontiguousarray(right[: oracle.k].T)
     return _decomposition(oracle, V, sizes[: oracle.k], total, oracle.mean(), SVD)

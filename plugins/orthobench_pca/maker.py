@@ -16,7 +16,7 @@ from orthobench.contract import Array, DataError, Instance, UsageError
 from orthobench.tools.arrays import matrix, whole
 from orthobench_pca.judge import Judge, probed
 from orthobench_pca.matrices import Chunked, Dense, Matrix, Operator, Sparse, block_length
-from orthobench_pca.oracle import PCAOracle
+from orthobench_pca.oracle import PCAOracle, refuse_not_finite
 from orthobench_pca.result import principal_components
 
 RANGE = {"float32": (1e-12, 1e12), "float64": (1e-130, 1e130)}
@@ -206,17 +206,8 @@ def _checked(given: Matrix) -> tuple[Matrix, Array | None]:
     with np.errstate(over="ignore", invalid="ignore"):
         probe = probed(given)
     if not np.isfinite(_largest(probe)) and not np.isfinite(_size(given)):
-        _refuse_not_finite(given)
+        refuse_not_finite(given)
     return given, probe
-
-
-def _refuse_not_finite(given: Matrix) -> None:
-    for begin, block in given.blocks():
-        for row, column in np.argwhere(~np.isfinite(block)):
-            raise DataError(
-                f"row {begin + row}, column {column} of X (counted from 0) is "
-                f"{block[row, column]}: fill it, or leave the row or the column out"
-            )
 
 
 def _in_range(given: Matrix, probe: Array | None) -> tuple[Matrix, Array | None]:

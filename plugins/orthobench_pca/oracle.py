@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orthobench.contract import Array, DataError, Oracle, flops
-from orthobench_pca.matrices import Matrix, Sparse
+from orthobench_pca.matrices import Matrix, Operator, Sparse
 
 SMALL = 64
 """Rows and columns of the matrix of a warm-up, beyond 2k."""
@@ -103,7 +103,7 @@ class PCAOracle(Oracle):
         found = self.matrix.times(W)
         if self.center:
             found -= (self.mean() @ W).astype(found.dtype)
-        return finite(np.asarray(found))
+        return finite(np.asarray(found), self.matrix)
 
     def transposed_times(self, U: Array) -> Array:
         """Return Z'U for U (rows, b), in the precision of X; a pass."""
@@ -113,7 +113,7 @@ class PCAOracle(Oracle):
         found = self.matrix.transposed_times(U)
         if self.center and self.rows >= self.n:
             found -= np.outer(self.mean(), U.sum(axis=0)).astype(found.dtype)
-        return finite(np.asarray(self._scaled(found)))
+        return finite(np.asarray(self._scaled(found)), self.matrix)
 
     def normal_times(self, V: Array) -> Array:
         """Return Z'ZV for V (n, b), in the precision of X.
@@ -126,7 +126,7 @@ class PCAOracle(Oracle):
         self.count(passes, 2 * V.shape[1])
         if self.center:
             found = found - np.outer(self.mean(), sums).astype(found.dtype)
-        return finite(np.asarray(self._scaled(found)))
+        return finite(np.asarray(self._scaled(found)), self.matrix)
 
     def count(self, passes: float, products: int = 0) -> None:
         """Count readings, and products with single vectors."""
@@ -149,11 +149,23 @@ class PCAOracle(Oracle):
         return V if self.scale is None else V / self.scale[:, None].astype(V.dtype)
 
 
-def finite(found: Array) -> Array:
-    """Return a product of X; DataError if it is not finite."""
+def finite(found: Array, X: Matrix | None = None) -> Array:
+    """Return a product of X; DataError if it is not finite, with the entry of X if X is given."""
     if not np.isfinite(found.sum()) and not np.isfinite(found).all():
+        if X is not None and not isinstance(X, Operator):
+            refuse_not_finite(X)
         raise DataError("X has entries that are NaN or infinite, or overflow: remove or rescale")
     return found
+
+
+def refuse_not_finite(X: Matrix) -> None:
+    """Raise a DataError that names the first entry that is not finite, if there is one."""
+    for begin, block in X.blocks():
+        for row, column in np.argwhere(~np.isfinite(block)):
+            raise DataError(
+                f"row {begin + row}, column {column} of X (counted from 0) is "
+                f"{block[row, column]}: fill it, or leave the row or the column out"
+            )
 
 
 def _composed(there: Any, back: Any, V: Array) -> Array:

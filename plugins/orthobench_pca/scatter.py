@@ -43,6 +43,7 @@ def scatter(oracle: PCAOracle) -> Array:
         C, sums = _uncentred(matrix)
         if oracle.center:
             C = centred(oracle, C, sums / rows)
+    finite(C.diagonal(), matrix)
     return _divided(C, oracle.scale)
 
 
@@ -62,6 +63,7 @@ def shared_scatter(oracle: PCAOracle) -> Array:
             total += sums
     if oracle.center:
         C = centred(oracle, C, total / rows)
+    finite(C.diagonal(), matrix)
     return mirrored(_divided(C, oracle.scale))
 
 
@@ -91,6 +93,7 @@ def inner_products(oracle: PCAOracle) -> Array:
         if oracle.scale is not None:
             block = block / oracle.scale[part].astype(block.dtype)
         K = rank_update(block.T, K)
+    finite(K.diagonal(), matrix)
     return np.asarray(K)
 
 
