@@ -135,7 +135,7 @@ class _Problem:
             call and replace(call, metrics=calls.metrics(call.place, runs))
             for call in (d.call, d.exact)
         )
-        return replace(d, call=exact if d.call is d.exact else call, exact=exact)
+        return replace(d, call=call, exact=exact)
 
 
 def _curve(run: Run | None, level: Target | None, metric: str) -> CostCurve | None:

@@ -16,11 +16,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orthobench.errors import unknown
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.cost_curve import CostCurve, cheapest, cost_curve, gap_of, whole_cost
-from orthobench.stats.costs import costs_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
@@ -54,8 +52,6 @@ class RunMatrix:
         if targets ended runs, the largest value at which one did. NaN if no run finished.
     absent : tuple of (str, str)
         Each solver that does not take part in a problem, with the problem.
-    failed : tuple of int
-        For each solver, the number of failed runs on the problems that it takes part in.
     """
 
     solvers: tuple[str, ...]
@@ -65,19 +61,18 @@ class RunMatrix:
     start: Array
     lowest: Array
     absent: tuple[tuple[str, str], ...]
-    failed: tuple[int, ...]
 
     @property
-    def unfinished(self) -> int:
-        """Number of instances that no run finished."""
-        return int(np.isnan(self.start).sum())
+    def failed(self) -> tuple[int, ...]:
+        """For each solver, the number of its runs that failed."""
+        failed = Counter(i for i, _ in self.runs.keys() - self.curves.keys())
+        return tuple(failed[i] for i in range(len(self.solvers)))
 
     @property
-    def unimproved(self) -> int:
-        """Number of instances on which runs finished, but none of them below the start."""
-        return int((~self._improved).sum()) - self.unfinished
+    def unsolved(self) -> int:
+        """Number of instances on which no run got below the start."""
+        return int((~self._improved()).sum())
 
-    @property
     def _improved(self) -> NDArray[np.bool_]:
         improved: NDArray[np.bool_] = self.start - self.lowest > self._rounding
         return improved
@@ -95,20 +90,14 @@ class RunMatrix:
         is negative infinity if no run got below the start.
         """
         slack = np.maximum(tau * (self.start - self.lowest), self._rounding)
-        return np.where(self._improved, self.lowest + slack, -math.inf)
+        return np.where(self._improved(), self.lowest + slack, -math.inf)
 
     def costs(self, cost: str, tau: float) -> Array:
         """Return the cost of each run up to the cheapest checkpoint at or below the target.
 
-        Shape (S, I), positive, and infinite if the target was never reached.
-
-        Raises
-        ------
-        UsageError
-            On a cost that is not in `orthobench.stats.costs.costs_of`.
+        Shape (S, I), positive, and infinite if the target was never reached. The cost is one of
+        `orthobench.stats.costs.costs_of`.
         """
-        if cost not in (known := costs_of(self.runs.values())):
-            raise unknown("cost", cost, known)
         targets = self.targets(tau)
         found = np.full((len(self.solvers), len(self.instances)), math.inf)
         for (i, j), curve in self.curves.items():
@@ -130,30 +119,26 @@ def run_matrix(results: Sequence[SolverResult]) -> RunMatrix:
     instances = _instances(results)
     row = {solver: i for i, solver in enumerate(solvers)}
     column = {instance: j for j, instance in enumerate(instances)}
-    runs: dict[tuple[int, int], Run] = {}
-    curves: dict[tuple[int, int], CostCurve] = {}
-    for result in begun:
-        for run in result.finished:
-            if (result.problem, run.seed) in column:
-                at = row[result.solver], column[result.problem, run.seed]
-                runs[at] = run
-                if (curve := cost_curve(run, result.level)) is not None:
-                    curves[at] = curve
+    found = {
+        (row[result.solver], column[result.problem, run.seed]): (run, result.level)
+        for result in begun
+        for run in result.finished
+        if (result.problem, run.seed) in column
+    }
+    tried = {at: cost_curve(run, level) for at, (run, level) in found.items()}
+    curves = {at: curve for at, curve in tried.items() if curve is not None}
     of_instance = grouped(curves, lambda at: at[1])
     groups = [[curves[at] for at in of_instance.get(j, ())] for j in range(len(instances))]
     taking_part = {(result.solver, result.problem) for result in begun}
     problems = dict.fromkeys(problem for problem, _ in instances)
-    planned = [sum((solver, p) in taking_part for p, _ in instances) for solver in solvers]
-    finished = Counter(i for i, _ in curves)
     return RunMatrix(
         solvers,
         instances,
-        runs,
+        {at: run for at, (run, _) in found.items()},
         curves,
         np.array([gap_of(own)[0] for own in groups]),
         np.array([_lowest(own) for own in groups]),
         absent=tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part),
-        failed=tuple(n - finished[i] for i, n in enumerate(planned)),
     )
 
 

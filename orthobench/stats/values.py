@@ -59,14 +59,14 @@ def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> fl
 
 
 def final_spread(
-    records: Sequence[Run], value: Callable[[Checkpoint], float], planned: int
+    records: Sequence[Run], value: Callable[[Checkpoint], float]
 ) -> tuple[float, float, float]:
-    """Return median, low and high of a final value over the planned runs; see `spread`.
+    """Return median, low and high of a final value; see `spread`.
 
-    Runs that failed or are absent are infinite.
+    Runs that failed or are absent are infinite, and so are all three without any run.
     """
     values = [final(record, value) if record.ok else math.inf for record in records]
-    return spread(values + [math.inf] * (planned - len(records)))
+    return spread(values or [math.inf])
 
 
 def geometric_mean(factors: Sequence[float], blocks: Sequence[Hashable]) -> float:
