@@ -156,17 +156,13 @@ class Results:
     def without_home(self) -> Results:
         """Return the results with ``~`` for the home folder, to be published."""
         shown = cache(lambda shared: _without_home(shared.one))  # many runs share them
-        records = [
-            replace(
-                run,
-                problem=shown(Same(run.problem)),
-                solver=shown(Same(run.solver)),
-                stop=_without_home(run.stop),
-                identity=UNTOLD,
-            )
-            for run in self.records
-        ]
-        return replace(self, records=records)
+
+        def hidden(run: Run) -> Run:
+            problem, solver = shown(Same(run.problem)), shown(Same(run.solver))
+            stop = _without_home(run.stop)
+            return replace(run, problem=problem, solver=solver, stop=stop, identity=UNTOLD)
+
+        return replace(self, records=[hidden(run) for run in self.records])
 
     def fingerprint(self) -> str:
         """Return a digest of all that a report depends on."""

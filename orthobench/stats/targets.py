@@ -71,15 +71,7 @@ class RunMatrix:
     @property
     def unsolved(self) -> int:
         """Number of instances on which no run got below the start."""
-        return int((~self._improved()).sum())
-
-    def _improved(self) -> NDArray[np.bool_]:
-        improved: NDArray[np.bool_] = self.start - self.lowest > self._rounding
-        return improved
-
-    @property
-    def _rounding(self) -> Array:
-        return ROUNDING * np.maximum(np.abs(self.start), np.abs(self.lowest))
+        return int(np.isneginf(self.targets(0.0)).sum())
 
     def targets(self, tau: float) -> Array:
         """Return the value at or below which each instance is solved to an accuracy, shape (I,).
@@ -89,8 +81,9 @@ class RunMatrix:
         Optim. 20(1), convergence test (2.2). Values that equal f_L up to rounding always pass. It
         is negative infinity if no run got below the start.
         """
-        slack = np.maximum(tau * (self.start - self.lowest), self._rounding)
-        return np.where(self._improved(), self.lowest + slack, -math.inf)
+        gap = self.start - self.lowest
+        rounding = ROUNDING * np.maximum(np.abs(self.start), np.abs(self.lowest))
+        return np.where(gap > rounding, self.lowest + np.maximum(tau * gap, rounding), -math.inf)
 
     def costs(self, cost: str, tau: float) -> Array:
         """Return the cost of each run up to the cheapest checkpoint at or below the target.
@@ -131,15 +124,11 @@ def run_matrix(results: Sequence[SolverResult]) -> RunMatrix:
     groups = [[curves[at] for at in of_instance.get(j, ())] for j in range(len(instances))]
     taking_part = {(result.solver, result.problem) for result in begun}
     problems = dict.fromkeys(problem for problem, _ in instances)
-    return RunMatrix(
-        solvers,
-        instances,
-        {at: run for at, (run, _) in found.items()},
-        curves,
-        np.array([gap_of(own)[0] for own in groups]),
-        np.array([_lowest(own) for own in groups]),
-        absent=tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part),
-    )
+    runs = {at: run for at, (run, _) in found.items()}
+    start = np.array([gap_of(own)[0] for own in groups])
+    lowest = np.array([_lowest(own) for own in groups])
+    absent = tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part)
+    return RunMatrix(solvers, instances, runs, curves, start, lowest, absent)
 
 
 def _instances(results: Sequence[SolverResult]) -> tuple[Instance, ...]:

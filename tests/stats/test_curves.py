@@ -11,7 +11,7 @@ from records import along as record
 
 from orthobench.harness.stopping import RunStatus
 from orthobench.stats.curves import LONGEST, curve
-from orthobench.stats.values import summaries
+from orthobench.stats.values import summary
 
 INF = math.inf
 
@@ -50,7 +50,7 @@ class TestCurve:
             assert c.high[-1] == c.y[-1] == INF, bad
             assert c.low[-1] == 2
             assert c.crosses == ((2, 1),)
-            (own,) = summaries([runs], "gap")
+            own = summary(runs, "gap", (0, 1))
             assert own.n_failed == 1
 
     def test_unreported_metric_is_infinite_without_a_cross(self):
