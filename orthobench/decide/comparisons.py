@@ -82,12 +82,9 @@ class _Problem:
             for name, own in self._runs.items()
         }
         finals = {name: [_final(run, metric) for run in own] for name, own in self._runs.items()}
+        ratios = {n: next(ratio_of(run) for run in own if run) for n, own in self._runs.items()}
         self._calls = {
-            name: calls_of(
-                own,
-                [math.isinf(value) for value in finals[name]],
-                next(ratio_of(run) for run in self._runs[name] if run),
-            )
+            name: calls_of(own, [math.isinf(value) for value in finals[name]], ratios[name])
             for name, own in self._curves.items()
         }
         by_seed = zip(*self._curves.values(), strict=True)

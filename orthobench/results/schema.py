@@ -224,9 +224,9 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     """
     try:
         declared = {*connection.execute("SELECT type, name, sql FROM sqlite_master")}
-        for kind, name in sorted((kind, name) for kind, name, _ in declared - _declared()):
+        if aliens := sorted(f"{kind} {name}" for kind, name, _ in declared - _declared()):
             raise StoreError(
-                f"{path} is no store of ours: the '{kind} {name}' is none that orthobench makes; "
+                f"{path} is no store of ours: the {aliens[0]!r} is none that orthobench makes; "
                 "do not use it"
             )
         finding = connection.execute("PRAGMA quick_check(1)").fetchone()[0]

@@ -52,10 +52,8 @@ def curve(records: Sequence[Run], x: str, metric: str) -> Series:
     cost, parts, crosses = costs_of(records)[x], [], []
     for run in records:
         # a reading that takes longer than the next step and its reading would let seconds fall
-        at, values = (
-            np.maximum.accumulate(read(run.trace, cost)),
-            read(run.trace, metric_of(metric)),
-        )
+        at = np.maximum.accumulate(read(run.trace, cost))
+        values = read(run.trace, metric_of(metric))
         sound = np.isfinite(values) & (read(run.trace, excess_violation) <= 0)
         n = len(sound) if sound.all() else int(sound.argmin())
         failed = n > 0 and (not run.ok or n < len(run.trace))

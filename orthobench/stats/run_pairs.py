@@ -19,7 +19,6 @@ from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.results.runs import Run
 from orthobench.results.traces import COUNTS, read
-from orthobench.stats.values import metric_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.places import place_of
 
@@ -142,7 +141,7 @@ def failure(run: Run) -> str:
 
 def values(run: Run) -> Array:
     """Return the primary metric at the checkpoints."""
-    return read(run.trace, metric_of(run.problem.primary))
+    return np.array([mark.metrics[run.problem.primary] for mark in run.trace], dtype=np.float64)
 
 
 def work_table(run: Run) -> Array:

@@ -131,25 +131,19 @@ def summary(records: Iterable[Run], metric: str, seeds: Sequence[int]) -> Summar
     """
     runs, read = {record.seed: record for record in records}, metric_of(metric)
     values = tuple(final(runs[seed], read) if seed in runs else math.nan for seed in seeds)
-    failures = tuple(
-        {
-            "seed": seed,
-            "status": runs[seed].stop.status.value,
-            "reason": _reason(runs[seed], metric),
-        }
-        for seed, value in zip(seeds, values, strict=True)
-        if math.isinf(value)
-    )
+    failed = [runs[seed] for seed, value in zip(seeds, values, strict=True) if math.isinf(value)]
+    failures = tuple(_failure(run, metric) for run in failed)
     known = [value for value in values if not math.isnan(value)]
     median, low, high = map(float, spread(known)) if known else (math.nan,) * 3
     ends = interval(known) if known else (math.nan, math.nan)
     return Summary(values, median, low, high, ends, len(known) - len(failures), failures)
 
 
-def _reason(run: Run, metric: str) -> str:
-    """Return why the final value of a run does not count."""
+def _failure(run: Run, metric: str) -> dict[str, Any]:
     if run.failed:
-        return run.stop.reason
-    if not run.trace or metric not in run.trace[-1].metrics:
-        return f"the judge did not report {metric}"
-    return f"{metric} is not finite"
+        reason = run.stop.reason
+    elif not run.trace or metric not in run.trace[-1].metrics:
+        reason = f"the judge did not report {metric}"
+    else:
+        reason = f"{metric} is not finite"
+    return {"seed": run.seed, "status": run.stop.status.value, "reason": reason}
