@@ -167,15 +167,8 @@ def performance_ratios(costs: Array) -> Array:
     Their distribution is the performance profile of a solver: Dolan and Moré 2002, "Benchmarking
     optimization software with performance profiles", Math. Program. 91, section 2.
 
-    `costs` has shape (S, I), and is not finite if an instance was never solved.
-
-    Raises
-    ------
-    ValueError
-        If a cost is not positive.
+    `costs` has shape (S, I), is positive, and not finite if an instance was never solved.
     """
-    if (costs <= 0).any():
-        raise ValueError("costs must be positive, since performance profiles are of their ratios")
     least = np.where(np.isfinite(costs), costs, math.inf).min(axis=0, initial=math.inf)
     ratios: Array = costs / np.where(np.isfinite(least), least, 1.0)
     return ratios
