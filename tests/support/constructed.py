@@ -43,7 +43,7 @@ class Constructed(Runs):
                     suite=name, problem=p.problem, solver=s.solver, seed=seed)))
                 for p in suite.problems for s in first_trials for seed in suite.seeds
             ]  # fmt: skip
-            self.results[name] = SimpleNamespace(entries=choose(runs, suite.seeds, suite.score))
+            self.results[name] = SimpleNamespace(entries=choose(runs, suite.score))
         return self.results[name]
 
 
