@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -59,12 +59,9 @@ def check_libraries(
             readings(solver, instance, steps),
             1 + steps * getattr(solver, "readings", 0),
         )
-        require(
-            seen <= allowed,
-            f"{steps} steps bring {seen} values back to the host, its readings allow "
-            f"{allowed:.0f}: on a device each one waits for it",
-            "Keep them in arrays, see orthobench.tools.arrays and EndingState, or raise readings",
-        )
+        observed = f"{steps} steps read {seen} values back, its readings allow {allowed:.0f}"
+        remedy = "Keep them in arrays, see orthobench_kit.arrays and ending, or raise `readings`"
+        require(seen <= allowed, observed, remedy)
 
 
 def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
@@ -100,9 +97,8 @@ def _read() -> Iterator[list[str]]:
 
         return noted
 
-    with ExitStack() as stack:
-        for name in ("__bool__", "__float__", "__int__", "__index__"):
-            stack.enter_context(patch.object(kind, name, noting(name)))
+    names = ("__bool__", "__float__", "__int__", "__index__")
+    with patch.multiple(kind, **{name: noting(name) for name in names}):
         yield seen
 
 
@@ -119,12 +115,9 @@ def _difference(ours: Outcome, theirs: Outcome, tolerance: float) -> str | None:
     if len(ours.trace) != len(theirs.trace) and tolerance <= TOLERANCE:
         return f"it ends otherwise: {theirs.stop.reason}, in NumPy: {ours.stop.reason}"
     for name in ours.trace[0].metrics:
-        values = [
-            (a.metrics[name], b.metrics[name])
-            for a, b in zip(ours.trace, theirs.trace, strict=False)
-        ]
-        scale = max(abs(a) for a, _ in values)
-        worst = max(abs(a - b) for a, b in values)
-        if not worst <= tolerance * max(scale, LEAST):
+        marks = zip(ours.trace, theirs.trace, strict=False)
+        a, b = np.transpose([(one.metrics[name], other.metrics[name]) for one, other in marks])
+        worst = np.abs(a - b).max()
+        if not worst <= tolerance * max(np.abs(a).max(), LEAST):
             return f"the metric {name} differs by {worst:.2g}"
     return None

@@ -30,11 +30,9 @@ def check_memory(runner: Runner) -> None:
         gc.collect()
         sizes.append(resident())
     growth = min(sizes[1] - sizes[0], sizes[2] - sizes[1])
-    require(
-        growth <= GROWTH,
-        f"each run of {runner.steps} steps leaves {growth / 2**20:.0f} MB of memory behind",
-        "Keep in the state what the next step needs, and nothing in the module or the class",
-    )
+    observed = f"each run of {runner.steps} steps leaves {growth / 2**20:.0f} MB of memory behind"
+    remedy = "Keep in the state what the next step needs, and nothing in the module or the class"
+    require(growth <= GROWTH, observed, remedy)
 
 
 def check_threads(runner: Runner) -> None:
@@ -44,11 +42,9 @@ def check_threads(runner: Runner) -> None:
         before = set(threading.enumerate())
         runner.run(steps).read()
         left = sorted(thread.name for thread in set(threading.enumerate()) - before)
-        require(
-            not left,
-            f"it leaves {len(left)} threads running, such as {left[:1]}",
-            "Join them before a step is over: they would slow down all runs that follow",
-        )
+        observed = f"it leaves {len(left)} threads running, such as {left[:1]}"
+        remedy = "Join them before a step is over: they would slow down all runs that follow"
+        require(not left, observed, remedy)
 
 
 def check_progress(runner: Runner) -> None:
@@ -70,9 +66,7 @@ def check_progress(runner: Runner) -> None:
     late = float(np.median(values[len(values) // 2 :]))
     late = values[-1] if late == first else late  # it may move only after a pass
     optimal = first <= runner.instance.best.get(metric, -math.inf) + OPTIMAL
-    require(
-        late < first or optimal,
-        f"it ends no better than its start: {metric} is {first:.3g} there, and {late:.3g} in the "
-        f"second half of {recorded[-1][0].steps} steps",
-        "Look for a wrong sign, or for a step that is too large by default",
-    )
+    steps = recorded[-1][0].steps
+    observed = f"it ends no better than its start: {metric} is {first:.3g}, then {late:.3g}"
+    remedy = "Look for a wrong sign, or for a step that is too large by default"
+    require(late < first or optimal, f"{observed} late in {steps} steps", remedy)

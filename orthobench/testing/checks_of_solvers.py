@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-import pickle
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 
 import numpy as np
@@ -18,7 +17,7 @@ from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.checks_of_conduct import check_memory, check_progress, check_threads
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
-from orthobench.testing.shared_checks import of_declaration, of_side_effects
+from orthobench.testing.shared_checks import DECLARATION, of_side_effects, pickled
 from orthobench.testing.short_runs import (
     Run,
     Runner,
@@ -26,11 +25,13 @@ from orthobench.testing.short_runs import (
     fill_with_nan,
     require_equal,
 )
+from orthobench.tools.arrays import Array
 from orthobench.tools.object_graph import Snapshot, arrays
 
 ENDING_STEPS = 100_000
 """Maximum number of steps of a solver that `converges`."""
 
+COUNT = "Let nothing depend on calls of `advance`, or on steps to come: count steps in the state"
 
 _of_runs = partial(check, subject=Runner)
 
@@ -46,39 +47,31 @@ def runs(runner: Runner) -> None:
     observed = f"solution returns a {type(solution).__name__}"
     require(isinstance(solution, Solution), observed, "Return an orthobench.contract.Solution")
     point, shape = solution.point, (runner.oracle.n, runner.oracle.k)
-    require(
-        point.shape == shape and point.dtype == np.float64,
-        f"the point is {point.dtype} of shape {point.shape}",
-        f"Return float64 of shape (n, k) = {shape}",
-    )
+    right = point.shape == shape and point.dtype == np.float64
+    observed = f"the point is {point.dtype} of shape {point.shape}"
+    require(right, observed, f"Return float64 of shape (n, k) = {shape}")
 
 
 @_of_runs(runs)
 def orthonormal(runner: Runner) -> None:
     """Require that every solution satisfies the constraint."""
     run = runner.start()
+    remedy = f"{FEASIBLE:g} is allowed: orthonormalize in `solution` (orthobench.contract)"
     for count in (0, *runner.pieces()):
         run.advance(count)
         violation = runner.instance.violation(run.read())
-        require(
-            violation <= FEASIBLE,
-            f"the solution at step {run.state.work.steps} violates the constraint by "
-            f"{violation:.2g}; {FEASIBLE:g} is allowed",
-            "Orthonormalize in `solution`, or keep the iterate orthonormal to double precision: "
-            "orthobench.contract.orthonormalize, polar",
-        )
+        observed = f"at step {run.state.work.steps} it violates the constraint by {violation:.2g}"
+        require(violation <= FEASIBLE, observed, remedy)
 
 
 @_of_runs(runs)
 def repeats(runner: Runner) -> None:
     """Require that the same seed gives the same bits."""
-    require_equal(
-        runner.run(),
-        runner.run(),
-        f"two runs from the same seed differ after {runner.steps} steps",
-        "Draw from the generator given to `init` alone, keep nothing in the solver or its class "
-        "from run to run, and let no sum depend on threads or on the order of a set",
+    remedy = (
+        "Draw from the generator given to `init` alone, keep nothing in the solver or its class, "
+        "and let no sum depend on threads or on the order of a set"
     )
+    require_equal(runner.run(), runner.run(), "two runs from the same seed differ", remedy)
 
 
 @_of_runs(runs, repeats)
@@ -108,25 +101,17 @@ def fresh(runner: Runner) -> None:
 def chunking(runner: Runner) -> None:
     """Require that advance(a), advance(b) equals advance(a + b)."""
     calls = " then ".join(f"advance({count})" for count in runner.pieces())
-    require_equal(
-        runner.run(),
-        runner.run(*runner.pieces()),
-        f"{calls} differs from advance({runner.steps})",
-        "Let nothing depend on where a call of `advance` begins or ends: put blocks, schedules "
-        "and orthonormalizations at fixed numbers of steps, counted in the state",
-    )
+    observed = f"{calls} differs from advance({runner.steps})"
+    require_equal(runner.run(), runner.run(*runner.pieces()), observed, COUNT)
 
 
 @_of_runs(runs, repeats)
 def reading(runner: Runner) -> None:
     """Require that reading a solution changes nothing."""
-    require_equal(
-        runner.interrupted(lambda run: (run.read(), run.read())),
-        runner.run(*runner.halves()),
-        f"a run whose solution is read at step {runner.halves()[0]} ends differently from one "
-        "whose solution is not read",
-        "Leave the state as it is in `solution`, and draw nothing from its generator there",
-    )
+    read = runner.interrupted(lambda run: (run.read(), run.read()))
+    observed = f"a run whose solution is read at step {runner.halves()[0]} ends differently"
+    remedy = "Leave the state as it is in `solution`, and draw nothing from its generator there"
+    require_equal(read, runner.run(*runner.halves()), observed, remedy)
 
 
 @_of_runs(runs, repeats, chunking, reading)
@@ -135,18 +120,9 @@ def budgets(runner: Runner) -> None:
     marks = runner.recorded(runner.steps, curve=True)
     work, solution = marks[len(marks) // 2]
     done, end = runner.recorded(work.steps, curve=False)[-1]
-    difference = (
-        difference_of_solutions(solution, end)
-        if done == work
-        else f"their work is {work} and {done}"
-    )
-    require(
-        difference is None,
-        f"a run with Budget(steps={work.steps}) differs from the checkpoint of a longer run: "
-        f"{difference}",
-        "Let nothing depend on the number of calls of `advance`, or of the steps to come: count "
-        "steps in the state",
-    )
+    same = done == work and difference_of_solutions(solution, end) is None
+    observed = f"a run with Budget(steps={work.steps}) ends unlike the checkpoint of a longer run"
+    require(same, observed, COUNT)
 
 
 @_of_runs(runs, repeats)
@@ -154,30 +130,29 @@ def resumes(runner: Runner) -> None:
     """Require that a pickled run goes on the same."""
 
     def pickle_state(run: Run) -> None:
-        try:
-            run.state = pickle.loads(pickle.dumps(run.state))  # noqa: S301 - pickled right here
-        except Exception as error:
-            remedy = "Keep arrays, numbers and generators in it, no functions, files or kernels"
-            raise NotConforming(f"the state cannot be pickled: {error!r}", remedy) from error
+        run.state = pickled(run.state, "the state")
 
-    require_equal(
-        runner.interrupted(pickle_state),
-        runner.run(*runner.halves()),
-        f"a run that is pickled and resumed at step {runner.halves()[0]} ends differently from "
-        "one that is not",
-        "Put everything that a run depends on into the pickle of the state",
-    )
+    observed = f"a run that is pickled and resumed at step {runner.halves()[0]} ends differently"
+    remedy = "Put everything that a run depends on into the pickle of the state"
+    resumed = runner.interrupted(pickle_state)
+    require_equal(resumed, runner.run(*runner.halves()), observed, remedy)
 
 
 @_of_runs(runs)
 def inputs(runner: Runner) -> None:
     """Require that the data of the oracle are left as they are."""
+    taken: list[tuple[Array, Array]] = []
+
+    def keep(samples: Array) -> Array:
+        taken.append((samples, samples.copy()))
+        return samples
+
     run = runner.start()
     before = Snapshot(runner.oracle)
-    with runner.recorded_samples() as samples:
+    with runner.samples_as(keep):
         run.advance(runner.steps)
     where = before.changed()
-    if where is None and any(not np.array_equal(taken, copied) for taken, copied in samples):
+    if where is None and any(not np.array_equal(*pair) for pair in taken):
         where = "take()"
     observed = f"the solver writes into oracle.{where}"
     require(where is None, observed, "Copy what you change: the data are shared")
@@ -190,15 +165,14 @@ def work(runner: Runner) -> None:
     The flops of solvers with `reruns` may fall: the last run may have converged sooner.
     """
     run = runner.start()
-    with runner.recorded_samples() as samples:
-        for count in runner.pieces():
-            before = asdict(run.state.work)
-            run.advance(count)
-            _check_counts(run, before, count, sum(len(taken) for taken, _ in samples))
+    for count in runner.pieces():
+        before = asdict(run.state.work)
+        run.advance(count)
+        _check_counts(run, before, count)
 
 
-def _check_counts(run: Run, before: dict[str, int], count: int, taken: int) -> None:
-    now = asdict(run.state.work)
+def _check_counts(run: Run, before: dict[str, int], count: int) -> None:
+    now, taken = asdict(run.state.work), run.oracle.taken
     for name, value in now.items():
         observed = f"work.{name} is a {type(value).__name__}, {value!r}"
         require(type(value) is int, observed, "Count in Python integers: int(...)")
@@ -221,18 +195,12 @@ def nan(runner: Runner) -> None:
     That is the status FAILED, a solution that is not finite, or a `ValueError`. Samples are NaN in
     the second half, other data from the start.
     """
-    remedy = (
-        "Set state.status = Status.FAILED, with a sentence in state.reason, as soon as the "
-        "iterate is not finite; `not (value <= bound)` catches NaN where `value > bound` does not"
-    )
     first, second = runner.halves()
     try:
         if runner.solver.batch and hasattr(runner.oracle, "take"):
             run = runner.run(first)
             with runner.samples_as(lambda samples: np.full_like(samples, np.nan)):
                 run.advance(second)
-        elif runner.solver.batch:
-            run = runner.interrupted(lambda run: fill_with_nan(run.oracle))
         else:
             run = runner.start(before_init=lambda: fill_with_nan(runner.oracle))
             run.advance(second)
@@ -242,11 +210,9 @@ def nan(runner: Runner) -> None:
         return
     finally:
         runner.rewind()
-    raise NotConforming(
-        f"given data that are NaN throughout, it is {run.state.status.value} at step "
-        f"{run.state.work.steps} with a finite solution",
-        remedy,
-    )
+    observed = f"given NaN only, it is {run.state.status.value} with a finite solution"
+    remedy = "Set state.status = Status.FAILED if it is not finite, and state.reason"
+    raise NotConforming(observed, remedy)
 
 
 @_of_runs(runs)
@@ -254,10 +220,6 @@ def ending(runner: Runner) -> None:
     """Require that a solver that converges ends."""
     if not runner.solver.converges:
         return
-    remedy = (
-        "Set state.status = Status.CONVERGED once a step changes nothing that matters, beyond "
-        "rounding, or leave `converges` False: then its runs need a budget"
-    )
     run = runner.start()
     while (done := run.state.work.steps) < ENDING_STEPS:
         run.advance(max(runner.steps, done))
@@ -265,6 +227,7 @@ def ending(runner: Runner) -> None:
             return
         if run.state.work.steps == done:
             raise NotCheckable("the samples are used up before it ends; pass more")
+    remedy = "Set Status.CONVERGED once steps change only rounding, or leave `converges` False"
     raise NotConforming(f"it declares that it converges, and runs on after {done:,} steps", remedy)
 
 
@@ -278,7 +241,7 @@ CHECKS = (
     _of_runs(runs, orthonormal, reading)(check_progress),
     Check("flops", "the flops counted are within 5 % of those done", check_flops, (runs, work)),
     nan, ending,
-    *of_declaration(),
+    *DECLARATION,
 )  # fmt: skip
 """Every check of a solver, in order."""
 
@@ -286,11 +249,7 @@ LIBRARIES = Check("libraries", "every array library gives the same", check_libra
 """A check of solvers for all array libraries."""
 
 
-def checks(solver: AnySolver, plain: AnySolver | None = None) -> tuple[Check, ...]:
-    """Return every check of a solver; `plain` is for "flops"."""
-    flops = partial(check_flops, plain=plain)
-    return (
-        *(replace(one, function=flops) if one.name == "flops" else one for one in CHECKS),
-        *((LIBRARIES,) if isinstance(solver, ArraySolver) else ()),
-        *(SUMMARIES if isinstance(solver, SummarySolver) else ()),
-    )
+def checks(solver: AnySolver) -> tuple[Check, ...]:
+    """Return every check of a solver."""
+    libraries = (LIBRARIES,) if isinstance(solver, ArraySolver) else ()
+    return (*CHECKS, *libraries, *(SUMMARIES if isinstance(solver, SummarySolver) else ()))

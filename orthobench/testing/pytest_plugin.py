@@ -9,12 +9,11 @@ Mark a test with names of installed plugins, solvers or problems, and take the a
         conformance()
 
 The ids of the tests are ``test_conformance[my-solver-chunking]``. Impossible checks are skipped.
-``plain={"my-solver": MyPlainSolver()}`` gives the same method in plain NumPy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,7 +26,7 @@ MARK = "conformance"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark."""
-    text = f"{MARK}(*items, plain=...): check solvers, problems, or all of plugins"
+    text = f"{MARK}(*items): check solvers, problems, or all of plugins"
     config.addinivalue_line("markers", text)
 
 
@@ -38,16 +37,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marks = list(metafunc.definition.iter_markers(MARK))
     if not any(mark.args for mark in marks):
         pytest.fail(f"name what to check: @pytest.mark.{MARK}('my-plugin')", pytrace=False)
-    cases = [case for mark in marks for case in _cases(mark.args, **mark.kwargs)]
+    cases = [case for mark in marks for case in _cases(mark.args)]
     metafunc.parametrize(MARK, cases, ids=[case.id for case in cases])
 
 
-def _cases(items: tuple[Any, ...], plain: Mapping[str, Any] | None = None) -> Iterator[Case]:
+def _cases(items: tuple[Any, ...]) -> Iterator[Case]:
     from orthobench.registry.plugins import catalogue
     from orthobench.testing.cases import Asked, cases, cases_of
 
     for item in items:
         if isinstance(item, str):
-            yield from cases(Asked(item), catalogue(), plain or {})
+            yield from cases(Asked(item), catalogue())
         else:
-            yield from cases_of(item, plain or {})
+            yield from cases_of(item)
