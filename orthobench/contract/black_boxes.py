@@ -23,18 +23,11 @@ from orthobench.contract.solver import AnySolver, Solver, State, Status
 from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
 
-SEEDS = 2**63
-"""Bound of the seeds of a function's generators."""
-
 SETTLED, ROUNDING = 16, 1e-12
 """A function has converged if this factor of steps changes the point by less than rounding."""
 
-ALWAYS = {
-    "n": "rows of the point",
-    "k": "columns of the point",
-    "start": "a random point with orthonormal columns (n, k), the same for all solvers",
-}
-"""Attributes that a black box sees of every problem."""
+ALWAYS = ("n", "k", "start")
+"""Attributes of `Oracle` that a black box sees of every problem."""
 
 
 class SkipError(UsageError):
@@ -134,7 +127,7 @@ class BlackBox(Solver[Oracle, BoxState]):
     def init(self, oracle: Oracle, rng: np.random.Generator) -> BoxState:
         """Begin at the start of all solvers."""
         start = Solution(np.array(oracle.start).reshape(-1, oracle.k))
-        return BoxState(seed=int(rng.integers(SEEDS)), solution=start)
+        return BoxState(seed=int(rng.integers(2**63)), solution=start)
 
     def advance(self, oracle: Oracle, state: BoxState, count: int) -> None:
         """Call the function with `count` more steps than the last time."""
@@ -165,16 +158,13 @@ class BlackBox(Solver[Oracle, BoxState]):
             return deepcopy(found)
         parts = found if isinstance(found, tuple) else (found,)
         point, *rest = (np.array(part, dtype=np.float64) for part in parts)
+        shape = (oracle.n, oracle.k)
         if point.ndim == 3:  # a stack: one below another
             point = point.reshape(-1, oracle.k)
-        if point.shape != (oracle.n, oracle.k):
-            shape = f"an array {np.shape(found)}" if point.ndim else f"a {type(found).__name__}"
-            raise UsageError(
-                f"{self.name} returned {shape}: return the point, "
-                f"an array (n, k) = {oracle.n, oracle.k}"
-            )
-        weights, core = [*rest, None, None][:2]
-        return Solution(point, weights, core)
+        if point.shape != shape:
+            wrong = f"an array {np.shape(found)}" if point.ndim else f"a {type(found).__name__}"
+            raise UsageError(f"{self.name} returned {wrong}: return the point (n, k) = {shape}")
+        return Solution(point, *rest[:2])
 
     def solution(self, state: BoxState) -> Solution:
         """Return a copy of the last point."""
@@ -231,14 +221,14 @@ def _made(function: Any, streams: bool, /) -> type[BlackBox]:
 
 def _field(function: Any, argument: inspect.Parameter) -> tuple[str, type, Any]:
     """Return the field of a parameter; its suffix keeps it apart from methods."""
-    if type(argument.default) not in (bool, int, float, str):
+    name, default = argument.name, argument.default
+    if type(default) not in (bool, int, float, str):
         raise UsageError(
-            f"{function.__name__} has the argument {argument.name!r}: write "
-            "run(problem, steps, rng), and give further arguments a number or a text by default"
+            f"{function.__name__} has the argument {name!r}: write run(problem, steps, rng), and "
+            "give further arguments a number or a text by default"
         )
-    declared = parameter(argument.default, help=f"argument of {function.__name__}",
-                         name=argument.name)  # fmt: skip
-    return f"{argument.name}_", type(argument.default), declared
+    declared = parameter(default, help=f"argument of {function.__name__}", name=name)
+    return f"{name}_", type(default), declared
 
 
 def _reads(function: Any, name: str) -> bool:

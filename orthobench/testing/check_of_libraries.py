@@ -45,8 +45,8 @@ def check_libraries(
         raise NotCheckable(why)
     if (library := solver.place.library) != "numpy":
         raise NotCheckable(f"it computes with {library} only, so that NumPy's runs are not its own")
-    steps = Runner(solver, instance).steps
-    streams = Streams.of("conformance", solver.name, 0)
+    runner = Runner(solver, instance)
+    steps, streams = runner.steps, runner.streams
     ours, theirs = (
         run(instance, _on(solver, place), Budget(steps=steps), streams) for place in ("numpy", on)
     )

@@ -55,8 +55,7 @@ def check_progress(runner: Runner) -> None:
         raise NotCheckable(str(error)) from None
     if family.at:
         raise NotCheckable(f"{family.primary} is compared only at levels of another metric")
-    steps = LONG if runner.solver.batch else runner.steps
-    recorded = runner.recorded(steps, curve=True)
+    recorded = runner.recorded(LONG if runner.solver.batch else runner.steps, curve=True)
     measured = [runner.instance.measure(one) for _, one in recorded]
     # without a known optimum a judge may report no gap, but first what is minimized
     metric = family.primary if family.primary in measured[0] else next(iter(measured[0]))
@@ -66,7 +65,6 @@ def check_progress(runner: Runner) -> None:
     late = float(np.median(values[len(values) // 2 :]))
     late = values[-1] if late == first else late  # it may move only after a pass
     optimal = first <= runner.instance.best.get(metric, -math.inf) + OPTIMAL
-    steps = recorded[-1][0].steps
     observed = f"it ends no better than its start: {metric} is {first:.3g}, then {late:.3g}"
     remedy = "Look for a wrong sign, or for a step that is too large by default"
-    require(late < first or optimal, f"{observed} late in {steps} steps", remedy)
+    require(late < first or optimal, observed, remedy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,14 +27,11 @@ PIECES = (1, 6, 13)
 @check()
 def builds(problem: AnyProblem) -> None:
     """Require that build returns an instance of the type announced."""
-    oracle = _built(problem).oracle
-    actual, announced = type(oracle).__name__, problem.offers.__name__
-    observed = f"the oracle is a {actual}, and `offers` is {announced}"
-    right = isinstance(oracle, problem.offers)
-    require(right, observed, "Set `offers` to the type of the oracle")
+    oracle, offers = _built(problem).oracle, problem.offers
+    observed = f"the oracle is a {type(oracle).__name__}, and `offers` is {offers.__name__}"
+    require(isinstance(oracle, offers), observed, "Set `offers` to the type of the oracle")
     observed = f"the oracle has n = {oracle.n} and k = {oracle.k}"
-    remedy = "Set the shape (n, k) of the point sought, 1 <= k <= n"
-    require(1 <= oracle.k <= oracle.n, observed, remedy)
+    require(1 <= oracle.k <= oracle.n, observed, "Set the shape (n, k) of the point, 1 <= k <= n")
 
 
 @check(builds)
@@ -99,13 +97,11 @@ def stream(problem: AnyProblem) -> None:
     if not hasattr(instance.oracle, "take"):
         return
     whole, again = _samples(instance, [sum(PIECES)]), _samples(instance, [sum(PIECES)])
-    observed = "the samples after `rewind` with the same generator are others"
     remedy = "Go back to the beginning in `rewind`, and draw from its generator alone"
-    require(np.array_equal(whole, again), observed, remedy)
-    pieces = ", ".join(map(str, PIECES))
-    observed = f"samples taken in pieces of {pieces} are others than those taken at once"
+    require(np.array_equal(whole, again), "samples after `rewind` are others", remedy)
+    observed = f"samples taken in pieces of {PIECES} are others than those taken at once"
     remedy = "Draw samples in fixed blocks (orthobench_kit.sources)"
-    require(np.array_equal(whole, _samples(instance, list(PIECES))), observed, remedy)
+    require(np.array_equal(whole, _samples(instance, PIECES)), observed, remedy)
 
 
 @check(builds)
@@ -126,9 +122,8 @@ def sent(problem: AnyProblem) -> None:
     try:
         packed(_built(problem).oracle, problem.name)
     except UsageError as error:
-        observed = str(error.__cause__ or error)
         remedy = "Keep arrays, numbers and functions in it, no files, locks or generators"
-        raise NotConforming(f"the oracle cannot be pickled: {observed}", remedy) from error
+        raise NotConforming(f"the oracle cannot be pickled: {error.__cause__}", remedy) from error
 
 
 def _built(problem: AnyProblem) -> AnyInstance:
@@ -150,7 +145,7 @@ def _random(instance: AnyInstance, seed: int) -> Solution:
     return drawn if feasible else instance.nearest(drawn)
 
 
-def _samples(instance: AnyInstance, counts: list[int]) -> Array:
+def _samples(instance: AnyInstance, counts: Sequence[int]) -> Array:
     oracle = instance.oracle
     oracle.rewind(np.random.default_rng(SEED))
     taken = []

@@ -57,7 +57,7 @@ def orthonormal(runner: Runner) -> None:
     """Require that every solution satisfies the constraint."""
     run = runner.start()
     remedy = f"{FEASIBLE:g} is allowed: orthonormalize in `solution` (orthobench.contract)"
-    for count in (0, *runner.pieces()):
+    for count in (0, *runner.pieces):
         run.advance(count)
         violation = runner.instance.violation(run.read())
         observed = f"at step {run.state.work.steps} it violates the constraint by {violation:.2g}"
@@ -100,18 +100,18 @@ def fresh(runner: Runner) -> None:
 @_of_runs(runs, repeats)
 def chunking(runner: Runner) -> None:
     """Require that advance(a), advance(b) equals advance(a + b)."""
-    calls = " then ".join(f"advance({count})" for count in runner.pieces())
+    calls = " then ".join(f"advance({count})" for count in runner.pieces)
     observed = f"{calls} differs from advance({runner.steps})"
-    require_equal(runner.run(), runner.run(*runner.pieces()), observed, COUNT)
+    require_equal(runner.run(), runner.run(*runner.pieces), observed, COUNT)
 
 
 @_of_runs(runs, repeats)
 def reading(runner: Runner) -> None:
     """Require that reading a solution changes nothing."""
     read = runner.interrupted(lambda run: (run.read(), run.read()))
-    observed = f"a run whose solution is read at step {runner.halves()[0]} ends differently"
+    observed = f"a run whose solution is read at step {runner.halves[0]} ends differently"
     remedy = "Leave the state as it is in `solution`, and draw nothing from its generator there"
-    require_equal(read, runner.run(*runner.halves()), observed, remedy)
+    require_equal(read, runner.run(*runner.halves), observed, remedy)
 
 
 @_of_runs(runs, repeats, chunking, reading)
@@ -132,10 +132,10 @@ def resumes(runner: Runner) -> None:
     def pickle_state(run: Run) -> None:
         run.state = pickled(run.state, "the state")
 
-    observed = f"a run that is pickled and resumed at step {runner.halves()[0]} ends differently"
+    observed = f"a run that is pickled and resumed at step {runner.halves[0]} ends differently"
     remedy = "Put everything that a run depends on into the pickle of the state"
     resumed = runner.interrupted(pickle_state)
-    require_equal(resumed, runner.run(*runner.halves()), observed, remedy)
+    require_equal(resumed, runner.run(*runner.halves), observed, remedy)
 
 
 @_of_runs(runs)
@@ -165,7 +165,7 @@ def work(runner: Runner) -> None:
     The flops of solvers with `reruns` may fall: the last run may have converged sooner.
     """
     run = runner.start()
-    for count in runner.pieces():
+    for count in runner.pieces:
         before = asdict(run.state.work)
         run.advance(count)
         _check_counts(run, before, count)
@@ -195,7 +195,7 @@ def nan(runner: Runner) -> None:
     That is the status FAILED, a solution that is not finite, or a `ValueError`. Samples are NaN in
     the second half, other data from the start.
     """
-    first, second = runner.halves()
+    first, second = runner.halves
     try:
         if runner.solver.batch and hasattr(runner.oracle, "take"):
             run = runner.run(first)

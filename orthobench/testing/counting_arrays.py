@@ -32,9 +32,6 @@ MAKERS = (
 )  # fmt: skip
 """Functions of NumPy that make arrays, which count while counting."""
 
-DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
-"""The same of random generators."""
-
 MEMORY = ("ctypes", "data", "__array_interface__", "__dlpack__", "__buffer__")
 """Attributes that give an array's memory away; the last from Python 3.12 on."""
 
@@ -139,14 +136,10 @@ def counting() -> Iterator[Tally]:
             raise UncountableError("its arithmetic is done in kernels compiled by numba")
         return run(kernel, *args, **kwargs)
 
-    def default_rng(seed: Any = None) -> np.random.Generator:
-        return _CountingGenerator(own_rng(seed).bit_generator)
-
-    run, own_rng, _tally.flops = Dispatcher.__call__, np.random.default_rng, 0
+    run, _tally.flops = Dispatcher.__call__, 0
     makers: dict[str, Any] = {name: _with_counted_result(getattr(np, name)) for name in MAKERS}
     with (
         mock.patch.multiple(np, **makers),
-        mock.patch.object(np.random, "default_rng", default_rng),
         mock.patch.object(Dispatcher, "__call__", refuse),
     ):
         yield _tally
@@ -170,8 +163,6 @@ def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
         return 2 * size * int(np.shape(inputs[0])[-1])
     if method == "reduce":
         return int(np.size(inputs[0])) - size
-    if method == "at":
-        return int(np.size(inputs[-1]))
     return size
 
 
@@ -181,14 +172,6 @@ def _with_counted_result(function: Callable[..., Any]) -> Callable[..., Any]:
         return counted(function(*args, **kwargs))
 
     return call
-
-
-class _CountingGenerator(np.random.Generator):
-    """A random generator that returns arrays that count."""
-
-
-for _name in DRAWS:
-    setattr(_CountingGenerator, _name, _with_counted_result(getattr(np.random.Generator, _name)))
 
 
 def _product(result: Any, a: Any, b: Any, *_: Any) -> int:

@@ -54,10 +54,13 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     _refuse_functions(runner.oracle)
     runner.run(1)  # imports what the solver needs, which must not happen while counting
     try:
-        with counting() as tally, _counting_oracle(runner.oracle, tally) as begin_counting:
-            with _named_modules() as modules:
-                run = runner.start(before_init=begin_counting)
-                run.advance(runner.steps)
+        with (
+            counting() as tally,
+            _counting_oracle(runner.oracle, tally) as begin,
+            _named() as named,
+        ):
+            run = runner.start(before_init=begin)
+            run.advance(runner.steps)
             _refuse_plain_arrays(run)
             done = tally.flops
             run.read()
@@ -65,7 +68,7 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
         raise NotCheckable(f"{error}; {PLAIN}") from error
     work, total = run.state.work, tally.flops
     homes = packages_distributions()
-    called = {one.lower() for module in modules for one in homes.get(module, ())}
+    called = {one.lower() for package in named for one in homes.get(package, ())}
     others = [one for one in ("scipy", *(plain or solver).packages) if one.lower() in called]
     if not work.flops:
         raise NotCheckable("it counts no flops, so that results show none")
@@ -84,7 +87,7 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
 
 
 @contextmanager
-def _named_modules() -> Iterator[set[str]]:
+def _named() -> Iterator[set[str]]:
     """Yield a set that gets the packages of code that runs, and of all that it names.
 
     Compiled code is not seen as it runs, but its caller names it.

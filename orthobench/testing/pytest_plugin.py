@@ -13,13 +13,10 @@ The ids of the tests are ``test_conformance[my-solver-chunking]``. Impossible ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from orthobench.testing.cases import Case
 
 MARK = "conformance"
 
@@ -34,14 +31,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test for each check."""
     if MARK not in metafunc.fixturenames:
         return
-    marks = list(metafunc.definition.iter_markers(MARK))
-    if not any(mark.args for mark in marks):
+    items = [item for mark in metafunc.definition.iter_markers(MARK) for item in mark.args]
+    if not items:
         pytest.fail(f"name what to check: @pytest.mark.{MARK}('my-plugin')", pytrace=False)
-    cases = [case for mark in marks for case in _cases(mark.args)]
+    cases = [*_cases(items)]
     metafunc.parametrize(MARK, cases, ids=[case.id for case in cases])
 
 
-def _cases(items: tuple[Any, ...]) -> Iterator[Case]:
+def _cases(items: Sequence[Any]) -> Iterator[Any]:
     from orthobench.registry.plugins import catalogue
     from orthobench.testing.cases import Asked, cases, cases_of
 

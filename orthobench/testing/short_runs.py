@@ -68,7 +68,8 @@ class Run:
 class Runner:
     """A solver and an instance, which is restored before each run.
 
-    Samples and start are those of `streams_of`, by default `solver`.
+    Samples and start are those of `streams_of`, by default `solver`. `halves` are two numbers of
+    steps that make a whole run, `pieces` three; the first of these is 1.
     """
 
     def __init__(
@@ -81,6 +82,9 @@ class Runner:
         self.streams = Streams.of("conformance", (streams_of or solver).name, 0)
         self._before = Snapshot(self.oracle)
         self.steps = self._count_steps()
+        self.halves = self.steps // 2, self.steps - self.steps // 2
+        middle = (self.steps - 1) // 3
+        self.pieces = 1, middle, self.steps - 1 - middle
 
     def start(self, before_init: Callable[[], object] = lambda: None) -> Run:
         """Return a run after `Solver.init`, before which `before_init` is called."""
@@ -119,20 +123,11 @@ class Runner:
 
     def interrupted(self, action: Callable[[Run], object]) -> Run:
         """Return a whole run with an action in its middle."""
-        first, second = self.halves()
+        first, second = self.halves
         run = self.run(first)
         action(run)
         run.advance(second)
         return run
-
-    def halves(self) -> tuple[int, int]:
-        """Return two counts that make a whole run."""
-        return self.steps // 2, self.steps - self.steps // 2
-
-    def pieces(self) -> tuple[int, ...]:
-        """Return three unequal counts that make a whole run; the first is 1."""
-        middle = (self.steps - 1) // 3
-        return 1, middle, self.steps - 1 - middle
 
     def rewind(self) -> None:
         """Put the oracle back to its beginning."""

@@ -56,7 +56,6 @@ COUNTS = {
     "added at places": (lambda A, B: np.add.at(A, ([0, 1], [0, 1]), B[0, :2]), 0),
     "two results": (lambda A, _: np.divmod(A, 2.0), 30),
     "comparisons": (lambda A, _: A == 2.0, 0),
-    "random numbers": (lambda A, _: np.random.default_rng(0).normal(size=(5, 3)) + A, 15),
     "polar factor": (lambda A, _: polar(A), flops.svd(5, 3) + 2 * 5 * 9),
 }
 
