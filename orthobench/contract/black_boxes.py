@@ -101,28 +101,18 @@ class BlackBox(Solver[Oracle, BoxState]):
     function : callable
     arguments : tuple of str
         Its arguments after the problem.
-    install : str
-        The command that installs its `packages`.
     others : tuple of type
         The solver of the same function for streams.
     """
 
     function: ClassVar[Callable[..., Any]]
     arguments: ClassVar[tuple[str, ...]] = ()
-    install: ClassVar[str] = ""
     others: ClassVar[tuple[type[AnySolver], ...]] = ()
     reruns = True
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {p.field: getattr(self, p.field) for p in parameters_of(type(self))}
         return _again, (type(self).function, bool(self.batch), values)
-
-    def missing_packages(self) -> str | None:
-        """Return the command that installs missing packages."""
-        missing = super().missing_packages()
-        if missing and self.install:
-            return f"needs {' '.join(self.packages)}: {self.install}"
-        return missing
 
     def init(self, oracle: Oracle, rng: np.random.Generator) -> BoxState:
         """Begin at the start of all solvers."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -33,6 +32,9 @@ TOLERANCE = 1e-10
 LEAST = 1e-2
 """Minimum of that value: some metrics are only rounding."""
 
+CONVERSIONS = ("__bool__", "__float__", "__int__", "__index__")
+"""Methods that make a number of an array, for which a device has to end its work."""
+
 
 def check_libraries(
     solver: AnySolver, instance: AnyInstance, on: str = REFERENCE, tolerance: float = TOLERANCE
@@ -55,10 +57,8 @@ def check_libraries(
     difference = _difference(ours, theirs, tolerance)
     require(difference is None, f"on {on} {difference}", remedy)
     if on == REFERENCE:
-        seen, allowed = (
-            readings(solver, instance, steps),
-            1 + steps * getattr(solver, "readings", 0),
-        )
+        seen = readings(solver, instance, steps)
+        allowed = 1 + steps * getattr(solver, "readings", 0)
         observed = f"{steps} steps read {seen} values back, its readings allow {allowed:.0f}"
         remedy = "Keep them in arrays, see orthobench_kit.arrays and ending, or raise `readings`"
         require(seen <= allowed, observed, remedy)
@@ -67,9 +67,14 @@ def check_libraries(
 def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
     """Return the number of values that ``advance(steps)`` brings back to the host."""
     advance = begun(solver, instance, steps, REFERENCE)
-    with _read() as seen:
+    kind = type(LIBRARIES[REFERENCE].module.asarray(0.0))
+    with ExitStack() as stack:
+        seen = [
+            stack.enter_context(patch.object(kind, name, autospec=True, side_effect=convert))
+            for name, convert in ((name, getattr(kind, name)) for name in CONVERSIONS)
+        ]
         advance()
-    return len(seen)
+    return sum(method.call_count for method in seen)
 
 
 def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Callable[[], None]:
@@ -80,26 +85,6 @@ def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Call
     count = prepare_steps(oracle, moved.batch, steps)
     running = state.status is Status.RUNNING
     return partial(moved.advance, oracle, state, count) if running else lambda: None
-
-
-@contextmanager
-def _read() -> Iterator[list[str]]:
-    """Yield a list that grows with each array that becomes a number."""
-    kind = type(LIBRARIES[REFERENCE].module.asarray(0.0))
-    seen: list[str] = []
-
-    def noting(name: str) -> Any:
-        method = getattr(kind, name)
-
-        def noted(array: Any, *args: Any) -> Any:
-            seen.append(name)
-            return method(array, *args)
-
-        return noted
-
-    names = ("__bool__", "__float__", "__int__", "__index__")
-    with patch.multiple(kind, **{name: noting(name) for name in names}):
-        yield seen
 
 
 def _on(solver: AnySolver, place: str) -> AnySolver:

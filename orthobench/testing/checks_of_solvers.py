@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
+import math
+import threading
 from dataclasses import asdict
 from functools import partial
 
@@ -11,10 +14,11 @@ import numpy as np
 from orthobench.contract.placed_solvers import ArraySolver, SummarySolver
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import AnySolver, State, Status
-from orthobench.harness.judging import FEASIBLE
+from orthobench.errors import UsageError
+from orthobench.harness.judging import FEASIBLE, OPTIMAL
+from orthobench.registry import plugins
 from orthobench.testing.check import Check, NotCheckable, NotConforming, check, require
 from orthobench.testing.check_of_libraries import check_libraries
-from orthobench.testing.checks_of_conduct import check_memory, check_progress, check_threads
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
 from orthobench.testing.shared_checks import DECLARATION, of_side_effects, pickled
@@ -26,12 +30,19 @@ from orthobench.testing.short_runs import (
     require_equal,
 )
 from orthobench.tools.arrays import Array
+from orthobench.tools.machine import resident
 from orthobench.tools.object_graph import Snapshot, arrays
 
 ENDING_STEPS = 100_000
 """Maximum number of steps of a solver that `converges`."""
 
 COUNT = "Let nothing depend on calls of `advance`, or on steps to come: count steps in the state"
+
+GROWTH = 4 * 2**20
+"""Maximum memory that a short run leaves behind, in bytes."""
+
+LONG = 1000
+"""Maximum number of steps of a run on samples."""
 
 _of_runs = partial(check, subject=Runner)
 
@@ -50,6 +61,33 @@ def runs(runner: Runner) -> None:
     right = point.shape == shape and point.dtype == np.float64
     observed = f"the point is {point.dtype} of shape {point.shape}"
     require(right, observed, f"Return float64 of shape (n, k) = {shape}")
+
+
+@_of_runs(runs)
+def threads(runner: Runner) -> None:
+    """Require that no thread is left running; a pool may stay."""
+    for steps in (1, runner.steps):  # after many steps too many threads could block all others
+        runner.run(steps).read()
+        before = set(threading.enumerate())
+        runner.run(steps).read()
+        left = sorted(thread.name for thread in set(threading.enumerate()) - before)
+        observed = f"it leaves {len(left)} threads running, such as {left[:1]}"
+        remedy = "Join them before a step is over: they would slow down all runs that follow"
+        require(not left, observed, remedy)
+
+
+@_of_runs(runs)
+def memory(runner: Runner) -> None:
+    """Require that memory does not grow with each run."""
+    sizes = []
+    for _ in range(3):  # the first loads libraries and fills caches
+        runner.run().read()
+        gc.collect()
+        sizes.append(resident())
+    growth = min(sizes[1] - sizes[0], sizes[2] - sizes[1])
+    observed = f"each run of {runner.steps} steps leaves {growth / 2**20:.0f} MB of memory behind"
+    remedy = "Keep in the state what the next step needs, and nothing in the module or the class"
+    require(growth <= GROWTH, observed, remedy)
 
 
 @_of_runs(runs)
@@ -188,6 +226,30 @@ def _check_counts(run: Run, before: dict[str, int], count: int) -> None:
     require(right, observed, "Add the number of samples that each step takes")
 
 
+@_of_runs(runs, orthonormal, reading)
+def progress(runner: Runner) -> None:
+    """Require that runs end better than their start, by the primary metric or the objective."""
+    try:
+        family = plugins.catalogue().base_of(runner.oracle)
+    except UsageError as error:
+        raise NotCheckable(str(error)) from None
+    if family.at:
+        raise NotCheckable(f"{family.primary} is compared only at levels of another metric")
+    recorded = runner.recorded(LONG if runner.solver.batch else runner.steps, curve=True)
+    measured = [runner.instance.measure(one) for _, one in recorded]
+    # without a known optimum a judge may report no gap, but first what is minimized
+    metric = family.primary if family.primary in measured[0] else next(iter(measured[0]))
+    first, *values = (one[metric] for one in measured)
+    if not values or (runner.solver.batch and {*values} == {first}):
+        raise NotCheckable("it does not leave its start on this instance: pass one of more data")
+    late = float(np.median(values[len(values) // 2 :]))
+    late = values[-1] if late == first else late  # it may move only after a pass
+    optimal = first <= runner.instance.best.get(metric, -math.inf) + OPTIMAL
+    observed = f"it ends no better than its start: {metric} is {first:.3g}, then {late:.3g}"
+    remedy = "Look for a wrong sign, or for a step that is too large by default"
+    require(late < first or optimal, observed, remedy)
+
+
 @_of_runs(runs)
 def nan(runner: Runner) -> None:
     """Require that data that are NaN end the run as failed.
@@ -232,13 +294,9 @@ def ending(runner: Runner) -> None:
 
 
 CHECKS = (
-    _of_runs(runs)(check_threads),
-    runs,
-    _of_runs(runs)(check_memory),
-    orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs,
+    threads, runs, memory, orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs,
     *of_side_effects(lambda solver, small: Runner(solver, small).run().read(), runs),
-    work,
-    _of_runs(runs, orthonormal, reading)(check_progress),
+    work, progress,
     Check("flops", "the flops counted are within 5 % of those done", check_flops, (runs, work)),
     nan, ending,
     *DECLARATION,
