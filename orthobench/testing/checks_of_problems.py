@@ -20,6 +20,10 @@ from orthobench.tools.object_graph import arrays, walk
 
 SEED = 0
 
+DRAW = (
+    "Draw all that is random in `build`, from the generator given there, and keep nothing between"
+)
+
 PIECES = (1, 6, 13)
 """Numbers of samples taken at once."""
 
@@ -57,8 +61,7 @@ def judge(problem: AnyProblem) -> None:
     same = np.array_equal(solution.point, before)
     require(same, "the judge writes into the solution", "Copy what it changes")
     again = dict(instance.measure(solution)) == metrics
-    remedy = "Draw all that is random in `build`, from the generator given there"
-    require(again, "the judge reports other metrics of the same solution again", remedy)
+    require(again, "the judge measures the same solution otherwise again", DRAW)
 
 
 @check(builds)
@@ -79,15 +82,13 @@ def optimum(problem: AnyProblem) -> None:
 def repeats(problem: AnyProblem) -> None:
     """Require that the same seed gives the same data."""
     one, other = _built(problem), _built(problem)
-    remedy = "Draw everything random from the generator given to `build`, and keep nothing between"
     ours, theirs = ({path: (a.shape, a.tobytes()) for path, a in arrays(each.oracle).items()}
                     for each in (one, other))  # fmt: skip
     for path in ours.keys() | theirs.keys():
         observed = f"two instances from the same seed differ in oracle{path}"
-        require(ours.get(path) == theirs.get(path), observed, remedy)
-    metrics = [repr(dict(each.measure(_random(one, 0)))) for each in (one, other)]
-    observed = "the judges of two instances from the same seed disagree"
-    require(metrics[0] == metrics[1], observed, remedy)
+        require(ours.get(path) == theirs.get(path), observed, DRAW)
+    metrics = {repr(dict(each.measure(_random(one, 0)))) for each in (one, other)}
+    require(len(metrics) == 1, "the judges of two instances from the same seed disagree", DRAW)
 
 
 @check(builds)
@@ -96,12 +97,12 @@ def stream(problem: AnyProblem) -> None:
     instance = _built(problem)
     if not hasattr(instance.oracle, "take"):
         return
-    whole, again = _samples(instance, [sum(PIECES)]), _samples(instance, [sum(PIECES)])
-    remedy = "Go back to the beginning in `rewind`, and draw from its generator alone"
-    require(np.array_equal(whole, again), "samples after `rewind` are others", remedy)
+    whole = _samples(instance, [sum(PIECES)])
+    same = np.array_equal(whole, _samples(instance, [sum(PIECES)]))
+    require(same, "samples after `rewind` are others", "Begin again, and draw from its generator")
+    same = np.array_equal(whole, _samples(instance, PIECES))
     observed = f"samples taken in pieces of {PIECES} are others than those taken at once"
-    remedy = "Draw samples in fixed blocks (orthobench_kit.sources)"
-    require(np.array_equal(whole, _samples(instance, PIECES)), observed, remedy)
+    require(same, observed, "Draw samples in fixed blocks (orthobench_kit.sources)")
 
 
 @check(builds)

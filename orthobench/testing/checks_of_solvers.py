@@ -72,8 +72,7 @@ def threads(runner: Runner) -> None:
         runner.run(steps).read()
         left = sorted(thread.name for thread in set(threading.enumerate()) - before)
         observed = f"it leaves {len(left)} threads running, such as {left[:1]}"
-        remedy = "Join them before a step is over: they would slow down all runs that follow"
-        require(not left, observed, remedy)
+        require(not left, observed, "Join them before a step is over: they slow down later runs")
 
 
 @_of_runs(runs)
@@ -86,8 +85,7 @@ def memory(runner: Runner) -> None:
         sizes.append(resident())
     growth = min(sizes[1] - sizes[0], sizes[2] - sizes[1])
     observed = f"each run of {runner.steps} steps leaves {growth / 2**20:.0f} MB of memory behind"
-    remedy = "Keep in the state what the next step needs, and nothing in the module or the class"
-    require(growth <= GROWTH, observed, remedy)
+    require(growth <= GROWTH, observed, "Keep nothing in the module or the class, but in the state")
 
 
 @_of_runs(runs)
@@ -105,10 +103,7 @@ def orthonormal(runner: Runner) -> None:
 @_of_runs(runs)
 def repeats(runner: Runner) -> None:
     """Require that the same seed gives the same bits."""
-    remedy = (
-        "Draw from the generator given to `init` alone, keep nothing in the solver or its class, "
-        "and let no sum depend on threads or on the order of a set"
-    )
+    remedy = "Draw from the generator of `init` alone, and let no sum depend on threads or sets"
     require_equal(runner.run(), runner.run(), "two runs from the same seed differ", remedy)
 
 
@@ -129,8 +124,7 @@ def fresh(runner: Runner) -> None:
 
     run = runner.interrupted(read)
     changed = difference_of_solutions(*returned)
-    observed = f"a solution changes when the solver advances: {changed}"
-    require(changed is None, observed, remedy)
+    require(not changed, f"a solution changes when the solver advances: {changed}", remedy)
     observed = "writing into a solution changes the rest of the run"
     require_equal(run, runner.interrupted(overwrite), observed, remedy)
 
@@ -146,10 +140,12 @@ def chunking(runner: Runner) -> None:
 @_of_runs(runs, repeats)
 def reading(runner: Runner) -> None:
     """Require that reading a solution changes nothing."""
-    read = runner.interrupted(lambda run: (run.read(), run.read()))
+    one, other = (
+        runner.interrupted(lambda run: (run.read(), run.read())),
+        runner.run(*runner.halves),
+    )
     observed = f"a run whose solution is read at step {runner.halves[0]} ends differently"
-    remedy = "Leave the state as it is in `solution`, and draw nothing from its generator there"
-    require_equal(read, runner.run(*runner.halves), observed, remedy)
+    require_equal(one, other, observed, "Leave the state, and its generator, alone in `solution`")
 
 
 @_of_runs(runs, repeats, chunking, reading)
@@ -170,10 +166,9 @@ def resumes(runner: Runner) -> None:
     def pickle_state(run: Run) -> None:
         run.state = pickled(run.state, "the state")
 
+    one, other = runner.interrupted(pickle_state), runner.run(*runner.halves)
     observed = f"a run that is pickled and resumed at step {runner.halves[0]} ends differently"
-    remedy = "Put everything that a run depends on into the pickle of the state"
-    resumed = runner.interrupted(pickle_state)
-    require_equal(resumed, runner.run(*runner.halves), observed, remedy)
+    require_equal(one, other, observed, "Put all that a run depends on into the state's pickle")
 
 
 @_of_runs(runs)
@@ -246,8 +241,7 @@ def progress(runner: Runner) -> None:
     late = values[-1] if late == first else late  # it may move only after a pass
     optimal = first <= runner.instance.best.get(metric, -math.inf) + OPTIMAL
     observed = f"it ends no better than its start: {metric} is {first:.3g}, then {late:.3g}"
-    remedy = "Look for a wrong sign, or for a step that is too large by default"
-    require(late < first or optimal, observed, remedy)
+    require(late < first or optimal, observed, "Look for a wrong sign, or steps that are too large")
 
 
 @_of_runs(runs)
@@ -273,8 +267,7 @@ def nan(runner: Runner) -> None:
     finally:
         runner.rewind()
     observed = f"given NaN only, it is {run.state.status.value} with a finite solution"
-    remedy = "Set state.status = Status.FAILED if it is not finite, and state.reason"
-    raise NotConforming(observed, remedy)
+    raise NotConforming(observed, "Set Status.FAILED and state.reason if it is not finite")
 
 
 @_of_runs(runs)

@@ -94,11 +94,10 @@ def unfit(p: Parameter) -> Iterator[Any]:
     if p.choices:
         yield "".join(p.choices) + "?"
         return
-    real = float in (typing.get_args(p.type) or (p.type,))
-    if real:
-        yield math.nan
-    beyond = [bound for bound in (p.low - 1, p.high + 1, p.above, p.below) if math.isfinite(bound)]
-    yield from beyond if real else map(int, beyond)
+    values = [p.low - 1, p.high + 1, p.above, p.below]
+    if float in (typing.get_args(p.type) or (p.type,)):
+        values[:2] = math.nan, math.nextafter(p.low, -math.inf), math.nextafter(p.high, math.inf)
+    yield from (value for value in values if not math.isinf(value))
 
 
 def check_silent(call: Callable[[], object]) -> None:
@@ -107,8 +106,7 @@ def check_silent(call: Callable[[], object]) -> None:
         warnings.simplefilter("always")
         call()
     text = "".join(written).strip()
-    remedy = "Print nothing: keep in the state what matters, and let the harness show it"
-    require(not text, f"it prints {_short(text)}", remedy)
+    require(not text, f"it prints {_short(text)}", "Print nothing: keep in the state what matters")
     for warning in caught:
         observed = f"it warns: {_short(f'{warning.category.__name__}: {warning.message}')}"
         raise NotConforming(observed, "Avoid the cause, or use np.errstate if it is intended")

@@ -44,7 +44,7 @@ def test_a_value_outside_of_each_bound_must_be_refused():
     assert math.isnan(values.pop("free")[0])
     assert values == {
         "plain": [], "word": ["ab?"], "count": [1, 8], "open": [1, 9],
-        "rate": [-1, 2], "share": [0, 1],
+        "rate": [-5e-324, 1 + 2**-52], "share": [0, 1],
     }  # fmt: skip
     assert {type(value) for value in values["count"] + values["open"]} == {int}
     assert all(next(unfit(p)) is ... for p in parameters_of(Every))
