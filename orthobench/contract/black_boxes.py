@@ -154,7 +154,8 @@ class BlackBox(Solver[Oracle, BoxState]):
         if point.shape != shape:
             wrong = f"an array {np.shape(found)}" if point.ndim else f"a {type(found).__name__}"
             raise UsageError(f"{self.name} returned {wrong}: return the point (n, k) = {shape}")
-        return Solution(point, *rest[:2])
+        weights, core = [*rest, None, None][:2]
+        return Solution(point, weights, core)
 
     def solution(self, state: BoxState) -> Solution:
         """Return a copy of the last point."""

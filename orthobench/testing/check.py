@@ -72,7 +72,7 @@ class Check:
 
     name: str
     requirement: str
-    function: Callable[..., None]
+    function: Callable[..., object]
     prerequisites: tuple[Check, ...] = ()
 
     def __call__(self, *subject: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial, reduce
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,8 +22,8 @@ from orthobench.tools.object_graph import Snapshot
 ROWS = 350
 """Maximum number of samples."""
 
-ENDS = (0.0, 0.25, 0.3, 0.5, 0.6, 0.8, 0.9, 1.0)
-"""Ends of the blocks, as parts of the samples."""
+ENDS = (0.25, 0.3, 0.5, 0.6, 0.8, 0.9)
+"""Ends of the blocks but the last, as parts of the samples."""
 
 PASSES = 2
 """Maximum number of passes."""
@@ -46,8 +45,8 @@ class BlockRunner(Runner):
             raise NotCheckable("the samples of the instance are no blocks: pass one of an array")
         self.rewind()
         rows = np.concatenate([source.block(i) for i in range(source.count)])[:ROWS]
-        ends = [round(len(rows) * end) for end in ENDS]
-        self.blocks = [rows[a:b].copy() for a, b in pairwise(ends) if a < b]
+        blocks = np.split(rows, [round(len(rows) * end) for end in ENDS])
+        self.blocks = [block.copy() for block in blocks if len(block)]
         self.first = BlockOracle(
             self.oracle.sizes, self.oracle.start, len(rows), self.streams.solver
         )
@@ -129,7 +128,8 @@ def arrival(runner: BlockRunner) -> None:
     merge, ours = runner.solver.merge, runner.solutions(runner.tree)
 
     def merged_elsewhere(a: Summary, b: Summary) -> Summary:
-        return pickled(merge(a, b), "a summary")
+        merged: Summary = merge(a, b)
+        return pickled(merged, "a summary")
 
     there = runner.solutions(lambda parts: reduced(map(pickled, parts), merged_elsewhere))
     _require_same(ours, there, "sent by pickle")

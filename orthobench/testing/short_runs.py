@@ -210,16 +210,22 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
     reasons = []
     fitting = (p for p in problems if issubclass(p.offers, solver.needs))
     own = [p for p in fitting if not any(q.required for q in parameters_of(p))]
+    makers = [*_of_families(solver.needs)]
+    makers += [partial(_built, p) for p in own]
     black_box = isinstance(solver, BlackBox)
-    for maker in [*_of_families(solver.needs), *(partial(_built, p) for p in own)]:
+    for maker in makers:
         try:
             small = maker()
-            if not isinstance(small.oracle, solver.needs):
-                continue
+        except OrthobenchError as error:
+            reasons.append(str(error))
+            continue
+        if not isinstance(small.oracle, solver.needs):
+            continue
+        try:
             run = Runner(solver, small).start()
             run.advance(1 if black_box else 0)  # which shows the families that it is for
         except Exception as error:
-            if black_box or isinstance(error, OrthobenchError):
+            if black_box or isinstance(error, UsageError):
                 reasons.append(str(error))
                 continue  # the checks report other errors
         return small
