@@ -59,7 +59,7 @@ def check_libraries(
     if on == REFERENCE:
         seen = readings(solver, instance, steps)
         allowed = 1 + steps * getattr(solver, "readings", 0)
-        observed = f"{steps} steps read {seen} values back, its readings allow {allowed:.0f}"
+        observed = f"{steps} steps bring {seen} values back to the host, {allowed:.0f} are declared"
         remedy = "Keep them in arrays, see orthobench_kit.arrays and ending, or raise `readings`"
         require(seen <= allowed, observed, remedy)
 

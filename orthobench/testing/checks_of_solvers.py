@@ -103,7 +103,7 @@ def orthonormal(runner: Runner) -> None:
 @_of_runs(runs)
 def repeats(runner: Runner) -> None:
     """Require that the same seed gives the same bits."""
-    remedy = "Draw from the generator of `init` alone, and let no sum depend on threads or sets"
+    remedy = "Draw from the generator of `init`, keep nothing in the class, sum in a fixed order"
     require_equal(runner.run(), runner.run(), "two runs from the same seed differ", remedy)
 
 
