@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from orthobench.contract import Array
 from orthobench_papers.polar_runs import (
-    Rows,
     conditioned,
     distance,
     drawn,
@@ -17,7 +16,7 @@ from orthobench_papers.polar_runs import (
     of_each,
     polynomials,
 )
-from orthobench_papers.reproduce import Evidence
+from orthobench_papers.reproduce import Evidence, Rows
 
 SPECTRA = {
     "Gaussian": gaussian(512, 128), "condition 1e2": conditioned(512, 128, 1e2),

@@ -9,7 +9,6 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench_papers.polar_runs import (
     Draw,
-    Rows,
     cauchy,
     conditioned,
     drawn,
@@ -20,7 +19,7 @@ from orthobench_papers.polar_runs import (
     polynomials,
     scaled_columns,
 )
-from orthobench_papers.reproduce import Evidence
+from orthobench_papers.reproduce import Evidence, Rows
 
 TALL = {
     "64 x 32": gaussian(64, 32), "128 x 64": gaussian(128, 64), "512 x 64": gaussian(512, 64),

@@ -9,7 +9,6 @@ import numpy as np
 from orthobench.contract import Array
 from orthobench_papers.polar_runs import (
     Draw,
-    Rows,
     cauchy,
     conditioned,
     drawn,
@@ -22,7 +21,7 @@ from orthobench_papers.polar_runs import (
     polynomials,
     scaled_columns,
 )
-from orthobench_papers.reproduce import Evidence
+from orthobench_papers.reproduce import Evidence, Rows
 
 Steps = Sequence[tuple[float, float, float]]
 

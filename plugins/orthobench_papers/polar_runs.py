@@ -11,13 +11,10 @@ import numpy as np
 import orthobench as ob
 from orthobench.contract import AnySolver, Array, identity
 from orthobench.tools import environment
-from orthobench_papers.reproduce import Evidence, catalogue
+from orthobench_papers.reproduce import Evidence, Rows, catalogue
 
 Draw: TypeAlias = Callable[[np.random.Generator], Array]
 """Draws a matrix (n, p), n >= p."""
-
-Rows: TypeAlias = dict[str, list[float]]
-"""Values by the name of a setting, one for each seed."""
 
 Rounding: TypeAlias = Callable[[Array], Array]
 """Rounds the entries of a matrix to a precision."""

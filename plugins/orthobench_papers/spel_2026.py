@@ -9,8 +9,8 @@ from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
-from orthobench_papers.polar_runs import Rows, polar_factor
-from orthobench_papers.reproduce import Evidence
+from orthobench_papers.polar_runs import polar_factor
+from orthobench_papers.reproduce import Evidence, Rows
 from orthobench_papers.runs import begin_trial
 
 SHAPES = {"128 x 64": (128, 64), "512 x 128": (512, 128)}

@@ -5,14 +5,13 @@ from __future__ import annotations
 from orthobench.contract import Array
 from orthobench_papers.polar_runs import (
     Draw,
-    Rows,
     cauchy,
     gaussian,
     metrics,
     of_each,
     scaled_columns,
 )
-from orthobench_papers.reproduce import Evidence
+from orthobench_papers.reproduce import Evidence, Rows
 
 USUAL: dict[str, Draw] = {
     "Gaussian 2:1": gaussian(128, 64), "Gaussian 4:1": gaussian(512, 128),

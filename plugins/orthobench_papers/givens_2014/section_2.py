@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from math import cos, sin
 from typing import Any, ClassVar, TypeAlias
 
@@ -13,8 +12,7 @@ from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, random_point
 from orthobench.tools.geometry import drift
-from orthobench_papers.reproduce import Evidence, Measurement
-from orthobench_papers.runs import in_every_trial
+from orthobench_papers.reproduce import Evidence
 
 Turn: TypeAlias = Callable[[Array, int, int, float], None]
 
@@ -38,12 +36,8 @@ def equation_6(x: Array, y: Array, gamma: float) -> Array:
     return values
 
 
-def steps_gain(evidence: Evidence, turn: Turn) -> Measurement:
-    text = "steps that do not lower the objective"
-    return in_every_trial(partial(_gains, turn), evidence, text)
-
-
-def _gains(turn: Turn, seed: int) -> bool:
+def gains(seed: int, turn: Turn) -> bool:
+    """Return whether a step does not lower the objective."""
     rng = np.random.default_rng(seed)
     AU = rng.standard_normal((12, 5))
     gamma = 0.3 * float(np.linalg.norm(AU, axis=1).max())
@@ -105,12 +99,8 @@ def flops_of_a_rotation(evidence: Evidence) -> Iterator[float]:
         yield Counted.flops / d
 
 
-def rotations_suffice(evidence: Evidence) -> Measurement:
-    text = "matrices, d = 8, reduced to I by d(d-1)/2 rotations"
-    return in_every_trial(partial(_reduced, 8), evidence, text)
-
-
-def _reduced(d: int, seed: int) -> bool:
+def reduced(seed: int, d: int) -> bool:
+    """Return whether d(d-1)/2 rotations reduce a matrix to I."""
     U = random_point(d, d, np.random.default_rng(seed))
     if np.linalg.det(U) < 0:
         U[:, 0] *= -1

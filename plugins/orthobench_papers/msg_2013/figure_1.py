@@ -12,7 +12,7 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.drawing import side_by_side
 from orthobench_papers.msg_2013.orthogonal import begin
 from orthobench_papers.msg_2013.relaxation import iterate
-from orthobench_papers.reproduce import Evidence, Measurement, median_within, together
+from orthobench_papers.reproduce import Evidence, Rows
 from orthobench_papers.runs import samples_taken, traced
 
 SUITE, PROBLEM, K = "figure-1", "orthogonal-distribution", 4
@@ -46,14 +46,13 @@ def _eigenvalues(evidence: Evidence) -> list[Array]:
     return [eigenvalues(seed, steps, 1.0) for seed in evidence.seeds[:seeds]]
 
 
-def rank(evidence: Evidence) -> Measurement:
-    found = []
+def rank(evidence: Evidence) -> Rows:
+    rows = {}
     for step, solver in SOLVERS.items():
         records = evidence.records(SUITE, PROBLEM, solver)
         settled = samples_taken(records) >= SETTLED
-        means = traced(records, "rank")[:, settled].mean(axis=1)
-        found.append(median_within(means, 12, 18, f"mean rank, msg, {step}"))
-    return together(found)
+        rows[step] = traced(records, "rank")[:, settled].mean(axis=1)
+    return rows
 
 
 def growths(evidence: Evidence) -> list[float]:

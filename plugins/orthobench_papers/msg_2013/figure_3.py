@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from orthobench_papers.reproduce import Evidence, Measurement, median_within
-from orthobench_papers.runs import final_ratios, for_each_k
+from orthobench_papers.reproduce import Evidence, Rows
+from orthobench_papers.runs import final_ratios
 
 SUITE = "mnist"
-DATA = ("t10k-images-idx3-ubyte.gz",)
 KS = (1, 4, 8)
 
 
@@ -18,22 +15,15 @@ def problem(k: int) -> str:
 
 
 def ends_at(
-    evidence: Evidence,
-    solvers: tuple[str, ...],
-    other: str,
-    low: float = 0.0,
-    high: float = np.inf,
-    ks: tuple[int, ...] = KS,
-    suite: str = SUITE,
-) -> Measurement:
-
-    def end(solver: str, k: int) -> Measurement:
-        pair = (solver, other)
-        found = final_ratios(evidence, suite, problem(k), pair, "suboptimality")
-        return median_within(found, low, high)
-
-    rows = {solver: [end(solver, k) for k in ks] for solver in solvers}
-    return for_each_k(f"final suboptimality over that of {other}", ks, rows)
+    evidence: Evidence, solvers: tuple[str, ...], other: str, suite: str, ks: tuple[int, ...] = KS
+) -> Rows:
+    return {
+        f"{solver}, k = {k}": final_ratios(
+            evidence, suite, problem(k), (solver, other), "suboptimality"
+        )
+        for solver in solvers
+        for k in ks
+    }
 
 
 OTHERS = ("msg", "capped-msg", "warmuth-kuzmin", "grassmannian-sgd")

@@ -10,10 +10,9 @@ from orthobench.contract import Array
 from orthobench.contract.panel import Axis, Panel, Plot
 from orthobench_papers.drawing import band, over_seeds, side_by_side
 from orthobench_papers.msg_2013.figure_3 import KS, OTHERS, SUITE, problem
-from orthobench_papers.reproduce import Evidence, Measurement, Run, median_within, ratio_within
-from orthobench_papers.runs import for_each_k, samples_taken, traced
+from orthobench_papers.reproduce import Evidence, Rows, Run
+from orthobench_papers.runs import samples_taken, traced
 
-PIXELS = 784
 INCREMENTAL = "incremental-pca"
 
 
@@ -41,45 +40,33 @@ def runtime(records: Sequence[Run], k: int) -> Array:
     return found
 
 
-def costs(
-    evidence: Evidence,
-    solvers: Sequence[str],
-    other: str,
-    low: float = 0.0,
-    high: float = np.inf,
-    ks: tuple[int, ...] = KS,
-) -> Measurement:
-
+def costs(evidence: Evidence, solvers: Sequence[str], other: str, ks: tuple[int, ...] = KS) -> Rows:
     def whole(solver: str, k: int) -> Array:
         return runtime(evidence.records(SUITE, problem(k), solver), k)[:, -1]
 
-    rows = {
-        solver: [ratio_within(whole(solver, k), whole(other, k), low, high) for k in ks]
-        for solver in solvers
-    }
-    return for_each_k(f"runtime over that of {other}", ks, rows)
+    return {f"{s}, k = {k}": whole(s, k) / whole(other, k) for s in solvers for k in ks}
 
 
-def low_rank(evidence: Evidence) -> Measurement:
-    found = []
+def ranks(evidence: Evidence) -> Rows:
+    rows = {}
     for k in KS:
         records = evidence.records(SUITE, problem(k), "msg")
         steps = np.diff(samples_taken(records), prepend=0.0)
-        means = traced(records, "rank") @ steps / steps.sum()
-        found.append(median_within(means, 0.0, PIXELS / 10))
-    return for_each_k(f"mean rank, of {PIXELS} dimensions,", KS, {"": found})
+        rows[f"k = {k}"] = traced(records, "rank") @ steps / steps.sum()
+    return rows
 
 
-def as_much_as_erm(evidence: Evidence) -> Measurement:
-    found = []
+def over_batch(evidence: Evidence) -> Rows:
+    """Return the flops of an iteration over those of batch PCA."""
+    rows = {}
     for k in KS:
         flops, steps = (
             evidence.finals(SUITE, problem(k), "warmuth-kuzmin", count)
             for count in ("flops", "steps")
         )
         batch = evidence.finals(SUITE, problem(k), "batch-pca", "flops")
-        found.append(ratio_within(flops / steps, batch, low=0.5))
-    return for_each_k("flops of an iteration over those of batch PCA", KS, {"": found})
+        rows[f"k = {k}"] = flops / steps / batch
+    return rows
 
 
 def draw(evidence: Evidence) -> Plot:

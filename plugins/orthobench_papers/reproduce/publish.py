@@ -14,7 +14,7 @@ from orthobench_papers.reproduce import origin
 from orthobench_papers.reproduce.check import Checked, counts, measured, missing_data
 from orthobench_papers.reproduce.claims import Paper, Picture, Verdict
 from orthobench_papers.reproduce.installed import catalogue
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 
 PAGE = "README.md"
 
@@ -32,7 +32,7 @@ SIGNS = {
 }
 
 
-def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) -> list[Path]:
+def publish(paper: Paper, checked: Sequence[Checked], runs: Evidence, folder: Path) -> list[Path]:
     """Write ``README.md`` and its pictures into a folder; return their paths.
 
     Parameters
@@ -40,7 +40,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     paper : Paper
     checked : sequence of Checked
         All of its claims.
-    runs : Runs
+    runs : Evidence
         The evidence.
     folder : Path
         Created if it does not exist.
@@ -59,7 +59,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
 
 
 def _page(
-    paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture], runs: Runs
+    paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture], runs: Evidence
 ) -> Iterator[str]:
     yield f"# {paper.name}\n\n{paper.reference}\n"
     yield f"Of {len(checked)} claims, {listed(counts(checked))}."
@@ -116,7 +116,7 @@ def _paragraph(one: Checked) -> str:
     return " ".join([*parts, claim.reason]).strip()
 
 
-def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
+def _origin(paper: Paper, runs: Evidence) -> Iterator[str]:
     ran_on = environment.snapshot()
     options = "" if runs.size == FULL else f" --{runs.size}"
     options += f" --first-seed {runs.first_seed}" if runs.first_seed else ""

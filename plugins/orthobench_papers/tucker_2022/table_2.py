@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import combinations_with_replacement, pairwise
-from math import comb, prod, sqrt
+from math import comb, prod
 
 import numpy as np
 from orthobench_tucker import ComponentSolution
@@ -13,7 +12,7 @@ import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench_papers.drawing import over_seeds, side_by_side
-from orthobench_papers.reproduce import Evidence, Measurement, median_within, together
+from orthobench_papers.reproduce import Evidence, Rows
 
 RANKS = (3, 4, 5, 6, 7)
 TUCKER = dict(zip(RANKS, (0.0027, 0.0035, 0.0039, 0.0048, 0.0059), strict=True))
@@ -33,15 +32,6 @@ FORMAT, LOW, HIGH = METHODS
 RUNS = 5
 """Number of runs for a cell of the table."""
 
-AGREE = 2.0
-"""Maximum factor between errors that agree; loadings are drawn anew here."""
-
-SIMILAR = 10.0
-"""Maximum factor between similar errors."""
-
-TEN_THOUSAND = (1e4 / sqrt(10), 1e4 * sqrt(10))
-"""Bounds of factors that round to ten thousand, in orders of magnitude."""
-
 N, ORDER = 500, 4
 
 
@@ -58,24 +48,18 @@ def cells(evidence: Evidence, method: str, rank: int) -> Array:
     return lowest(100 * evidence.finals(suite.format(rank), problem, solver, "relative_error"))
 
 
-def as_printed(
-    evidence: Evidence, method: str, ranks: tuple[int, ...] = RANKS, factor: float = AGREE
-) -> Measurement:
-    """Check that cells are those that are printed, up to a factor."""
+def as_printed(evidence: Evidence, method: str, ranks: tuple[int, ...] = RANKS) -> Rows:
+    """Return cells over those that are printed."""
     rows, printed = {rank: cells(evidence, method, rank) for rank in ranks}, METHODS[method][2]
-    return together([
-        median_within(
-            found / printed[rank], 1 / factor, factor,
-            f"{np.median(found):.3g} % over {printed[rank]:g} %, r = {rank}",
-        )
+    return {
+        f"r = {rank} ({np.median(found):.3g} %)": found / printed[rank]
         for rank, found in rows.items()
-    ])  # fmt: skip
+    }
 
 
-def cp_beats(evidence: Evidence) -> Measurement:
+def cp_beats(evidence: Evidence) -> tuple[Array, dict[str, float]]:
     found, base = cells(evidence, HIGH, 3), np.median(cells(evidence, FORMAT, 3))
-    text = f"CP / Tucker; {np.median(found):.2g} % against {base:.2g} %"
-    return median_within(found / base, high=1, text=text)
+    return found / base, {"cp": np.median(found), "tucker": base}
 
 
 def cp_rises(evidence: Evidence) -> list[float]:
@@ -83,21 +67,17 @@ def cp_rises(evidence: Evidence) -> list[float]:
     return [float(b / a) for a, b in pairwise(medians)]
 
 
-def ten_thousand(evidence: Evidence) -> Measurement:
-    ratios = (np.median(cells(evidence, LOW, r)) / cells(evidence, FORMAT, r) for r in RANKS)
-    return each_rank(ratios, *TEN_THOUSAND)
+def cp_over_tucker(evidence: Evidence) -> Rows:
+    return {
+        f"r = {r}": np.median(cells(evidence, LOW, r)) / cells(evidence, FORMAT, r) for r in RANKS
+    }
 
 
-def similar(evidence: Evidence) -> Measurement:
-    ranks = METHODS[HIGH][3]
-    ratios = (cells(evidence, HIGH, r) / np.median(cells(evidence, FORMAT, r)) for r in ranks)
-    return each_rank(ratios, 1 / SIMILAR, SIMILAR)
-
-
-def each_rank(ratios: Iterable[Array], low: float, high: float) -> Measurement:
-    """Check ratios of CP to Tucker at each rank."""
-    pairs = zip(RANKS, ratios, strict=False)
-    return together([median_within(row, low, high, f"CP / Tucker, r = {r}") for r, row in pairs])
+def cube_over_tucker(evidence: Evidence) -> Rows:
+    return {
+        f"r = {r}": cells(evidence, HIGH, r) / np.median(cells(evidence, FORMAT, r))
+        for r in METHODS[HIGH][3]
+    }
 
 
 def economical(_: Evidence) -> list[float]:
@@ -120,7 +100,7 @@ def as_components(instance: AnyInstance, Q: Array, rng: np.random.Generator) -> 
     return ComponentSolution(Q @ V, weights=weights)
 
 
-def components_suffice(evidence: Evidence) -> Measurement:
+def components_suffice(evidence: Evidence) -> tuple[list[float], dict[str, str]]:
     found, counts = [], []
     n, p = evidence.sized((100, 2000), (40, 1000))
     for seed in evidence.seeds[:4]:
@@ -135,10 +115,7 @@ def components_suffice(evidence: Evidence) -> Measurement:
             errors = [instance.measure(s)["relative_error"] for s in (ob.Solution(Q), components)]
             found.append(errors[1] / errors[0])
             counts.append(f"{components.point.shape[1]} components for r = {r}")
-    text = (
-        f"error of CP over that of Tucker, {', '.join(dict.fromkeys(counts))}, built from Tucker's"
-    )
-    return median_within(found, low=1.01, text=text)
+    return found, {"counts": ", ".join(dict.fromkeys(counts))}
 
 
 def draw(evidence: Evidence) -> Plot:

@@ -2,17 +2,14 @@
 
 import numpy as np
 import pytest
-from constructed import Constructed, trace_of
+from constructed import trace_of
 from orthobench_papers import runs
 from orthobench_papers.public_pca import CHECKED, pca, until
 from orthobench_papers.reproduce import Streams, canonical, describe, instance_of
-from orthobench_papers.reproduce.claims import Measurement, Verdict
 from orthobench_papers.reproduce.installed import catalogue
 from records import record
 
 from orthobench.contract.solver import Status
-
-paper_of = catalogue().paper
 
 
 class TestDrivenRuns:
@@ -76,27 +73,3 @@ class TestNumbers:
         ]
         assert runs.traced(records, "gap").tolist() == [[5, 4], [3, 2]]
         assert runs.samples_taken(records).tolist() == [10, 30]
-
-    @pytest.mark.parametrize(
-        ("misses", "verdict"),
-        [(0, Verdict.HOLDS), (4, Verdict.UNDECIDED), (40, Verdict.FAILS)],
-    )
-    def test_one_of_400_trials_that_fails_is_too_many_to_be_sure(self, misses, verdict):
-        taken = []
-        found = runs.in_every_trial(
-            lambda seed: taken.append(seed) or seed >= misses,
-            Constructed(paper_of("givens-2014")),
-            "good",
-        )
-        assert (found.value, found.verdict) == (1 - misses / 400, verdict)
-        assert taken == [*range(400)]
-        assert found.text == "share of 400 good"
-
-    def test_rows_of_several_k_are_joined(self):
-        rows = {
-            "a": [Measurement(Verdict.HOLDS, 1.0), Measurement(Verdict.FAILS, 2.0)],
-            "": [Measurement(Verdict.HOLDS, 3.0), Measurement(Verdict.HOLDS, 4.0)],
-        }
-        found = runs.for_each_k("gaps", (1, 4), rows)
-        assert (found.value, found.verdict) == (2, Verdict.FAILS)
-        assert found.text == "gaps for k = 1, 4: a 1, 2; 3, 4"

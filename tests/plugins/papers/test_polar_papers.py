@@ -18,7 +18,7 @@ from orthobench_papers.polar_runs import (
     polynomials,
 )
 from orthobench_papers.reproduce.installed import catalogue
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 
 paper_of = catalogue().paper
 
@@ -106,6 +106,6 @@ def test_the_optimum_of_its_problem_is_known():
 
 @pytest.mark.parametrize("aspect", [1, 2, 4])
 def test_products_follow_from_the_flops_in_the_notes(aspect):
-    rows = gram.products(Runs(paper_of("gram-newton-schulz"), None, "smoke"), (aspect,))
+    rows = gram.products(Evidence(paper_of("gram-newton-schulz"), None, "smoke"), (aspect,))
     expected = (8 * aspect + 32) / (20 * aspect + 10)
     assert rows == {f"{aspect}:1": [pytest.approx(expected, rel=0.01)]}

@@ -5,7 +5,7 @@ import pytest
 from orthobench_papers.reproduce.check import check, select
 from orthobench_papers.reproduce.claims import Verdict
 from orthobench_papers.reproduce.installed import catalogue
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 from orthobench_papers.tucker_2022 import (
     dense,
     grassmann,
@@ -24,7 +24,7 @@ paper_of = catalogue().paper
 
 def found(names, folder, **options):
     """Check the claims of these names, and return the results by name."""
-    runs = Runs(paper_of("tucker-2022"), folder, "quick", quiet=True, **options)
+    runs = Evidence(paper_of("tucker-2022"), folder, "quick", quiet=True, **options)
     return {one.claim.name: one for one in check(select(paper_of("tucker-2022"), names), runs)}
 
 
