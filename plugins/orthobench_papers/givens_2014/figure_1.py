@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Plot
-from orthobench_papers.drawing import along_runs, side_by_side
+from orthobench.contract.panel import Axis, Panel
+from orthobench_papers.drawing import along_runs
 from orthobench_papers.reproduce import Evidence, Measurement, Rows, Run, median_within, together
 from orthobench_papers.runs import final_ratios
 
@@ -92,13 +92,11 @@ def flops_to_each(records: Sequence[Run], aims: Array) -> Array:
     return np.array([flops_to(*each) for each in zip(records, aims, strict=True)])
 
 
-def draw(evidence: Evidence) -> Plot:
+def draw(evidence: Evidence) -> dict[str, Panel]:
     runs = {CALLED[s]: evidence.records(SUITE, PROBLEM, s) for s in SOLVERS}
     x, explained = Axis("flops", "flops"), Axis(EXPLAINED, "adjusted explained variance", log=False)
     nonzeros = Axis(NONZEROS, "non-zeros of Z, 12,600 x 102")
-    panels = {
+    return {
         EXPLAINED: along_runs(x, explained, runs),
         NONZEROS: along_runs(x, nonzeros, runs, COMPONENTS),
     }
-    about = ("prostate data, standardized genes; gamma = 0.25 of the largest row norm",)
-    return side_by_side("Figure 1", panels, about)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import along_runs, side_by_side
+from orthobench.contract.panel import Axis, Panel
+from orthobench_papers.drawing import along_runs
 from orthobench_papers.givens_2014.figure_1 import EXPLAINED, flops_to_each
 from orthobench_papers.reproduce import (
     Evidence,
@@ -88,14 +88,12 @@ def few_rotations_do(evidence: Evidence) -> Array:
     return np.asarray(np.mean(ratios, axis=0))
 
 
-def draw(evidence: Evidence) -> Plot:
-    panels = {
+def draw(evidence: Evidence) -> dict[str, Panel]:
+    return {
         f"m={m}, density <= {density:g}": _panel(evidence, m, density)
         for m in COMPONENTS
         for density in DENSITIES
     }
-    about = ("prostate data, centred genes, 20 of 102 samples held out; gamma chosen by training",)
-    return side_by_side("Figure 2", panels, about)
 
 
 def _panel(evidence: Evidence, m: int, density: float) -> Panel:

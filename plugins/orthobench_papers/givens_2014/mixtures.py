@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract import AnyProblem, Array, Solution
-from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench.contract.panel import Axis, Panel, Series
+from orthobench_papers.drawing import band, over_seeds
 from orthobench_papers.reproduce import Evidence, catalogue
 from orthobench_papers.runs import begin_as_in_suite
 
@@ -84,19 +84,17 @@ def optimal_nmi(evidence: Evidence) -> Array:
     ])  # fmt: skip
 
 
-def draw_figure_3(evidence: Evidence) -> Plot:
+def draw_figure_3(evidence: Evidence) -> dict[str, Panel]:
     x = Axis("dimension", "dimension", log=False)
-    panels = {
+    return {
         title: _panel(evidence, x, title, {d: (d, samples) for d in DIMENSIONS})
         for samples, title in ((s, f"{s:,} samples") for s in (SAMPLES[0], SAMPLES[-1]))
     }
-    return side_by_side("Figure 3", panels, ABOUT)
 
 
-def draw_figure_4(evidence: Evidence) -> Plot:
+def draw_figure_4(evidence: Evidence) -> dict[str, Panel]:
     title, places = "100 dimensions", {samples: (100, samples) for samples in SAMPLES}
-    panel = _panel(evidence, Axis("samples", "samples"), title, places)
-    return side_by_side("Figure 4", {title: panel}, ABOUT)
+    return {title: _panel(evidence, Axis("samples", "samples"), title, places)}
 
 
 def _panel(evidence: Evidence, x: Axis, title: str, at: Mapping[int, tuple[int, int]]) -> Panel:
@@ -114,6 +112,3 @@ def _panel(evidence: Evidence, x: Axis, title: str, at: Mapping[int, tuple[int, 
     )
     y = Axis("nmi", "NMI", log=False)
     return Panel(x, y, series, band=band(min(map(len, givens))), title=title)
-
-
-ABOUT = ("20 components, variance 2; the power method as it is, and with orthonormal factors",)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import cos, sin
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, random_point
@@ -48,7 +47,7 @@ def gains(seed: int, turn: Turn) -> bool:
     return bool(after >= before * (1 - 1e-12))
 
 
-class Counted:
+class Counted(float):
     """A number that counts additions, subtractions and multiplications.
 
     Attributes
@@ -59,41 +58,26 @@ class Counted:
 
     flops: ClassVar[int] = 0
 
-    def __init__(self, value: float) -> None:
-        self.value = value
-
-    def __add__(self, other: Counted | float) -> Counted:
+    def __add__(self, other: float) -> Counted:
         Counted.flops += 1
-        return Counted(self.value + _plain(other))
+        return Counted(float(self) + float(other))
 
-    def __sub__(self, other: Counted | float) -> Counted:
+    def __sub__(self, other: float) -> Counted:
         Counted.flops += 1
-        return Counted(self.value - _plain(other))
+        return Counted(float(self) - float(other))
 
-    def __mul__(self, other: Counted | float) -> Counted:
+    def __mul__(self, other: float) -> Counted:
         Counted.flops += 1
-        return Counted(self.value * _plain(other))
+        return Counted(float(self) * float(other))
 
     __radd__, __rmul__ = __add__, __mul__
-
-
-def _plain(value: Counted | float) -> float:
-    return value.value if isinstance(value, Counted) else value
-
-
-def counted(values: ArrayLike) -> Any:
-    """Return an array of `Counted` numbers, of the same shape."""
-    array = np.asarray(values, dtype=np.float64)
-    found = np.empty(array.shape, dtype=object)
-    found.flat[:] = [Counted(value) for value in array.flat]
-    return found
 
 
 def flops_of_a_rotation(evidence: Evidence) -> Iterator[float]:
     for seed in evidence.seeds[:20]:
         rng = np.random.default_rng(seed)
         d = int(rng.integers(2, 60))
-        A = counted(rng.standard_normal((d, 4)))
+        A = np.frompyfunc(Counted, 1, 1)(rng.standard_normal((d, 4)))
         Counted.flops = 0
         rotate(A, 0, 2, float(rng.uniform(-3, 3)))
         yield Counted.flops / d

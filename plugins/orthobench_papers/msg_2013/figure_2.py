@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench.contract.panel import Axis, Panel
+from orthobench_papers.drawing import along_runs
 from orthobench_papers.msg_2013.orthogonal import DIMENSION, half_gap, probabilities
 from orthobench_papers.reproduce import Evidence, Rows, average
-from orthobench_papers.runs import samples_taken, traced
 
 SUITE = "figure-2"
 KS = (1, 2, 4)
@@ -53,18 +52,12 @@ def areas(evidence: Evidence, solver: str, others: tuple[str, ...]) -> Rows:
     return {f"{other}, k = {k}": area(solver, k) / area(other, k) for other in others for k in KS}
 
 
-def draw(evidence: Evidence) -> Plot:
-    panels = {f"k={k}": _panel(evidence, k) for k in KS}
-    about = ("the paper shows single runs",)
-    return side_by_side("Figure 2: the orthogonal distribution", panels, about)
+def draw(evidence: Evidence) -> dict[str, Panel]:
+    return {f"k={k}": _panel(evidence, k) for k in KS}
 
 
 def _panel(evidence: Evidence, k: int) -> Panel:
-    lines = []
-    for solver in (*INCREMENTAL[:1], *OTHERS):
-        records = evidence.records(SUITE, problem(k), solver)
-        values = traced(records, "suboptimality").T
-        lines.append(over_seeds(solver, samples_taken(records), values))
-    x = Axis("samples", "iterations")
+    solvers = (*INCREMENTAL[:1], *OTHERS)
+    runs = {solver: evidence.records(SUITE, problem(k), solver) for solver in solvers}
     y = Axis("suboptimality", f"suboptimality, k={k}", log=False)
-    return Panel(x, y, tuple(lines), band=band(len(records)))
+    return along_runs(Axis("samples", "iterations"), y, runs)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench.contract.panel import Axis, Panel
+from orthobench_papers.drawing import band, over_seeds
 from orthobench_papers.msg_2013.figure_3 import KS, OTHERS, SUITE, problem
 from orthobench_papers.reproduce import Evidence, Rows, Run
 from orthobench_papers.runs import samples_taken, traced
@@ -69,10 +69,8 @@ def over_batch(evidence: Evidence) -> Rows:
     return rows
 
 
-def draw(evidence: Evidence) -> Plot:
-    panels = {f"{x}, k={k}": _panel(evidence, x, k) for x in AXES for k in KS}
-    about = ("10,000 images in place of 70,000", "random splits, judged on the test part")
-    return side_by_side("Figure 3: MNIST", panels, about)
+def draw(evidence: Evidence) -> dict[str, Panel]:
+    return {f"{x}, k={k}": _panel(evidence, x, k) for x in AXES for k in KS}
 
 
 def _panel(evidence: Evidence, axis: str, k: int) -> Panel:

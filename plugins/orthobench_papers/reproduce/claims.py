@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from orthobench.contract.panel import Plot
+from orthobench.contract.panel import Panel
 
 if TYPE_CHECKING:
     from orthobench_papers.reproduce.runs import Evidence
@@ -101,13 +101,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a paper, drawn from runs here by ``plot(evidence)``."""
+    """A figure of a paper: ``plot(evidence)`` draws its panels from runs here, by title.
+
+    `about` are notes below it.
+    """
 
     name: str
     source: str
     caption: str
-    plot: Callable[[Evidence], Plot]
+    plot: Callable[[Evidence], Mapping[str, Panel]]
     data: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def together(measurements: Sequence[Measurement], text: str = "") -> Measurement
 def in_each(rows: Mapping[str, Measurement], text: str) -> Measurement:
     """Join measurements of several settings; the text has the value of each."""
     told = "; ".join(
-        f"{name} {row.value:.3g}{'' if row.verdict is Verdict.HOLDS else ' ✗'}"
+        f"{name}: {row.value:.3g}{'' if row.verdict is Verdict.HOLDS else ' ✗'}"
         for name, row in rows.items()
     )
     return together(list(rows.values()), f"{text}: {told}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from orthobench.contract.panel import Panel, Plot
 from orthobench.harness.suite import FULL
 from orthobench.tools import environment
 from orthobench.tools.files import atomic_write, make_folder
@@ -51,11 +52,25 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Evidence, folder: Pa
     drawn = [picture for picture in paper.pictures if not missing_data(picture.data)]
     paths: list[Path] = []
     for one in drawn:
-        paths += save_plot(runs.asked(one.plot), folder / one.name, formats=["png"], dpi=DPI)
+        plot = plotted(one, runs.asked(one.plot))
+        paths += save_plot(plot, folder / one.name, formats=["png"], dpi=DPI)
     page = folder / PAGE
     with atomic_write(page) as file:
         file.write("\n".join([*_page(paper, checked, drawn, runs), ""]).encode())
     return [page, *paths]
+
+
+def plotted(picture: Picture, panels: Mapping[str, Panel]) -> Plot:
+    """Return the plot of a picture, with all its panels side by side."""
+    bands = sorted({panel.band for panel in panels.values() if panel.band})
+    return Plot(
+        name=picture.source,
+        kind="paper",
+        choices={"panel": tuple(panels)},
+        draw=lambda key: panels[key[0]],
+        sheet=[(title,) for title in panels],
+        about=(*picture.about, *(f"medians over the seeds; bands: {each}" for each in bands)),
+    )
 
 
 def _page(

@@ -11,8 +11,8 @@ from orthobench_tucker.reference import moment
 
 import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
-from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench.contract.panel import Axis, Panel
+from orthobench_papers.drawing import band, over_seeds
 from orthobench_papers.reproduce import Evidence, Measurement, catalogue, median_within, together
 from orthobench_papers.runs import DrivenRun, begin, final_ratios, timed
 from orthobench_papers.tucker_2022 import dense
@@ -154,14 +154,13 @@ def power_iteration(evidence: Evidence) -> Iterator[float]:
         yield dense.distance(moved, power) / dense.distance(moved, Q)
 
 
-def draw(evidence: Evidence) -> Plot:
+def draw(evidence: Evidence) -> dict[str, Panel]:
     phases = {"HOEVD": HOEVD, "to a relative gradient of 1e-12": (IMPLICIT, *EXPLICIT)}
-    panels = {
+    return {
         f"order {order}, {phase}": panel(evidence, order, solvers, phase)
         for order in (3, 4)
         for phase, solvers in phases.items()
     }
-    return side_by_side("Figure 2", panels)
 
 
 def panel(evidence: Evidence, order: int, solvers: Sequence[str], phase: str) -> Panel:

@@ -7,8 +7,8 @@ from math import sqrt
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import along, band, side_by_side
+from orthobench.contract.panel import Axis, Panel, Series
+from orthobench_papers.drawing import along, band
 from orthobench_papers.reproduce import Evidence, Measurement, median_within, together
 from orthobench_papers.runs import timed
 
@@ -85,8 +85,8 @@ def phases(evidence: Evidence) -> tuple[Array, dict[str, float]]:
     return whole / start, {"start": np.median(start)}
 
 
-def draw(evidence: Evidence) -> Plot:
-    return side_by_side("Figure 3", {TITLES[part]: panel(evidence, part) for part in STREAMS})
+def draw(evidence: Evidence) -> dict[str, Panel]:
+    return {TITLES[part]: panel(evidence, part) for part in STREAMS}
 
 
 def panel(evidence: Evidence, part: str) -> Panel:

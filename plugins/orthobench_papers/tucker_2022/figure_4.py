@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import along_runs, band, over_seeds, side_by_side
+from orthobench.contract.panel import Axis, Panel
+from orthobench_papers.drawing import along_runs, band, over_seeds
 from orthobench_papers.reproduce import Evidence, Rows
 from orthobench_papers.tucker_2022.figure_3 import PAPER, RANK
 
@@ -17,7 +18,7 @@ PHASES = {"I": "figure-4-phase-1", "II": "figure-4"}
 
 LEVELS = (0.1, 0.5, 1, 1.5, 2)
 
-SKEWNESS = (1.5, HEAVY := 3.0)
+SKEWNESS = (1.5, 3.0)
 """Skewness of the factors."""
 
 
@@ -60,14 +61,8 @@ def good(evidence: Evidence) -> Rows:
     return {f"at {level:g}": errors(evidence, "II", level) / sqrt(2 * RANK) for level in low}
 
 
-def draw(evidence: Evidence) -> Plot:
-    panels = {f"skewness {each:g}": panel(evidence, each) for each in SKEWNESS}
-    return side_by_side("Figure 4", panels)
-
-
-def draw_ends(evidence: Evidence) -> Plot:
-    panels = {f"skewness {each:g}": ends(evidence, each) for each in SKEWNESS}
-    return side_by_side("Figure 4, at the end", panels)
+def draw(evidence: Evidence, part: Callable[[Evidence, float], Panel]) -> dict[str, Panel]:
+    return {f"skewness {each:g}": part(evidence, each) for each in SKEWNESS}
 
 
 def panel(evidence: Evidence, skewness: float) -> Panel:

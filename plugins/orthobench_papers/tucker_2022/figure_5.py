@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import along_runs, side_by_side
+from orthobench.contract.panel import Axis, Panel, Series
+from orthobench_papers.drawing import along_runs
 from orthobench_papers.reproduce import Evidence, Rows
 
 PHASES = {"I": "figure-5-phase-1", "II": "figure-5"}
@@ -48,12 +48,7 @@ def gap_grows(evidence: Evidence) -> tuple[Rows, dict[str, str]]:
     return {f"r = {rank}": gaps[2] / gaps[rank] for rank in (TRUE, 4)}, {"medians": medians}
 
 
-def draw(evidence: Evidence) -> Plot:
-    return side_by_side("Figure 5", {"F over that of the true basis": panel(evidence)})
-
-
-def panel(evidence: Evidence) -> Panel:
-    """Draw the panel of all ranks."""
+def draw(evidence: Evidence) -> dict[str, Panel]:
     runs = {
         f"r = {rank}": evidence.records(PHASES["II"], f"nig-factor rank={rank}", "spgd")
         for rank in RANKS
@@ -64,4 +59,4 @@ def panel(evidence: Evidence) -> Panel:
     x = Axis("steps", "iterations", log=False)
     y = Axis("objective_ratio", "F(Q) / F(Q*), fresh samples", log=False)
     rules = (float(first[0].trace[-1].work.steps),)
-    return along_runs(x, y, runs, 1.0, level, rules=rules)
+    return {"F over that of the true basis": along_runs(x, y, runs, 1.0, level, rules=rules)}

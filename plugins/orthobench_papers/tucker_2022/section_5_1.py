@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 import orthobench as ob
 from orthobench.contract import Array
 from orthobench.contract.exhibits import Curve, Exhibit, Image
-from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import band, over_seeds, side_by_side
+from orthobench.contract.panel import Axis, Panel, Series
+from orthobench_papers.drawing import band, over_seeds
 from orthobench_papers.reproduce import Evidence, Measurement, Rows, always_within, together
 from orthobench_papers.runs import begin, instance
 
@@ -149,12 +149,7 @@ def clearest(evidence: Evidence) -> tuple[Array, dict[str, float]]:
     return second / first, words
 
 
-def draw(evidence: Evidence) -> Plot:
-    return side_by_side("Figure 8", {"ROC": panel(evidence)})
-
-
-def panel(evidence: Evidence) -> Panel:
-    """Draw the curves of the three methods and of the random classifier."""
+def draw(evidence: Evidence) -> dict[str, Panel]:
     at = np.concatenate([np.linspace(0, 0.02, 101), np.linspace(0.02, 1, 197)[1:]])
     series = []
     for method in (*PHASES, "PCA"):
@@ -166,4 +161,4 @@ def panel(evidence: Evidence) -> Panel:
     y = Axis("true", "true positive rate", log=False)
     chance = np.array([0.0, 1.0])
     whole = (*series, Series("random classifier", chance, chance))
-    return Panel(x, y, whole, band=band(len(scenes(evidence, "SPGD"))))
+    return {"ROC": Panel(x, y, whole, band=band(len(scenes(evidence, "SPGD"))))}

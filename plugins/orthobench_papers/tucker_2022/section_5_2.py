@@ -14,8 +14,7 @@ import numpy as np
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.exhibits import Curve
-from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import side_by_side
+from orthobench.contract.panel import Axis, Panel, Series
 from orthobench_papers.reproduce import Evidence, Rows
 from orthobench_papers.runs import begin, instance
 from orthobench_papers.tucker_2022 import dense
@@ -144,16 +143,11 @@ def last_step(evidence: Evidence) -> list[float]:
     return [one.moved for one in windows(evidence)]
 
 
-def draw(evidence: Evidence) -> Plot:
-    about = ("One window of 16.",)
-    return side_by_side("Figure 9", {"30 industries": panel(evidence)}, about)
-
-
-def panel(evidence: Evidence) -> Panel:
-    """Draw the panel of the last window."""
+def draw(evidence: Evidence) -> dict[str, Panel]:
     curves = outcome(SPLITS[-1], evidence.seeds[0]).curves
     series = tuple(
         Series(name, np.arange(1.0, len(y) + 1), y, solver=name) for name, y in curves.items()
     )
     x = Axis("day", f"trading day from {SPLITS[-1]}", log=False)
-    return Panel(x, Axis("returns", "cumulative return (%)", log=False), series)
+    y = Axis("returns", "cumulative return (%)", log=False)
+    return {"30 industries": Panel(x, y, series)}

@@ -10,8 +10,8 @@ from orthobench_tucker import ComponentSolution
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
-from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import over_seeds, side_by_side
+from orthobench.contract.panel import Axis, Panel, Series
+from orthobench_papers.drawing import over_seeds
 from orthobench_papers.reproduce import Evidence, Rows
 
 RANKS = (3, 4, 5, 6, 7)
@@ -118,17 +118,12 @@ def components_suffice(evidence: Evidence) -> tuple[list[float], dict[str, str]]
     return found, {"counts": ", ".join(dict.fromkeys(counts))}
 
 
-def draw(evidence: Evidence) -> Plot:
-    about = ("Lowest errors of five runs each; dashed: what the paper prints.",)
-    return side_by_side("Table 2", {"relative error": panel(evidence)}, about)
-
-
-def panel(evidence: Evidence) -> Panel:
-    """Draw the cells, with the printed ones as references."""
+def draw(evidence: Evidence) -> dict[str, Panel]:
     measured, papers = [], []
     for name, (*_, printed, ranks) in METHODS.items():
         measured.append(over_seeds(name, ranks, [cells(evidence, name, rank) for rank in ranks]))
         x, y = (np.array([*part], dtype=float) for part in (printed, printed.values()))
         papers.append(Series(f"{name}, printed", x, y))
     axis = Axis("rank", "factors r", log=False)
-    return Panel(axis, Axis("percent", "relative error (%)"), (*measured, *papers))
+    panel = Panel(axis, Axis("percent", "relative error (%)"), (*measured, *papers))
+    return {"relative error": panel}

@@ -96,4 +96,4 @@ def test_an_estimate_of_settings_holds_if_each_does():
     rows = {"small": [1.0], "large": [5.0]}
     found = Estimate(lambda _: rows, always_within, "error", {"high": 3})(None)
     assert (found.value, found.verdict) == (5, Verdict.FAILS)
-    assert found.text == "error: small 1; large 5 ✗"
+    assert found.text == "error: small: 1; large: 5 ✗"

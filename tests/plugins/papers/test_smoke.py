@@ -5,6 +5,7 @@ import pytest
 from orthobench_papers.reproduce.check import check
 from orthobench_papers.reproduce.claims import Verdict
 from orthobench_papers.reproduce.installed import catalogue
+from orthobench_papers.reproduce.publish import plotted
 from orthobench_papers.reproduce.runs import Evidence
 from orthobench_papers.tucker_2022 import section_5_1, section_5_2
 
@@ -46,4 +47,4 @@ def test_every_claim_reaches_a_verdict_and_every_picture_is_drawn(paper, tmp_pat
     used = {suite for claim in paper.claims for suite in claim.suites}
     assert set(runs.results) == used == {path.stem for path in paper.suites.glob("*.toml")}
     for picture in paper.pictures:
-        assert picture.plot(runs).sheet
+        assert plotted(picture, picture.plot(runs)).sheet
