@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from orthobench_stiefel import projected
 
-import orthobench as ob
 from orthobench.contract import Array, random_point
 from orthobench_papers.polar_runs import polar_factor
+from orthobench_papers.public_pca import linear
 from orthobench_papers.reproduce import Evidence, Rows, catalogue
 from orthobench_papers.runs import begin_trial
 
@@ -33,9 +33,7 @@ def pair(n: int, p: int, seed: int, scale: float = 1.0) -> tuple[Array, Array]:
 def solved(X: Array, G: Array, **parameters: Any) -> tuple[Array, int]:
     """Return the direction A of `manifold-muon`, and its flops."""
     solver: Any = catalogue().solver("manifold-muon", parameters)
-    n, p = G.shape
-    made = ob.stiefel(lambda Y: float(np.vdot(G, Y)), lambda _: G, n=n, p=p)
-    state = begin_trial("manifold-muon", made, 0, X, **parameters).state
+    state = begin_trial("manifold-muon", linear(G), 0, X, **parameters).state
     before = state.work.flops
     return solver.direction(state, G), state.work.flops - before
 

@@ -10,24 +10,14 @@ from orthobench_tucker import ComponentSolution
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
-from orthobench.contract.panel import Axis, Panel, Series
-from orthobench_papers.drawing import over_seeds
 from orthobench_papers.reproduce import Evidence, Rows
 
 RANKS = (3, 4, 5, 6, 7)
-TUCKER = dict(zip(RANKS, (0.0027, 0.0035, 0.0039, 0.0048, 0.0059), strict=True))
-CP = dict(zip(RANKS, (32.74, 42.36, 45.94, 52.77, 57.59), strict=True))
-CUBE = dict(zip(RANKS, (0.0025, 0.0060, 0.0084, 0.0089, 0.0106), strict=True))
-"""Relative errors in percent, as printed."""
 
-METHODS: dict[str, tuple[str, str, dict[int, float], tuple[int, ...]]] = {
-    "Tucker": ("table-2-tucker", "spgd", TUCKER, RANKS),
-    "CP, r' = r": ("table-2-cp", "cp-adam", CP, RANKS),
-    "CP, r' = r³": ("table-2-cp-cube-{}", "cp-adam", CUBE, RANKS[:3]),
-}
-"""The suite, the solver and the printed row of each method, and the ranks that are run."""
-
-FORMAT, LOW, HIGH = METHODS
+TUCKER, CP, CUBE = (
+    ("table-2-tucker", "spgd"), ("table-2-cp", "cp-adam"), ("table-2-cp-cube-{}", "cp-adam"),
+)  # fmt: skip
+"""The suite and the solver of Tucker, and of CP with r' = r and r' = r³."""
 
 RUNS = 5
 """Number of runs for a cell of the table."""
@@ -41,42 +31,42 @@ def lowest(errors: Array) -> Array:
     return np.array([part.min() for part in np.array_split(errors, groups)])
 
 
-def cells(evidence: Evidence, method: str, rank: int) -> Array:
+def cells(evidence: Evidence, method: tuple[str, str], rank: int) -> Array:
     """Return the cells of a method, in percent."""
-    suite, solver, *_ = METHODS[method]
+    suite, solver = method
     problem = f"gaussian-factor rank={rank}"
     return lowest(100 * evidence.finals(suite.format(rank), problem, solver, "relative_error"))
 
 
-def as_printed(evidence: Evidence, method: str, ranks: tuple[int, ...] = RANKS) -> Rows:
-    """Return cells over those that are printed."""
-    rows, printed = {rank: cells(evidence, method, rank) for rank in ranks}, METHODS[method][2]
-    return {
-        f"r = {rank} ({np.median(found):.3g} %)": found / printed[rank]
-        for rank, found in rows.items()
-    }
+def as_printed(evidence: Evidence, method: tuple[str, str], errors: dict[str, float]) -> Rows:
+    """Return cells over those that are printed, by rank."""
+    rows = {}
+    for rank, printed in errors.items():
+        found = cells(evidence, method, int(rank))
+        rows[f"r = {rank} ({np.median(found):.3g} %)"] = found / printed
+    return rows
 
 
 def cp_beats(evidence: Evidence) -> tuple[Array, dict[str, float]]:
-    found, base = cells(evidence, HIGH, 3), np.median(cells(evidence, FORMAT, 3))
+    found, base = cells(evidence, CUBE, 3), np.median(cells(evidence, TUCKER, 3))
     return found / base, {"cp": np.median(found), "tucker": base}
 
 
 def cp_rises(evidence: Evidence) -> list[float]:
-    medians = [np.median(cells(evidence, LOW, rank)) for rank in RANKS]
+    medians = [np.median(cells(evidence, CP, rank)) for rank in RANKS]
     return [float(b / a) for a, b in pairwise(medians)]
 
 
 def cp_over_tucker(evidence: Evidence) -> Rows:
     return {
-        f"r = {r}": np.median(cells(evidence, LOW, r)) / cells(evidence, FORMAT, r) for r in RANKS
+        f"r = {r}": np.median(cells(evidence, CP, r)) / cells(evidence, TUCKER, r) for r in RANKS
     }
 
 
 def cube_over_tucker(evidence: Evidence) -> Rows:
     return {
-        f"r = {r}": cells(evidence, HIGH, r) / np.median(cells(evidence, FORMAT, r))
-        for r in METHODS[HIGH][3]
+        f"r = {r}": cells(evidence, CUBE, r) / np.median(cells(evidence, TUCKER, r))
+        for r in RANKS[:3]
     }
 
 
@@ -116,14 +106,3 @@ def components_suffice(evidence: Evidence) -> tuple[list[float], dict[str, str]]
             found.append(errors[1] / errors[0])
             counts.append(f"{components.point.shape[1]} components for r = {r}")
     return found, {"counts": ", ".join(dict.fromkeys(counts))}
-
-
-def draw(evidence: Evidence) -> dict[str, Panel]:
-    measured, papers = [], []
-    for name, (*_, printed, ranks) in METHODS.items():
-        measured.append(over_seeds(name, ranks, [cells(evidence, name, rank) for rank in ranks]))
-        x, y = (np.array([*part], dtype=float) for part in (printed, printed.values()))
-        papers.append(Series(f"{name}, printed", x, y))
-    axis = Axis("rank", "factors r", log=False)
-    panel = Panel(axis, Axis("percent", "relative error (%)"), (*measured, *papers))
-    return {"relative error": panel}

@@ -12,7 +12,6 @@ import pytest
 from orthobench_kit.geometry import rotate
 from orthobench_papers.givens_2014 import figure_2, section_2, section_3, section_5
 from orthobench_papers.givens_2014.section_3 import nudged
-from orthobench_papers.reproduce.claims import Verdict
 from orthobench_papers.reproduce.estimates import mean_within
 from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.runs import instance
@@ -20,29 +19,13 @@ from orthobench_papers.runs import instance
 from orthobench.tools.datasets import data_folder
 from orthobench.tools.geometry import random_point
 
-HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 PAPER = catalogue().paper("givens-2014")
-NAMES = {claim.name: claim for claim in PAPER.claims}
 SINGH = "singh.RData"
 
 
 prostate = pytest.mark.skipif(
     not (data_folder() / SINGH).exists(), reason=f"{SINGH} is not in $ORTHOBENCH_DATA"
 )
-
-
-def test_misprints_fail_as_printed_and_hold_corrected():
-    pairs = {
-        "rotation-sign": "rotation-sign-corrected",
-        "minima-attract": "minima-attract-corrected",
-        "rate-max": "rate-min-corrected",
-        "only-factors-are-stable": "local-maxima-are-left-corrected",
-        "equation-11": "equation-11-corrected",
-    }
-    for printed, corrected in pairs.items():
-        assert NAMES[printed].known is Verdict.FAILS
-        assert NAMES[corrected].known is Verdict.HOLDS
-        assert NAMES[corrected].sentence.startswith("Corrected")
 
 
 def test_claims_on_prostate_data_name_the_file():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from constructed import trace_of
 from orthobench_papers import runs
-from orthobench_papers.public_pca import CHECKED, pca, until
+from orthobench_papers.public_pca import pca
 from orthobench_papers.reproduce import Streams, canonical, describe, instance_of
 from orthobench_papers.reproduce.installed import catalogue
 from records import record
@@ -25,20 +25,6 @@ class TestDrivenRuns:
         run.state.status = Status.CONVERGED
         assert [state.work.steps for state in run.states(3)] == [3]
 
-    def test_it_begins_at_the_start_that_is_given(self):
-        made, X = pca(9, 4, 0, printed=True), np.eye(9, 4)
-        assert runs.begin("riemannian-gradient", made, 0, X).point == pytest.approx(X)
-        assert runs.begin_trial("riemannian-gradient", made, 0, X).point == pytest.approx(X)
-
-    def test_a_trial_has_one_stream_for_the_start_and_one_for_the_solver(self, monkeypatch):
-        begun = []
-        monkeypatch.setattr(runs, "begin", lambda *given, **options: begun.append(given))
-        runs.begin_trial("oja", pca(5, 2, 0, printed=True), 7)
-        ((_, _, seed, start),) = begun
-        expected = runs.random_point(5, 2, np.random.default_rng([7, 1]))
-        assert np.array_equal(start, expected)
-        assert seed == [7, 2]
-
     def test_a_run_as_in_a_suite_has_its_streams(self):
         problem = catalogue().problem("orthogonal-distribution", {"k": 2})
         run = runs.begin_as_in_suite("oja", problem, 3, step=2.0).advance(20)
@@ -57,12 +43,6 @@ class TestDrivenRuns:
         ]
         assert np.array_equal(points[0], points[1])
         assert not np.allclose(points[0], points[2])
-
-    def test_flops_are_looked_at_every_ten_steps(self):
-        run = runs.begin_trial("riemannian-gradient", pca(9, 4, 0, printed=True), 0)
-        until(run, 1e-3, 1000)
-        assert run.state.work.steps % CHECKED == 0
-        assert until(run, 0.0, run.state.work.steps) == np.inf
 
 
 class TestNumbers:
