@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import cos, sin
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from orthobench_kit.geometry import rotate
@@ -77,7 +77,7 @@ def flops_of_a_rotation(evidence: Evidence) -> Iterator[float]:
     for seed in evidence.seeds[:20]:
         rng = np.random.default_rng(seed)
         d = int(rng.integers(2, 60))
-        A = np.frompyfunc(Counted, 1, 1)(rng.standard_normal((d, 4)))
+        A: Any = np.frompyfunc(Counted, 1, 1)(rng.standard_normal((d, 4)))
         Counted.flops = 0
         rotate(A, 0, 2, float(rng.uniform(-3, 3)))
         yield Counted.flops / d

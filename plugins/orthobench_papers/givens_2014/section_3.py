@@ -147,7 +147,7 @@ def rate_corrected(evidence: Evidence) -> Array:
     means = found.squares.mean(axis=0)
     least = [int(np.argmin(means[: k + 1])) for k in range(len(means))]
     worst = int(np.argmax(means[least] * (found.steps + 1)))
-    return found.squares[:, least[worst]] * (found.steps[worst] + 1)
+    return np.asarray(found.squares[:, least[worst]] * (found.steps[worst] + 1))
 
 
 class Gradients(NamedTuple):

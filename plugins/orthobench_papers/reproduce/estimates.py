@@ -146,10 +146,12 @@ class Estimate:
     def __call__(self, evidence: Evidence) -> Measurement:
         """Return the measurement."""
         if self.trials:
-            found = [self.values(seed) for seed in evidence.seeds[: self.trials]]
+            found: Any = [self.values(seed) for seed in evidence.seeds[: self.trials]]
         else:
             found = self.values(evidence)
-        found, more = found if isinstance(found, tuple) else (found, {})
+        more: Mapping[str, Any] = {}
+        if isinstance(found, tuple) and isinstance(found[-1], Mapping):
+            found, more = found
         text = self.text.format(**self.words, **more)
         if isinstance(found, Mapping):
             rows = {name: self.within([*row], **self.bounds) for name, row in found.items()}

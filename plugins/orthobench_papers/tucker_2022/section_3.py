@@ -86,7 +86,7 @@ def bias(evidence: Evidence) -> tuple[list[float], dict[str, float]]:
         Y = Q.T @ pool
         full = dense.batch_cost(pool, order, Q)
         drawn = (Y[:, rng.integers(4000, size=b)] for _ in range(draws))
-        found.append(np.mean([np.sum((y.T @ y) ** order) / b**2 for y in drawn]) / full)
+        found.append(float(np.mean([np.sum((y.T @ y) ** order) / b**2 for y in drawn]) / full))
         own = np.mean(np.sum(Y**2, axis=0) ** order)
         formula.append(found[-1] / ((1 - 1 / b) + own / (b * full)))
     return found, {"draws": draws, "formula": np.median(formula)}
