@@ -22,14 +22,12 @@ def problem(k: int) -> str:
 
 
 def incremental_ends(evidence: Evidence, ks: tuple[int, ...], stuck: bool) -> Rows:
-    return {
-        f"{solver}, k = {k}": (
-            evidence.finals(SUITE, problem(k), solver, "suboptimality") > half_gap(k)
-        )
-        == stuck
-        for solver in INCREMENTAL
-        for k in ks
-    }
+    rows = {}
+    for solver in INCREMENTAL:
+        for k in ks:
+            gaps = evidence.finals(SUITE, problem(k), solver, "suboptimality")
+            rows[f"{solver}, k = {k}"] = (gaps > half_gap(k)) == stuck
+    return rows
 
 
 def others_converge(evidence: Evidence) -> Rows:

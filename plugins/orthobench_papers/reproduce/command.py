@@ -77,10 +77,8 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
         mend = "find the change that moved the verdicts, or --publish them"
         more = "--first-seed 1000 checks them on independent runs"
         if size == SMOKE:
-            mend, more = (
-                "mend the claims that cannot be checked",
-                "--quick checks whether they hold",
-            )
+            mend = "mend the claims that cannot be checked"
+            more = "--quick checks whether they hold"
         say(f"next: {mend if red else more}")
     sys.exit(FAILED if red else 0)
 

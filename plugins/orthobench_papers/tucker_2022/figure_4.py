@@ -49,11 +49,11 @@ def improvement(evidence: Evidence, levels: tuple[float, ...], skewness: float =
 
 
 def robustness(evidence: Evidence) -> Rows:
-    return {
-        f"at {level:g}": errors(evidence, "II", level)
-        / errors(evidence, "II", level, 1.5, "shoevd")
-        for level in LEVELS
-    }
+    rows = {}
+    for level in LEVELS:
+        both, alone = (errors(evidence, "II", level, solver=s) for s in ("spgd", "shoevd"))
+        rows[f"at {level:g}"] = both / alone
+    return rows
 
 
 def good(evidence: Evidence) -> Rows:
@@ -73,13 +73,9 @@ def panel(evidence: Evidence, skewness: float) -> Panel:
     }
     x = Axis("steps", f"iterations, skewness {skewness:g}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
-    return along_runs(x, y, runs, PAPER, rules=(switch(evidence),))
-
-
-def switch(evidence: Evidence) -> float:
-    """Return the iteration at which Phase II begins."""
     first = evidence.records(PHASES["I"], problem(1, 1.5), "spgd")[0]
-    return float(first.trace[-1].work.steps)
+    switch = float(first.trace[-1].work.steps)
+    return along_runs(x, y, runs, PAPER, rules=(switch,))
 
 
 def ends(evidence: Evidence, skewness: float) -> Panel:
