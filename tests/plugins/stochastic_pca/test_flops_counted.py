@@ -17,7 +17,7 @@ import orthobench as ob
 from orthobench.contract.problem import Solution
 from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import Solver, State
-from orthobench.testing import check_flops
+from orthobench.testing import NotConforming, check_flops
 
 D, K = 120, 4
 
@@ -100,3 +100,8 @@ def test_batch_pca_counts_the_decomposition_that_reading_makes():
     )
     X = np.random.default_rng(0).standard_normal((60, 8))
     check_flops(BatchPCA(), ob.stochastic_pca(X, k=K), Plain(collected))
+
+
+def test_another_method_takes_other_flops(instance):
+    with pytest.raises(NotConforming, match=r"work\.flops is \d+ after 40 steps where \d+"):
+        check_flops(Oja(relative=False), instance, Plain(METHODS["msg"]))
