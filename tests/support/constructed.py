@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 
 from orthobench.contract.parameters import values_of
 from orthobench.contract.solver import Work
@@ -15,7 +15,7 @@ from orthobench.results.tuning import choose
 COSTS = ("steps", "samples", "flops")
 
 
-class Constructed(Runs):
+class Constructed(Evidence):
     """Constructed runs of a paper's suites; of a grid of trials there is the first.
 
     Parameters
