@@ -145,7 +145,7 @@ def between(old: SideCells, new: SideCells) -> Changes:
 def _files(old: SideCells, new: SideCells) -> tuple[File, ...]:
     """Return the files that differ; those that most cells reach come first."""
     reached = [(tuple(key), names) for side in (old, new) for key, names in side.facts["reached"]]
-    loaded, found = {**old.imported, **new.imported}, []
+    loaded, found = old.imported | new.imported, []
     for name in {**old.kinds, **new.kinds}:
         (code, acting), (new_code, new_acting) = (
             side.kinds.get(name, ("", "")) for side in (old, new)

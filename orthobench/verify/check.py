@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from orthobench.results.store import Store
 from orthobench.results.traces import COUNTS
 from orthobench.stats.run_pairs import EXACT, PLATFORMS, differences
 from orthobench.tools import environment
-from orthobench.tools.collections import grouped
+from orthobench.tools.collections import grouped, plain
 from orthobench.tools.formatting import plural
 from orthobench.verify.rebuilding import NotHereError, platform_differences, rebuilt
 
@@ -96,17 +97,13 @@ class Verification:
     drawn: int = 0
     recomputed: list[str] = field(default_factory=list)
     exact: int = 0
-    platforms: dict[str, int] = field(default_factory=dict)
-    unchecked: dict[str, list[str]] = field(default_factory=dict)
+    platforms: Counter[str] = field(default_factory=Counter)
+    unchecked: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     mismatches: list[Mismatch] = field(default_factory=list)
-
-    def leave_out(self, run: Run, reason: str) -> None:
-        """Count a run as not checked."""
-        self.unchecked.setdefault(reason, []).append(called(run))
 
     def facts(self) -> Mapping[str, Any]:
         """Return the attributes as plain values, and ``verified``."""
-        return {"verified": bool(self.recomputed) and not self.mismatches, **asdict(self)}
+        return {"verified": bool(self.recomputed) and not self.mismatches, **plain(self)}
 
 
 def verify(
@@ -150,7 +147,7 @@ def verify(
         try:
             able[run.key] = run, rebuilt(run.identity.content, registry, folders)
         except NotHereError as error:
-            result.leave_out(run, str(error))
+            result.unchecked[str(error)].append(called(run))
     result.checkable = len(able)
     drawn = [able[key] for key in order(able, seed)[: math.ceil(share * len(able))]]
     result.drawn = len(drawn)
@@ -186,14 +183,10 @@ def lines(result: Verification) -> Iterator[str]:
         yield f"{plural(left_out, 'cell')} not checked:"
     for reason, cells in result.unchecked.items():
         yield f"  {plural(len(cells), 'cell')}, such as {cells[0]}: {reason}"
-    todo = "--share 1 computes all cells again, --seed N others"
     if result.mismatches:
-        todo = "ask the author of the store about these values before you use any"
-    elif not result.recomputed:
-        todo = "install what the reasons name, or name the folder of its data with --data"
-    elif result.drawn == result.checkable:
-        todo = "nothing is left to compute"
-    yield f"next: {todo}"
+        yield "next: ask the author of the store about these values before you use any"
+    elif result.drawn < result.checkable:
+        yield "next: --share 1 computes all cells again, --seed N others"
 
 
 def called(run: Run) -> str:
@@ -243,8 +236,7 @@ def _judge(
     run: Run, cell: Cell, outcome: Outcome, elsewhere: Sequence[str], result: Verification
 ) -> None:
     """Compare a run with its outcome here, and count it."""
-    for text in elsewhere:
-        result.platforms[text] = result.platforms.get(text, 0) + 1
+    result.platforms.update(elsewhere)
     exact = not elsewhere and not cell.solver.place.moves
     first: dict[str, Mismatch] = {}
     for metric, step, *values in _differences(run, outcome, cell.solver.place.dtype, exact):
@@ -254,7 +246,7 @@ def _judge(
         result.mismatches += first.values()
     elif machine is not None:
         why = f"its ending, {machine.status.value}, is a matter of the machine"
-        result.leave_out(run, f"{why}: {machine.reason:.200}")
+        result.unchecked[f"{why}: {machine.reason:.200}"].append(called(run))
     else:
         result.recomputed.append(run.key)
         result.exact += exact

@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orthobench._version import __version__
-from orthobench.contract.problem import AnyProblem
 from orthobench.contract.solver import AnySolver
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.stopping import Budget, Target
+from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.registry.plugins import Registry
 from orthobench.results.runs import Run
-from orthobench.tools.environment import version
 from orthobench.tools.files import refuse_files
 
 MAY_DIFFER = ("versions", "blas", "place", "code")
@@ -72,35 +70,24 @@ def _cell(content: Mapping[str, Any], registry: Registry, folders: Sequence[Path
         refuse_files(parameters, folders)
     problem = registry.problem(problem_name, of_problem)
     solver = registry.solver(solver_name, of_solver, problem.offers)
-    _refuse_missing(problem, solver)
-    provided = (
-        registry.problems[problem_name],
-        registry.solver_class(solver_name, problem.offers),
-    )
-    versions = {
-        "orthobench": __version__,
-        **{name: version(name) or "none" for name in solver.packages},
-        **dict(one.version for one in provided),
-    }
-    target = content["until"]
-    return Cell(
-        problem, solver, content["seed"], Budget(**content["budget"]),
-        None if target is None else Target(**target), content["threads"],
-        tuple(sorted(versions.items())), problem.checksum(),
-        problem_label=problem_name, solver_label=solver_name,
-    )  # fmt: skip
+    _refuse_missing(solver)
+    version = registry.problems[problem_name].version
+    entry = SuiteProblem(problem, problem_name, Budget(**content["budget"]), version)
+    version = registry.solver_class(solver_name, problem.offers).version
+    method = SuiteSolver(solver, solver_name, {}, version)
+    target = None if content["until"] is None else Target(**content["until"])
+    seeds, threads = (content["seed"],), content["threads"]
+    (cell,) = Suite("", (entry,), (method,), seeds, threads=threads, target=target).cells()
+    return cell
 
 
-def _refuse_missing(problem: AnyProblem, solver: AnySolver) -> None:
+def _refuse_missing(solver: AnySolver) -> None:
     if missing := solver.missing_packages():
         raise NotHereError(f"solver {solver.name}: {missing}")
     if solver.place.address:
         raise NotHereError("a store names no cluster, whose owner could run code here")
     if why := solver.place.missing():
         raise NotHereError(f"nothing can be computed on {solver.place}: {why}")
-    for item in (problem, solver):
-        if type(item).__module__ == "__main__":
-            raise NotHereError(f"{item.name} is defined in a script")
 
 
 def platform_differences(
@@ -117,7 +104,7 @@ def platform_differences(
     """
     old, new = _platform(run.identity.content, there), _platform(cell.content, here)
     return tuple(
-        f"{name} {_short(old.get(name))} there, {_short(new.get(name))} here"
+        f"{name} {old.get(name) or 'none'!s:.80} there, {new.get(name) or 'none'!s:.80} here"
         for name in dict.fromkeys((*old, *new))
         if old.get(name) != new.get(name)
     )
@@ -138,10 +125,3 @@ def _platform(content: Mapping[str, Any], environment: Mapping[str, Any]) -> dic
         "Python": ".".join(str(environment.get("python", "")).split(".")[:2]),
         **{name: packages.get(name) for name in PACKAGES},
     }
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(map(str, value.values()))
-    text = " and ".join(map(str, value)) if isinstance(value, list) else str(value or "not told")
-    return text if len(text) < 80 else f"{text[:80]}..."

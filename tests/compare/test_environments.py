@@ -12,9 +12,8 @@ import pytest
 
 from orthobench.compare import environments as module
 from orthobench.compare.cells import collect
-from orthobench.compare.environments import shared_paths, sides
 from orthobench.compare.options import Options
-from orthobench.compare.sides import Side
+from orthobench.compare.sides import Side, shared_paths, sides
 from orthobench.errors import UsageError
 
 VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"

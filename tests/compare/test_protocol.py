@@ -12,8 +12,8 @@ import pytest
 
 from orthobench.compare import remote
 from orthobench.compare.cells import collect
-from orthobench.compare.environments import sides
 from orthobench.compare.options import Options
+from orthobench.compare.sides import sides
 from orthobench.errors import UsageError
 from orthobench.tools import child
 

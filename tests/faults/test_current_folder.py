@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare.environments import sides
+from orthobench.compare.cells import SideProcess
 from orthobench.compare.options import Options
-from orthobench.compare.process import SideProcess
-from orthobench.compare.sides import Side
+from orthobench.compare.sides import Side, sides
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits, local
 from orthobench.harness.stopping import Budget, RunStatus
