@@ -97,7 +97,7 @@ class SideProcess(Process):
             raise SideError(str(ProcessError(reason_of(reply["ended"]), self.last_words)))
         return reply
 
-    def begin(self, key: Key) -> None:
+    def begin_run(self, key: Key) -> None:
         """Let the worker run a cell; if an earlier one killed it, start another."""
         if not self.alive:
             self.close()
@@ -233,7 +233,7 @@ def run_cells(
         progress(f"{key[1]} on {key[0]}, {number} of {len(keys)} cells")
         having = [pair for pair in zip(found, workers, strict=True) if key in pair[0].content]
         for _, worker in having:
-            worker.begin(key)
+            worker.begin_run(key)
         for cells, worker in having:
             cells.add(key, worker.outcome())
 

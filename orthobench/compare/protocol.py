@@ -38,6 +38,7 @@ limited
     ``with limited(count):`` limits the threads of the BLAS.
 """
 
+# ruff: noqa: F401 - the worker reads these names
 from __future__ import annotations
 
 from typing import Any
@@ -57,10 +58,6 @@ from orthobench.tools.environment import limited
 from orthobench.tools.machine import Peak
 
 VERSION = 3
-__all__ = [
-    "CLOCK", "RATIO", "VERSION", "built", "catalogue", "defaults", "files", "from_table",
-    "limited", "peak", "run", "timed",
-]  # fmt: skip
 
 
 def peak(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float | None:

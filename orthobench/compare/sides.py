@@ -162,8 +162,6 @@ def _repository(folder: Path) -> Path | None:
 
 def _commit(root: Path, revision: str) -> str:
     """Return the full hash of a revision's commit; empty if there is none."""
-    if revision.startswith("-"):
-        return ""
     try:
         return git(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except GitError:

@@ -137,7 +137,7 @@ def measure(
 ) -> int:  # fmt: skip
     """Time cells in rounds until all are decided or the budget, doubled once, is spent.
 
-    The budget begins with the first round.
+    The budget begins with the first round, and again if it is doubled.
 
     Parameters
     ----------
@@ -156,40 +156,34 @@ def measure(
         The number of rounds.
     """
     choose = choose or partial(undecided, cells, options)
-    deadline, rounds, number, prolonged = math.inf, 0, 0, False
-
-    def waiting() -> Sequence[TimedCell]:
-        """Return the cells of the next round; none if the budget is spent."""
-        nonlocal deadline, prolonged
-        late = now() > deadline
-        left = choose(late or prolonged)
-        if late and left and not prolonged:
-            deadline, prolonged, late = now() + options.budget, True, False
-        return [] if late else left
-
-    while left := waiting():
-        with ExitStack() as stack:
-            begin = now()
-            order = (1, 0) if number % 2 else (0, 1)
-            started = {i: stack.enter_context(SideProcess(sides[i], options, plan)) for i in order}
-            pair = [started[0], started[1]]
-            for process in pair:
-                process.reply()
-            alive = _warm_up(left, pair, order)
-            # without copies, rounds of one pair would share their places in memory
-            copies = not any(cell.alone for cell in left)
-            ready, done = now(), 0
-            if not number:  # a busy machine starts processes slowly
-                deadline = ready + options.budget
-            while alive and (left := waiting()):
-                # a pair is used for at least as long as it took to start
-                if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
-                    break
-                progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
-                timely = (cell for cell in _next_cells(left, rounds) if now() <= deadline)
-                alive = _round(timely, pair, rounds % 2 == 1, number, copies)
-                rounds, done = rounds + 1, done + 1
-        number += 1
+    rounds = number = 0
+    for prolonged in (False, True):
+        deadline = math.inf if options.budget else -math.inf
+        while now() <= deadline and (left := choose(prolonged)):
+            with ExitStack() as stack:
+                begin = now()
+                order = (1, 0) if number % 2 else (0, 1)
+                started = {
+                    i: stack.enter_context(SideProcess(sides[i], options, plan)) for i in order
+                }
+                pair = [started[0], started[1]]
+                for process in pair:
+                    process.reply()
+                alive = _warm_up(left, pair, order)
+                # without copies, rounds of one pair would share their places in memory
+                copies = not any(cell.alone for cell in left)
+                ready, done = now(), 0
+                # a busy machine starts processes slowly
+                deadline = min(deadline, ready + options.budget)
+                while alive and now() <= deadline and (left := choose(prolonged)):
+                    # a pair is used for at least as long as it took to start
+                    if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
+                        break
+                    progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
+                    timely = (cell for cell in _next_cells(left, rounds) if now() <= deadline)
+                    alive = _round(timely, pair, rounds % 2 == 1, number, copies)
+                    rounds, done = rounds + 1, done + 1
+            number += 1
     return rounds
 
 

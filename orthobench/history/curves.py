@@ -27,10 +27,6 @@ from orthobench.tools.formatting import clean, plural
 LEFT = 0.05
 """The target of the curve of work: the part that is left of the oldest run's way."""
 
-STEPS = 30
-"""Maximum number of steps that a terminal shows."""
-
-
 CHANGED = (Change.WORSE, Change.BETTER, Change.MIXED)
 
 EXACT: Mapping[Question, Callable[[Run, Run, float], Finding]] = {
@@ -166,9 +162,7 @@ def _steps(keys: Sequence[Key], commits: Sequence[Commit]) -> Iterator[Step]:
 
 def _size(one: Finding) -> float:
     """Return the size of a change; one without a ratio, such as a failure, is the largest."""
-    if math.isnan(one.ratio) or one.ratio <= 0:
-        return math.inf
-    return abs(math.log(one.ratio)) if math.isfinite(one.ratio) else math.inf
+    return abs(math.log(one.ratio)) if 0 < one.ratio < math.inf else math.inf
 
 
 def _step(
@@ -255,15 +249,13 @@ def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
 
 
 def _step_lines(steps: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
-    for own in grouped(steps[:STEPS], lambda step: step["place"]).values():
+    for own in grouped(steps, lambda step: step["place"]).values():
         gap = f" (or one of {own[0]['gap']} before it without results)" if own[0]["gap"] else ""
         yield f"{_name(own[0])} {own[0]['subject']}{gap}"
         for step in own:
             cell = f"{step['solver']} on {step['problem']}"
             text = clean(f"{step['question']} {step['change']}: {cell}: {step['said']}")
             yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
-    if (more := len(steps) - STEPS) > 0:
-        yield f"and {plural(more, 'earlier step')}: the page has all"
     if not steps:
         yield "no step"
 

@@ -211,7 +211,7 @@ class History:
                 if not (reply := self.record.get(digest)):
                     text = f"{key[1]} on {key[0]}, {number} of {len(content)} cells"
                     progress(f"{one.short}: {text}")
-                    worker.begin(key)
+                    worker.begin_run(key)
                     reply = worker.outcome()
                     self.made += 1
                     if "trace" in reply:  # otherwise the worker died, and the next call tries again

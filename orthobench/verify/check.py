@@ -1,6 +1,9 @@
 """The verification of a store: some of its cells are computed again, and compared.
 
 Seconds are never compared; if a clock or the end of a process cut a run, common checkpoints are.
+
+Nothing in a store is code. Names are looked up among the installed plugins, values are checked like
+those of a suite, and files are read only in folders that the user named.
 """
 
 from __future__ import annotations
@@ -13,12 +16,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import PEAK
 from orthobench.harness.executors import Limits, local
 from orthobench.harness.placement import TRANSFER, WARM_UP, WORKER_METRICS
 from orthobench.harness.run import RATIO
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import Budget, RunStatus, Target
+from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.harness.trace import Outcome
 from orthobench.registry.plugins import Registry
 from orthobench.report.terminal.progress import Progress
@@ -28,8 +33,8 @@ from orthobench.results.traces import COUNTS
 from orthobench.stats.run_pairs import EXACT, PLATFORMS, differences
 from orthobench.tools import environment
 from orthobench.tools.collections import grouped, plain
+from orthobench.tools.files import refuse_files
 from orthobench.tools.formatting import plural
-from orthobench.verify.rebuilding import NotHereError, platform_differences, rebuilt
 
 OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.SUSPECT)
 """Endings that depend on the machine."""
@@ -39,6 +44,16 @@ MEASURED = frozenset({TRANSFER, WARM_UP, PEAK, *WORKER_METRICS})
 
 MOST = 100
 """Maximum number of mismatches that a terminal shows."""
+
+MAY_DIFFER = ("versions", "blas", "place", "code")
+"""The parts of a cell's content about platform and code; a cell with another part is another."""
+
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
+"""Distributions on whose arithmetic results depend."""
+
+
+class NotHereError(UsageError):
+    """A cell cannot be run here, for the reason in the message."""
 
 
 @dataclass(frozen=True)
@@ -284,3 +299,95 @@ def _differences(
                     yield name, step, a, b
         for metric, x, y in differences(old.metrics, new.metrics, again[0].metrics, rule, MEASURED):
             yield metric, step, x, y
+
+
+def rebuilt(content: Mapping[str, Any], registry: Registry, folders: Sequence[Path] = ()) -> Cell:
+    """Return the cell with a content.
+
+    Parameters
+    ----------
+    content : mapping
+        `Identity.content` of a run.
+    registry : Registry
+        The solvers and problems that a store can name.
+    folders : sequence of Path
+        Files in them that the store names may be read.
+
+    Raises
+    ------
+    NotHereError
+        If it cannot be run here, or would be another cell, for instance with other data.
+    """
+    if "imported" in content:
+        raise NotHereError("it was imported, and only its own harness can repeat it")
+    try:
+        cell = _cell(content, registry, folders)
+        here = cell.content
+    except OrthobenchError as error:
+        raise NotHereError(str(error)) from None
+    except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+        raise NotHereError(f"no cell has such values: {error!s:.200}") from None
+    for part in sorted({*content, *here} - {*MAY_DIFFER}):
+        if content.get(part) != here.get(part):
+            raise NotHereError(f"its {part} is another here: that of {cell.label}")
+    return cell
+
+
+def _cell(content: Mapping[str, Any], registry: Registry, folders: Sequence[Path]) -> Cell:
+    (problem_name, of_problem), (solver_name, of_solver) = (
+        (content[kind]["name"], content[kind]["parameters"]) for kind in ("problem", "solver")
+    )
+    for parameters in (of_problem, of_solver):
+        refuse_files(parameters, folders)
+    problem = registry.problem(problem_name, of_problem)
+    solver = registry.solver(solver_name, of_solver, problem.offers)
+    if missing := solver.missing_packages():
+        raise NotHereError(f"solver {solver.name}: {missing}")
+    if solver.place.address:
+        raise NotHereError("a store names no cluster, whose owner could run code here")
+    if why := solver.place.missing():
+        raise NotHereError(f"nothing can be computed on {solver.place}: {why}")
+    version = registry.problems[problem_name].version
+    entry = SuiteProblem(problem, problem_name, Budget(**content["budget"]), version)
+    version = registry.solver_class(solver_name, problem.offers).version
+    method = SuiteSolver(solver, solver_name, {}, version)
+    target = None if content["until"] is None else Target(**content["until"])
+    seeds, threads = (content["seed"],), content["threads"]
+    (cell,) = Suite("", (entry,), (method,), seeds, threads=threads, target=target).cells()
+    return cell
+
+
+def platform_differences(
+    run: Run, cell: Cell, there: Mapping[str, Any], here: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return the differences of platform and code between a stored run and its cell here.
+
+    Parameters
+    ----------
+    run : Run
+    cell : Cell
+    there, here : mapping
+        The environments of the run's session and of this process.
+    """
+    old, new = _platform(run.identity.content, there), _platform(cell.content, here)
+    return tuple(
+        f"{name} {old.get(name) or 'none'!s:.80} there, {new.get(name) or 'none'!s:.80} here"
+        for name in dict.fromkeys((*old, *new))
+        if old.get(name) != new.get(name)
+    )
+
+
+def _platform(content: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return, by name, what the bits of a result depend on beside the cell and its data."""
+    packages = environment.get("packages") or {}
+    system = str(environment.get("platform") or "").split("-")
+    return {
+        **{f"code of {name}": digest for name, digest in (content.get("code") or {}).items()},
+        "BLAS": content.get("blas"),
+        **content.get("versions", {}),
+        "device": content.get("place"),
+        "processor": environment.get("cpu"),
+        "system": "-".join([system[0], *system[-3:]]),
+        "Python": ".".join(str(environment.get("python", "")).split(".")[:2]),
+        **{name: packages.get(name) for name in PACKAGES},
+    }

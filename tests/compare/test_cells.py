@@ -71,7 +71,7 @@ class InProcess:
         self.request(do, **arguments)
         return self.reply()
 
-    def begin(self, key):
+    def begin_run(self, key):
         self.request("run", key=key)
 
     def outcome(self):

@@ -220,13 +220,9 @@ CHANGED = Changes(
 
 def test_every_output_says_how_the_sides_differ():
     whole = comparison(cell("steady", timed(SAME, 1.0)), changes=CHANGED)
-    texts = [
-        " ".join(text.split()) for text in (text_of(whole, width=400), html.unescape(markdown(whole)))
-    ]
-    texts += [
-        "".join(ET.fromstring(junit(whole)).itertext()),  # noqa: S314 - written here
-    ]  # fmt: skip
-    for text in texts:
+    xml = "".join(ET.fromstring(junit(whole)).itertext())  # noqa: S314 - written here
+    for shown in (text_of(whole, width=400), html.unescape(markdown(whole)), xml):
+        text = " ".join(shown.split())
         for said in (
             "scipy 1.14.1 -> 1.17.1", "gone 1 -> none", "numpy>=2.1 -> numpy>=2.3",
             "msg step 8 -> 4", "toy/solver.py (reached by 6 of 6 cells: msg and oja)",

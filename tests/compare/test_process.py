@@ -74,7 +74,7 @@ def test_process_that_a_cell_killed_is_replaced(process, monkeypatch):
     monkeypatch.setattr(SideProcess, "alive", False)
     monkeypatch.setattr(SideProcess, "close", lambda self: done.append("close"))
     monkeypatch.setattr(SideProcess, "send", lambda self, message: done.append(message["do"]))
-    side.begin(KEY)
+    side.begin_run(KEY)
     assert done == ["close", "plan", "run"]
 
 

@@ -61,7 +61,7 @@ def test_remote_files_import_the_standard_library_only(path):
 @pytest.mark.wide
 def test_another_version_is_refused(orthobench, modules, tmp_path):
     python = orthobench(modules)
-    told = r"BASE '.*' cannot be compared: its orthobench has not version 3 of the comparison"
+    told = r"BASE '.*' cannot be compared: its Python has no orthobench with version 3 of"
     suite = tmp_path / "nothing.toml"
     suite.write_text("seeds = 1\n")
     with pytest.raises(UsageError, match=told), sides(python, sys.executable) as both:

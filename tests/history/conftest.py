@@ -94,7 +94,7 @@ class Worker:
     def cells(self):
         return CELLS[: self.says.get("cells", 3)]
 
-    def begin(self, key):
+    def begin_run(self, key):
         self.request("run", key)
 
     def outcome(self):

@@ -1,6 +1,6 @@
 """Differences of platforms."""
 
-from orthobench.verify.rebuilding import platform_differences
+from orthobench.verify.check import platform_differences
 
 
 class Content:

@@ -34,21 +34,18 @@ class RefusedError(Exception):
 
 @cache
 def names() -> Any:
-    """Return the side's protocol; refuse an orthobench without it, or with another version."""
+    """Return the side's protocol; refuse a side without it, or with another version."""
     try:
         protocol = import_module(PROTOCOL)
     except ModuleNotFoundError as error:
-        if error.name == "orthobench":
-            raise RefusedError("its Python cannot import orthobench; install it there, without "
-                               "PYTHONPATH and the user's own site-packages") from None  # fmt: skip
-        if error.name not in (PROTOCOL, PROTOCOL.rpartition(".")[0]):
+        if not f"{PROTOCOL}.".startswith(f"{error.name}."):
             raise
         protocol = None
     if getattr(protocol, "VERSION", None) == VERSION:
         return protocol
     raise RefusedError(
-        f"its orthobench has not version {VERSION} of the comparison protocol: run the suite in "
-        "both environments, and call orthobench report with both stores"
+        f"its Python has no orthobench with version {VERSION} of the comparison protocol: install "
+        "it there, or run the suite on both sides and call orthobench report with both stores"
     )
 
 
