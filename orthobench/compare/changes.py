@@ -82,9 +82,7 @@ class Changes:
 
     packages: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
     dependencies: bool = False
-    requirements: Mapping[str, Sequence[str]] = field(
-        default_factory=lambda: {"base": [], "head": []}
-    )
+    requirements: Mapping[str, Sequence[str]] = field(default_factory=dict)
     parameters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     files: tuple[File, ...] = ()
     commits: tuple[str, ...] = ()

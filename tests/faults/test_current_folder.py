@@ -53,7 +53,7 @@ def test_by_a_comparison(planted, monkeypatch):
     with sides(sys.executable, sys.executable, here=planted) as (base, _):
         assert base.python == Path(sys.executable)
     with SideProcess(Side("BASE", "environment", "", base.python), Options()) as process:
-        assert "[[problem]]" in process.ask("suite", name="quickstart")["text"]
+        assert "[[problem]]" in process.ask("suite", name="quickstart", distributions=())["text"]
 
 
 def test_solver_of_the_current_folder_is_found(planted, faults, monkeypatch):
