@@ -209,8 +209,7 @@ class History:
             content = {key: _digest([own, shared]) for key, own in cells.content.items()}
             for number, (key, digest) in enumerate(content.items(), start=1):
                 if not (reply := self.record.get(digest)):
-                    text = f"{key[1]} on {key[0]}, {number} of {len(content)} cells"
-                    progress(f"{one.short}: {text}")
+                    progress(f"{one.short}: {key[1]} on {key[0]}, {number} of {len(content)} cells")
                     worker.begin_run(key)
                     reply = worker.outcome()
                     self.made += 1

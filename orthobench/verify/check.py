@@ -42,9 +42,6 @@ OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.
 MEASURED = frozenset({TRANSFER, WARM_UP, PEAK, *WORKER_METRICS})
 """Metrics that depend on the machine."""
 
-MOST = 100
-"""Maximum number of mismatches that a terminal shows."""
-
 MAY_DIFFER = ("versions", "blas", "place", "code")
 """The parts of a cell's content about platform and code; a cell with another part is another."""
 
@@ -193,7 +190,7 @@ def lines(result: Verification) -> Iterator[str]:
         yield f"  {plural(count, 'cell')} on another platform: {text}"
     if result.mismatches:
         yield f"{len(result.mismatches):,} values did not:"
-        yield from (f"  {one}" for one in result.mismatches[:MOST])
+        yield from (f"  {one}" for one in result.mismatches)
     if left_out:
         yield f"{plural(left_out, 'cell')} not checked:"
     for reason, cells in result.unchecked.items():
@@ -222,9 +219,9 @@ def _computed(
                 run = runs[id(event.cell)]
                 if event.outcome is None:
                     progress.begin(run.label, event.worker)
-                    continue
-                progress.end(run.label, False, event.worker)
-                yield run, event.cell, event.outcome
+                else:
+                    progress.end(run.label, False, event.worker)
+                    yield run, event.cell, event.outcome
 
 
 def _bounded(cell: Cell, run: Run) -> Cell:
@@ -273,12 +270,9 @@ def _differences(
     """Yield each difference: metric, step, stored value and value here."""
     stored, again = tuple(run.trace), outcome.trace
     of_machine = {run.stop.status, outcome.stop.status} & {*OF_MACHINE}
-    cut = (
-        _cut_by_clock(run)
-        and run.stop.status in (RunStatus.BUDGET, RunStatus.TARGET)
-        and not outcome.stop.status.failed
-    )
-    if run.stop.status is not outcome.stop.status and not (cut or of_machine):
+    cut = _cut_by_clock(run) and run.stop.status in (RunStatus.BUDGET, RunStatus.TARGET)
+    excused = of_machine or (cut and not outcome.stop.status.failed)
+    if run.stop.status is not outcome.stop.status and not excused:
         here = f"{outcome.stop.status.value}: {outcome.stop.reason:.200}"
         yield "ending", None, run.stop.status.value, here
     by_steps = {mark.work.steps: mark for mark in again}
