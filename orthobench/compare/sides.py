@@ -99,8 +99,8 @@ def resolve(role: str, text: str, here: Path, extras: Sequence[Path] = ()) -> Si
     Raises
     ------
     UsageError
-        If the text names nothing, or both a path and a revision; if an extra folder is no project
-        of the repository.
+        If the text names nothing, or both a path and a revision; if an extra folder is not in the
+        repository.
     """
     if not text.strip():
         raise UsageError(f"{role} is empty; name a revision, a folder or a wheel")

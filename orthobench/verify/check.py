@@ -177,7 +177,7 @@ def order(keys: Iterable[str], seed: int) -> list[str]:
 
 def lines(result: Verification) -> Iterator[str]:
     """Yield the lines of text about a verification."""
-    again, left_out = len(result.recomputed), sum(map(len, result.unchecked.values()))
+    again = len(result.recomputed)
     yield (
         f"{plural(result.cells, 'cell')}, of which {result.checkable:,} can be computed here; "
         f"{result.drawn:,} drawn (share {result.share:g}, seed {result.seed})"
@@ -191,10 +191,8 @@ def lines(result: Verification) -> Iterator[str]:
     if result.mismatches:
         yield f"{len(result.mismatches):,} values did not:"
         yield from (f"  {one}" for one in result.mismatches)
-    if left_out:
-        yield f"{plural(left_out, 'cell')} not checked:"
     for reason, cells in result.unchecked.items():
-        yield f"  {plural(len(cells), 'cell')}, such as {cells[0]}: {reason}"
+        yield f"{plural(len(cells), 'cell')} not checked, such as {cells[0]}: {reason}"
     if result.mismatches:
         yield "next: ask the author of the store about these values before you use any"
     elif result.drawn < result.checkable:
