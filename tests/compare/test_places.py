@@ -45,7 +45,7 @@ def test_the_same_code_raises_no_alarm(tmp_path, on):
     suite.write_text(SUITE.replace("PLACE", on))
     options = Options(suite, budget=5.0, clock="wall", every=True)
     found = comparing.compare(HERE, HERE, options, lambda _: None)
-    assert len(found.rows) == 6
+    assert {row.solver.split()[0] for row in found.rows} == {"batch-pca", "oja"}
     assert len(found.found(Change.SAME, Question.RESULT)) == 2
     assert len(found.found(Change.SAME, Question.WORK)) == 2
     assert not found.found(Change.WORSE, Question.TIME)
