@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from smoke import usually
 
-from orthobench.compare.environments import sides
 from orthobench.compare.options import Options
 from orthobench.compare.run import compare
+from orthobench.compare.sides import sides
 
 ROOT = Path(__file__).parents[1]
 PROJECT = usually(ROOT, smoke=ROOT / "tests" / "third_party_plugin")

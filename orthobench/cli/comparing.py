@@ -68,8 +68,6 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
 @click.option("--budget", type=shared.POSITIVE, default=90.0, show_default=True, metavar="SECONDS",
               help="Limit the timing; the limit is doubled once if times are undecided."
               )  # fmt: skip
-@click.option("--run-limit", type=shared.POSITIVE, metavar="SECONDS",
-              help="Limit one run.  [default: twice the budget, minimum 60]")  # fmt: skip
 @shared.PROBLEMS
 @shared.SOLVERS
 @SEEDS
@@ -109,9 +107,8 @@ def compare(base: str, head: str, tolerances: tuple[dict[str, float], ...],
     from orthobench.compare import reports, run
     from orthobench.compare.cells import SUITE
     from orthobench.compare.comparison import Comparison
-    from orthobench.compare.environments import sides
     from orthobench.compare.options import TOLERANCE, Options
-    from orthobench.compare.sides import Side
+    from orthobench.compare.sides import Side, sides
     from orthobench.errors import OrthobenchError
     from orthobench.tools.files import atomic_write, refuse_unwritable
     from orthobench.tools.formatting import clean

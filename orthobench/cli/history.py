@@ -48,10 +48,8 @@ def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
     """  # noqa: D301 - click reads the backspace
     from orthobench.compare.cells import SUITE
     from orthobench.compare.options import Options
-    from orthobench.history import outputs
-    from orthobench.history.commits import commits_of, shown
-    from orthobench.history.curves import curves
-    from orthobench.history.follow import History, Record
+    from orthobench.history.curves import curves, facts, lines
+    from orthobench.history.follow import History, Record, commits_of, shown
     from orthobench.history.times import ratios
     from orthobench.report.page.history import write_history
     from orthobench.tools.files import make_folder
@@ -69,12 +67,12 @@ def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
     except KeyboardInterrupt as error:
         message = f"interrupted; what is finished is in {record.path}, call again to go on"
         raise type(error)(message) from None
-    plain = outputs.facts(found, *drawn, revisions)
+    plain = facts(found, *drawn, revisions)
     changed = dict.fromkeys(step["commit"] for step in plain["steps"])
     page = write_history(plain, {one: shown(here, one) for one in changed}, folder)
     width = min(shutil.get_terminal_size().columns, 100)
     print_facts(plain | {"page": str(page)} if as_json else plain, as_json,
-                partial(outputs.lines, width=width))  # fmt: skip
+                partial(lines, width=width))  # fmt: skip
     if not as_json:
         say(f"\n{page}")
     if opened:

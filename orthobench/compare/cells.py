@@ -1,33 +1,116 @@
-"""The cells of a suite on each side, with their runs."""
+"""The cells of a suite on each side, and the processes that run them."""
 
 from __future__ import annotations
 
-import math
-import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from orthobench.compare import remote
 from orthobench.compare.options import Options
-from orthobench.compare.process import SideError, SideProcess, run_of
 from orthobench.compare.sides import Side
-from orthobench.errors import UsageError
+from orthobench.contract.solver import Work
+from orthobench.errors import OrthobenchError, UsageError
+from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.trace import Checkpoint
 from orthobench.registry.entries import specification
-from orthobench.results.runs import Run
+from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.stats.run_pairs import Key
 from orthobench.tools import toml
+from orthobench.tools.processes import Process, ProcessError, reason_of
 
 SUITE = "regression"
 SAMPLES = 10_000  # and steps: the budget of problems from the command line if the suite has none
-DENSE = 1.02  # ratio of checkpoints, so that work is found to two percent
-RUNS = 5  # maximum time of all runs together, in times of the limit of a run
-LATE = f"the runs before it took {RUNS} times the --run-limit"
+
+STARTING = 120.0
+"""Minimum patience with a request that is no run, in seconds: a busy machine imports slowly."""
 
 Progress = Callable[[str], None]
+
+
+class SideError(OrthobenchError):
+    """A side's process raised, died or hung."""
+
+
+class SideProcess(Process):
+    """A worker of one side.
+
+    Parameters
+    ----------
+    side : Side
+        With its interpreter.
+    options : Options
+        Its clock, and the maximum time of a request before the process is killed.
+    plan : mapping, optional
+        Arguments of the request ``plan``, which is sent at once.
+    """
+
+    def __init__(self, side: Side, options: Options, plan: Mapping[str, Any] | None = None) -> None:
+        self.side, self.options, self.plan = side, options, plan
+        self.limit = options.patience
+        self._start()
+
+    def _start(self) -> None:
+        threads = int(self.plan["tables"].get("threads", 1)) if self.plan else 1
+        try:
+            super().__init__(
+                "orthobench_remote.worker", {"clock": self.options.clock}, threads,
+                codec="json", python=self.side.python, package=Path(remote.__file__).parent,
+            )  # fmt: skip
+        except OSError as error:
+            raise SideError(f"{self.side} cannot be started: {error}") from None
+        if self.plan:
+            self.request("plan", distributions=self.side.distributions, **self.plan)
+
+    def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
+        """Send a request, and return its reply."""
+        self.request(do, **arguments)
+        return self.reply()
+
+    def request(self, do: str, **arguments: Any) -> None:
+        """Send a request; `reply` returns its reply."""
+        self.send({"do": do, **arguments})
+
+    def reply(self, patience: float | None = None) -> dict[str, Any]:
+        """Return the reply to the oldest request without one.
+
+        Parameters
+        ----------
+        patience : float, optional
+            Maximum seconds [default: those of a run, at least `STARTING`].
+
+        Raises
+        ------
+        SideError
+            If the side raised, died, or took too long and was killed.
+        """
+        try:
+            reply: dict[str, Any] = self.receive(patience or max(self.limit, STARTING))
+        except (ProcessError, TimeoutError) as error:
+            raise SideError(str(error)) from None
+        if "error" in reply:
+            raise SideError(reply["error"])
+        if reply.get("ended"):
+            raise SideError(str(ProcessError(reason_of(reply["ended"]), self.last_words)))
+        return reply
+
+    def begin_run(self, key: Key) -> None:
+        """Let the worker run a cell; if an earlier one killed it, start another."""
+        if not self.alive:
+            self.close()
+            self._start()
+            self.reply()
+        self.request("run", key=key)
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the reply about a run; if the worker died, that of a failed run."""
+        try:
+            return self.reply(self.limit)
+        except SideError as error:
+            return {"status": "error", "reason": str(error)}
 
 
 @dataclass(frozen=True)
@@ -49,8 +132,8 @@ class SideCells:
         Without cells that are `unchanged`.
     kinds : dict
         Digests of the code of each file that differs, and of its part that runs at import.
-    imported : dict
-        The libraries' modules that runs import, with their files.
+    imported : set of str
+        The libraries' modules that runs import.
     """
 
     side: Side
@@ -60,7 +143,7 @@ class SideCells:
     facts: Mapping[str, Any]
     runs: dict[Key, Run] = field(default_factory=dict)
     kinds: dict[str, tuple[str, str]] = field(default_factory=dict)
-    imported: dict[str, str] = field(default_factory=dict)
+    imported: set[str] = field(default_factory=set)
 
     def why_absent(self, key: Key) -> str:
         """Return why the side does not have a cell."""
@@ -80,16 +163,10 @@ class SideCells:
                  for project, names in self.facts["modules"].items()}  # fmt: skip
         return {project: names for project, names in found.items() if names}
 
-    def add_imported(self, modules: Mapping[str, str]) -> None:
-        """Add modules of libraries; refuse files outside the side's folder."""
-        self.imported.update(modules)
-        root = self.side.root
-        for name, file in modules.items():
-            if root and not Path(file).is_relative_to(root.resolve()):
-                raise UsageError(
-                    f"{self.side} would be compared by another copy of {name.partition('.')[0]}: "
-                    f"{name} was imported from {file}, and it was built in {root}"
-                )
+    def add(self, key: Key, reply: Mapping[str, Any]) -> None:
+        """Add the run of a cell."""
+        self.runs[key] = run_of(key, reply)
+        self.imported.update(reply.get("loaded", ()))
 
     def require_libraries(self) -> None:
         """Refuse the side if no run imports its library, unless all failed."""
@@ -129,7 +206,7 @@ def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list
             cells.kinds.update(worker.reply())
         same = unchanged(found, options)
         keys = dict.fromkeys(key for cells in found for key in cells.content if key not in same)
-        run_cells(found, workers, keys, options, progress, stack, RUNS * options.patience)
+        run_cells(found, workers, keys, progress)
     for cells in found:
         cells.require_libraries()
     return found
@@ -139,45 +216,26 @@ def run_again(
     cells: SideCells, options: Options, progress: Progress, keys: Iterable[Key]
 ) -> dict[Key, Run]:
     """Run some cells of a side once more, in a fresh process."""
-    again = replace(cells, runs={}, imported={})
-    with ExitStack() as stack:
-        worker = stack.enter_context(SideProcess(cells.side, options, cells.request))
+    again = replace(cells, runs={}, imported=set())
+    with SideProcess(cells.side, options, cells.request) as worker:
         worker.reply()
-        run_cells([again], [worker], keys, options, progress, stack, RUNS * options.patience)
+        run_cells([again], [worker], keys, progress)
     return again.runs
 
 
 def run_cells(
-    found: Sequence[SideCells], workers: list[SideProcess], keys: Iterable[Key],
-    options: Options, progress: Progress, stack: ExitStack, seconds: float = math.inf,
-    keep: Callable[[Key, Mapping[str, Any]], None] = lambda *_: None,
+    found: Sequence[SideCells], workers: Sequence[SideProcess], keys: Iterable[Key],
+    progress: Progress,
 ) -> None:  # fmt: skip
-    """Run cells one after the other, each on all sides at once, and add the runs to `found`.
-
-    Dead workers are replaced. After `seconds`, no more cells run. `keep` gets each cell with the
-    worker's reply.
-    """
-    deadline, keys = time.monotonic() + seconds, [*keys]
-    watched = [[*chain(*map(cells.facts["modules"].get, cells.facts["libraries"]))]
-               for cells in found]  # fmt: skip
+    """Run cells one after the other, each on all sides at once, and add the runs to `found`."""
+    keys = [*keys]
     for number, key in enumerate(keys, start=1):
         progress(f"{key[1]} on {key[0]}, {number} of {len(keys)} cells")
-        having = [i for i, cells in enumerate(found) if key in cells.content]
-        if time.monotonic() > deadline:
-            for i in having:
-                found[i].runs[key] = run_of(key, {"status": "missing", "reason": LATE})
-            continue
-        for i in having:
-            if not workers[i].alive:  # a cell killed it
-                side, request = found[i].side, found[i].request
-                workers[i] = stack.enter_context(SideProcess(side, options, request))
-                workers[i].reply()
-            workers[i].request("run", key=key, watched=watched[i])
-        for i in having:
-            reply = workers[i].outcome()
-            found[i].runs[key] = run_of(key, reply)
-            found[i].add_imported(reply.get("loaded", {}))
-            keep(key, reply)
+        having = [pair for pair in zip(found, workers, strict=True) if key in pair[0].content]
+        for _, worker in having:
+            worker.begin_run(key)
+        for cells, worker in having:
+            cells.add(key, worker.outcome())
 
 
 def planned(
@@ -191,25 +249,18 @@ def planned(
         worker.request("describe")
     found = []
     for side, worker in zip(sides, workers, strict=True):
-        with _refusing(side):
+        try:
             plan, facts = worker.reply(), worker.reply()
+        except SideError as error:
+            raise UsageError(f"{side} cannot be compared: {error}") from None
         content = {tuple(key): digest for key, digest in facts["content"]}
-        own = side if side.root else replace(side, root=Path(plan["orthobench"]))
-        found.append(SideCells(own, request, content, tuple(map(tuple, plan["absent"])), facts))
+        found.append(SideCells(side, request, content, tuple(map(tuple, plan["absent"])), facts))
     return found
-
-
-@contextmanager
-def _refusing(side: Side) -> Iterator[None]:
-    try:
-        yield
-    except SideError as error:
-        raise UsageError(f"{side} cannot be compared: {error}") from None
 
 
 def requested(sides: Sequence[Side], options: Options) -> dict[str, Any]:
     """Return the arguments of the request ``plan``; a suite is of HEAD, else of BASE."""
-    name, text = str(options.suite or SUITE), ""
+    name = str(options.suite or SUITE)
     try:
         if isinstance(options.suite, Path):
             name, text = options.suite.stem, toml.text_of(options.suite)
@@ -225,17 +276,32 @@ def requested(sides: Sequence[Side], options: Options) -> dict[str, Any]:
     default = {"budget": {"samples": SAMPLES, "steps": SAMPLES}} if options.problems else {}
     tables = {**default, **tables, **chosen, **seeds}
     tables.get("tuning", {}).pop("seeds", None)  # nothing is chosen: trials run on all seeds
-    return {"tables": tables, "name": name, "ratio": DENSE}
+    return {"tables": tables, "name": name}
 
 
 def _text_of_suite(name: str, sides: Sequence[Side], options: Options) -> str:
     reasons = []
     for side in reversed(sides):
         with SideProcess(side, options) as process:
-            with _refusing(side):
-                process.ask("check", distributions=side.distributions)
             try:
-                return str(process.ask("suite", name=name)["text"])
+                return str(
+                    process.ask("suite", name=name, distributions=side.distributions)["text"]
+                )
             except SideError as error:
                 reasons.append(f"{side.name}: {error}"[:180])
     raise UsageError("; ".join(reasons))
+
+
+def run_of(key: Key, reply: Mapping[str, Any]) -> Run:
+    """Return the run in a worker's reply."""
+    problem, solver, seed = key
+    primary = reply.get("primary", "")
+    trace = tuple(
+        Checkpoint(0.0, 0.0, Work(steps, samples, flops), {primary: value})
+        for steps, samples, flops, value in reply.get("trace", ())
+    )
+    return Run(
+        "", ProblemInfo(problem, problem, {}, "", primary, primary),
+        SolverInfo(solver, {"on": reply.get("on", "numpy")}), seed,
+        Termination(RunStatus(reply["status"]), reply["reason"]), trace, reply.get("budget", {}),
+    )  # fmt: skip

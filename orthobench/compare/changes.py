@@ -82,9 +82,7 @@ class Changes:
 
     packages: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
     dependencies: bool = False
-    requirements: Mapping[str, Sequence[str]] = field(
-        default_factory=lambda: {"base": [], "head": []}
-    )
+    requirements: Mapping[str, Sequence[str]] = field(default_factory=dict)
     parameters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     files: tuple[File, ...] = ()
     commits: tuple[str, ...] = ()
@@ -145,7 +143,7 @@ def between(old: SideCells, new: SideCells) -> Changes:
 def _files(old: SideCells, new: SideCells) -> tuple[File, ...]:
     """Return the files that differ; those that most cells reach come first."""
     reached = [(tuple(key), names) for side in (old, new) for key, names in side.facts["reached"]]
-    loaded, found = {**old.imported, **new.imported}, []
+    loaded, found = old.imported | new.imported, []
     for name in {**old.kinds, **new.kinds}:
         (code, acting), (new_code, new_acting) = (
             side.kinds.get(name, ("", "")) for side in (old, new)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -154,31 +154,23 @@ class Comparison:
             return "not compared"
         if self.empty:
             return "nothing was compared"
-        worse, mixed = (self.found(change) for change in FAILING)
-        parts = []
-        if worse:
-            parts.append(f"{plural(len(worse), 'regression')}: {_by_question(worse)}")
-        if mixed:
-            parts.append(f"{len(mixed)} mixed: {_by_question(mixed)}")
-        sentence = "; ".join(parts) or ("no verdict" if self.open else "no regression")
+        sentence = "no verdict" if self.open else "no regression"
+        if worse := self.regressions:
+            counts = Counter(row.question for row in worse)
+            by_question = (f"{counts[asked]} of {asked}" for asked in Question if counts[asked])
+            sentence = f"{plural(len(worse), 'regression')}: {', '.join(by_question)}"
         compared = f"{len(self.compared):,} of {plural(len(self.cells), 'cell')} compared"
-        unsure = (Change.PROBABLE, Change.UNDECIDED, Change.NONE)
-        missing = [f"{len(rows):,} {kind}" for kind in unsure if (rows := self.found(kind))]
-        return f"{sentence} ({', '.join([compared, *missing])})"
+        named = (Change.MIXED, Change.PROBABLE, Change.UNDECIDED, Change.NONE)
+        others = [f"{len(rows):,} {kind}" for kind in named if (rows := self.found(kind))]
+        return f"{sentence} ({', '.join([compared, *others])})"
 
     def next_step(self) -> str:
         """Return the user's next step, a sentence."""
         if self.reason:
             return self.reason
-        if self.empty:
-            return "name a suite, or solvers, that both sides can run"
-        worse = self.regressions
-        exact = [row for row in worse if row.question in (Question.RESULT, Question.WORK)]
-        if worse:
-            row = (exact or worse)[0]
-            same = ": it is so on every machine" if exact else ""
-            return (f"look at {row.label}{same}; --tolerance {row.question}=PART accepts what is "
-                    "intended")  # fmt: skip
+        if worse := self.regressions:
+            accept = f"--tolerance {worse[0].question}=PART accepts what is intended"
+            return f"look at {worse[0].label}; {accept}"
         if any(row.finding.change is Change.NONE for row in self.open):
             return "mend what could not be compared: each has its reason beside it"
         if self.open:
@@ -187,9 +179,3 @@ class Comparison:
         if all(math.isnan(row.finding.ratio) for row in self.rows):
             return "name a --suite that runs what you changed, if this one should have"
         return "nothing: it can be merged"
-
-
-def _by_question(rows: Sequence[Row]) -> str:
-    """Return the counts by question: ``1 of result, 2 of time``."""
-    counts = Counter(row.question for row in rows)
-    return ", ".join(f"{counts[asked]} of {asked}" for asked in Question if counts[asked])

@@ -58,8 +58,6 @@ class Options:
     seeds : int, optional
         Instead of the suite's.
     clock : {"cpu", "wall"}
-    run_limit : float, optional
-        Maximum seconds of a run [default: twice the budget, at least 60].
     every : bool
         Whether equal cells are compared too.
     undecided : float
@@ -73,14 +71,13 @@ class Options:
     problems: tuple[str, ...] = ()
     seeds: int | None = None
     clock: str = "cpu"
-    run_limit: float | None = None
     every: bool = False
     undecided: float = 0.25
 
     @property
     def patience(self) -> float:
-        """Maximum time of a run, in seconds."""
-        return self.run_limit or max(60.0, 2 * self.budget)
+        """Maximum time of a run, in seconds: twice the budget, at least 60."""
+        return max(60.0, 2 * self.budget)
 
     def tolerated(self, problem: str, solver: str) -> dict[str, float]:
         """Return the tolerances of a cell, by question."""

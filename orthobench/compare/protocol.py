@@ -38,6 +38,7 @@ limited
     ``with limited(count):`` limits the threads of the BLAS.
 """
 
+# ruff: noqa: F401 - the worker reads these names
 from __future__ import annotations
 
 from typing import Any
@@ -45,33 +46,29 @@ from typing import Any
 from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import AnyInstance
 from orthobench.contract.solver import AnySolver
-from orthobench.harness import cell, execution, source_digests
-from orthobench.harness import run as harness
+from orthobench.harness import source_digests
+from orthobench.harness.cell import Cell, built
+from orthobench.harness.execution import CLOCK, MEMORY, PEAK
 from orthobench.harness.identity import Streams
+from orthobench.harness.run import RATIO, run, timed
 from orthobench.harness.stopping import Budget
-from orthobench.registry import plugins, suite_file
-from orthobench.tools import environment
+from orthobench.registry.plugins import catalogue
+from orthobench.registry.suite_file import from_table
+from orthobench.tools.environment import limited
 from orthobench.tools.machine import Peak
 
 VERSION = 3
-catalogue = plugins.catalogue
-from_table = suite_file.from_table
-built = cell.built
-run = harness.run
-timed = harness.timed
 
 
 def peak(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams) -> float | None:
     """Return the bytes that a run needs; see above."""
     if Peak.missing(solver.place):
         return None
-    outcome = harness.run(
-        instance, solver, Budget(steps=steps), streams, measure=execution.MEMORY, curve=False
-    )
-    return max((mark.metrics[execution.PEAK] for mark in outcome.trace), default=None)
+    outcome = run(instance, solver, Budget(steps=steps), streams, measure=MEMORY, curve=False)
+    return max((mark.metrics[PEAK] for mark in outcome.trace), default=None)
 
 
-def files(one: cell.Cell) -> set[str]:
+def files(one: Cell) -> set[str]:
     """Return the files that the result of a cell depends on; see above."""
     classes = (type(one.problem), type(one.solver.single))
     homes = {home for cls in classes for home in source_digests.homes_of(cls)}
@@ -81,14 +78,9 @@ def files(one: cell.Cell) -> set[str]:
     return own | {str(source_digests.file_of(module)) for module in modules}
 
 
-def defaults(one: cell.Cell) -> dict[str, dict[str, Any]]:
+def defaults(one: Cell) -> dict[str, dict[str, Any]]:
     """Return the defaults of the parameters of the problem and the solver of a cell; see above."""
     return {
         item.name: {p.name: repr(p.default) for p in parameters_of(type(item)) if not p.required}
         for item in (one.problem, one.solver.single)
     }
-
-
-CLOCK = execution.CLOCK
-RATIO = harness.RATIO
-limited = environment.limited

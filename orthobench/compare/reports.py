@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -14,23 +15,15 @@ import click
 from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
 from orthobench.compare.options import ASKED, FAILING, TOLERANCE, Options, Question
 from orthobench.compare.sides import Side
-from orthobench.stats.run_pairs import Change
+from orthobench.stats.run_pairs import Change, Finding
 from orthobench.tools.collections import finite_or_none, grouped, plain
 from orthobench.tools.formatting import clean, duration, plural
 
-SHOWN = {  # the answers that are listed: title, colour, maximum number in a terminal
-    Change.WORSE: ("Regressions", "red", 20),
-    Change.MIXED: ("Mixed", "red", 20),
-    Change.PROBABLE: ("Probably slower", "red", 20),
-    Change.UNDECIDED: ("Undecided", "yellow", 5),
-    Change.BETTER: ("Improvements", "green", 20),
-    Change.NONE: ("Not compared", "yellow", 5),
-    Change.NEW: ("New", None, 5),
-}
+NAME = "orthobench compare"
+MOST = 20  # cells with the same answer that are listed
+COLOURS = {Change.WORSE: "red", Change.MIXED: "red", Change.PROBABLE: "red", Change.BETTER: "green"}
 MARKER = "<!-- orthobench compare -->"  # invisible; the CI recipe finds its comment by it
 LIMIT = 60_000  # characters of Markdown; GitHub refuses comments of more than 65,536
-ROWS = (1000, 100, 10, 0)  # of a table: the first of these that keeps the limit
-LONGEST = 300  # characters of one text in Markdown, before it is escaped
 # characters that XML 1.0 cannot contain
 FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -44,6 +37,9 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
     yield click.style(comparison.verdict(), fg="green" if good else "red", bold=True)
     base, head = _side(comparison.base), _side(comparison.head)
     yield from _wrapped(f"{base} -> {head}, suite {comparison.suite}", width)
+    if comparison.reason:
+        yield from _wrapped(f"Not compared: {comparison.reason}", width)
+        return
     for text in comparison.changes.lines():
         yield from _wrapped(text, width, "  ")
     for asked in comparison.asked:
@@ -53,14 +49,13 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
         noun = "project" if asked is Question.IMPORT else "cell"
         yield f"  {plural(sum(map(len, found.values())), noun)}: {', '.join(counts)}"
         for change, rows in found.items():
-            _, colour, most = SHOWN.get(change, ("", None, 0))
-            groups = _grouped(rows)
-            for label, said, _ in groups if every else groups[:most]:
+            groups = _grouped(rows) if every or change is not Change.SAME else []
+            for label, said in groups if every else groups[:MOST]:
                 first, *rest = _wrapped(f"{change}: {label}: {said}", width, "  ")
-                yield first.replace(change, click.style(change, fg=colour), 1)
+                yield first.replace(change, click.style(change, fg=COLOURS.get(change)), 1)
                 yield from rest
-            if change in SHOWN and not every and len(groups) > most:
-                yield f"  and {len(groups) - most:,} more {change}: --all lists them"
+            if len(groups) > MOST and not every:
+                yield f"  and {len(groups) - MOST:,} more {change}: --all lists them"
     yield ""
     notes = (f"note: {note}" for note in comparison.notes)
     for text in (*notes, _measured(comparison), f"next: {comparison.next_step()}"):
@@ -68,13 +63,13 @@ def lines(comparison: Comparison, every: bool = False, width: int = 80) -> Itera
 
 
 def markdown(comparison: Comparison) -> str:
-    """Return a marker, the verdict, counts for each question, the regressions, the rest folded.
+    """Return a marker, the verdict, and the lines of text as they are.
 
-    Escaped names and messages format nothing and notify no user. Tables are cut at GitHub's limit.
+    GitHub and GitLab make no links in preformatted text, so that names in it notify no user.
     """
-    texts = ("\n".join(_markdown(comparison, most)) + "\n" for most in ROWS)
-    short = f"{MARKER}\n### orthobench · {comparison.verdict()}\n"
-    return next((text for text in texts if len(text) <= LIMIT), short)
+    verdict, *rest = map(click.unstyle, lines(comparison, width=100))
+    text = html.escape("\n".join(rest))[:LIMIT]
+    return f"{MARKER}\n### orthobench · {verdict}\n\n<pre>\n{text}\n</pre>\n"
 
 
 def junit(comparison: Comparison) -> str:
@@ -83,13 +78,15 @@ def junit(comparison: Comparison) -> str:
     A regression is a failure, an answer with which no gate may pass an error. Equal and new cells
     are skipped. GitLab and Jenkins read it.
     """
-    root = ET.Element("testsuites", name="orthobench compare", time=f"{comparison.seconds:.3f}")
+    root = ET.Element("testsuites", name=NAME, time=f"{comparison.seconds:.3f}")
     if comparison.reason:
-        case = _case("orthobench", "compare", "error", "comparison", comparison.reason)
-        _add_suite(root, "", [case])
+        suite = ET.SubElement(root, "testsuite", name=NAME, time="0.000")
+        _add_case(suite, "comparison", "comparison", "error", comparison.reason)
     for asked in comparison.asked:
-        rows = (row for row in comparison.rows if row.question is asked)
-        suite = _add_suite(root, f": {asked}", (_case_of(row, comparison.options) for row in rows))
+        suite = ET.SubElement(root, "testsuite", name=f"{NAME}: {asked}", time="0.000")
+        for row in (row for row in comparison.rows if row.question is asked):
+            tag = _tag(row.finding, comparison.options)
+            _add_case(suite, asked, row.label, tag, f"{row.finding.change}: {row.said}")
         if differences := [*comparison.changes.lines()]:
             ET.SubElement(suite, "system-out").text = _xml("\n".join(differences))
     tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -161,97 +158,30 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     return textwrap.wrap(clean(text), width, initial_indent=indent, subsequent_indent=f"{indent}  ")
 
 
-def _markdown(comparison: Comparison, most: int) -> Iterator[str]:
-    texts = _side(comparison.base), _side(comparison.head), comparison.suite
-    base, head, suite = (f"<code>{_escaped(text)}</code>" for text in texts)
-    yield f"{MARKER}\n### orthobench · {comparison.verdict()}\n\n{base} → {head}, suite {suite}\n"
-    if comparison.reason:
-        yield f"Not compared: {_plain(comparison.reason)}"
-        return
-    yield from (f"- {_plain(text)}" for text in comparison.changes.lines())
-    found = comparison.answers()
-    yield f"\n| question | {' | '.join(found)} |"
-    yield "|:--|" + "--:|" * len(found)
-    for asked in comparison.asked:
-        counts = (f"{len(comparison.found(change, asked)):,}" for change in found)
-        yield f"| {asked}: {ASKED[asked]} | {' | '.join(counts)} |"
-    for change in (one for one in SHOWN if one in found):
-        title, table = SHOWN[change][0], _table(found[change], most)
-        if change in (*FAILING, Change.PROBABLE):
-            yield f"\n#### {title}\n"
-            yield from table
-        else:
-            yield from _folded(f"{title} ({len(found[change]):,})", table)
-    notes = [_measured(comparison), *comparison.notes[:most]]
-    yield from _folded("How it was measured", (f"- {_plain(note)}" for note in notes))
-    yield f"\nNext: {_plain(comparison.next_step())}"
-
-
-def _table(rows: list[Row], most: int) -> Iterator[str]:
-    if most:
-        yield "| question | cell | change | |"
-        yield "|:--|:--|--:|:--|"
-    groups = _grouped(rows)
-    for label, _, row in groups[:most]:
-        said, fails = _plain(row.finding.explanation), row.finding.change is Change.WORSE
-        shown = _plain(row.ratio or "fails" * fails).replace(" ", "&nbsp;")
-        yield f"| {row.question} | <code>{_escaped(label)}</code> | {shown} | {said} |"
-    if len(groups) > most:
-        yield f"\n… and {len(groups) - most:,} more"
-
-
-def _grouped(rows: list[Row]) -> list[tuple[str, str, Row]]:
-    """Return a label, a text and a row; cells with the same text are one entry."""
+def _grouped(rows: list[Row]) -> list[tuple[str, str]]:
+    """Return labels and texts; cells with the same text are one entry."""
     found = []
     for group in grouped(rows, lambda row: (row.question, row.said or row.label)).values():
         more = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
-        found.append((f"{group[0].label}{more}", group[0].said or group[0].label, group[0]))
+        found.append((f"{group[0].label}{more}", group[0].said or group[0].label))
     return found
 
 
-def _folded(title: str, content: Iterator[str]) -> Iterator[str]:
-    yield f"\n<details><summary>{title}</summary>\n"
-    yield from content
-    yield "\n</details>"
+def _tag(finding: Finding, options: Options) -> str:
+    """Return the element of a test case that did not pass; empty if it did."""
+    if finding.change in FAILING:
+        return "failure"
+    if not options.settled(finding):
+        return "error"
+    return "skipped" if finding.change is Change.NEW or finding == UNTOUCHED else ""
 
 
-def _plain(text: str) -> str:
-    """Return an escaped text with invisible spaces that keep ``@`` and ``#`` from being links."""
-    return re.sub(r"(&#64;|&#35;)(?=\w)", "\\1\u200b", _escaped(text))
-
-
-def _escaped(text: str) -> str:
-    """Return one line with character references for all characters with a meaning."""
-    line = clean(text)
-    line = f"{line[:LONGEST]}…" if len(line) > LONGEST else line
-    return re.sub(r"[^\w\s.,;()+%/→…-]|_", lambda found: f"&#{ord(found[0])};", line)
-
-
-def _add_suite(root: ET.Element, name: str, cases: Iterable[ET.Element]) -> ET.Element:
-    suite = ET.SubElement(root, "testsuite", name=f"orthobench compare{name}", time="0.000")
-    suite.extend(cases)
-    return suite
-
-
-def _case_of(row: Row, options: Options) -> ET.Element:
-    change, said = row.finding.change, f"{row.finding.change}: {row.said}"
-    place, name = f"orthobench.{row.question}", row.label
-    if change in FAILING:
-        said = row.said if change is Change.WORSE else said
-        return _case(place, name, "failure", row.question, said, f"{name}\n{ASKED[row.question]}")
-    if not options.settled(row.finding):
-        return _case(place, name, "error", row.question, said)
-    skipped = change is Change.NEW or row.finding == UNTOUCHED
-    return _case(place, name, "skipped" * skipped, row.question, said)
-
-
-def _case(place: str, name: str, tag: str, kind: str, message: str, text: str = "") -> ET.Element:
-    """Return a test case, which readers identify by place and name; without a tag, it passed."""
-    case = ET.Element("testcase", classname=place, name=_xml(name), time="0")
+def _add_case(suite: ET.Element, kind: str, name: str, tag: str, message: str) -> None:
+    """Add a test case, which readers identify by class and name."""
+    place = f"orthobench.{kind}"
+    case = ET.SubElement(suite, "testcase", classname=place, name=_xml(name), time="0")
     if tag:
-        found = ET.SubElement(case, tag, type=kind, message=_xml(message))
-        found.text = _xml(f"{text}\n{message}") if text else None
-    return case
+        ET.SubElement(case, tag, type=kind, message=_xml(message)).text = _xml(message)
 
 
 def _xml(text: str) -> str:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from orthobench.compare import timing
 from orthobench.compare.cells import Progress, SideCells, collect, run_again, unchanged
 from orthobench.compare.changes import between
 from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
 from orthobench.compare.options import Options, Question
-from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.stats import run_pairs
 from orthobench.stats.run_pairs import Change, Finding, Key, is_reproducible
 from orthobench.tools import environment
-from orthobench.tools.formatting import listed, plural
-from orthobench.tools.places import TOLERANCES
+from orthobench.tools.formatting import listed
 
 Answers = dict[Question, Finding]
 
@@ -33,8 +30,8 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
         If a side does not import its own code or cannot plan the suite; if the suite is unknown
         to both sides, or has no cell that either side can plan.
     """
-    begin = time.monotonic()
-    old, new = both = collect([base, head], options, progress)
+    begin, sides = time.monotonic(), (base, head)
+    old, new = both = collect(sides, options, progress)
     same, changes = unchanged(both, options), between(old, new)
     keys = list({**old.content, **new.content})
     if not keys:
@@ -45,19 +42,22 @@ def compare(base: Side, head: Side, options: Options, progress: Progress) -> Com
         key: {**untouched} if key in same else _exact(old, new, key, options) for key in keys
     }
     _blame_irreproducible(both, found, options, progress)
-    rounds, prolonged = _time(both, found, options, progress)
+    rounds = _time(both, found, options, progress)
     rows = [Row(asked, *key, answer) for key in keys for asked, answer in found[key].items()]
     for project in old.importable:
         if project in new.importable:
             progress(f"importing {project}")
             asked = options.every or changes.at_import
-            answer = _import(both, project, options) if asked else UNTOUCHED
+            modules = [cells.importable[project] for cells in both]
+            answer = timing.importing(project, modules, sides, options) if asked else UNTOUCHED
             rows.append(Row(Question.IMPORT, "", project, 0, answer))
     machine = environment.snapshot()
     machine["packages"] = {"base": old.facts["installed"], "head": new.facts["installed"]}
+    note = (f"{len(same):,} of {len(found):,} cells were neither run nor timed, since nothing of "
+            "them differs; --all does both")  # fmt: skip
     return Comparison(
         base, head, old.request["name"], options, tuple(rows), rounds, time.monotonic() - begin,
-        machine, tuple(dict.fromkeys(_notes(both, len(same), len(found), prolonged))), changes,
+        machine, (note,) if same else (), changes,
     )  # fmt: skip
 
 
@@ -70,9 +70,6 @@ def _exact(old: SideCells, new: SideCells, key: Key, options: Options) -> Answer
     if base is None:
         added = f"new in HEAD; BASE: {old.why_absent(key)}"
         return {Question.RESULT: Finding(Change.NEW, explanation=added)}
-    late = [run.stop.reason for run in (base, head) if run.stop.status.absent]
-    if late:
-        return {Question.RESULT: Finding(Change.NONE, explanation=f"not run: {late[0]}")}
     tolerance = options.tolerated(*key[:2])
     answers = {Question.RESULT: run_pairs.compare_results(base, head, tolerance["result"])}
     if not (base.failed or head.failed):
@@ -96,10 +93,8 @@ def _blame_irreproducible(
     doubtful: dict[Key, list[str]] = {}
     for name, cells in zip(("BASE", "HEAD"), both, strict=True):
         ran = [key for key in keys if key in cells.runs and not cells.runs[key].failed]
-        if not ran:
-            continue
-        progress(f"running {plural(len(ran), 'cell')} that changed on {name} again")
-        for key, run in run_again(cells, options, progress, ran).items():
+        again = run_again(cells, options, progress, ran) if ran else {}
+        for key, run in again.items():
             if not run_pairs.repeats(run, cells.runs[key]):
                 doubtful.setdefault(key, []).append(name)
     for key, names in doubtful.items():
@@ -113,8 +108,8 @@ def _blame_irreproducible(
 
 def _time(
     both: Sequence[SideCells], found: Mapping[Key, Answers], options: Options, progress: Progress
-) -> tuple[int, bool]:
-    """Time one seed of each problem and solver that both sides finish; see `timing.measure`."""
+) -> int:
+    """Time one seed of each problem and solver that both sides finish; return the rounds."""
     old, new = both
     cells: dict[tuple[str, str], timing.TimedCell] = {}
     for key in (key for key in old.runs if key in new.runs):
@@ -124,46 +119,8 @@ def _time(
             found[key][Question.TIME] = Finding(Change.NONE, explanation=why)
         elif cell := timing.timed_cell(key, base, head, options):
             cells.setdefault(key[:2], cell)
-    start = partial(SideProcess, options=options, request=old.request)
-    measured = timing.measure([old.side, new.side], [*cells.values()], options, start, progress)
+    sides = old.side, new.side
+    rounds = timing.measure(sides, [*cells.values()], options, old.request, progress)
     for key, answers in timing.findings([*cells.values()]).items():
         found[key].update(answers)
-    return measured
-
-
-def _import(both: Sequence[SideCells], project: str, options: Options) -> Finding:
-    """Return whether importing a project takes longer, each time in a fresh process."""
-    seen: list[timing.Pair] = []
-    answer = UNTOUCHED
-    try:
-        while len(seen) < timing.FEWEST[Question.IMPORT]:
-            seconds = {i: _seconds_to_import(both[i], project, options)
-                       for i in ((1, 0) if len(seen) % 2 else (0, 1))}  # fmt: skip
-            seen.append((seconds[0], seconds[1]))
-            answer = timing.few(Question.IMPORT, seen, options.tolerated("", project))
-            if answer.change is not Change.UNDECIDED and answer.ratio > 0.5:
-                break
-    except SideError as error:
-        return Finding(Change.NONE, explanation=f"cannot be imported: {error}")
-    return answer
-
-
-def _seconds_to_import(cells: SideCells, project: str, options: Options) -> float:
-    with SideProcess(cells.side, options) as process:
-        return float(process.ask("imported", modules=cells.importable[project])["seconds"])
-
-
-def _notes(both: Sequence[SideCells], untouched: int, cells: int, prolonged: bool) -> Iterator[str]:
-    old, new = both
-    if untouched:
-        yield (f"{untouched:,} of {cells:,} cells were neither run nor timed, since nothing of "
-               "them differs; --all does both")  # fmt: skip
-    if prolonged:
-        yield "the budget was doubled once for times that were undecided"
-    if not all(is_reproducible(run, new.runs.get(key, run)) for key, run in old.runs.items()):
-        parts = " or ".join(f"{part:g} ({dtype})" for dtype, part in TOLERANCES.items())
-        yield ("equal runs differ on a GPU: there, values that differ by less than "
-               f"{parts} of BASE's count as the same")  # fmt: skip
-    for side in both:
-        for name, why in side.facts["broken"].items():
-            yield f"{side.side.name}: plugin {name!r} is broken: {why}"
+    return rounds

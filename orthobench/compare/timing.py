@@ -20,8 +20,8 @@ from functools import partial
 from statistics import median
 from typing import Any, TypeAlias
 
+from orthobench.compare.cells import SideError, SideProcess
 from orthobench.compare.options import TOLERANCE, Options, Question
-from orthobench.compare.process import SideError, SideProcess
 from orthobench.compare.sides import Side
 from orthobench.results.runs import Run
 from orthobench.stats import sequential
@@ -131,20 +131,20 @@ def undecided(cells: Sequence[TimedCell], options: Options, prolonged: bool) -> 
 
 def measure(
     sides: Sequence[Side], cells: Sequence[TimedCell], options: Options,
-    start: Callable[[Side], SideProcess], progress: Callable[[str], None],
+    plan: Mapping[str, Any], progress: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
     choose: Callable[[bool], Sequence[TimedCell]] | None = None,
-) -> tuple[int, bool]:  # fmt: skip
+) -> int:  # fmt: skip
     """Time cells in rounds until all are decided or the budget, doubled once, is spent.
 
-    The budget begins with the first round.
+    The budget begins with the first round, and again if it is doubled.
 
     Parameters
     ----------
     cells : sequence of TimedCell
         The observations are added to them.
-    start : callable
-        Starts a worker of a side with the request ``plan``.
+    plan : mapping
+        Arguments of the request ``plan``.
     now : callable
         The clock of the budget, in seconds.
     choose : callable, optional
@@ -152,46 +152,39 @@ def measure(
 
     Returns
     -------
-    rounds : int
-    prolonged : bool
-        Whether the budget was doubled.
+    int
+        The number of rounds.
     """
     choose = choose or partial(undecided, cells, options)
-    deadline, rounds, number, prolonged = math.inf if options.budget else now(), 0, 0, False
-
-    def waiting() -> Sequence[TimedCell]:
-        """Return the cells of the next round; none if the budget is spent."""
-        nonlocal deadline, prolonged
-        late = now() > deadline
-        left = choose(late or prolonged)
-        if late and left and not prolonged and options.budget > 0:
-            deadline, prolonged, late = now() + options.budget, True, False
-        return [] if late else left
-
-    while left := waiting():
-        with ExitStack() as stack:
-            begin = now()
-            order = (1, 0) if number % 2 else (0, 1)
-            started = {i: stack.enter_context(start(sides[i])) for i in order}
-            pair = [started[0], started[1]]
-            for process in pair:
-                process.reply()
-            alive = _warm_up(left, pair, order)
-            # without copies, rounds of one pair would share their places in memory
-            copies = not any(cell.alone for cell in left)
-            ready, done = now(), 0
-            if not number:  # a busy machine starts processes slowly
-                deadline = ready + options.budget
-            while alive and (left := waiting()):
-                # a pair is used for at least as long as it took to start
-                if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
-                    break
-                progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
-                timely = (cell for cell in _next_cells(left, rounds) if now() <= deadline)
-                alive = _round(timely, pair, rounds % 2 == 1, number, copies)
-                rounds, done = rounds + 1, done + 1
-        number += 1
-    return rounds, prolonged
+    rounds = number = 0
+    for prolonged in (False, True):
+        deadline = math.inf if options.budget else -math.inf
+        while now() <= deadline and (left := choose(prolonged)):
+            with ExitStack() as stack:
+                begin = now()
+                order = (1, 0) if number % 2 else (0, 1)
+                started = {
+                    i: stack.enter_context(SideProcess(sides[i], options, plan)) for i in order
+                }
+                pair = [started[0], started[1]]
+                for process in pair:
+                    process.reply()
+                alive = _warm_up(left, pair, order)
+                # without copies, rounds of one pair would share their places in memory
+                copies = not any(cell.alone for cell in left)
+                ready, done = now(), 0
+                # a busy machine starts processes slowly
+                deadline = min(deadline, ready + options.budget)
+                while alive and now() <= deadline and (left := choose(prolonged)):
+                    # a pair is used for at least as long as it took to start
+                    if done >= ROUNDS_OF_A_PAIR and now() - ready > ready - begin:
+                        break
+                    progress(f"round {rounds + 1}: {len(left)} of {len(cells)} cells not decided")
+                    timely = (cell for cell in _next_cells(left, rounds) if now() <= deadline)
+                    alive = _round(timely, pair, rounds % 2 == 1, number, copies)
+                    rounds, done = rounds + 1, done + 1
+            number += 1
+    return rounds
 
 
 def _next_cells(cells: Sequence[TimedCell], rounds: int) -> Sequence[TimedCell]:
@@ -330,6 +323,29 @@ def few(question: Question, seen: Sequence[Pair], tolerance: Mapping[str, float]
     ratio = head / base if base > 0 else math.nan
     high = math.inf if change is Change.UNDECIDED else ratio
     return Finding(change, ratio, ratio, high, " -> ".join(said))
+
+
+def importing(
+    project: str, modules: Sequence[Sequence[str]], sides: Sequence[Side], options: Options
+) -> Finding:
+    """Return whether importing a project takes longer, each time in a fresh process.
+
+    `modules` are those that each side imports.
+    """
+    seen: list[Pair] = []
+    try:
+        while len(seen) < FEWEST[Question.IMPORT]:
+            seconds = {}
+            for i in (1, 0) if len(seen) % 2 else (0, 1):
+                with SideProcess(sides[i], options) as process:
+                    seconds[i] = float(process.ask("imported", modules=modules[i])["seconds"])
+            seen.append((seconds[0], seconds[1]))
+            answer = few(Question.IMPORT, seen, options.tolerated("", project))
+            if answer.change is not Change.UNDECIDED and answer.ratio > 0.5:
+                break
+    except SideError as error:
+        return Finding(Change.NONE, explanation=f"cannot be imported: {error}")
+    return answer
 
 
 def evidence(logs: Sequence[float], limit: float = 0.0) -> float:

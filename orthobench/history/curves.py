@@ -1,8 +1,9 @@
-"""Curves of result, work and time over commits, with their steps."""
+"""Curves of result, work and time over commits, with their steps, as JSON and as text."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,15 +14,14 @@ import numpy as np
 from orthobench.compare.cells import why_absent
 from orthobench.compare.comparison import Row
 from orthobench.compare.options import Question
-from orthobench.history.commits import Commit
-from orthobench.history.follow import History
+from orthobench.history.follow import Commit, History
 from orthobench.history.times import Ratio
 from orthobench.results.runs import Run
 from orthobench.results.traces import COUNTS
 from orthobench.stats import run_pairs
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.run_pairs import Change, Finding, Key
-from orthobench.tools.collections import grouped
+from orthobench.tools.collections import grouped, plain
 from orthobench.tools.formatting import clean, plural
 
 LEFT = 0.05
@@ -162,9 +162,7 @@ def _steps(keys: Sequence[Key], commits: Sequence[Commit]) -> Iterator[Step]:
 
 def _size(one: Finding) -> float:
     """Return the size of a change; one without a ratio, such as a failure, is the largest."""
-    if math.isnan(one.ratio) or one.ratio <= 0:
-        return math.inf
-    return abs(math.log(one.ratio)) if math.isfinite(one.ratio) else math.inf
+    return abs(math.log(one.ratio)) if 0 < one.ratio < math.inf else math.inf
 
 
 def _step(
@@ -212,3 +210,55 @@ def _chain(
         reach = 1.96 * math.sqrt(variance)
         curve.time[ends[1]] = math.exp(log)
         curve.low[ends[1]], curve.high[ends[1]] = math.exp(log - reach), math.exp(log + reach)
+
+
+def facts(
+    history: History, curves: Sequence[Curve], steps: Sequence[Step], revisions: Sequence[str]
+) -> dict[str, Any]:
+    """Return a history as JSON values, with None for numbers that are not finite.
+
+    ``runs`` is the number of new runs; ``commits`` are oldest first, ``steps`` newest first.
+    """
+    commits = [
+        {"commit": one.hash, "date": one.date, "subject": clean(one.subject),
+         "cells": len(one.runs), "failed": one.failed}
+        for one in history.commits
+    ]  # fmt: skip
+    timed = any(math.isfinite(value) for curve in curves for value in curve.time)
+    return {
+        "schema": 1, "revisions": list(revisions), "suite": history.request["name"],
+        "cells": sum(len(one.runs) for one in history.commits), "runs": history.made,
+        "timed": timed, "commits": commits, "curves": plain(curves), "steps": plain(steps),
+    }  # fmt: skip
+
+
+def lines(found: Mapping[str, Any], width: int = 80) -> Iterator[str]:
+    """Yield the steps in `facts`, and the commits without results."""
+    commits = found["commits"]
+    yield (
+        f"{plural(len(commits), 'commit')}, {_name(commits[0])} to {_name(commits[-1])}, suite "
+        f"{found['suite']}: {found['runs']:,} of {plural(found['cells'], 'cell')} run now"
+    )
+    yield from _step_lines(found["steps"], width)
+    for commit in commits:
+        if commit["failed"]:
+            text = f"{_name(commit)} has no results: {commit['failed']}"
+            yield from textwrap.wrap(clean(text), width, subsequent_indent="  ")
+    if without := sum(len(curve["reasons"]) for curve in found["curves"]):
+        yield f"{plural(without, 'value')} of curves missing: the page has the reasons"
+
+
+def _step_lines(steps: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    for own in grouped(steps, lambda step: step["place"]).values():
+        gap = f" (or one of {own[0]['gap']} before it without results)" if own[0]["gap"] else ""
+        yield f"{_name(own[0])} {own[0]['subject']}{gap}"
+        for step in own:
+            cell = f"{step['solver']} on {step['problem']}"
+            text = clean(f"{step['question']} {step['change']}: {cell}: {step['said']}")
+            yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+    if not steps:
+        yield "no step"
+
+
+def _name(commit: Mapping[str, Any]) -> str:
+    return str(commit["commit"][:10])

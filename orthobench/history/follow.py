@@ -1,4 +1,4 @@
-"""Builds the commits of a range, runs the cells that are new in each, and keeps a record."""
+"""Finds the commits of a range, builds each, runs the cells that are new in it, keeps a record."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ import json
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orthobench.compare.cells import Progress, planned, requested, run_cells
-from orthobench.compare.environments import sides
+from orthobench.compare.cells import Progress, SideProcess, planned, requested
 from orthobench.compare.options import Options
-from orthobench.compare.process import SideProcess, run_of
-from orthobench.compare.sides import Side
+from orthobench.compare.sides import Side, sides
 from orthobench.errors import OrthobenchError, StoreError, UsageError
-from orthobench.history.commits import Commit
+from orthobench.results.runs import Run
 from orthobench.stats.run_pairs import Key
 from orthobench.tools.files import refuse_link
 from orthobench.tools.formatting import clean
+from orthobench.tools.git import GitError, git
+
+PATCH = 20_000
+"""The maximum number of characters of a commit that a page shows."""
+
+_FORMAT = "--format=%H%x00%cs%x00%s"
 
 REASON = 300
 """Maximum number of characters of the reason why a commit has no results."""
@@ -66,6 +70,85 @@ class Record:
                 f"cannot use {self.path} as the record of a history ({error}); "
                 "name another folder with --out"
             ) from None
+
+
+@dataclass
+class Commit:
+    """A commit with its cells.
+
+    Attributes
+    ----------
+    hash : str
+        In full.
+    date, subject : str
+    failed : str
+        Why it has no cells; empty if it has.
+    content, absent, runs
+        As in `orthobench.compare.cells.SideCells`.
+    """
+
+    hash: str
+    date: str
+    subject: str
+    failed: str = ""
+    content: dict[Key, str] = field(default_factory=dict)
+    absent: Sequence[tuple[str, str, str]] = ()
+    runs: dict[Key, Run] = field(default_factory=dict)
+
+    @property
+    def short(self) -> str:
+        """The first characters of the hash."""
+        return self.hash[:10]
+
+    def finished(self, key: Key) -> Run | None:
+        """Return the run of a cell; None if it is missing or failed."""
+        run = self.runs.get(key)
+        return run if run and run.trace and not run.failed else None
+
+
+def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[Commit]:
+    """Return the commits of ranges, or single ones, oldest first, without cells.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder of the repository.
+    revisions : sequence of str
+        Ranges ``A..B``, with A, along first parents; or revisions.
+    every : int
+        Take each n-th commit from the newest on, and the oldest one.
+
+    Raises
+    ------
+    UsageError
+        If a revision is unknown.
+    """
+    if bad := [one for one in revisions if one.startswith("-")]:
+        raise UsageError(f"{bad[0]!r} is no revision; write a range such as v1.0..HEAD")
+    bases = [one.partition("..")[0] or "HEAD" for one in revisions if ".." in one]
+    try:
+        found = _log(folder, "--first-parent" if bases else "--no-walk", *revisions)
+        if bases:
+            found |= _log(folder, "--no-walk", *bases)
+    except (GitError, FileNotFoundError) as error:
+        text = " ".join(revisions)
+        raise UsageError(f"no commits {text!r} here: {clean(str(error))}") from None
+    hashes = [*found]
+    taken = dict.fromkeys([*hashes[::every], hashes[-1]])
+    return [found[one] for one in reversed(taken)]
+
+
+def shown(folder: Path, commit: str) -> str:
+    """Return the output of ``git show`` about a commit, cut at `PATCH`."""
+    text = git(folder, "show", "--stat", "--patch", "--no-color", "--no-ext-diff", commit)
+    return text if len(text) <= PATCH else f"{text[:PATCH]}\n... git show {commit} has the rest"
+
+
+def _log(folder: Path, *words: str) -> dict[str, Commit]:
+    """Return the commits of ``git log`` by their hashes, newest first."""
+    lines = git(folder, "log", _FORMAT, *words, "--").splitlines()
+    facts = (line.split("\0") for line in lines)
+    return {full: Commit(full, date, subject) for full, date, subject in facts}
 
 
 @dataclass
@@ -119,31 +202,22 @@ class History:
 
     def _run(self, side: Side, one: Commit, progress: Progress) -> None:
         """Plan the cells of a side, and run those that are not in the record."""
-        with ExitStack() as stack:
-            worker = stack.enter_context(SideProcess(side, self.options, self.request))
+        with SideProcess(side, self.options, self.request) as worker:
             (cells,) = planned([side], [worker], self.request)
             cells.kinds.update(worker.ask("kinds", files=sorted(cells.facts["files"])))
             shared = sorted(cells.shared_code.items())
             content = {key: _digest([own, shared]) for key, own in cells.content.items()}
-            missing = []
-            for key, digest in content.items():
-                if reply := self.record.get(digest):
-                    cells.runs[key] = run_of(key, reply)
-                    cells.imported.update(reply["loaded"])
-                else:
-                    missing.append(key)
-
-            def keep(key: Key, reply: Mapping[str, Any]) -> None:
-                self.made += 1
-                if "trace" in reply:  # otherwise the worker died, and the next call tries again
-                    self.record.put(content[key], reply)
-
-            run_cells([cells], [worker], missing, self.options,
-                      lambda text: progress(f"{one.short}: {text}"), stack, keep=keep
-                      )  # fmt: skip
+            for number, (key, digest) in enumerate(content.items(), start=1):
+                if not (reply := self.record.get(digest)):
+                    progress(f"{one.short}: {key[1]} on {key[0]}, {number} of {len(content)} cells")
+                    worker.begin_run(key)
+                    reply = worker.outcome()
+                    self.made += 1
+                    if "trace" in reply:  # otherwise the worker died, and the next call tries again
+                        self.record.put(digest, reply)
+                cells.add(key, reply)
             cells.require_libraries()
-        one.content, one.absent = content, cells.absent
-        one.runs = {key: cells.runs[key] for key in content}
+        one.content, one.absent, one.runs = content, cells.absent, cells.runs
 
 
 def _digest(value: Any) -> str:

@@ -12,15 +12,12 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from statistics import median, stdev
 
 from orthobench.compare import timing
 from orthobench.compare.cells import Progress
-from orthobench.compare.environments import sides
-from orthobench.compare.process import SideProcess
-from orthobench.compare.sides import Side
+from orthobench.compare.sides import Side, sides
 from orthobench.compare.timing import TimedCell, evidence
 from orthobench.errors import OrthobenchError
 from orthobench.history.follow import History
@@ -125,8 +122,8 @@ def _measure(both: Sequence[Side], left: Sequence[Ratio], history: History) -> N
     def choose(prolonged: bool) -> list[Ratio]:
         return [one for one in left if not (prolonged or one.failed or one.settled)]
 
-    start = partial(SideProcess, options=history.options, request=history.request)
-    timing.measure(both, left, history.options, start, lambda _: None, choose=choose)
+    plan, options = history.request, history.options
+    timing.measure(both, left, options, plan, lambda _: None, choose=choose)
 
 
 def _digest(one: Ratio, history: History) -> str:

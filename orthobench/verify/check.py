@@ -1,23 +1,29 @@
 """The verification of a store: some of its cells are computed again, and compared.
 
 Seconds are never compared; if a clock or the end of a process cut a run, common checkpoints are.
+
+Nothing in a store is code. Names are looked up among the installed plugins, values are checked like
+those of a suite, and files are read only in folders that the user named.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import PEAK
 from orthobench.harness.executors import Limits, local
 from orthobench.harness.placement import TRANSFER, WARM_UP, WORKER_METRICS
 from orthobench.harness.run import RATIO
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import Budget, RunStatus, Target
+from orthobench.harness.suite import Suite, SuiteProblem, SuiteSolver
 from orthobench.harness.trace import Outcome
 from orthobench.registry.plugins import Registry
 from orthobench.report.terminal.progress import Progress
@@ -26,9 +32,9 @@ from orthobench.results.store import Store
 from orthobench.results.traces import COUNTS
 from orthobench.stats.run_pairs import EXACT, PLATFORMS, differences
 from orthobench.tools import environment
-from orthobench.tools.collections import grouped
+from orthobench.tools.collections import grouped, plain
+from orthobench.tools.files import refuse_files
 from orthobench.tools.formatting import plural
-from orthobench.verify.rebuilding import NotHereError, platform_differences, rebuilt
 
 OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.SUSPECT)
 """Endings that depend on the machine."""
@@ -36,8 +42,15 @@ OF_MACHINE = (RunStatus.TIMEOUT, RunStatus.MEMORY, RunStatus.CRASHED, RunStatus.
 MEASURED = frozenset({TRANSFER, WARM_UP, PEAK, *WORKER_METRICS})
 """Metrics that depend on the machine."""
 
-MOST = 100
-"""Maximum number of mismatches that a terminal shows."""
+MAY_DIFFER = ("versions", "blas", "place", "code")
+"""The parts of a cell's content about platform and code; a cell with another part is another."""
+
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
+"""Distributions on whose arithmetic results depend."""
+
+
+class NotHereError(UsageError):
+    """A cell cannot be run here, for the reason in the message."""
 
 
 @dataclass(frozen=True)
@@ -96,17 +109,13 @@ class Verification:
     drawn: int = 0
     recomputed: list[str] = field(default_factory=list)
     exact: int = 0
-    platforms: dict[str, int] = field(default_factory=dict)
-    unchecked: dict[str, list[str]] = field(default_factory=dict)
+    platforms: Counter[str] = field(default_factory=Counter)
+    unchecked: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     mismatches: list[Mismatch] = field(default_factory=list)
-
-    def leave_out(self, run: Run, reason: str) -> None:
-        """Count a run as not checked."""
-        self.unchecked.setdefault(reason, []).append(called(run))
 
     def facts(self) -> Mapping[str, Any]:
         """Return the attributes as plain values, and ``verified``."""
-        return {"verified": bool(self.recomputed) and not self.mismatches, **asdict(self)}
+        return {"verified": bool(self.recomputed) and not self.mismatches, **plain(self)}
 
 
 def verify(
@@ -150,7 +159,7 @@ def verify(
         try:
             able[run.key] = run, rebuilt(run.identity.content, registry, folders)
         except NotHereError as error:
-            result.leave_out(run, str(error))
+            result.unchecked[str(error)].append(called(run))
     result.checkable = len(able)
     drawn = [able[key] for key in order(able, seed)[: math.ceil(share * len(able))]]
     result.drawn = len(drawn)
@@ -168,7 +177,7 @@ def order(keys: Iterable[str], seed: int) -> list[str]:
 
 def lines(result: Verification) -> Iterator[str]:
     """Yield the lines of text about a verification."""
-    again, left_out = len(result.recomputed), sum(map(len, result.unchecked.values()))
+    again = len(result.recomputed)
     yield (
         f"{plural(result.cells, 'cell')}, of which {result.checkable:,} can be computed here; "
         f"{result.drawn:,} drawn (share {result.share:g}, seed {result.seed})"
@@ -181,19 +190,13 @@ def lines(result: Verification) -> Iterator[str]:
         yield f"  {plural(count, 'cell')} on another platform: {text}"
     if result.mismatches:
         yield f"{len(result.mismatches):,} values did not:"
-        yield from (f"  {one}" for one in result.mismatches[:MOST])
-    if left_out:
-        yield f"{plural(left_out, 'cell')} not checked:"
+        yield from (f"  {one}" for one in result.mismatches)
     for reason, cells in result.unchecked.items():
-        yield f"  {plural(len(cells), 'cell')}, such as {cells[0]}: {reason}"
-    todo = "--share 1 computes all cells again, --seed N others"
+        yield f"{plural(len(cells), 'cell')} not checked, such as {cells[0]}: {reason}"
     if result.mismatches:
-        todo = "ask the author of the store about these values before you use any"
-    elif not result.recomputed:
-        todo = "install what the reasons name, or name the folder of its data with --data"
-    elif result.drawn == result.checkable:
-        todo = "nothing is left to compute"
-    yield f"next: {todo}"
+        yield "next: ask the author of the store about these values before you use any"
+    elif result.drawn < result.checkable:
+        yield "next: --share 1 computes all cells again, --seed N others"
 
 
 def called(run: Run) -> str:
@@ -214,9 +217,9 @@ def _computed(
                 run = runs[id(event.cell)]
                 if event.outcome is None:
                     progress.begin(run.label, event.worker)
-                    continue
-                progress.end(run.label, False, event.worker)
-                yield run, event.cell, event.outcome
+                else:
+                    progress.end(run.label, False, event.worker)
+                    yield run, event.cell, event.outcome
 
 
 def _bounded(cell: Cell, run: Run) -> Cell:
@@ -243,8 +246,7 @@ def _judge(
     run: Run, cell: Cell, outcome: Outcome, elsewhere: Sequence[str], result: Verification
 ) -> None:
     """Compare a run with its outcome here, and count it."""
-    for text in elsewhere:
-        result.platforms[text] = result.platforms.get(text, 0) + 1
+    result.platforms.update(elsewhere)
     exact = not elsewhere and not cell.solver.place.moves
     first: dict[str, Mismatch] = {}
     for metric, step, *values in _differences(run, outcome, cell.solver.place.dtype, exact):
@@ -254,7 +256,7 @@ def _judge(
         result.mismatches += first.values()
     elif machine is not None:
         why = f"its ending, {machine.status.value}, is a matter of the machine"
-        result.leave_out(run, f"{why}: {machine.reason:.200}")
+        result.unchecked[f"{why}: {machine.reason:.200}"].append(called(run))
     else:
         result.recomputed.append(run.key)
         result.exact += exact
@@ -266,12 +268,9 @@ def _differences(
     """Yield each difference: metric, step, stored value and value here."""
     stored, again = tuple(run.trace), outcome.trace
     of_machine = {run.stop.status, outcome.stop.status} & {*OF_MACHINE}
-    cut = (
-        _cut_by_clock(run)
-        and run.stop.status in (RunStatus.BUDGET, RunStatus.TARGET)
-        and not outcome.stop.status.failed
-    )
-    if run.stop.status is not outcome.stop.status and not (cut or of_machine):
+    cut = _cut_by_clock(run) and run.stop.status in (RunStatus.BUDGET, RunStatus.TARGET)
+    excused = of_machine or (cut and not outcome.stop.status.failed)
+    if run.stop.status is not outcome.stop.status and not excused:
         here = f"{outcome.stop.status.value}: {outcome.stop.reason:.200}"
         yield "ending", None, run.stop.status.value, here
     by_steps = {mark.work.steps: mark for mark in again}
@@ -292,3 +291,95 @@ def _differences(
                     yield name, step, a, b
         for metric, x, y in differences(old.metrics, new.metrics, again[0].metrics, rule, MEASURED):
             yield metric, step, x, y
+
+
+def rebuilt(content: Mapping[str, Any], registry: Registry, folders: Sequence[Path] = ()) -> Cell:
+    """Return the cell with a content.
+
+    Parameters
+    ----------
+    content : mapping
+        `Identity.content` of a run.
+    registry : Registry
+        The solvers and problems that a store can name.
+    folders : sequence of Path
+        Files in them that the store names may be read.
+
+    Raises
+    ------
+    NotHereError
+        If it cannot be run here, or would be another cell, for instance with other data.
+    """
+    if "imported" in content:
+        raise NotHereError("it was imported, and only its own harness can repeat it")
+    try:
+        cell = _cell(content, registry, folders)
+        here = cell.content
+    except OrthobenchError as error:
+        raise NotHereError(str(error)) from None
+    except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+        raise NotHereError(f"no cell has such values: {error!s:.200}") from None
+    for part in sorted({*content, *here} - {*MAY_DIFFER}):
+        if content.get(part) != here.get(part):
+            raise NotHereError(f"its {part} is another here: that of {cell.label}")
+    return cell
+
+
+def _cell(content: Mapping[str, Any], registry: Registry, folders: Sequence[Path]) -> Cell:
+    (problem_name, of_problem), (solver_name, of_solver) = (
+        (content[kind]["name"], content[kind]["parameters"]) for kind in ("problem", "solver")
+    )
+    for parameters in (of_problem, of_solver):
+        refuse_files(parameters, folders)
+    problem = registry.problem(problem_name, of_problem)
+    solver = registry.solver(solver_name, of_solver, problem.offers)
+    if missing := solver.missing_packages():
+        raise NotHereError(f"solver {solver.name}: {missing}")
+    if solver.place.address:
+        raise NotHereError("a store names no cluster, whose owner could run code here")
+    if why := solver.place.missing():
+        raise NotHereError(f"nothing can be computed on {solver.place}: {why}")
+    version = registry.problems[problem_name].version
+    entry = SuiteProblem(problem, problem_name, Budget(**content["budget"]), version)
+    version = registry.solver_class(solver_name, problem.offers).version
+    method = SuiteSolver(solver, solver_name, {}, version)
+    target = None if content["until"] is None else Target(**content["until"])
+    seeds, threads = (content["seed"],), content["threads"]
+    (cell,) = Suite("", (entry,), (method,), seeds, threads=threads, target=target).cells()
+    return cell
+
+
+def platform_differences(
+    run: Run, cell: Cell, there: Mapping[str, Any], here: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return the differences of platform and code between a stored run and its cell here.
+
+    Parameters
+    ----------
+    run : Run
+    cell : Cell
+    there, here : mapping
+        The environments of the run's session and of this process.
+    """
+    old, new = _platform(run.identity.content, there), _platform(cell.content, here)
+    return tuple(
+        f"{name} {old.get(name) or 'none'!s:.80} there, {new.get(name) or 'none'!s:.80} here"
+        for name in dict.fromkeys((*old, *new))
+        if old.get(name) != new.get(name)
+    )
+
+
+def _platform(content: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return, by name, what the bits of a result depend on beside the cell and its data."""
+    packages = environment.get("packages") or {}
+    system = str(environment.get("platform") or "").split("-")
+    return {
+        **{f"code of {name}": digest for name, digest in (content.get("code") or {}).items()},
+        "BLAS": content.get("blas"),
+        **content.get("versions", {}),
+        "device": content.get("place"),
+        "processor": environment.get("cpu"),
+        "system": "-".join([system[0], *system[-3:]]),
+        "Python": ".".join(str(environment.get("python", "")).split(".")[:2]),
+        **{name: packages.get(name) for name in PACKAGES},
+    }

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from orthobench.cli.main import main
-from orthobench.compare import environments
 from orthobench.compare import run as running
+from orthobench.compare import sides as module
 from orthobench.compare.comparison import Comparison, Row
 from orthobench.compare.options import TOLERANCE, Question
 from orthobench.compare.sides import Side
@@ -41,7 +41,7 @@ def compare(monkeypatch, tmp_path):
         monkeypatch.setattr(running, "compare", found)
         return CliRunner().invoke(main, ["compare", "main", "HEAD", *map(str, words)])
 
-    monkeypatch.setattr(environments, "sides", sides)
+    monkeypatch.setattr(module, "sides", sides)
     monkeypatch.chdir(tmp_path)
     call.asked = asked
     return call
@@ -54,7 +54,7 @@ def test_the_exit_code_says_what_was_found(compare):
         (Change.UNDECIDED, 2, "no verdict (0 of 1 cell compared, 3 undecided)\n"),
         (Change.PROBABLE, 2, "no verdict (0 of 1 cell compared, 3 probably slower)\n"),
         (Change.WORSE, 1, "3 regressions: 1 of result, 1 of work, 1 of time (1 of 1 cell"),
-        (Change.MIXED, 1, "3 mixed: 1 of result, 1 of work, 1 of time (1 of 1 cell"),
+        (Change.MIXED, 1, "3 regressions: 1 of result, 1 of work, 1 of time (1 of 1 cell"),
         (Change.NONE, 2, "nothing was compared\n"),
     ):
         done = compare(change=change)

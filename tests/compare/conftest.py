@@ -49,7 +49,7 @@ def orthobench_suites():
 
 UNTOLD = {
     "packages": {}, "installed": {}, "requires": (), "files": {}, "reached": (), "defaults": {},
-    "libraries": (), "modules": {}, "content": (), "broken": {},
+    "libraries": (), "modules": {}, "content": (),
 }  # fmt: skip
 """The facts about a side without code."""
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare import environments as module
+from orthobench.compare import sides as module
 from orthobench.compare.cells import collect
-from orthobench.compare.environments import shared_paths, sides
 from orthobench.compare.options import Options
-from orthobench.compare.sides import Side
+from orthobench.compare.sides import Side, shared_paths, sides
 from orthobench.errors import UsageError
 
 VERSION = "import orthobench, toy_solver; print(toy_solver.VERSION, orthobench.__file__)"
@@ -76,7 +75,7 @@ def test_a_project_that_the_revision_does_not_have_is_refused(project):
 def test_an_environment_without_orthobench_is_refused(empty, options):
     venv.EnvBuilder(symlinks=os.name != "nt").create(empty / "bare")
     with (
-        pytest.raises(UsageError, match=r"BASE 'bare' cannot be compared: .*import orthobench"),
+        pytest.raises(UsageError, match=r"BASE 'bare' cannot be compared: .*no orthobench"),
         sides("bare", "bare", here=empty) as both,
     ):
         collect(both, options, str)

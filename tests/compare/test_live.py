@@ -219,7 +219,7 @@ def test_run_that_raises_hangs_or_dies_costs_no_other(suite, tmp_path):
             solvers["oja"].item.advance = advance
         """
         side = head(tmp_path / what[:5], defect)
-        found, changes = compared(HERE, side, suite, run_limit=20.0)
+        found, changes = compared(HERE, side, suite)
         assert changes["oja step=2.0"][Question.RESULT] is Change.WORSE, what
         assert changes["incremental-pca"][Question.RESULT] is Change.SAME, what
         said = results_of(found)[0].explanation

@@ -8,9 +8,8 @@ import pytest
 from gpu_places import marked
 
 from orthobench.compare import run as comparing
-from orthobench.compare.cells import SideCells
+from orthobench.compare.cells import SideCells, run_of
 from orthobench.compare.options import Options, Question
-from orthobench.compare.process import run_of
 from orthobench.compare.remote import worker as worker_module
 from orthobench.compare.remote.worker import FORKS, Worker
 from orthobench.compare.sides import Side
@@ -46,18 +45,17 @@ def test_the_same_code_raises_no_alarm(tmp_path, on):
     suite.write_text(SUITE.replace("PLACE", on))
     options = Options(suite, budget=5.0, clock="wall", every=True)
     found = comparing.compare(HERE, HERE, options, lambda _: None)
-    assert len(found.rows) == 6
+    assert {row.solver.split()[0] for row in found.rows} == {"batch-pca", "oja"}
     assert len(found.found(Change.SAME, Question.RESULT)) == 2
     assert len(found.found(Change.SAME, Question.WORK)) == 2
     assert not found.found(Change.WORSE, Question.TIME)
-    assert any("equal runs differ on a GPU" in note for note in found.notes) == ("cuda" in on)
 
 
 @pytest.mark.parametrize(("on", "copies"), [("numpy/float32", FORKS), ("array-api-strict", False)])
 def test_only_processes_with_numpy_alone_go_on_in_copies(monkeypatch, on, copies):
     pytest.importorskip("array_api_strict")
     worker = Worker("cpu")
-    plan = worker.plan(tomllib.loads(SUITE.replace("PLACE", on)), "placed", 2.0, ())
+    plan = worker.plan(tomllib.loads(SUITE.replace("PLACE", on)), "placed", ())
     assert plan["absent"] == []
     (key, _), _ = worker.describe()["content"]
     monkeypatch.setattr(worker_module, "threaded", lambda: False)
@@ -78,8 +76,7 @@ def test_processor_time_is_not_compared_on_a_gpu(monkeypatch, on, clock, said):
     runs = {key: run_of(key, reply)}
     cells = SideCells(side, {"name": "toys"}, {key: ""}, (), UNTOLD, runs=runs)
     monkeypatch.setattr(comparing, "collect", lambda *_: [cells, cells])
-    monkeypatch.setattr(comparing.timing, "measure", lambda *_: (0, False))
+    monkeypatch.setattr(comparing.timing, "measure", lambda *_: 0)
     found = comparing.compare(side, side, Options(clock=clock), lambda _: None)
     (answer,) = (row.finding for row in found.rows if row.question is Question.TIME)
     assert (said in answer.explanation) if said else (answer.change is Change.UNDECIDED)
-    assert any("equal runs differ on a GPU" in note for note in found.notes) == ("cuda" in on)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from orthobench.compare.cells import SideError, SideProcess, run_of
 from orthobench.compare.options import Options
-from orthobench.compare.process import SideError, SideProcess, run_of
 from orthobench.compare.sides import Side
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus, Termination
@@ -66,6 +66,16 @@ def test_error_of_a_side_is_a_failed_run_with_the_reason(process, reply, said):
     assert run.stop.status is RunStatus.ERROR
     assert said in run.stop.reason
     assert process({"ended": 0, **REPLY}).outcome() == {"ended": 0, **REPLY}
+
+
+def test_process_that_a_cell_killed_is_replaced(process, monkeypatch):
+    side, done = process({"absent": []}), []
+    side.plan = {"tables": {}, "name": "toys"}
+    monkeypatch.setattr(SideProcess, "alive", False)
+    monkeypatch.setattr(SideProcess, "close", lambda self: done.append("close"))
+    monkeypatch.setattr(SideProcess, "send", lambda self, message: done.append(message["do"]))
+    side.begin_run(KEY)
+    assert done == ["close", "plan", "run"]
 
 
 def test_limit_of_a_run_does_not_limit_imports(process, monkeypatch):

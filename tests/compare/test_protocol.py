@@ -12,8 +12,8 @@ import pytest
 
 from orthobench.compare import remote
 from orthobench.compare.cells import collect
-from orthobench.compare.environments import sides
 from orthobench.compare.options import Options
+from orthobench.compare.sides import sides
 from orthobench.errors import UsageError
 from orthobench.tools import child
 
@@ -61,7 +61,7 @@ def test_remote_files_import_the_standard_library_only(path):
 @pytest.mark.wide
 def test_another_version_is_refused(orthobench, modules, tmp_path):
     python = orthobench(modules)
-    told = r"BASE '.*' cannot be compared: its orthobench has not version 3 of the comparison"
+    told = r"BASE '.*' cannot be compared: its Python has no orthobench with version 3 of"
     suite = tmp_path / "nothing.toml"
     suite.write_text("seeds = 1\n")
     with pytest.raises(UsageError, match=told), sides(python, sys.executable) as both:

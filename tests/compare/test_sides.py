@@ -11,6 +11,7 @@ from orthobench.compare.cells import SideCells
 from orthobench.compare.changes import between
 from orthobench.compare.sides import Side, checked_out, resolve
 from orthobench.errors import UsageError
+from orthobench.tools.git import GitError
 
 from .conftest import UNTOLD, git
 
@@ -84,8 +85,8 @@ def test_more_projects_of_a_repository_come_with_a_side(project, empty):
         side = resolve("HEAD", name, root, [root / "lib"])
         with checked_out(side, empty / side.kind) as folders:
             assert folders == [empty / side.kind / part for part in (".", "lib")]
-    for folder, said in ((empty, "is no project"), (project.root, "not in the repository of")):
-        with pytest.raises(UsageError, match=said):
+    for folder in (empty, project.root):
+        with pytest.raises(UsageError, match="not in the repository of"):
             resolve("HEAD", ".", root, [folder])
     with pytest.raises(UsageError, match="for revisions and folders"):
         resolve("HEAD", sys.executable, root, [root / "lib"])
@@ -107,7 +108,7 @@ def test_submodules_are_those_of_revision_or_working_tree(project, empty):
     git(outer, "submodule", "deinit", "-q", "--force", "sub")
     shutil.rmtree(outer / ".git" / "modules")
     with (
-        pytest.raises(UsageError, match=r"the submodule sub is not here at .*submodule update"),
+        pytest.raises(GitError, match=r"submodule path .* failed"),
         checked_out(resolve("HEAD", "HEAD", outer), empty / "tree"),
     ):
         pass

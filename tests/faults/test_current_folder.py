@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from orthobench.compare.environments import sides
+from orthobench.compare.cells import SideProcess
 from orthobench.compare.options import Options
-from orthobench.compare.process import SideProcess
-from orthobench.compare.sides import Side
+from orthobench.compare.sides import Side, sides
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Limits, local
 from orthobench.harness.stopping import Budget, RunStatus
@@ -54,7 +53,7 @@ def test_by_a_comparison(planted, monkeypatch):
     with sides(sys.executable, sys.executable, here=planted) as (base, _):
         assert base.python == Path(sys.executable)
     with SideProcess(Side("BASE", "environment", "", base.python), Options()) as process:
-        assert "[[problem]]" in process.ask("suite", name="quickstart")["text"]
+        assert "[[problem]]" in process.ask("suite", name="quickstart", distributions=())["text"]
 
 
 def test_solver_of_the_current_folder_is_found(planted, faults, monkeypatch):

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from orthobench.compare.cells import SideError
 from orthobench.compare.options import Options
-from orthobench.compare.process import SideError
 from orthobench.compare.sides import Side
 from orthobench.errors import UsageError
 from orthobench.history import follow as following
-from orthobench.history.commits import commits_of
-from orthobench.history.follow import History, Record
+from orthobench.history.follow import History, Record, commits_of
 from tests.compare.conftest import git
 
 CELLS = [["problem", "solver", seed] for seed in range(3)]
@@ -69,8 +68,7 @@ class Worker:
     def ask(self, do, **words):
         """Reply to a request."""
         return {
-            "check": {}, "suite": {"text": f'description = "{words.get("name")}"'},
-            "kinds": {},
+            "suite": {"text": f'description = "{words.get("name")}"'}, "kinds": {},
         }[do]  # fmt: skip
 
     def request(self, do, key=None, **words):
@@ -96,6 +94,9 @@ class Worker:
     def cells(self):
         return CELLS[: self.says.get("cells", 3)]
 
+    def begin_run(self, key):
+        self.request("run", key)
+
     def outcome(self):
         try:
             return self.reply()
@@ -112,7 +113,7 @@ class Worker:
         trace = curve(self.says.get("final", 0.1) * (1 + key[2]), self.says.get("work", 1.0))
         return {
             "status": "budget", "reason": "", "trace": trace, "primary": "gap",
-            "budget": {"steps": 10}, "on": "numpy", "loaded": self.says.get("loaded", {}),
+            "budget": {"steps": 10}, "on": "numpy", "loaded": self.says.get("loaded", []),
         }  # fmt: skip
 
 
@@ -126,7 +127,7 @@ def fake(repository, monkeypatch):
         built.append(commit)
         if "broken" in (says := repository.says(commit)):
             raise UsageError(f"cannot build HEAD '{commit}'; it said: {says['broken']}")
-        yield [Side(commit, "revision", commit, root=repository.root)]
+        yield [Side(commit, "revision", commit)]
 
     monkeypatch.setattr(Worker, "repository", repository, raising=False)
     monkeypatch.setattr(Worker, "ran", [], raising=False)

@@ -3,8 +3,7 @@
 import pytest
 
 from orthobench.errors import UsageError
-from orthobench.history import commits
-from orthobench.history.commits import commits_of
+from orthobench.history.follow import commits_of
 from tests.compare.conftest import git
 
 
@@ -36,14 +35,6 @@ def test_a_merge_counts_as_one_commit(repository, hashes):
         *hashes[5:],
         git(repository.root, "rev-parse", "HEAD"),
     ]
-
-
-def test_too_many_commits_are_refused_with_what_to_type(repository, hashes, monkeypatch):
-    monkeypatch.setattr(commits, "LIMIT", 4)
-    with pytest.raises(UsageError, match=r"has 7 commits, .* at most 4.*--every 3") as error:
-        found(repository, f"{hashes[0]}..HEAD")
-    assert len(str(error.value)) < 400
-    assert len(found(repository, f"{hashes[0]}..HEAD", every=3)) <= 4
 
 
 @pytest.mark.parametrize("text", ["nothing..HEAD", "nothing", "--exec=x", "..nothing"])

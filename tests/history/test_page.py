@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from orthobench.history import outputs
-from orthobench.history.commits import shown
+from orthobench.history import curves as module
 from orthobench.history.curves import curves
+from orthobench.history.follow import shown
 from orthobench.report.page.history import write_history
 
 EVIL = "</script><script>alert(1)</script>"
@@ -20,7 +20,7 @@ def page(repository, fake, tmp_path):
     worse = repository.commit(EVIL, final=0.2)
     repository.commit("words", final=0.2)
     history = fake("HEAD~3..HEAD")
-    facts = outputs.facts(history, *curves(history, []), ["HEAD~3..HEAD"])
+    facts = module.facts(history, *curves(history, []), ["HEAD~3..HEAD"])
     changed = {step["commit"]: shown(repository.root, step["commit"]) for step in facts["steps"]}
     path = write_history(facts, changed, tmp_path)
     return path, worse

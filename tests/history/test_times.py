@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from kinds import one_of
 
-from orthobench.compare.process import SideError
+from orthobench.compare.cells import SideError
 from orthobench.history import times
-from orthobench.history.curves import curves
-from orthobench.history.outputs import facts, lines
+from orthobench.history.curves import curves, facts, lines
 from orthobench.history.times import Ratio
 from orthobench.report.page.history import write_history
 from orthobench.stats.run_pairs import Change
@@ -77,7 +76,7 @@ def test_ratios_of_changed_neighbours_are_chained(repository, fake, monkeypatch,
     history = fake("HEAD~3..HEAD")
     asked = []
 
-    def measure(sides, cells, options, start, progress, choose):
+    def measure(sides, cells, options, plan, progress, choose):
         asked.append(sides)
         (cell,), change = cells, 1.1 if len(asked) == 1 else 1.0
         cell.logs += [math.log(change) + 1e-3 * i for i in range(6)]
@@ -93,7 +92,7 @@ def test_ratios_of_changed_neighbours_are_chained(repository, fake, monkeypatch,
     assert curve.low[-1] < curve.time[-1] < curve.high[-1] < 1.05 * curve.low[-1]
     plain = facts(history, [curve], steps, ["HEAD~3..HEAD"])
     assert plain["timed"]
-    assert "time x 1.1" in "\n".join(lines(plain))
+    assert "time worse" in "\n".join(lines(plain))
     assert "work and times" in write_history(plain, {}, tmp_path).read_text("utf-8")
     times.ratios(history, lambda _: None)
     assert len(asked) == 2
@@ -105,7 +104,7 @@ def test_failed_timing_is_not_kept(repository, fake, monkeypatch, raised):
         repository.commit(final=final)
     history = fake("HEAD~1..HEAD")
 
-    def measure(sides, cells, options, start, progress, choose):
+    def measure(sides, cells, options, plan, progress, choose):
         cells[0].logs.append(0.5)
         if raised:
             raise SideError("it died")

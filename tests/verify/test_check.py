@@ -165,7 +165,10 @@ def test_values_that_no_run_here_can_have_are_named(store, toys, column, change,
 @pytest.mark.parametrize(
     ("edit_of", "said"),
     [
-        (lambda v: v.update(blas=["openblas 0.1 Z80"]), "BLAS openblas 0.1 Z80 there, openblas"),
+        (
+            lambda v: v.update(blas=["openblas 0.1 Z80"]),
+            "BLAS ['openblas 0.1 Z80'] there",
+        ),
         (lambda v: v["code"].update(orthobench="0" * 10), "code of orthobench 0000000000 there"),
     ],
 )

@@ -46,11 +46,9 @@ def place(module: str) -> str | None:
     return str(Path(found).resolve()) if found else None
 
 
-def loaded(packages: Iterable[str]) -> dict[str, str]:
-    """Return the modules of top-level packages that are imported, with their files."""
-    known = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()
-             if name.partition(".")[0] in packages}  # fmt: skip
-    return {name: str(Path(file).resolve()) for name, file in known.items() if file}
+def loaded(packages: Iterable[str]) -> list[str]:
+    """Return the modules of top-level packages that are imported."""
+    return sorted(name for name in sys.modules if name.partition(".")[0] in packages)
 
 
 class Project:
@@ -65,10 +63,6 @@ class Project:
                 for path in ([root] if root.is_file() else sorted(root.rglob("*")))
                 if path.is_file() and "__pycache__" not in path.parts and path.suffix not in PROSE
             }
-        for one in distributions:
-            for path in metadata.distribution(one).files or ():
-                if path.suffix == ".pth" and len(path.parts) == 1:  # Python runs it when it starts
-                    self.paths[path.name] = Path(str(path.locate()))
         self._names = {str(path.resolve()): name for name, path in self.paths.items()}
 
     def digests(self) -> dict[str, str]:
@@ -94,8 +88,6 @@ class Project:
         source = path.read_bytes()
         tree = parsed(source) if path.suffix == ".py" else None
         code = _sha(ast.dump(tree).encode() if tree else source)
-        if path.suffix == ".pth":
-            return code, code
         if tree is None or module_of(name) not in sys.modules:
             return code, ""
         return code, _sha(repr([*map(ast.dump, acting_nodes(tree, used))]).encode())

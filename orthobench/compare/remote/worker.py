@@ -23,6 +23,7 @@ from .reach import GROUP, Project, entries, loaded, modules, place, plugins
 PROTOCOL = "orthobench.compare.protocol"
 VERSION = 3  # of the protocol that can be served
 REPAIR = "repair what is installed here"
+DENSE = 1.02  # ratio of checkpoints, so that work is found to two percent
 FORKS = hasattr(os, "fork")
 CLOCKS = {"cpu": time.process_time_ns, "wall": time.perf_counter_ns}
 
@@ -33,18 +34,18 @@ class RefusedError(Exception):
 
 @cache
 def names() -> Any:
-    """Return the side's protocol; refuse an orthobench without it, or with another version."""
+    """Return the side's protocol; refuse a side without it, or with another version."""
     try:
         protocol = import_module(PROTOCOL)
     except ModuleNotFoundError as error:
-        if error.name not in (PROTOCOL, PROTOCOL.rpartition(".")[0]):
+        if not f"{PROTOCOL}.".startswith(f"{error.name}."):
             raise
         protocol = None
     if getattr(protocol, "VERSION", None) == VERSION:
         return protocol
     raise RefusedError(
-        f"its orthobench has not version {VERSION} of the comparison protocol: run the suite in "
-        "both environments, and call orthobench report with both stores"
+        f"its Python has no orthobench with version {VERSION} of the comparison protocol: install "
+        "it there, or run the suite on both sides and call orthobench report with both stores"
     )
 
 
@@ -54,8 +55,8 @@ class Worker:
     def __init__(self, clock: str) -> None:
         self._clock = CLOCKS[clock]
         self._planned: dict[tuple[Any, ...], Any] = {}
-        self._ratio = 1.0
         self._own: Sequence[str] = ()
+        self._watched: set[str] = set()  # modules of libraries
         self._project = Project(())
 
     @property
@@ -64,37 +65,18 @@ class Worker:
         places = {str(getattr(cell.solver, "place", "numpy")) for cell in self._planned.values()}
         return FORKS and not threaded() and all(one.startswith("numpy") for one in places)
 
-    def check(self, distributions: Sequence[str]) -> dict[str, Any]:
-        """Return the place of orthobench; refuse distributions that are elsewhere."""
-        for one in distributions:
-            if not (own := modules(one)):
-                raise RefusedError(f"{one} has no module that could be imported")
-            for module, found in zip(own, map(place, own), strict=True):
-                if not Path(str(found)).is_relative_to(Path(sys.prefix).resolve()):
-                    raise RefusedError(
-                        f"{module} would be imported from {found}, not from what was built of it "
-                        f"in {sys.prefix}; {REPAIR}"
-                    )
-        if not (root := place("orthobench")):
-            raise RefusedError("its Python cannot import orthobench; install it there, without "
-                               "PYTHONPATH and the user's own site-packages")  # fmt: skip
-        broken = names().catalogue().broken
-        for one in distributions:
-            for point in metadata.distribution(one).entry_points.select(group=GROUP):
-                if why := broken.get(point.name):
-                    raise RefusedError(f"its plugin {point.name!r} does not load: {why}; {REPAIR}")
-        return {"orthobench": root}
-
-    def suite(self, name: str) -> dict[str, Any]:
+    def suite(self, name: str, distributions: Sequence[str]) -> dict[str, Any]:
         """Return the text of a suite with a name."""
-        return {"text": names().catalogue().suite(name).read_text(encoding="utf-8")}
+        known = names().catalogue()
+        check(distributions, known.broken)
+        return {"text": known.suite(name).read_text(encoding="utf-8")}
 
     def plan(
-        self, tables: Mapping[str, Any], name: str, ratio: float, distributions: Sequence[str]
+        self, tables: Mapping[str, Any], name: str, distributions: Sequence[str]
     ) -> dict[str, Any]:
-        """Check the side, plan the cells of a suite, and say why others cannot be planned."""
-        checked, known = self.check(distributions), names().catalogue()
-        self._ratio, self._own = ratio, distributions
+        """Plan the cells of a suite, say why others cannot be planned, and check the side."""
+        known, self._own = names().catalogue(), distributions
+        self._watched = {name for one in distributions if not entries(one) for name in modules(one)}
         absent: list[Any] = []
         for problem, solver in product(tables.get("problem", []), tables.get("solver", [])):
             pair = {**tables, "problem": [problem], "solver": [solver]}
@@ -109,7 +91,8 @@ class Worker:
             except Exception as error:
                 labels = [str(one.get("label") or one.get("name")) for one in (problem, solver)]
                 absent.append((*labels, str(error)))
-        return {"absent": absent, **checked}
+        check(distributions, known.broken)  # after solvers of files imported what they use
+        return {"absent": absent}
 
     def describe(self) -> dict[str, Any]:
         """Return facts about planned cells and projects, by default all plugins."""
@@ -118,7 +101,6 @@ class Worker:
         others = {name: v for name, v in packages.items() if name not in map(normal, own)}
         required = (metadata.distribution(one).requires or () for one in own)
         return {
-            "broken": dict(names().catalogue().broken),
             "content": [(key, _digest(cell.content, others)) for key, cell in cells],
             "packages": others if self._own else packages,
             "installed": packages,
@@ -142,10 +124,10 @@ class Worker:
             import_module(module)
         return {"seconds": time.perf_counter() - begin - (_queued() - queued)}
 
-    def run(self, key: list[Any], watched: Sequence[str] = ()) -> dict[str, Any]:
-        """Run a cell; return its curve and the imported modules of packages to watch."""
+    def run(self, key: list[Any]) -> dict[str, Any]:
+        """Run a cell; return its curve, and the modules of libraries that are imported."""
         with self._cell(key) as (cell, instance):
-            ratio = names().RATIO if getattr(cell.solver, "reruns", False) else self._ratio
+            ratio = names().RATIO if getattr(cell.solver, "reruns", False) else DENSE
             outcome = names().run(
                 instance, cell.solver, cell.budget, cell.streams, cell.until, ratio=ratio
             )
@@ -155,7 +137,7 @@ class Worker:
         return {
             "status": outcome.stop.status.value, "reason": outcome.stop.reason, "trace": trace,
             "primary": primary, "budget": cell.budget.limits,
-            "on": str(getattr(cell.solver, "place", "numpy")), "loaded": loaded(watched),
+            "on": str(getattr(cell.solver, "place", "numpy")), "loaded": loaded(self._watched),
         }  # fmt: skip
 
     def time(self, key: list[Any], steps: int, runs: int) -> dict[str, Any]:
@@ -187,6 +169,22 @@ class Worker:
             if place := getattr(cell.solver, "place", None):
                 place.limit(cell.threads)
             yield cell, names().built(cell)
+
+
+def check(distributions: Sequence[str], broken: Mapping[str, str]) -> None:
+    """Refuse distributions that are imported from elsewhere, or whose plugins are broken."""
+    for one in distributions:
+        if not (own := modules(one)):
+            raise RefusedError(f"{one} has no module that could be imported")
+        for module, found in zip(own, map(place, own), strict=True):
+            if not Path(str(found)).is_relative_to(Path(sys.prefix).resolve()):
+                raise RefusedError(
+                    f"{module} would be imported from {found}, not from what was built of it "
+                    f"in {sys.prefix}; {REPAIR}"
+                )
+        for point in metadata.distribution(one).entry_points.select(group=GROUP):
+            if why := broken.get(point.name):
+                raise RefusedError(f"its plugin {point.name!r} does not load: {why}; {REPAIR}")
 
 
 def main(channel: Any, clock: str) -> None:

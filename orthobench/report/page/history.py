@@ -21,7 +21,7 @@ from orthobench.tools.formatting import plural
 def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Path) -> Path:
     """Write the page of a history into a folder, and return its path.
 
-    `found` is of `orthobench.history.outputs.facts`; `shown` has the output of ``git show`` about
+    `found` is of `orthobench.history.curves.facts`; `shown` has the output of ``git show`` about
     each commit with a step.
 
     Raises
