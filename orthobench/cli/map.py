@@ -30,7 +30,7 @@ def measure_map(parts: tuple[str, ...], within: float, store: Path, quiet: bool)
     some = grid.points(parts, store)
     left = grid.measure(some, within, tell=None if quiet else say)
     if left:
-        say(f"{plural(left, 'point')} of {len(some)} left: the same command goes on")
+        say(f"{plural(left, 'race')} left: the same command goes on")
         return
     say(f"{plural(len(some), 'point')} measured; to draw the map:")
     say(f"orthobench atlas {shlex.quote(str(store))}/*/*.sqlite --out site")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orthobench.atlas.answers import expected_order
@@ -38,17 +38,24 @@ TIMED = 2
 RUNS = 6.0
 """Maximum time of one race, in units of the budget of its problem."""
 
+MORE = 3.0
+"""Time of a second race on a point that names no call after the first, over that of the first."""
+
 WITHIN = 60.0
 """Maximum time of one race on a problem without a budget in seconds; longer races are long."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A problem of a grid, with its entrants, its store, and the maximum seconds of its race."""
+    """A problem of a grid, with its entrants, its store, and the maximum seconds of its race.
+
+    ``again`` is whether this is the second race on it.
+    """
 
     entrants: Entrants
     store: Path
     seconds: float = WITHIN
+    again: bool = False
 
     @property
     def rules(self) -> Rules:
@@ -99,8 +106,9 @@ def race_seconds(problem: SuiteProblem) -> float:
 def measure(some: Sequence[Point], within: float, tell: Callable[[str], None] | None = None) -> int:
     """Race on the remaining points, one after the other; return the number that remains.
 
-    Short races come first, and none begins after ``within`` seconds. Points without their data are
-    skipped. ``tell`` is called with a line for each point.
+    Short races come first, and none begins after ``within`` seconds. A race that names no call
+    goes on once, in the end, for `MORE` times as long. Points without their data are skipped.
+    ``tell`` is called with a line for each race.
     """
     began, left = time.monotonic(), [point for point in some if not point.is_done]
     left.sort(key=lambda point: point.seconds)
@@ -116,7 +124,9 @@ def measure(some: Sequence[Point], within: float, tell: Callable[[str], None] | 
         except DataError as error:
             say(f"{point.entrants.suite.problems[0].label}: skipped: {error}")
             continue
-        say(f"{race.problem}: {race.sentence} {plural(len(left), 'point')} left")
+        if not (race.decided or race.interrupted or point.again):
+            left.append(replace(point, seconds=MORE * point.seconds, again=True))
+        say(f"{race.problem}: {race.sentence} {plural(len(left), 'race')} left")
         if race.interrupted:
             return len(left) + 1
     return len(left)

@@ -114,7 +114,7 @@ def test_a_point_of_a_map_is_done_when_its_race_came_to_an_end(
     assert point.is_done
 
 
-def test_the_map_runs_short_points_first_and_skips_absent_data(
+def test_the_map_runs_short_points_first_and_undecided_twice(
     suite: ob.harness.suite.Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order, said = list[float](), list[str]()
@@ -124,13 +124,14 @@ def test_the_map_runs_short_points_first_and_skips_absent_data(
         order.append(rules.total)
         if rules.total == 70.0:
             raise ob.DataError("no such file")
-        return SimpleNamespace(problem="p", sentence="Use it.", interrupted=False)
+        decided = rules.total != 20.0
+        return SimpleNamespace(problem="p", sentence="Use it.", interrupted=False, decided=decided)
 
     monkeypatch.setattr(grid, "run", race)
     own = Entrants(suite, {})
     some = [Point(own, tmp_path / f"{total}.sqlite", total) for total in (90.0, 70.0, 20.0)]
     assert grid.measure(some, 60.0, said.append) == 0
-    assert order == [20.0, 70.0, 90.0]
+    assert order == [20.0, 70.0, 90.0, 60.0]
     assert "skipped: no such file" in said[1]
 
 
