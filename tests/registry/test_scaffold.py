@@ -183,7 +183,7 @@ def test_each_family_gets_a_method_that_passes_and_solves(family, tmp_path, monk
     write(names, tmp_path, template(family), "Ada")
     monkeypatch.syspath_prepend(tmp_path / "src")
     here = catalogue()
-    registry = replace(here.extended(), plugins=list(here.plugins), suites=dict(here.suites))
+    registry = replace(here.extended(), plugins=dict(here.plugins), suites=dict(here.suites))
     registry.add(
         import_module(names["package"]), Plugin(names["plugin"], names["distribution"], "0.1.0")
     )

@@ -7,10 +7,10 @@ from orthobench_papers import runs
 from orthobench_papers.public_pca import CHECKED, pca, until
 from orthobench_papers.reproduce import Streams, canonical, describe, instance_of
 from orthobench_papers.reproduce.claims import Measurement, Verdict
-from orthobench_papers.reproduce.installed import catalogue
 from records import record
 
 from orthobench.contract.solver import Status
+from orthobench.registry.plugins import catalogue
 
 paper_of = catalogue().paper
 

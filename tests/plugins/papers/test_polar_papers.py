@@ -17,8 +17,9 @@ from orthobench_papers.polar_runs import (
     polar_factor,
     polynomials,
 )
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.runs import Runs
+
+from orthobench.registry.plugins import catalogue
 
 paper_of = catalogue().paper
 

@@ -11,14 +11,13 @@ from orthobench_papers.reproduce.estimates import (
     ratio_within,
     share_within,
 )
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.runs import Runs
 
 import orthobench as ob
 from orthobench import api
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
-from orthobench.registry.plugins import Plugin, Provided
+from orthobench.registry.plugins import Plugin, Provided, catalogue
 from orthobench.results.results import Results
 
 SUITE = """

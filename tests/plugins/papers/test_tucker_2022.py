@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from orthobench_papers.reproduce.check import check, select
 from orthobench_papers.reproduce.claims import Verdict
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.runs import Runs
 from orthobench_papers.tucker_2022 import (
     dense,
@@ -17,6 +16,7 @@ from orthobench_papers.tucker_2022 import (
 from orthobench_tucker.reference import moment, multiplied
 
 import orthobench as ob
+from orthobench.registry.plugins import catalogue
 from orthobench.tools.geometry import random_point
 
 paper_of = catalogue().paper
