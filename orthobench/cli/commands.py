@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from configparser import ConfigParser
+from configparser import Error as ConfigError
 from contextlib import suppress
 from importlib.util import find_spec
 from inspect import cleandoc
@@ -66,18 +68,12 @@ def places() -> dict[str, str]:
     The metadata are read here, because `importlib.metadata` takes a quarter of the time of
     ``orthobench --help``.
     """
-    found: dict[str, str] = {}
-    for folder in sys.path:
+    found = ConfigParser(delimiters="=", interpolation=None, strict=False)
+    for folder in reversed(sys.path):  # the first one wins
         for file in Path(folder).glob("*-info/entry_points.txt"):
-            text = ""
-            with suppress(OSError):
-                text = file.read_text(encoding="utf-8", errors="replace")
-            group = text.partition(f"[{GROUP}]")[2].partition("\n[")[0]
-            for line in group.splitlines():
-                name, _, place = (part.strip() for part in line.partition("="))
-                if place:
-                    found.setdefault(name, place)
-    return found
+            with suppress(OSError, ValueError, ConfigError):
+                found.read(file, encoding="utf-8")
+    return dict(found[GROUP]) if GROUP in found else {}
 
 
 def _docstring(place: str) -> str:
