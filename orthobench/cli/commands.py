@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from configparser import ConfigParser
 from configparser import Error as ConfigError
@@ -10,17 +11,33 @@ from contextlib import suppress
 from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
+from typing import Any
 
 import click
 
-from orthobench.cli.printing import Group
+from orthobench.cli.printing import ended, open_streams, terminate
 
 GROUP = "orthobench.commands"
 """The group of entry points."""
 
 
-class Commands(Group):
-    """The group of all commands; those of plugins are imported when they are called."""
+class Commands(click.Group):
+    """The group of all commands: prints errors of users as messages, without a traceback.
+
+    Commands of plugins are imported when they are called.
+    """
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the command line; ``--help`` and ``--version`` print and exit here."""
+        open_streams()
+        with ended():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named."""
+        signal.signal(signal.SIGTERM, terminate)
+        with ended():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
