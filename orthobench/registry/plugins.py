@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -75,13 +73,17 @@ class Provided(Generic[T]):
 
 @dataclass
 class Registry:
-    """All items of plugins, by name; `broken` has why others do not work."""
+    """All items of plugins, by name; `broken` has why others do not work.
+
+    `used` has the names that were asked for, such as ``"solver msg"``.
+    """
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
     problems: dict[str, Provided[type[AnyProblem]]] = field(default_factory=dict)
     suites: dict[str, Provided[Path]] = field(default_factory=dict)
     plugins: dict[Plugin, Hooks] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
 
     @classmethod
     def installed(cls) -> Registry:
@@ -242,8 +244,7 @@ class Registry:
         if not isinstance(name, str):
             raise UsageError(f"a {kind} is named by a str, not by {quoted(name)}")
         if name in provided:
-            if (asked_for := _noted.get()) is not None:
-                asked_for.add(f"{kind} {name}")
+            self.used.add(f"{kind} {name}")
             return provided[name].item
         if f"{kind} {name}" in self.broken:
             raise UsageError(self.broken[f"{kind} {name}"])
@@ -285,20 +286,6 @@ def catalogue() -> Registry:
     Plugins are loaded once a process; ``broken`` has the reasons of those that do not work.
     """
     return Registry.installed()
-
-
-_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
-
-
-@contextmanager
-def noted() -> Iterator[set[str]]:
-    """Note the names that the body uses, such as ``"solver msg"``."""
-    found = set[str]()
-    before = _noted.set(found)
-    try:
-        yield found
-    finally:
-        _noted.reset(before)
 
 
 def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -> AnySolver:
