@@ -29,48 +29,25 @@ if TYPE_CHECKING:
     from orthobench.report.notebook_view import Outcome, Results, report
 
 __all__ = [
-    "Budget",
-    "DataError",
-    "OrthobenchError",
-    "Outcome",
-    "Results",
-    "Solution",
-    "StoreError",
-    "Target",
-    "UsageError",
-    "__version__",
-    "advise",
-    "catalogue",
-    "instance",
-    "plots",
-    "race",
-    "register",
-    "report",
-    "run",
-    "solve",
-]
+    "Budget", "DataError", "OrthobenchError", "Outcome", "Results", "Solution", "StoreError",
+    "Target", "UsageError", "__version__", "advise", "catalogue", "instance", "plots", "race",
+    "register", "report", "run", "solve",
+]  # fmt: skip
 
 MAKERS = "orthobench.makers"
 """The group of entry points whose functions are attributes here: ``ob.cca``."""
 
 _HOMES = {
-    "Budget": "harness.stopping",
-    "DataError": "errors",
-    "OrthobenchError": "errors",
-    "Outcome": "report.notebook_view",
-    "Results": "report.notebook_view",
-    "Solution": "contract.problem",
-    "StoreError": "errors",
-    "Target": "harness.stopping",
-    "UsageError": "errors",
-    "advise": "atlas.advice",
-    "catalogue": "registry.plugins",
-    "instance": "api",
-    "race": "racing.race",
-    "register": "registry.plugins",
-    "run": "api",
-    "solve": "api",
+    "api": ("instance", "run", "solve"),
+    "atlas.advice": ("advise",),
+    "contract.problem": ("Solution",),
+    "errors": ("DataError", "OrthobenchError", "StoreError", "UsageError"),
+    "harness.stopping": ("Budget", "Target"),
+    "racing.race": ("race",),
+    "registry.plugins": ("catalogue", "register"),
+    "report.notebook_view": ("Outcome", "Results"),
 }
+"""The names of each module; all but those of `plots` and `report`, which are modules."""
 
 
 def __getattr__(name: str) -> Any:
@@ -79,8 +56,9 @@ def __getattr__(name: str) -> Any:
         return import_module("orthobench.report.notebook")
     if name == "report":
         return import_module("orthobench.report")  # it can be called
-    if name in _HOMES:
-        return getattr(import_module(f"orthobench.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"orthobench.{home}"), name)
     for maker in () if name.startswith("_") else _makers().select(name=name):
         return maker.load()
     raise AttributeError(f"module 'orthobench' has no attribute {name!r}")

@@ -315,18 +315,11 @@ def explained(
         for trials in undecided(suite, planned).values():
             rest = rest_of(suite, opened, trials) if opened else None
             if rest is None:
-                waiting += _explain_rest(suite, trials[0])
+                reason = "with the trial that is chosen when all have run"
+                labels = (replace(cell, tuned={}).label for cell in suite.rest(trials[0]))
+                waiting += [{"cell": text, "action": RUNS, "reason": reason} for text in labels]
             planned += rest or []
     return [*explain(sorted(planned, key=lambda p: p.position), contents, failed), *waiting]
-
-
-def _explain_rest(suite: Suite, trial: Cell) -> list[dict[str, str]]:
-    """Return the entries of the trial that is to be chosen, on the seeds that follow."""
-    reason = "with the trial that is chosen when all have run"
-    return [
-        {"cell": replace(p, tuned={}).label, "action": RUNS, "reason": reason}
-        for p in suite.rest(trial)
-    ]
 
 
 def find_suite(

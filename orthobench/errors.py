@@ -33,11 +33,7 @@ class StoreError(OrthobenchError):
 
 def is_text(name: str) -> bool:
     """Return whether a name can be stored; bytes that are not UTF-8 are surrogates in Python."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return name == name.encode(errors="ignore").decode()
 
 
 def quoted(value: object) -> str:

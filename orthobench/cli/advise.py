@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON, FILE, Installed
+from orthobench.cli.options import AS_JSON, FILE
 from orthobench.cli.printing import print_json, say, wrapped
 
 NEXT = """
@@ -16,8 +16,8 @@ orthobench advise -p "npy-stochastic-pca path=X.npy k=8" is about your data"""
 
 
 @click.command()
-@click.argument("about", required=False, type=Installed("families", "problems"))
-@click.option("-p", "--problem", type=Installed("problems"), metavar="SPEC",
+@click.argument("about", required=False)
+@click.option("-p", "--problem", metavar="SPEC",
               help='Advise on these data: "NAME key=value ...".')  # fmt: skip
 @click.option("--cost", type=click.Choice(("seconds", "samples", "flops")), default="seconds",
               help="Minimise this cost; with -p only.")  # fmt: skip

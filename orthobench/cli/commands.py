@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
+from configparser import ConfigParser
+from configparser import Error as ConfigError
 from contextlib import suppress
 from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
+from typing import Any
 
 import click
 
-from orthobench.cli.printing import Group
+from orthobench.cli.printing import ended, open_streams, terminate
 
 GROUP = "orthobench.commands"
 """The group of entry points."""
 
 
-class Commands(Group):
-    """The group of all commands; those of plugins are imported when they are called."""
+class Commands(click.Group):
+    """The group of all commands: prints errors of users as messages, without a traceback.
+
+    Commands of plugins are imported when they are called.
+    """
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the command line; ``--help`` and ``--version`` print and exit here."""
+        open_streams()
+        with ended():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named."""
+        signal.signal(signal.SIGTERM, terminate)
+        with ended():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
@@ -66,18 +85,12 @@ def places() -> dict[str, str]:
     The metadata are read here, because `importlib.metadata` takes a quarter of the time of
     ``orthobench --help``.
     """
-    found: dict[str, str] = {}
-    for folder in sys.path:
+    found = ConfigParser(delimiters="=", interpolation=None, strict=False)
+    for folder in reversed(sys.path):  # the first one wins
         for file in Path(folder).glob("*-info/entry_points.txt"):
-            text = ""
-            with suppress(OSError):
-                text = file.read_text(encoding="utf-8", errors="replace")
-            group = text.partition(f"[{GROUP}]")[2].partition("\n[")[0]
-            for line in group.splitlines():
-                name, _, place = (part.strip() for part in line.partition("="))
-                if place:
-                    found.setdefault(name, place)
-    return found
+            with suppress(OSError, ValueError, ConfigError):
+                found.read(file, encoding="utf-8")
+    return dict(found[GROUP]) if GROUP in found else {}
 
 
 def _docstring(place: str) -> str:

@@ -38,6 +38,7 @@ def examine() -> dict[str, Any]:
     places = [Place(name, device) for name, one in LIBRARIES.items() for device in one.devices]
     places += [Place(reduction=reduction) for reduction in ("blocks", "dask:2")]
     missing = {place: place.missing() for place in places}
+    papers = [*registry.papers]  # is read before the broken ones
     problems = [f"{name!r} is broken: {why}" for name, why in registry.broken.items()]
     readable = cache.is_dir() and os.access(cache, os.R_OK | os.X_OK)
     if cache.exists() and not readable:
@@ -45,6 +46,7 @@ def examine() -> dict[str, Any]:
     return {
         "environment": environment.snapshot(),
         "plugins": [f"{p.name} ({p.distribution} {p.version})" for p in registry.plugins],
+        "papers": papers,
         "places": {str(place): place.facts() for place, why in missing.items() if why is None},
         "not_on": {str(place): why for place, why in missing.items() if why},
         "data_cache": str(cache),
@@ -74,11 +76,10 @@ def _facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     places = (f"{name} ({_versions(facts)})" for name, facts in report["places"].items())
     yield "computes on", "; ".join(places).replace(" ()", "")
     yield "not on", "; ".join(f"{name} ({why})" for name, why in report["not_on"].items()) or "none"
-    gpus = [f"{g['name']}, {g['memory']}, driver {g['driver']}" for g in environment["gpus"]]
-    yield "GPUs", "; ".join(gpus) or "none that nvidia-smi lists"
     blas = "{internal_api} {version} ({architecture}, {num_threads} threads)"
     yield "BLAS", "; ".join(blas.format(**pool) for pool in environment["blas"])
     yield "plugins", ", ".join(report["plugins"]) or "none"
+    yield "papers", ", ".join(report["papers"]) or "none"
     yield "data cache", f"{report['data_cache']} ({len(report['data_files'])} files)"
     yield from (("problem", problem) for problem in report["problems"])
 

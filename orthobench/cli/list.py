@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from orthobench.cli.options import AS_JSON, Installed
+from orthobench.cli.options import AS_JSON
 from orthobench.cli.printing import print_facts, say
 
 KINDS = ("solvers", "problems", "suites", "plugins")
 
 
 @click.command("list")
-@click.argument("words", nargs=-1, type=Installed("families"), metavar="[KIND] [WORD]...")
+@click.argument("words", nargs=-1, metavar="[KIND] [WORD]...")
 @AS_JSON
 def list_(words: tuple[str, ...], as_json: bool) -> None:
     """List and count solvers, problems, suites and plugins.

@@ -20,13 +20,16 @@ from orthobench.cli.printing import say
 def merge(store: Path, others: tuple[Path, ...], drop_unreadable: bool) -> None:
     """Add the cells of other stores to STORE.
 
-    Cells that STORE has already stay. STORE is created if it does not exist. With
-    --drop-unreadable, `orthobench merge NEW OLD` saves the readable rows of a damaged store.
+    Each is a store, or the folder with its results.sqlite. Cells that STORE has already stay. STORE
+    is created if it does not exist. With --drop-unreadable, `orthobench merge NEW OLD` saves the
+    readable rows of a damaged store.
     """
     from orthobench.results import schema
+    from orthobench.results.results import store_at
     from orthobench.results.store import Store
     from orthobench.tools.formatting import clean
 
+    store, others = store_at(store), tuple(map(store_at, others))
     for other in others:
         schema.recognise(other)  # before STORE is made
     with Store(store, write=True) as opened:

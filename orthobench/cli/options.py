@@ -1,13 +1,11 @@
-"""Options and arguments that several commands share, and the completion of names in shells."""
+"""Options and arguments that several commands share."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Literal
 
 import click
-from click.shell_completion import CompletionItem
 
 COUNT = click.IntRange(1)
 POSITIVE = click.FloatRange(0, min_open=True)
@@ -31,16 +29,9 @@ WORKERS = click.option(
 )
 
 
-class _Workers(click.IntRange):
-    name = "integer|auto"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if value == "auto" else super().convert(value, param, ctx)
-
-
 AUTO_WORKERS = click.option(
-    "-w", "--workers", type=_Workers(1), default="auto",
-    help="Use this number of worker processes; auto is one for each physical core.",
+    "-w", "--workers", type=COUNT,
+    help="Use this number of worker processes.  [default: one for each physical core]",
 )  # fmt: skip
 
 
@@ -75,28 +66,6 @@ MEMORY_LIMIT = click.option(
 )  # fmt: skip
 
 
-class Installed(click.types.StringParamType):
-    """The name of something installed, which shells complete; it is not checked."""
-
-    name = "text"
-
-    def __init__(self, *kinds: Literal["suites", "solvers", "problems", "families"]) -> None:
-        self.kinds = kinds
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return the names that begin with the typed text; hyphens stand for spaces."""
-        del ctx, param
-        from orthobench.registry.plugins import catalogue
-
-        registry = catalogue()
-        names = {name for kind in self.kinds for name in getattr(registry, kind, {})}
-        if "families" in self.kinds:
-            names |= {p.item.family.replace(" ", "-") for p in registry.problems.values()}
-        return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
-
-
 def grouped(**groups: str) -> type[click.Command]:
     """Return a class of commands whose help lists options in groups: names of parameters."""
 
@@ -116,11 +85,11 @@ def grouped(**groups: str) -> type[click.Command]:
 
 
 PROBLEMS = click.option(
-    "-p", "--problem", "problems", multiple=True, type=Installed("problems"), metavar="SPEC",
+    "-p", "--problem", "problems", multiple=True, metavar="SPEC",
     help='Take this problem: "NAME key=value ...", or FILE.py:CLASS. Repeatable.',
 )  # fmt: skip
 SOLVERS = click.option(
-    "-s", "--solver", "solvers", multiple=True, type=Installed("solvers"), metavar="SPEC",
+    "-s", "--solver", "solvers", multiple=True, metavar="SPEC",
     help='Take this solver: "NAME key=value ...", FILE.py:CLASS or FILE.py:run. Repeatable.  '
     "[default: all that can, or the suite's]",
 )  # fmt: skip

@@ -43,7 +43,7 @@ def new(name: str | None, folder: Path | None, ci: str | None, author: str | Non
     folder, which may be any library.
     """
     from orthobench.registry.plugins import catalogue
-    from orthobench.registry.scaffold import GATE, names_of, templates_of, write, write_ci
+    from orthobench.registry.scaffold import GATE, names_of, render, templates_of, write, write_ci
 
     if benchmark:
         _port(benchmark, name, folder, author)
@@ -51,13 +51,15 @@ def new(name: str | None, folder: Path | None, ci: str | None, author: str | Non
     if name is None:
         if not ci:
             raise click.UsageError("name the new plugin: orthobench plugin new NAME")
-        for path in write_ci(folder or Path(), ci):
+        target = folder or Path()
+        for path in write_ci(target, ci):
             say(path)
-        say(f"next: write the suite {GATE}, and commit all")
+        suite = "" if (target / GATE).exists() else f"write the suite {GATE}, and "
+        say(f"next: {suite}commit all")
         return
     names = names_of(name)
     target = folder or Path(name)
-    paths = write(names, target, templates_of(family, catalogue()), author, ci or "")
+    paths = write(render(names, templates_of(family, catalogue()), author, ci or ""), target)
     say(f"{len(paths)} files written in {target}; the method is in")
     say(target / "src" / names["package"] / "solver.py")
     _say_next(target, (

@@ -203,27 +203,11 @@ class Terminated(KeyboardInterrupt):
     """An interruption that another process asked for."""
 
 
-class Group(click.Group):
-    """The group of all commands: prints errors of users as messages, without a traceback."""
+def open_streams() -> None:
+    """Open standard streams that were closed, so that no file that is opened takes their place.
 
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the command line; ``--help`` and ``--version`` print and exit here."""
-        _open_streams()
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
-                stream.reconfigure(errors="replace")  # Windows' code pages lack what names have
-        with ended():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was named."""
-        signal.signal(signal.SIGTERM, _terminate)
-        with ended():
-            return super().invoke(ctx)
-
-
-def _open_streams() -> None:
-    """Open standard streams that were closed, so that no file that is opened takes their place."""
+    They print a question mark for what their encoding lacks.
+    """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             try:
@@ -232,6 +216,9 @@ def _open_streams() -> None:
                 os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
             nothing = os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, os.fdopen(nothing, "w" if number else "r", encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")  # Windows' code pages lack what names have
 
 
 @contextmanager
@@ -273,5 +260,6 @@ def _end(code: int, message: str = "") -> NoReturn:
     sys.exit(code)
 
 
-def _terminate(*_: object) -> NoReturn:
+def terminate(*_: object) -> NoReturn:
+    """Interrupt the program, as the handler of a signal."""
     raise Terminated

@@ -7,15 +7,9 @@ from pathlib import Path
 import click
 
 from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE, TOLERANCE
-from orthobench.cli.printing import (
-    facts,
-    print_answer,
-    print_json,
-    say,
-    status_line,
-)
+from orthobench.cli.printing import facts, print_answer, print_json, say, status_line
 
-FORMATS = ("svg", "pdf", "png")
+FORMATS = ("svg", "pdf", "png", "csv")
 
 
 @click.command()
@@ -28,15 +22,12 @@ FORMATS = ("svg", "pdf", "png")
 @TOLERANCE
 @click.option("--style", type=click.Choice(("screen", "one-column", "two-column")),
               help="Also write figures, for a screen or a paper, to OUT/figures.")  # fmt: skip
-@click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True,
-              help="Write figures in this format, beside CSV. Repeatable.  [default: all]"
-              )  # fmt: skip
 @click.option("--open/--no-open", "opened", help="Open the page in a browser.")
 @QUIET
 @AS_JSON
 def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
-           tolerance: float | None, style: str | None, formats: tuple[str, ...], opened: bool,
-           quiet: bool, as_json: bool) -> None:  # fmt: skip
+           tolerance: float | None, style: str | None, opened: bool, quiet: bool,
+           as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
     The page is one file that needs no network. STORE is a store, or the folder with its
@@ -46,15 +37,12 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
     or higher, by how much, and on how many seeds.
     """
     if other is not None:
-        if out or style or formats or opened or tolerance:
+        if out or style or opened or tolerance:
             raise click.UsageError(
-                "--out, --open, --style, --format and --tolerance are for one store: leave them or "
-                "OTHER out"
+                "--out, --open, --style and --tolerance are for one store: leave them or OTHER out"
             )
         _changes(store, other, suite, quiet, as_json)
         return
-    if formats and not style:
-        raise click.UsageError("--format is the format of figures; add --style to write them")
     from orthobench.decide.comparisons import answer_of
     from orthobench.report.figures.save import save_figures
     from orthobench.report.page import write_page
@@ -72,7 +60,7 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
             status("drawing the figures")
             figures = save_figures(
                 results.entries, safe_join(folder, "figures"), style=style,
-                formats=(*(formats or FORMATS), "csv"), exhibits=results.exhibits,
+                formats=FORMATS, exhibits=results.exhibits,
             )  # fmt: skip
     if as_json:
         print_json(facts(results, [page, *figures]))

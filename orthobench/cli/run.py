@@ -22,7 +22,7 @@ from orthobench.cli.printing import FAILED, print_facts, print_results, print_ta
         Output="store figures verbose quiet as_json",
     )
 )
-@click.argument("suite", required=False, type=options.Installed("suites"))
+@click.argument("suite", required=False)
 @options.PROBLEMS
 @options.SOLVERS
 @click.option("--seeds", type=options.COUNT,
@@ -66,9 +66,9 @@ from orthobench.cli.printing import FAILED, print_facts, print_results, print_ta
 @options.QUIET
 @options.AS_JSON
 def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, retry: bool,
-        decide: int | None, figures: bool, quiet: bool, as_json: bool, executor: str, workers: Any,
-        isolate: bool, timeout: float | None, memory_limit: int | None, scheduler: str | None,
-        explain: bool, dry_run: bool, **changes: Any) -> None:  # fmt: skip
+        decide: int | None, figures: bool, quiet: bool, as_json: bool, executor: str,
+        workers: int | None, isolate: bool, timeout: float | None, memory_limit: int | None,
+        scheduler: str | None, explain: bool, dry_run: bool, **changes: Any) -> None:  # fmt: skip
     """Run the cells of SUITE that are not in its store yet.
 
     SUITE is the name of a suite or a TOML file  [default: quickstart]. With -p, run problems of
@@ -100,7 +100,8 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
     try:
         results = api.run(
             requested, path, only=only, retry=retry, decide=decide, executor=executor,
-            workers=workers, scheduler=scheduler, limits=Limits(timeout, memory_limit, isolate),
+            workers=workers or "auto", scheduler=scheduler,
+            limits=Limits(timeout, memory_limit, isolate),
             observer=Progress(quiet or as_json, print_tables if verbose and not as_json else None),
             command=shlex.join(sys.argv),
         )  # fmt: skip

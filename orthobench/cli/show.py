@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON, SUITE_OF_STORE, TOLERANCE, Installed
+from orthobench.cli.options import AS_JSON, SUITE_OF_STORE, TOLERANCE
 from orthobench.cli.printing import print_facts, print_results
 
 SUFFIX = ".sqlite"
@@ -14,7 +14,7 @@ SUFFIX = ".sqlite"
 
 
 @click.command()
-@click.argument("name", type=Installed("suites", "solvers", "problems"))
+@click.argument("name")
 @SUITE_OF_STORE
 @TOLERANCE
 @AS_JSON

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -25,7 +24,7 @@ from orthobench.cli.printing import FAILED, WRONG, print_facts
 @options.QUIET
 @options.AS_JSON
 def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
-           workers: Any, timeout: float | None, memory_limit: int | None,
+           workers: int | None, timeout: float | None, memory_limit: int | None,
            quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Compute a share of the cells in STORE again, and compare.
 
@@ -50,8 +49,7 @@ def verify(store: Path, share: float, seed: int, folders: tuple[Path, ...],
 
     verification = verified(
         store_at(store), catalogue(), share=share, seed=seed, folders=folders,
-        workers=cores() if workers == "auto" else workers,
-        limits=Limits(timeout, memory_limit), quiet=quiet or as_json,
+        workers=workers or cores(), limits=Limits(timeout, memory_limit), quiet=quiet or as_json,
     )  # fmt: skip
     print_facts(verification.facts() if as_json else verification, as_json, lines)
     sys.exit(FAILED if verification.mismatches else 0 if verification.recomputed else WRONG)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import re
 import shlex
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from itertools import count
@@ -29,9 +27,6 @@ from orthobench.tools import toml
 KeyPath: TypeAlias = tuple[str | int, ...]
 """The path of a table or key: ``("solver", 0, "step")``."""
 
-_TABLE = re.compile(r"^\s*(\[?)\[\s*([\w.\-]+)\s*\]")
-_KEY = re.compile(r"""^\s*["']?([\w\-]+)["']?\s*(?:\.[\w\-.\s]+)?=""")
-
 
 class SuiteError(Exception):
     """An error at a key of a suite, with the path of the key."""
@@ -40,30 +35,11 @@ class SuiteError(Exception):
         super().__init__(message)
         self.path, self.message = path, message
 
-    def as_usage_error(self, source: str, text: str = "") -> UsageError:
-        """Return the error for users, with source, line and key."""
-        lines = line_numbers(text)
-        around = (self.path[:length] for length in range(len(self.path), 0, -1))
-        line = next((f", line {lines[path]}" for path in around if path in lines), "")
-        key = ".".join(part for part in self.path if isinstance(part, str))
-        return UsageError(f"{source}{line}: {key}: {self.message}".replace(": : ", ": "))
-
-
-def line_numbers(text: str) -> dict[KeyPath, int]:
-    """Return the line, from 1, of each table and key of a TOML text, by path."""
-    numbers: dict[KeyPath, int] = {}
-    counts: Counter[str] = Counter()
-    table: KeyPath = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if match := _TABLE.match(line):
-            name = match[2]
-            table = (name, counts[name]) if match[1] else tuple(name.split("."))
-            counts[name] += 1
-            numbers.setdefault((name,), number)
-            numbers[table] = number
-        elif match := _KEY.match(line):
-            numbers.setdefault((*table, match[1]), number)
-    return numbers
+    def as_usage_error(self, source: str) -> UsageError:
+        """Return the error for users, with source and key: ``solver 2.step``."""
+        parts = (f" {p + 1}" if isinstance(p, int) else f".{p}" for p in self.path)
+        key = "".join(parts).removeprefix(".")
+        return UsageError(f"{source}: {key}: {self.message}".replace(": : ", ": "))
 
 
 def entries(

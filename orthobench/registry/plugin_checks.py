@@ -6,8 +6,7 @@ import dataclasses
 import inspect
 import textwrap
 import traceback
-from collections.abc import Callable, Iterable
-from difflib import get_close_matches
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any, cast
@@ -15,11 +14,8 @@ from typing import Any, cast
 from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver
-from orthobench.errors import OrthobenchError
+from orthobench.errors import OrthobenchError, unknown
 from orthobench.tools.environment import version
-
-HOOKS = ("orthobench_solvers", "orthobench_problems", "orthobench_suites", "orthobench_claims")
-"""The names of all hooks; `orthobench reproduce` calls the last one."""
 
 SOLVER_METHODS = ("init", "step", "advance", "solution", "refuses")
 """The methods of solvers that are called."""
@@ -59,9 +55,8 @@ def check_requirements(distribution: Distribution, plugin: str) -> None:
 def implementations(module: object) -> dict[str, Callable[[], object]]:
     """Return the hooks that a plugin implements, by name."""
     hooks: dict[str, Callable[[], object]] = {}
-    for name in dir(module):
-        near = get_close_matches(name, HOOKS, n=1, cutoff=0.8)
-        function = getattr(module, name) if near else None
+    for name in (name for name in dir(module) if name.startswith("orthobench_")):
+        function = getattr(module, name)
         if not inspect.isroutine(function):
             continue
         _require(
@@ -69,10 +64,7 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
             f"{name} is not marked as a hook: write @hookimpl above it "
             "(from orthobench.contract import hookimpl)",
         )
-        hint = f"did you mean {near[0]!r}? The hooks are {', '.join(HOOKS)}"
-        _require(name in HOOKS, f"unknown hook {name!r}; {hint}")
-        taken = ", ".join(inspect.signature(function).parameters)
-        _require(not taken, f"{name} takes ({taken}), but hooks are called without arguments")
+        _require(name in HOOKS, str(unknown("hook", name, HOOKS)))
         hooks[name] = function
     _require(hooks, f"it implements no hook; the hooks are {', '.join(HOOKS)}")
     return hooks
@@ -124,6 +116,25 @@ def suite_name(item: object) -> str:
     if not isinstance(item, Path) or item.suffix != ".toml" or not item.is_file():
         raise PluginError(f"the suite {item} is no TOML file that exists, as a Path")
     return item.stem
+
+
+def paper_name(item: object) -> str:
+    """Return the name of a paper, or raise `PluginError`."""
+    if not (isinstance(name := getattr(item, "name", None), str) and hasattr(item, "claims")):
+        raise PluginError(f"{item!r} is not a Paper")
+    return name
+
+
+KINDS: Mapping[str, tuple[str, Callable[[object], str]]] = {
+    "solver": ("orthobench_solvers", solver_name),
+    "problem": ("orthobench_problems", problem_name),
+    "suite": ("orthobench_suites", suite_name),
+    "paper": ("orthobench_claims", paper_name),
+}
+"""The hook of each kind, and the function that checks and names its items."""
+
+HOOKS = tuple(hook for hook, _ in KINDS.values())
+"""The names of all hooks."""
 
 
 def _require(condition: object, message: str) -> None:

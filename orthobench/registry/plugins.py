@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from orthobench.contract.hooks import BrokenModule
 from orthobench.contract.parameters import ParameterError, make, parameters_of
@@ -19,28 +17,22 @@ from orthobench.contract.solver import AnySolver
 from orthobench.errors import UsageError, quoted, unknown
 from orthobench.harness.restarts import restarted
 from orthobench.registry.plugin_checks import (
+    KINDS,
     PluginError,
     check_requirements,
     implementations,
     items_of,
-    problem_name,
     reason,
-    solver_name,
-    suite_name,
 )
 from orthobench.tools.places import DEFAULT, place_of
 
 GROUP = "orthobench"
 """The entry-point group."""
 
-KINDS: Mapping[str, tuple[str, Callable[[object], str]]] = {
-    "solver": ("orthobench_solvers", solver_name),
-    "problem": ("orthobench_problems", problem_name),
-    "suite": ("orthobench_suites", suite_name),
-}
-"""The hook of each kind, and the function that checks and names its items."""
-
 T = TypeVar("T")
+
+Hooks: TypeAlias = Mapping[str, Callable[[], object]]
+"""The hooks that a plugin implements, by name."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +73,17 @@ class Provided(Generic[T]):
 
 @dataclass
 class Registry:
-    """All items of plugins, by name; `broken` has why others do not work."""
+    """All items of plugins, by name; `broken` has why others do not work.
+
+    `used` has the names that were asked for, such as ``"solver msg"``.
+    """
 
     solvers: dict[str, Provided[type[AnySolver]]] = field(default_factory=dict)
     problems: dict[str, Provided[type[AnyProblem]]] = field(default_factory=dict)
     suites: dict[str, Provided[Path]] = field(default_factory=dict)
-    plugins: list[Plugin] = field(default_factory=list)
+    plugins: dict[Plugin, Hooks] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
 
     @classmethod
     def installed(cls) -> Registry:
@@ -101,18 +97,15 @@ class Registry:
 
     def load(self, point: EntryPoint, plugin: Plugin) -> None:
         """Register a plugin, or list it as broken."""
-        name = plugin.name
-        if name in self.broken:  # another plugin has this name
-            name = f"{name} of {plugin.distribution}"
         try:
             if point.dist is not None and plugin.distribution != GROUP:
                 check_requirements(point.dist, str(plugin))
             self.add(point.load(), plugin)
         except PluginError as error:
-            self.broken[name] = str(error)
+            self.broken[plugin.name] = str(error)
         except (Exception, SystemExit) as error:
             where = f"{plugin}, {plugin.module}"
-            self.broken[name] = reason(error, plugin.module, where)
+            self.broken[plugin.name] = reason(error, plugin.module, where)
 
     def add(self, module: object, plugin: Plugin) -> None:
         """Register all items of a plugin, or raise `PluginError` if one is wrong.
@@ -123,33 +116,53 @@ class Registry:
             if other.name == plugin.name:
                 raise PluginError(f"{plugin} has the name of {other}; one of them must change it")
         try:
-            brought, broken = _brought(module)
+            hooks = implementations(module)
+            brought = {kind: self._named(kind, plugin, hooks) for kind in KINDS if kind != "paper"}
         except PluginError as error:
             raise PluginError(f"{plugin}: {error}") from error
         for kind, items in brought.items():
-            for name in sorted(items):
-                if self._clashes(kind, name, items[name], plugin):
-                    del items[name]
-        for kind, items in brought.items():
-            known = self._of_kind(kind)
-            for name, item in items.items():
-                held = known[name].all if name in known else ()
-                first, *others = (*held, Provided(item, plugin))
-                known[name] = replace(first, others=tuple(replace(o, others=()) for o in others))
-        self.plugins.append(plugin)
-        self.broken |= {one.name: reason(one.error, one.name, str(plugin)) for one in broken}
+            self._take(kind, self._of_kind(kind), items, plugin)
+        self.plugins[plugin] = hooks
 
-    def _clashes(self, kind: str, name: str, item: Any, plugin: Plugin) -> bool:
-        """Return whether another plugin brings a name, and list it as broken."""
-        known, label = self._of_kind(kind), f"{kind} {name}"
-        for there in known[name].all if name in known else ():
-            if kind != "solver" or _overlap(item.needs, there.item.needs):
-                both = f"{plugin} and {there.plugin} both bring {kind} {name!r}"
+    @cached_property
+    def papers(self) -> dict[str, Provided[Any]]:
+        """The papers, which are loaded when they are first asked for."""
+        found: dict[str, Provided[Any]] = {}
+        for plugin, hooks in self.plugins.items():
+            try:
+                self._take("paper", found, self._named("paper", plugin, hooks), plugin)
+            except PluginError as error:
+                self.broken[f"papers of {plugin.name}"] = f"{plugin}: {error}"
+        return found
+
+    def _named(self, kind: str, plugin: Plugin, hooks: Hooks) -> dict[str, Any]:
+        """Return the items of a kind, by name; list modules that cannot be imported as broken."""
+        hook, name_of = KINDS[kind]
+        named: dict[str, Any] = {}
+        for item in items_of(hook, hooks[hook]) if hook in hooks else ():
+            if isinstance(item, BrokenModule):
+                self.broken[item.name] = reason(item.error, item.name, str(plugin))
+                continue
+            name = name_of(item)
+            if name in named:
+                raise PluginError(f"{hook} brings {name!r} twice")
+            named[name] = item
+        return named
+
+    def _take(
+        self, kind: str, known: dict[str, Provided[Any]], items: Mapping[str, Any], plugin: Plugin
+    ) -> None:
+        """Add items of a plugin to those known; a name that another one brings is broken."""
+        for name, item in items.items():
+            label, new, held = f"{kind} {name}", Provided(item, plugin), known.get(name)
+            rivals = [one for one in held.all if _overlap(one.item, item)] if held else []
+            if rivals:
+                both = f"{plugin} and {rivals[0].plugin} both bring {kind} {name!r}"
                 self.broken[label] = f"{both}; one of them must change it, or be uninstalled"
-                if there.plugin.distribution != GROUP:
+                if rivals[0].plugin.distribution != GROUP:
                     del known[name]
-                return True
-        return label in self.broken
+            elif label not in self.broken:
+                known[name] = replace(held, others=(*held.others, new)) if held else new
 
     def register(self, cls: type) -> str:
         """Add a class of a file or a notebook; return its name."""
@@ -195,7 +208,9 @@ class Registry:
         cls = self.solver_class(name, offers).item
         given = dict(parameters or {})
         if "on" in given and not issubclass(cls, PlacedSolver):
-            _refuse_elsewhere(name, given.pop("on"))
+            place = place_of(str(given.pop("on")))
+            if place != DEFAULT:
+                raise ParameterError("on", f"solver {name}: {elsewhere(place)}")
         own = any(p.name == "restarts" for p in parameters_of(cls))
         starts = None if own else given.pop("restarts", None)
         solver = make(cls, given, f"solver {name}")
@@ -221,12 +236,15 @@ class Registry:
         """Return the path of a suite; an unknown name is a `UsageError`."""
         return self._find("suite", self.suites, name)
 
+    def paper(self, name: str) -> Any:
+        """Return a paper; an unknown name is a `UsageError`."""
+        return self._find("paper", self.papers, name)
+
     def _find(self, kind: str, provided: Mapping[str, Provided[T]], name: str) -> T:
         if not isinstance(name, str):
             raise UsageError(f"a {kind} is named by a str, not by {quoted(name)}")
         if name in provided:
-            if (asked_for := _noted.get()) is not None:
-                asked_for.add(f"{kind} {name}")
+            self.used.add(f"{kind} {name}")
             return provided[name].item
         if f"{kind} {name}" in self.broken:
             raise UsageError(self.broken[f"{kind} {name}"])
@@ -270,20 +288,6 @@ def catalogue() -> Registry:
     return Registry.installed()
 
 
-_noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
-
-
-@contextmanager
-def noted() -> Iterator[set[str]]:
-    """Note the names that the body uses, such as ``"solver msg"``."""
-    found = set[str]()
-    before = _noted.set(found)
-    try:
-        yield found
-    finally:
-        _noted.reset(before)
-
-
 def solver_for(name: str, parameters: Mapping[str, Any], offers: type[Oracle]) -> AnySolver:
     """Make the solver with a name for an oracle; load as few plugins as possible."""
     if not catalogue.cache_info().currsize:
@@ -304,9 +308,11 @@ def _near(offers: type[Oracle]) -> Registry:
     return registry
 
 
-def _overlap(one: type[Oracle], other: type[Oracle]) -> bool:
-    """Return whether two solvers may work on one oracle."""
-    return issubclass(one, other) or issubclass(other, one)
+def _overlap(one: Any, other: Any) -> bool:
+    """Return whether two items need different names: all but solvers of different oracles."""
+    if not hasattr(one, "needs"):
+        return True
+    return issubclass(one.needs, other.needs) or issubclass(other.needs, one.needs)
 
 
 def _plugin(point: EntryPoint) -> Plugin:
@@ -318,30 +324,3 @@ def _plugin(point: EntryPoint) -> Plugin:
 @cache  # each look reads the whole file of metadata
 def _name_and_version(distribution: Distribution) -> tuple[str, str]:
     return distribution.name, distribution.version
-
-
-def _brought(module: object) -> tuple[dict[str, dict[str, Any]], list[BrokenModule]]:
-    """Return the items of a plugin, by kind and name, and its broken modules."""
-    hooks, broken = implementations(module), list[BrokenModule]()
-    brought: dict[str, dict[str, Any]] = {}
-    for kind, (hook, name_of) in KINDS.items():
-        named = brought[kind] = {}
-        for item in items_of(hook, hooks[hook]) if hook in hooks else ():
-            if isinstance(item, BrokenModule):
-                broken.append(item)
-                continue
-            name = name_of(item)
-            if name in named:
-                raise PluginError(f"{hook} brings {name!r} twice")
-            named[name] = item
-    return brought, broken
-
-
-def _refuse_elsewhere(name: str, on: object) -> None:
-    """Refuse another place than NumPy in float64."""
-    try:
-        place = place_of(str(on))
-    except UsageError as error:
-        raise ParameterError("on", str(error)) from None
-    if place != DEFAULT:
-        raise ParameterError("on", f"solver {name}: {elsewhere(place)}")

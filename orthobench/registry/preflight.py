@@ -30,14 +30,10 @@ def check_settings(budget: object, seed: Any, until: object, threads: Any, probl
     whole(seed, "seed", 0, LARGEST_SEED)
     whole(threads, "threads", 1, MOST)
     if until is not None and not callable(until):
-        raise UsageError(
-            f"until must be like ob.Target('suboptimality', 1e-3), not {quoted(until)}"
-        )
+        raise UsageError(f"until must be like ob.Target('angle', 1e-3), not {quoted(until)}")
     if not isinstance(problem, (Problem, Instance)):
-        raise UsageError(
-            "problem must be a name, a problem or an instance such as ob.stochastic_pca(X, k=2), "
-            f"not {quoted(problem)}"
-        )
+        known = "a name, a problem or an instance such as ob.pca(X, k=2)"
+        raise UsageError(f"problem must be {known}, not {quoted(problem)}")
 
 
 def check_instance(solver: AnySolver, instance: AnyInstance) -> None:

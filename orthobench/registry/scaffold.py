@@ -6,13 +6,12 @@ import json
 import keyword
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
 
 from orthobench._version import __version__
 from orthobench.errors import UsageError, unknown
@@ -77,21 +76,11 @@ def templates_of(family: str, registry: Registry) -> Traversable:
     return found[_slug(family)]
 
 
-def write(
-    names: Mapping[str, str], folder: Path, family: Traversable | None, author: str | None = None,
-    ci: str = "", own: Mapping[str, str] = MappingProxyType({}), requires: Sequence[str] = (),
-) -> list[Path]:  # fmt: skip
-    """Write the files of a plugin."""
+def write(texts: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write the files of a plugin, as `render` returns them; return their paths, sorted."""
     if folder.is_symlink() or folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise UsageError(f"{folder} exists already; name another folder with --folder")
-    rendered = {**render(names, family, author, ci), **own}
-    if requires:
-        needed = "".join(f", {json.dumps(name)}" for name in requires)
-        project = rendered["pyproject.toml"]
-        rendered["pyproject.toml"] = re.sub(
-            r"(dependencies = \[.*)\]", rf"\1{needed}]", project, count=1
-        )
-    return _written(rendered, folder)
+    return _written(texts, folder)
 
 
 def write_ci(folder: Path, ci: str) -> list[Path]:
@@ -102,22 +91,22 @@ def write_ci(folder: Path, ci: str) -> list[Path]:
     if not (folder / "pyproject.toml").is_file():
         raise UsageError(f"{folder.absolute()} has no pyproject.toml; call this in a project's "
                          "folder, or give the name of a new plugin")  # fmt: skip
-    rendered = {path: each.read_text(encoding="utf-8") for path, each in _of_ci(ci)}
-    for path, text in rendered.items():
+    texts = {path: each.read_text(encoding="utf-8") for path, each in _of_ci(ci)}
+    for path, text in texts.items():
         there = folder / path  # the systems share some files
         if there.exists() and (not there.is_file() or there.read_bytes() != text.encode()):
             raise UsageError(f"{there} exists already; move it away first")
-    return _written(rendered, folder)
+    return _written(texts, folder)
 
 
-def _written(rendered: Mapping[str, str], folder: Path) -> list[Path]:
+def _written(texts: Mapping[str, str], folder: Path) -> list[Path]:
     try:
-        for path, text in rendered.items():
+        for path, text in texts.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"cannot write {folder}: {error.strerror or error}") from None
-    return sorted(folder / path for path in rendered)
+    return sorted(folder / path for path in texts)
 
 
 def render(

@@ -1,4 +1,4 @@
-"""Suites from TOML files, tables and command lines; errors name file, line and key."""
+"""Suites from TOML files, tables and command lines; errors name file, entry and key."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def load(
     except SuiteError as error:
         if error.path and error.path[0] in changes:
             raise error.as_usage_error("command line") from None
-        raise error.as_usage_error(str(path), text) from None
+        raise error.as_usage_error(str(path)) from None
     return replace(suite, text=text)
 
 
@@ -166,9 +166,6 @@ class _Reader:
     def problems(self) -> Iterator[SuiteProblem]:
         """Yield a problem for each combination of the values of an entry."""
         budget = values.budget_of(self.table.get("budget", {}), ("budget",))
-        levels = (
-            values.levels_of(self.table["levels"], ("levels",)) if "levels" in self.table else None
-        )
         labels: set[str] = set()
         for i, entry in enumerate(self.entries("problem")):
             path: KeyPath = ("problem", i)
@@ -176,17 +173,14 @@ class _Reader:
             settings = {key: value for key, value in entry.items() if key not in other}
             own = "budget" in entry and "budget" not in self.changed
             limit = values.budget_of(entry["budget"], (*path, "budget")) if own else budget
-            at = (
-                values.levels_of(entry["levels"], (*path, "levels"))
-                if "levels" in entry
-                else levels
-            )
+            place: KeyPath = (*path, "levels") if "levels" in entry else ("levels",)
+            asked = entry.get("levels", self.table.get("levels"))
             for given in values.crossed(settings, path):
                 problem = values.made(self.registry.problem, entry["name"], given, path)
                 text = values.label_of(entry, settings, problem, given, path, labels)
                 version = self.registry.problems[entry["name"]].version
-                compared = values.levels_of(problem.at, path) if at is None else at
-                yield SuiteProblem(problem, text, limit, version, compared)
+                levels = values.levels_of(problem.at if asked is None else asked, place)
+                yield SuiteProblem(problem, text, limit, version, levels)
 
     def solvers(self, problems: Sequence[SuiteProblem], trials: int) -> Iterator[SuiteSolver]:
         """Yield the solvers, and all trials."""
@@ -265,14 +259,14 @@ class _Reader:
         """Refuse a Dask cluster in a file: its owner can run code here."""
         if self.folder is None or "on" in self.changed:
             return
-        named: dict[KeyPath, Any] = {("on",): self.table.get("on")}
+        tables: dict[KeyPath, Mapping[str, Any]] = {(): self.table}
         if "solver" not in self.changed:
-            named |= {("solver", i, "on"): entry.get("on") for i, entry in enumerate(solvers)}
-        for path, on in (
-            (path, on) for path, value in named.items() for on in values.listed(value)
-        ):
-            why = "a file may not name a cluster, whose owner could run code here"
-            values.require("://" not in str(on), path, f"{why}: use --on {on} if you trust it")
+            tables |= {("solver", i): entry for i, entry in enumerate(solvers)}
+        for path, table in tables.items():
+            for on in values.listed(table.get("on")):
+                why = "a file may not name a cluster, whose owner could run code here"
+                mend = f"{why}: use --on {on} if you trust it"
+                values.require("://" not in str(on), (*path, "on"), mend)
 
 
 def _classes(

@@ -19,7 +19,7 @@ DRIVER = Path("/sys/module/nvidia/version")
 """The version of the NVIDIA driver in Linux."""
 
 
-def cuda_facts() -> dict[str, str]:
+def driver() -> dict[str, str]:
     """Return the driver and the override of TF32, if they are known."""
     facts = {}
     with suppress(OSError):
@@ -32,12 +32,14 @@ def cuda_facts() -> dict[str, str]:
 class ArrayLibrary:
     """An array library: copies to and from its devices, and waiting for its computations.
 
-    `package` and `distribution` are its names for Python and for pip; the first of the `devices` is
-    the default; `compiles` says whether it compiles for each shape of arrays.
+    `package` and `distribution` are its names for Python and for pip, `recorded` the distributions
+    whose versions are recorded, by default that one; the first of the `devices` is the default;
+    `compiles` says whether it compiles for each shape of arrays.
     """
 
     package: ClassVar[str]
     distribution: ClassVar[str]
+    recorded: ClassVar[tuple[str, ...]] = ()
     devices: ClassVar[tuple[str, ...]] = ("cpu",)
     dtypes: ClassVar[tuple[str, ...]] = ("float64", "float32")
     compiles: ClassVar[bool] = False
@@ -48,18 +50,16 @@ class ArrayLibrary:
             return f"{self.package} is not installed: pip install {self.distribution}"
         return self.missing_device(device)
 
-    def missing_device(self, device: str) -> str | None:
+    def missing_device(self, _device: str) -> str | None:
         """Return why an installed library cannot use a device, or None."""
-        del device
         return None
 
     def array(self, values: NDArray[np.generic], device: str, dtype: str) -> Any:
         """Return a copy on a device; floats are converted to `dtype`."""
         return self.copied(values, device, dtype if values.dtype.kind == "f" else None)
 
-    def copied(self, values: NDArray[np.generic], device: str, dtype: str | None) -> Any:
+    def copied(self, values: NDArray[np.generic], _device: str, dtype: str | None) -> Any:
         """Return a copy on a device, in a precision unless that is None."""
-        del device
         xp = self.module
         return xp.asarray(values, dtype=dtype and getattr(xp, dtype), copy=True)
 
@@ -74,9 +74,13 @@ class ArrayLibrary:
         """Limit the threads of later computations on the host."""
 
     def facts(self, device: str) -> Mapping[str, str]:
-        """Return the versions, device and flags that results depend on."""
-        del device
-        return {self.distribution: version(self.distribution) or "none"}
+        """Return the versions, device, driver and flags that results depend on."""
+        facts = {name: version(name) or "none" for name in self.recorded or (self.distribution,)}
+        return {**facts, **self.cuda(), **driver()} if device == "cuda" else facts
+
+    def cuda(self) -> Mapping[str, str]:
+        """Return the name of the CUDA device, and the settings of its precision."""
+        return {}
 
     @property
     def module(self) -> Any:
@@ -121,9 +125,8 @@ class Torch(ArrayLibrary):
         # NumPy has no bfloat16
         return np.array((here.float() if here.dtype == self.module.bfloat16 else here).numpy())
 
-    def wait(self, values: Sequence[object], device: str) -> None:
+    def wait(self, _values: Sequence[object], device: str) -> None:
         """Synchronize with the device."""
-        del values
         if device == "cuda":
             self.module.cuda.synchronize()
 
@@ -131,14 +134,10 @@ class Torch(ArrayLibrary):
         """Limit the threads of an operation."""
         self.module.set_num_threads(threads)
 
-    def facts(self, device: str) -> Mapping[str, str]:
-        """Return versions; with CUDA also device, driver and TF32."""
-        facts = super().facts(device)
-        if device != "cuda":
-            return facts
-        name, cuda = self.module.cuda.get_device_name(), str(self.module.version.cuda)
-        own = {"device": name, "cuda": cuda, "tf32": str(self._tf32())}
-        return {**facts, **own, **cuda_facts()}
+    def cuda(self) -> Mapping[str, str]:
+        """Return device, version of CUDA and TF32."""
+        name, version_of_cuda = self.module.cuda.get_device_name(), self.module.version.cuda
+        return {"device": name, "cuda": str(version_of_cuda), "tf32": str(self._tf32())}
 
     def _tf32(self) -> bool:
         matmul = self.module.backends.cuda.matmul
@@ -151,6 +150,7 @@ class Jax(ArrayLibrary):
     """JAX, with 64-bit numbers."""
 
     package, distribution = "jax", "jax"
+    recorded = ("jax", "jaxlib")
     devices = ("cpu", "cuda")
     dtypes = ("float64", "float32", "bfloat16", "float16")
     compiles = True
@@ -180,9 +180,8 @@ class Jax(ArrayLibrary):
         copy = np.array(values)
         return copy.astype(np.float32) if str(copy.dtype) == "bfloat16" else copy
 
-    def wait(self, values: Sequence[object], device: str) -> None:
+    def wait(self, values: Sequence[object], _device: str) -> None:
         """Wait for the arrays."""
-        del device
         self.module.block_until_ready(list(values))
 
     def limit(self, threads: int) -> None:
@@ -190,14 +189,10 @@ class Jax(ArrayLibrary):
         if "jax" not in sys.modules:
             os.environ["NPROC"] = str(threads)
 
-    def facts(self, device: str) -> Mapping[str, str]:
-        """Return versions; with CUDA also device, driver and matmul's precision."""
-        facts = {**super().facts(device), "jaxlib": version("jaxlib") or "none"}
-        if device != "cuda":
-            return facts
+    def cuda(self) -> Mapping[str, str]:
+        """Return device and precision of products."""
         precision = str(self.module.config.jax_default_matmul_precision or "default")
-        name = self.module.devices(device)[0].device_kind
-        return {**facts, "device": name, "matmul precision": precision, **cuda_facts()}
+        return {"device": self.module.devices("cuda")[0].device_kind, "matmul precision": precision}
 
 
 class CuPy(ArrayLibrary):
@@ -206,9 +201,8 @@ class CuPy(ArrayLibrary):
     package, distribution = "cupy", "cupy-cuda12x"
     devices = ("cuda",)
 
-    def missing_device(self, device: str) -> str | None:
+    def missing_device(self, _device: str) -> str | None:
         """Return whether there is no CUDA device."""
-        del device
         try:
             count = self.module.cuda.runtime.getDeviceCount()
         except Exception as error:  # of its own classes
@@ -223,20 +217,17 @@ class CuPy(ArrayLibrary):
         """Return a copy on the host."""
         return np.array(self.module.asnumpy(values))
 
-    def wait(self, values: Sequence[object], device: str) -> None:
+    def wait(self, _values: Sequence[object], _device: str) -> None:
         """Synchronize with the device."""
-        del values, device
         self.module.cuda.Device().synchronize()
 
-    def facts(self, device: str) -> Mapping[str, str]:
-        """Return versions, device, driver and TF32."""
+    def cuda(self) -> Mapping[str, str]:
+        """Return device, version of CUDA and TF32."""
         runtime = self.module.cuda.runtime
         return {
-            **super().facts(device),
             "device": runtime.getDeviceProperties(0)["name"].decode(),
             "cuda": str(runtime.runtimeGetVersion()),
             "tf32": os.environ.get("CUPY_TF32", "0"),
-            **cuda_facts(),
         }
 
 

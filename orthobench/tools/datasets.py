@@ -128,7 +128,6 @@ def _download(file: DataFile) -> Path:
 
 
 @lru_cache(maxsize=2**16)  # a folder may have many files
-def _checksum(path: Path, modified: int, size: int) -> str:
-    del modified, size
+def _checksum(path: Path, _modified: int, _size: int) -> str:
     with opened(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -16,9 +16,6 @@ from orthobench._version import __version__
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib", "threadpoolctl")
 """Distributions whose versions are recorded."""
 
-GPU_FACTS = {"name": "name", "memory": "memory.total", "driver": "driver_version"}
-"""Facts of each GPU, with the fields of nvidia-smi."""
-
 
 @cache
 def version(distribution: str) -> str | None:
@@ -30,7 +27,7 @@ def version(distribution: str) -> str | None:
 
 
 def snapshot() -> dict[str, Any]:
-    """Return versions, processor, GPUs, load, BLAS libraries and git state, as plain values."""
+    """Return versions, processor, load, BLAS libraries and git state, as plain values."""
     import platform
 
     return {
@@ -39,7 +36,6 @@ def snapshot() -> dict[str, Any]:
         "platform": platform.platform(),
         "cpu": _cpu_model() or platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
-        "gpus": gpus(),
         "load": [round(x, 2) for x in os.getloadavg()] if hasattr(os, "getloadavg") else None,
         "packages": {name: version(name) for name in PACKAGES},
         "blas": _blas_libraries(),
@@ -53,31 +49,10 @@ def _cpu_model() -> str:
     return next((ln.partition(":")[2].strip() for ln in lines if ln.startswith("model name")), "")
 
 
-def gpus() -> list[dict[str, str]]:
-    """Return name, memory and driver of each GPU, from nvidia-smi; none without it."""
-    import shutil
-    import subprocess
-
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return []
-    asked = f"--query-gpu={','.join(GPU_FACTS.values())}"
-    command = [program, asked, "--format=csv,noheader"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return []
-    rows = [line.split(", ") for line in done.stdout.splitlines()]
-    return [dict(zip(GPU_FACTS, row, strict=True)) for row in rows if len(row) == len(GPU_FACTS)]
-
-
 def _blas_libraries() -> list[dict[str, Any]]:
     """Return the BLAS libraries and thread pools that are loaded, with their threads."""
-    from threadpoolctl import threadpool_info
-
-    _load_blas()
     keys = ("internal_api", "version", "architecture", "num_threads")
-    return [{key: pool.get(key) for key in keys} for pool in threadpool_info()]
+    return [{key: pool.get(key) for key in keys} for pool in _pools()]
 
 
 def _git_state(folder: Path) -> dict[str, Any] | None:
@@ -122,9 +97,8 @@ def limited(threads: int) -> Iterator[None]:
 
 
 @lru_cache(maxsize=1)
-def _controller(modules: int) -> Any:
+def _controller(_modules: int) -> Any:
     """Return a controller of the loaded libraries; a new one after further imports."""
-    del modules
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -134,33 +108,28 @@ def cores() -> int:
     """Return the number of physical cores that this process may use."""
     if not hasattr(os, "sched_getaffinity"):
         return os.cpu_count() or 1
-    usable = os.sched_getaffinity(0)
-    return len({_siblings(number) for number in usable})
+    return len({_siblings(number) for number in os.sched_getaffinity(0)})
 
 
 def _siblings(number: int) -> str:
     """Return the processors that share a core with one."""
-    topology = Path(f"/sys/devices/system/cpu/cpu{number}/topology")
-    try:
-        return (topology / "thread_siblings_list").read_text()
-    except OSError:
-        return str(number)
+    file = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
+    return file.read_text() if file.exists() else str(number)
 
 
 @cache
 def blas_libraries() -> tuple[str, ...]:
     """Return the BLAS libraries with versions and architectures; bits depend on them."""
-    from threadpoolctl import threadpool_info
-
-    _load_blas()
-    pools = [pool for pool in threadpool_info() if pool.get("user_api") == "blas"]
+    pools = [pool for pool in _pools() if pool.get("user_api") == "blas"]
     parts = ("internal_api", "version", "architecture")
     return tuple(sorted({" ".join(str(pool.get(part)) for part in parts) for pool in pools}))
 
 
-def _load_blas() -> None:
-    """Load the BLAS libraries of NumPy and SciPy."""
+def _pools() -> Any:
+    """Return the thread pools of this process, with the BLAS of NumPy and of SciPy."""
     import numpy as np
-    import scipy.linalg  # noqa: F401
+    import scipy.linalg  # noqa: F401 - loads its BLAS
+    from threadpoolctl import threadpool_info
 
     np.dot(np.ones((2, 2)), np.ones((2, 2)))
+    return threadpool_info()

@@ -93,21 +93,21 @@ def duration(seconds: float) -> str:
         minutes, rest = divmod(round(seconds), 60)
         hours, minutes = divmod(minutes, 60)
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
-    size, unit = next((u for u in units if seconds >= 0.9995 * u[0]), units[-1])
-    return f"{_three_digits(seconds / size)} {unit}"
+    return _scaled(seconds, ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")))
 
 
 def si(value: float) -> str:
     """Return a large count with an SI prefix: ``1.24 G``."""
     if math.isnan(value):
         return MISSING
-    prefixes = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-    for size, prefix in prefixes:
-        if value >= 0.9995 * size:
-            return f"{_three_digits(value / size)} {prefix}"
-    return f"{value:.0f}"
+    if value < 999.5:
+        return f"{value:.0f}"
+    return _scaled(value, ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")))
 
 
-def _three_digits(value: float) -> str:
-    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+def _scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
+    """Return a value to three digits, in the largest unit that it reaches."""
+    size, unit = next((u for u in units if value >= 0.9995 * u[0]), units[-1])
+    scaled = value / size
+    digits = 2 if scaled < 9.995 else 1 if scaled < 99.95 else 0
+    return f"{scaled:.{digits}f} {unit}"

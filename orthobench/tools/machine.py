@@ -106,10 +106,8 @@ def children(process: int) -> list[int]:
 
 def descendants(process: int) -> list[int]:
     """Return the ids of the children of a process, and of theirs."""
-    found = children(process)
-    for child in [*found]:
-        found += descendants(child)
-    return found
+    own = children(process)
+    return own + [one for child in own for one in descendants(child)]
 
 
 def out_of_memory() -> int:

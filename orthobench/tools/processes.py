@@ -16,11 +16,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from types import MappingProxyType
-from typing import Any, BinaryIO, Self, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias, cast
 
 from orthobench.errors import OrthobenchError
 from orthobench.tools import child
@@ -68,7 +68,7 @@ def reason_of(code: int, out_of_memory: bool = False) -> str:
     return f"its process ended with exit code {code}"
 
 
-class Alarm:
+class Alarm(AbstractContextManager["Alarm"]):
     """Calls a function in another thread after some seconds; the end of the context cancels it.
 
     `rang` says whether the function was called since the time was set.
@@ -81,9 +81,6 @@ class Alarm:
         self._at = self._wakes = time.monotonic() + seconds
         self._thread = threading.Thread(target=self._wait, daemon=True)
         self._thread.start()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -114,7 +111,7 @@ class Alarm:
                 self._changed.wait(None if left == math.inf else min(left, threading.TIMEOUT_MAX))
 
 
-class Process:
+class Process(AbstractContextManager["Process"]):
     """A worker process, which runs the function ``main(channel, **arguments)`` of a module.
 
     Parameters
@@ -179,9 +176,6 @@ class Process:
         if replies is not None:
             self._listener = threading.Thread(target=self._listen, args=[replies], daemon=True)
             self._listener.start()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -17,7 +17,7 @@ from typing import Any
 from orthobench.contract.problem import Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import UsageError
-from orthobench.registry.scaffold import names_of, write
+from orthobench.registry.scaffold import names_of, render, write
 
 BASES = {
     "iteration": "BenchoptSolver", "tolerance": "ToleranceSolver", "callback": "CallbackSolver",
@@ -75,8 +75,10 @@ def port(
     of_folder = benchmark.resolve().name.removeprefix("benchmark_").replace("_", "-")
     names = names_of(name or f"orthobench-{of_folder}")
     target = folder or Path(names["distribution"])
-    own = files_of(benchmark, names, chosen)
-    write(names, target, None, author, own=own, requires=["benchopt>=1.7"])
+    texts = {**render(names, None, author), **files_of(benchmark, names, chosen)}
+    needs = re.compile(r"(dependencies = \[.*)\]")
+    texts["pyproject.toml"] = needs.sub(r'\1, "benchopt>=1.7"]', texts["pyproject.toml"], count=1)
+    write(texts, target)
     summary = f"{len(data)} data sets and {len(solvers)} solvers of {objective.name}"
     needed = sorted({one for read in (objective, *data, *solvers) for one in read.requirements})
     steps = [f"python -m pip install {shlex.join(needed)}"] if needed else []

@@ -186,6 +186,13 @@ def test_results_are_shown_although_their_figures_cannot_be_written(call, suite,
 
 
 @pytest.mark.usefixtures("stored")
+def test_merge_takes_the_folder_of_a_store(call):
+    folder = "orthobench-results/small"
+    said = call("merge", "all.sqlite", folder).stdout
+    assert f"6 cells of {folder}/results.sqlite added to all.sqlite" in said
+
+
+@pytest.mark.usefixtures("stored")
 def test_export_writes_every_checkpoint(call, tmp_path):
     store = "orthobench-results/small/results.sqlite"
     rows = list(csv.DictReader(io.StringIO(call("export", store).stdout)))

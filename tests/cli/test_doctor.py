@@ -6,25 +6,21 @@ import click
 import pytest
 
 from orthobench.cli import doctor
-from orthobench.registry.plugins import Registry
-from orthobench.tools import array_libraries, environment
+from orthobench.contract import hookimpl
+from orthobench.registry.plugins import Plugin, Registry
+from orthobench.tools import array_libraries
 
 
 def shown(report):
     return [" ".join(click.unstyle(line).split()) for line in doctor.lines(report)]
 
 
-def test_gpus_are_shown_and_why_nothing_is_computed_on_a_device(registry, monkeypatch):
-    gpu = {"name": "Graphics A", "memory": "81559 MiB", "driver": "550.54.15"}
-    monkeypatch.setattr(environment, "gpus", lambda: [gpu])
+def test_it_says_why_nothing_is_computed_on_a_device(registry, monkeypatch):
     monkeypatch.setattr(array_libraries, "find_spec", lambda name: None)
     said = shown(doctor.examine())
-    assert "GPUs Graphics A, 81559 MiB, driver 550.54.15" in said
     (absent,) = [line for line in said if line.startswith("not on")]
     assert "cupy (cupy is not installed: pip install cupy-cuda12x)" in absent
     assert "torch:cuda (torch is not installed: pip install torch)" in absent
-    monkeypatch.setattr(environment, "gpus", list)
-    assert "GPUs none that nvidia-smi lists" in shown(doctor.examine())
 
 
 @pytest.fixture
@@ -44,6 +40,12 @@ def test_a_data_cache_that_cannot_be_read_is_a_problem(registry, tmp_path, monke
     report = doctor.examine()
     assert report["problems"] == [f"the data cache {cache} is no folder that can be read"]
     assert report["data_files"] == []
+
+
+def test_broken_papers_are_a_problem(registry):
+    registry.plugins[Plugin("mine")] = {"orthobench_claims": hookimpl(lambda: 1 / 0)}
+    (problem,) = doctor.examine()["problems"]
+    assert problem.startswith("'papers of mine' is broken: plugin 'mine': orthobench_claims raises")
 
 
 def test_a_broken_plugin_is_a_problem(registry):

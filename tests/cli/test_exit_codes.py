@@ -75,7 +75,7 @@ def test_an_error_is_a_line_and_a_code(error, code, said, capsys):
 @pytest.mark.parametrize(
     "words",
     [
-        ("report", "STORE"), ("report", "STORE", "--style", "one-column", "--format", "svg"),
+        ("report", "STORE"), ("report", "STORE", "--style", "one-column"),
         ("export", "STORE", "--out", "out.csv"),
     ],
 )  # fmt: skip

@@ -79,4 +79,4 @@ def test_a_suite_names_files_of_its_own_folder(folder):
     (folder / "s.toml").write_text(SUITE.replace("my_oja.py", "../mine/../other.py"))
     done = call("mine/s.toml")
     assert done.exit_code == 2
-    assert "line 4: solver: a suite names files of its own folder" in done.output
+    assert "solver 1: a suite names files of its own folder" in done.output

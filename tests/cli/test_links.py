@@ -49,7 +49,7 @@ def quick(links, slow):
 TARGETS = {
     "report": ("elsewhere", ("report", ".")),
     "report/index.html": ("mine", ("report", ".")),
-    "report/figures": ("elsewhere", ("report", ".", "--style", "one-column", "--format", "png")),
+    "report/figures": ("elsewhere", ("report", ".", "--style", "one-column")),
     "out.csv": ("mine", ("export", ".", "--out", "out.csv")),
     "orthobench-results": ("elsewhere", RUN),
     "orthobench-results/command-line": ("elsewhere", RUN),

@@ -45,7 +45,9 @@ def test_a_gate_is_added_to_the_project_in_the_folder(call, tmp_path):
     said = call("--ci", "github").stdout
     assert (tmp_path / ".github" / "workflows" / "gate.yml").is_file()
     assert ".github/workflows/gate.yml" in said
-    assert "gate.toml" in said
+    assert "write the suite gate.toml" in said
+    (tmp_path / "gate.toml").touch()
+    assert "gate.toml" not in call("--ci", "github").stdout
 
 
 def test_a_second_call_changes_nothing(call, tmp_path):

@@ -7,34 +7,8 @@ import numpy as np
 import pytest
 
 from orthobench.errors import UsageError
-from orthobench.registry.entries import SuiteError, class_in, entries, line_numbers, specification
+from orthobench.registry.entries import SuiteError, class_in, entries, specification
 from orthobench.registry.plugins import Registry
-
-DOCUMENT = """\
-seeds = 3
-
-[budget]
-samples = 10
-[[problem]]
-name = "a"
-
-[[problem]]
-"name" = "b"
-range.low = 1
-[[solver]]
-# step = 2
-name = "s"
-name = "again"
-"""
-
-
-def test_each_table_and_key_has_the_number_of_its_line():
-    assert line_numbers(DOCUMENT) == {
-        ("seeds",): 1, ("budget",): 3, ("budget", "samples"): 4,
-        ("problem",): 5, ("problem", 0): 5, ("problem", 0, "name"): 6,
-        ("problem", 1): 8, ("problem", 1, "name"): 9, ("problem", 1, "range"): 10,
-        ("solver",): 11, ("solver", 0): 11, ("solver", 0, "name"): 13,
-    }  # fmt: skip
 
 
 def test_values_of_a_specification_are_toml_or_else_strings():

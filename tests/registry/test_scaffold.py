@@ -109,7 +109,7 @@ def test_every_file_is_valid_and_nothing_is_left_to_fill_in(name):
 def test_linters_find_nothing(tmp_path, name):
     pytest.importorskip("ruff")
     for family, folder in families(catalogue()).items():
-        write(names_of(name), tmp_path / "made" / family, folder, "Ada")
+        write(render(names_of(name), folder, "Ada"), tmp_path / "made" / family)
     for words in (["check"], ["format", "--check"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *words, "--no-cache", "."],
@@ -138,13 +138,13 @@ def test_an_existing_place_stays_as_it_is(tmp_path, kind):
         place.symlink_to(tmp_path / "nowhere")
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(UsageError, match="exists already"):
-        write(NAMES, place, template(), "Ada")
+        write(render(NAMES, template(), "Ada"), place)
     assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize("ci", ["github", "gitlab"])
 def test_a_gate_comes_with_a_plugin_and_into_any_project(tmp_path, ci):
-    write(NAMES, tmp_path / "plugin", template(), "Ada", ci)
+    write(render(NAMES, template(), "Ada", ci), tmp_path / "plugin")
     (tmp_path / "library").mkdir()
     (tmp_path / "library" / "pyproject.toml").touch()
     write_ci(tmp_path / "library", ci)
@@ -180,10 +180,10 @@ def test_every_family_of_the_catalogue_has_a_scaffold():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_each_family_gets_a_method_that_passes_and_solves(family, tmp_path, monkeypatch):
     names = names_of(f"toy-{family}")
-    write(names, tmp_path, template(family), "Ada")
+    write(render(names, template(family), "Ada"), tmp_path)
     monkeypatch.syspath_prepend(tmp_path / "src")
     here = catalogue()
-    registry = replace(here.extended(), plugins=list(here.plugins), suites=dict(here.suites))
+    registry = replace(here.extended(), plugins=dict(here.plugins), suites=dict(here.suites))
     registry.add(
         import_module(names["package"]), Plugin(names["plugin"], names["distribution"], "0.1.0")
     )
@@ -205,7 +205,8 @@ def test_the_types_of_scaffolds_hold(tmp_path):
     pytest.importorskip("mypy")
     folders = []
     for family, folder in families(catalogue()).items():
-        for path in write(names_of(f"toy-{family}"), tmp_path / family, folder, "Ada"):
+        texts = render(names_of(f"toy-{family}"), folder, "Ada")
+        for path in write(texts, tmp_path / family):
             assert "type: ignore" not in path.read_text()
         folders.append(tmp_path / family / "src")
     done = subprocess.run(

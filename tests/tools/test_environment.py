@@ -1,4 +1,4 @@
-"""The environment of runs: GPUs, processor, libraries."""
+"""The environment of runs: processor, libraries."""
 
 import os
 
@@ -6,36 +6,6 @@ import numpy as np
 import pytest
 
 from orthobench.tools import environment
-
-SMI = """#!/bin/sh
-[ "$*" = "--query-gpu=name,memory.total,driver_version --format=csv,noheader" ] || exit 2
-"""
-
-
-@pytest.fixture
-def smi(tmp_path, monkeypatch):
-    """A program in place of nvidia-smi, with some lines of its own."""
-
-    def write(*lines):
-        program = tmp_path / "nvidia-smi"
-        program.write_text("\n".join((SMI, *lines, "")))
-        program.chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path))
-
-    return write
-
-
-def test_gpus_are_recorded_with_memory_and_driver(smi):
-    smi("echo 'Graphics A, 81559 MiB, 550.54.15'", "echo 'Graphics B, 24576 MiB, 550.54.15'")
-    assert environment.snapshot()["gpus"] == [
-        {"name": "Graphics A", "memory": "81559 MiB", "driver": "550.54.15"},
-        {"name": "Graphics B", "memory": "24576 MiB", "driver": "550.54.15"},
-    ]
-
-
-def test_without_nvidia_smi_there_are_none(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert environment.gpus() == []
 
 
 def test_a_snapshot_is_plain_and_has_what_is_installed(monkeypatch):

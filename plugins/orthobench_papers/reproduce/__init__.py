@@ -7,6 +7,7 @@ that makes an estimate, an interval and a verdict of one number for each seed.
 
 from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import Streams, canonical, describe
+from orthobench.registry.plugins import catalogue
 from orthobench.results.runs import Run
 from orthobench.results.tuning import average
 from orthobench.stats.bootstrap import spread, spread_name
@@ -21,7 +22,6 @@ from orthobench_papers.reproduce.estimates import (
     share_within,
     together,
 )
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.runs import Evidence
 
 __all__ = [

@@ -11,9 +11,9 @@ from orthobench.cli.options import AS_JSON, FOLDER, QUIET, WORKERS
 from orthobench.cli.printing import FAILED, print_json, say
 from orthobench.errors import UsageError
 from orthobench.harness.suite import FULL, SMOKE
+from orthobench.registry.plugins import catalogue
 from orthobench.tools.files import make_folder, safe_join
 from orthobench_papers.reproduce.check import check, claim_lines, counts_line, facts, select
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.origin import changed
 from orthobench_papers.reproduce.publish import PAGE
 from orthobench_papers.reproduce.publish import publish as publish_page

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from orthobench.contract.panel import Panel, Plot
 from orthobench.harness.suite import FULL
+from orthobench.registry.plugins import catalogue
 from orthobench.tools import environment
 from orthobench.tools.files import atomic_write, make_folder
 from orthobench.tools.formatting import listed
 from orthobench_papers.reproduce import origin
 from orthobench_papers.reproduce.check import Checked, counts, measured, missing_data
 from orthobench_papers.reproduce.claims import Paper, Picture, Verdict
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.runs import Evidence
 
 PAGE = "README.md"

@@ -16,7 +16,7 @@ from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.identity import label
 from orthobench.harness.suite import FULL, QUICK, SMOKE, Suite
 from orthobench.registry.entries import specification
-from orthobench.registry.plugins import noted
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.registry.suite_values import sized
 from orthobench.results.results import Results
@@ -25,7 +25,6 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import cost_or_metric, final
 from orthobench.tools.arrays import Array
 from orthobench_papers.reproduce.claims import Paper
-from orthobench_papers.reproduce.installed import catalogue
 
 T = TypeVar("T")
 
@@ -144,9 +143,9 @@ class Evidence:
 
     def asked(self, ask: Callable[[Evidence], T]) -> T:
         """Return the result of a check or a picture, and note its methods."""
-        with noted() as names:
-            found = ask(self)
-        self.names |= names
+        catalogue().used.clear()
+        found = ask(self)
+        self.names |= catalogue().used
         return found
 
     def _suite(self, name: str) -> Suite:

@@ -7,10 +7,9 @@ import pytest
 from click.testing import CliRunner
 from orthobench_papers.reproduce import command
 from orthobench_papers.reproduce.claims import Claim, Measurement, Paper, Verdict
-from orthobench_papers.reproduce.installed import Catalogue
 
 from orthobench.cli.main import main
-from orthobench.registry.plugins import Plugin, Provided
+from orthobench.registry.plugins import Plugin, Provided, Registry
 
 
 def measured(verdict):
@@ -33,7 +32,8 @@ def reproduce(monkeypatch, tmp_path):
             Claim("second", "It falls.", "Table 2", measured(verdict)),
         )
         paper = Paper("toys-2020", "A. Author, Toys", claims, tmp_path / "suites")
-        known = Catalogue(papers={"toys-2020": Provided(paper, Plugin("toys"))})
+        known = Registry()
+        known.papers = {"toys-2020": Provided(paper, Plugin("toys"))}
         monkeypatch.setattr(command, "catalogue", lambda: known)
         monkeypatch.setattr(command, "publish_page", write)
         return CliRunner().invoke(main, ["reproduce", *words])

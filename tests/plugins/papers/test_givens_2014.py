@@ -13,9 +13,9 @@ from orthobench_kit.geometry import rotate
 from orthobench_papers.givens_2014 import figure_2, section_2, section_3, section_5
 from orthobench_papers.givens_2014.section_3 import nudged
 from orthobench_papers.reproduce.estimates import mean_within
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.runs import instance
 
+from orthobench.registry.plugins import catalogue
 from orthobench.tools.datasets import data_folder
 from orthobench.tools.geometry import random_point
 

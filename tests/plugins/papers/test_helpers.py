@@ -6,10 +6,10 @@ from constructed import trace_of
 from orthobench_papers import runs
 from orthobench_papers.public_pca import pca
 from orthobench_papers.reproduce import Streams, canonical, describe, instance_of
-from orthobench_papers.reproduce.installed import catalogue
 from records import record
 
 from orthobench.contract.solver import Status
+from orthobench.registry.plugins import catalogue
 
 
 class TestDrivenRuns:

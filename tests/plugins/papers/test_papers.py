@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from cases import case
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.publish import SIGNS
 
 from orthobench.harness.source_digests import reached
 from orthobench.harness.suite import SIZES
+from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 
 REPORTS = Path(__file__).parents[3] / "reports"

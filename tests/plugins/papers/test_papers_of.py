@@ -5,11 +5,10 @@ import sys
 import pytest
 from orthobench_papers.reproduce import Paper, papers_of
 from orthobench_papers.reproduce.claims import Verdict
-from orthobench_papers.reproduce.installed import Catalogue
 
 from orthobench.contract import hookimpl
 from orthobench.errors import UsageError
-from orthobench.registry.plugins import Plugin
+from orthobench.registry.plugins import Plugin, Registry
 
 CODE = """
 from orthobench_papers.reproduce import Measurement, Verdict
@@ -112,11 +111,11 @@ def test_paper_of_two_plugins_is_neither_and_others_stay(tmp_path):
     def brings(*items):
         return hookimpl(lambda: items)
 
-    known, one, two = Catalogue(), Plugin("one"), Plugin("two")
     mine, other = (Paper(name, "A. Author", (), tmp_path) for name in ("mine-2030", "other-2031"))
-    known.add_papers(brings(mine), one)
-    known.add_papers(brings(mine, other), two)
-    known.add_papers(brings("paper"), Plugin("three"))
+    brought = {"one": brings(mine), "two": brings(mine, other), "three": brings("paper")}
+    known = Registry()
+    for name, hook in brought.items():
+        known.plugins[Plugin(name)] = {"orthobench_claims": hook}
     assert known.paper("other-2031") is other
     with pytest.raises(UsageError, match="'two' and plugin 'one' both bring paper 'mine-2030'"):
         known.paper("mine-2030")

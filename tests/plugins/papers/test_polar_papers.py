@@ -14,8 +14,9 @@ from orthobench_papers.polar_runs import (
     polar_factor,
     polynomials,
 )
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.runs import Evidence
+
+from orthobench.registry.plugins import catalogue
 
 paper_of = catalogue().paper
 

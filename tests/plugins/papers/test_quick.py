@@ -7,7 +7,8 @@ import sys
 
 import pytest
 from orthobench_papers.reproduce.check import missing_data
-from orthobench_papers.reproduce.installed import catalogue
+
+from orthobench.registry.plugins import catalogue
 
 PAPERS = [
     pytest.param(

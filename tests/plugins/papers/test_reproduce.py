@@ -6,14 +6,13 @@ from orthobench_papers.reproduce import origin
 from orthobench_papers.reproduce.check import Checked, check, counts_line, select
 from orthobench_papers.reproduce.claims import Claim, Measurement, Paper, Verdict
 from orthobench_papers.reproduce.estimates import always_within, median_within, share_within
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.runs import Evidence
 
 import orthobench as ob
 from orthobench import api
 from orthobench.cli.main import main
 from orthobench.errors import UsageError
-from orthobench.registry.plugins import Plugin, Provided
+from orthobench.registry.plugins import Plugin, Provided, catalogue
 from orthobench.results.results import Results
 
 SUITE = """

@@ -4,12 +4,12 @@ import made_up_data
 import pytest
 from orthobench_papers.reproduce.check import check
 from orthobench_papers.reproduce.claims import Verdict
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.publish import plotted
 from orthobench_papers.reproduce.runs import Evidence
 from orthobench_papers.tucker_2022 import section_5_1, section_5_2
 
 from orthobench.harness.suite import SMOKE
+from orthobench.registry.plugins import catalogue
 
 pytest.importorskip("rdata")
 

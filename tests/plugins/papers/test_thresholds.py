@@ -11,8 +11,8 @@ from constructed import Constructed
 from orthobench_papers.givens_2014 import mixtures
 from orthobench_papers.givens_2014.figure_1 import EXPLAINED, NONZEROS
 from orthobench_papers.reproduce.claims import Verdict
-from orthobench_papers.reproduce.installed import catalogue
 
+from orthobench.registry.plugins import catalogue
 from orthobench.tools.machine import Load
 
 

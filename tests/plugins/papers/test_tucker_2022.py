@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from orthobench_papers.reproduce.check import check, select
-from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.runs import Evidence
 from orthobench_papers.tucker_2022 import (
     dense,
@@ -16,6 +15,7 @@ from orthobench_papers.tucker_2022 import (
 from orthobench_tucker.reference import moment, multiplied
 
 import orthobench as ob
+from orthobench.registry.plugins import catalogue
 from orthobench.tools.geometry import random_point
 
 paper_of = catalogue().paper

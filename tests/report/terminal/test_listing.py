@@ -54,7 +54,7 @@ def registry(toys, tmp_path):
 
     path = tmp_path / "small.toml"
     path.write_text('description = "A small one"\nseeds = 3\n')
-    found = Registry(plugins=[MINE, OTHERS], broken={"bad": "ImportError: none"})
+    found = Registry(plugins={MINE: {}, OTHERS: {}}, broken={"bad": "ImportError: none"})
     found.solvers["wordy"] = Provided(Wordy, MINE)
     found.solvers["power"] = Provided(toys.Solver, OTHERS)
     found.problems["leading-subspace"] = Provided(toys.Problem, OTHERS)
