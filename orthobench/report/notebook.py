@@ -4,9 +4,8 @@
 names the problem, sweep or family, unless there is only one. The options are those of the page; the
 first one is the default.
 
-Problems have `convergence` (`x`, `metric`), `tuning` (`parameter`, `y`), `tradeoff` (`y`) and
-`curves` (`curve`). Sweeps have `sweep` (`y`). Families have `profile` and `expected` (`cost`,
-`accuracy`).
+Problems have `convergence` (`x`, `metric`), `tuning` (`parameter`, `y`) and `curves` (`curve`).
+Sweeps have `sweep` (`y`). Families have `profile` and `expected` (`cost`, `accuracy`).
 
 Examples
 --------
@@ -57,7 +56,7 @@ def _drawing_function(kind: str) -> Callable[..., Panel]:
 
 def _plot(kind: str, results: Results, of: str | None) -> Plot:
     exhibits = results.exhibits if kind == "curves" else None
-    after = {"convergence": "", "sweep": "", "tradeoff": " by "}.get(kind, ": ")
+    after = {"convergence": "", "sweep": ""}.get(kind, ": ")
     plots = {
         plot.name.rpartition(after)[0] if after else plot.name: plot
         for plot in all_plots(results.entries, exhibits)
@@ -74,7 +73,6 @@ def _plot(kind: str, results: Results, of: str | None) -> Plot:
 
 convergence = _drawing_function("convergence")
 tuning = _drawing_function("tuning")
-tradeoff = _drawing_function("tradeoff")
 curves = _drawing_function("curves")
 sweep = _drawing_function("sweep")
 profile = _drawing_function("profile")

@@ -11,15 +11,12 @@ from matplotlib.figure import Figure
 from records import altered
 
 import orthobench as ob
-from orthobench.harness.stopping import Target
 from orthobench.report.style import solver_styles
-
-LEVELS = (Target("rank", 9.0), Target("rank", 12.0))
 
 
 @pytest.fixture(scope="module")
 def results(runs):
-    """Three solvers on six problems that differ in k, tuned, compared at levels."""
+    """Three solvers on six problems that differ in k, tuned."""
     records = []
     for k in (1, 2, 4, 8, 16, 32):
         for i, solver in enumerate("abc"):
@@ -29,11 +26,6 @@ def results(runs):
                 settings = {"k": k}
                 records += [altered(r, recipe="digits", settings=settings) for r in found]
     return ob.Results("toys", Path("none"), records)
-
-
-@pytest.fixture(scope="module")
-def levelled(results):
-    return replace(results, records=[altered(r, levels=LEVELS) for r in results.records])
 
 
 def axis():
@@ -76,13 +68,6 @@ def test_every_function_draws_what_it_returns(results, name, words, keys):
     assert_drawn(ax, panel)
     ax.legend()
     ax.figure.draw_without_rendering()
-
-
-def test_tradeoffs_draw_costs_against_levels(levelled):
-    ax = axis()
-    panel = ob.plots.tradeoff(ax, levelled, "digits k=4", y="flops")
-    assert (panel.x.key, panel.y.key, panel.rules) == ("rank", "flops", (9, 12))
-    assert_drawn(ax, panel)
 
 
 def test_curves_are_loaded_and_drawn(results, load, monkeypatch):
@@ -129,7 +114,6 @@ def test_plots_that_runs_do_not_allow_are_refused(results, runs):
     for kind, message in (
         ("tuning", "there is no tuning plot of toys: its runs do not allow one"),
         ("sweep", "there is no sweep plot of toys"),
-        ("tradeoff", "there is no tradeoff plot of toys"),
     ):
         with pytest.raises(ob.UsageError, match=message):
             getattr(ob.plots, kind)(axis(), untuned)

@@ -8,7 +8,7 @@ from orthobench.contract.panel import Plot
 from orthobench.report.plots.convergence import convergence
 from orthobench.report.plots.exhibits import Exhibition, Load, curves, exhibitions
 from orthobench.report.plots.families import target_plots
-from orthobench.report.plots.sweeps import sweeps, tradeoffs
+from orthobench.report.plots.sweeps import sweeps
 from orthobench.report.plots.tuning import tuning
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
@@ -20,12 +20,12 @@ def problem_plots(entries: Sequence[SolverResult]) -> list[Plot]:
 
 
 def comparison_plots(entries: Sequence[SolverResult]) -> list[Plot]:
-    """Return profiles and expected costs of families, trade-offs, and sweeps."""
+    """Return profiles and expected costs of families, and sweeps."""
     plots: list[Plot] = []
     for group in grouped(entries, lambda entry: entry.problem_info.family).values():
         if len({entry.solver for entry in group if not entry.refused}) > 1:
             plots += target_plots(group)
-    return [*plots, *tradeoffs(entries), *sweeps(entries)]
+    return [*plots, *sweeps(entries)]
 
 
 def exhibit_plots(exhibitions: Sequence[Exhibition]) -> list[Plot]:

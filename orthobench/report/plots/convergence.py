@@ -8,9 +8,8 @@ from dataclasses import replace
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.plots import labels
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.costs import COSTS, costs_of
+from orthobench.stats.costs import costs_of
 from orthobench.stats.curves import Traces
-from orthobench.stats.values import others_cost
 
 
 def convergence(entries: Sequence[SolverResult]) -> Plot:
@@ -25,7 +24,7 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
         choices={"x": costs, "metric": metrics},
         draw=lambda key: _panel(traces, *key),
         sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds")) if x in costs],
-        about=labels.about(taking_part, *labels.medians(taking_part)),
+        about=labels.about(taking_part, labels.medians(taking_part), labels.crosses(taking_part)),
     )
 
 
@@ -39,13 +38,7 @@ def _panel(traces: Sequence[tuple[SolverResult, Traces]], x: str, metric: str) -
 
 
 def _series(entry: SolverResult, traces: Traces, x: str, metric: str) -> Series:
-    cost = "flops" if x == labels.TOTAL else x
-    before = others_cost(entry, COSTS[cost]) if x == labels.TOTAL else 0.0
-    curve = traces.curve(cost, metric)
-    return replace(
-        curve, label=labels.legend_label(entry), x=before + curve.x, solver=entry.solver,
-        crosses=tuple((before + at, y) for at, y in curve.crosses),
-    )  # fmt: skip
+    return replace(traces.curve(x, metric), label=labels.legend_label(entry), solver=entry.solver)
 
 
 def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
@@ -53,8 +46,7 @@ def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:
     first = "samples" if samples and all(samples) else "flops"
     known = costs_of(r for e in entries for r in e.records)
     names = [n for n in (first, *known) if n in known and (n != "samples" or any(samples))]
-    tuned = any(len(entry.trials) > 1 for entry in entries)
-    return tuple(dict.fromkeys([*names, *[labels.TOTAL] * tuned]))
+    return tuple(dict.fromkeys(names))
 
 
 def _metrics(entries: Sequence[SolverResult]) -> tuple[str, ...]:

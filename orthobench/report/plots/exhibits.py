@@ -22,9 +22,6 @@ Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
 
 E = TypeVar("E", Image, Curve)
 
-POINTS = 2000
-"""Maximum number of points of a curve that are drawn."""
-
 
 @dataclass(frozen=True)
 class Exhibition:
@@ -99,60 +96,33 @@ def _exhibition(entries: Sequence[SolverResult], load: Load) -> Exhibition:
 
 def curves(exhibition: Exhibition) -> Plot | None:
     """Return the plot of the curves that solutions exhibit; None without any."""
-    panels = _curve_panels(exhibition)
-    if not panels:
+    names, own = exhibition.names(Curve), exhibition.own(Curve)
+    if not names:
         return None
-    lacking = [f"{clean(e.solver)} has no curve" for e, own in exhibition.own(Curve) if not own]
+    lacking = [f"{clean(entry.solver)} has no curve" for entry, curves in own if not curves]
     return Plot(
         name=f"{exhibition.problem}: curves",
         kind="curves",
-        choices={"curve": tuple(panels)},
-        draw=lambda key: panels[key[0]],
-        sheet=[(name,) for name in panels],
+        choices={"curve": names},
+        draw=lambda key: _curve_panel(exhibition, *key),
+        sheet=[(name,) for name in names],
         about=(*exhibition.about(), *exhibition.absent, *lacking),
     )
 
 
-def _curve_panels(exhibition: Exhibition) -> dict[str, Panel]:
-    """Return the panels of curves by name, with their labels if two share a name."""
-    references: dict[tuple[str, str], list[Series]] = {}
-    for name, curve in exhibition.references(Curve).items():
-        references.setdefault(_labels(curve), []).append(Series(name, *thinned(curve)))
-    series: dict[tuple[str, tuple[str, str]], list[Series]] = {}
-    for entry, own in exhibition.own(Curve):
-        for name, curve in own.items():
-            one = Series(legend_label(entry), *thinned(curve), solver=entry.solver)
-            series.setdefault((name, _labels(curve)), []).append(one)
-    with_curves = {labels for _, labels in series}
-    series |= {("references", labels): [] for labels in references if labels not in with_curves}
-    panels: dict[str, Panel] = {}
-    for (name, (x, y)), own_series in series.items():
-        unique = f"{name} ({x} / {y})" if name in panels else name
-        lines = (*references.get((x, y), ()), *own_series)
-        panels[unique] = Panel(Axis("x", x, log=False), Axis("y", y, log=False), lines, title=name)
-    return panels
+def _curve_panel(exhibition: Exhibition, name: str) -> Panel:
+    """Return the panel of a curve, with the references that have its labels."""
+    own = [(entry, curves[name]) for entry, curves in exhibition.own(Curve) if name in curves]
+    x, y = own[0][1].x_label, own[0][1].y_label
+    references = [
+        Series(label, *_points(curve))
+        for label, curve in exhibition.references(Curve).items()
+        if (curve.x_label, curve.y_label) == (x, y)
+    ]
+    series = [Series(legend_label(e), *_points(curve), solver=e.solver) for e, curve in own]
+    axes = (Axis(label, label, log=False) for label in (clean(x), clean(y)))
+    return Panel(*axes, (*references, *series), title=name)
 
 
-def _labels(curve: Curve) -> tuple[str, str]:
-    return clean(curve.x_label), clean(curve.y_label)
-
-
-def thinned(curve: Curve) -> tuple[Array, Array]:
-    """Return about `POINTS` of a curve, evenly spaced by arc length, with both ends and gaps."""
-    x, y = curve.x.astype(np.float64), curve.y.astype(np.float64)
-    if len(x) <= POINTS:
-        return x, y
-    steps = [np.diff(part) / _span(part) for part in (x, y)]
-    lengths = np.nan_to_num(np.hypot(*steps), posinf=0.0)
-    travelled = np.concatenate([[0.0], np.cumsum(lengths)])
-    even = np.searchsorted(travelled, np.linspace(0, 1, POINTS) * travelled[-1])
-    missing = np.isnan(y)
-    gaps = np.flatnonzero(missing & ~np.roll(missing, 1))
-    last = len(x) - 1
-    indices = np.unique([0, *np.minimum(even, last), *gaps, last])
-    return x[indices], y[indices]
-
-
-def _span(values: Array) -> float:
-    finite = values[np.isfinite(values)]
-    return float(np.ptp(finite)) or 1.0 if finite.size else 1.0
+def _points(curve: Curve) -> tuple[Array, Array]:
+    return curve.x.astype(np.float64), curve.y.astype(np.float64)

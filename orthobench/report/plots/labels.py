@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from orthobench.results.runs import Run
+from orthobench.contract.panel import Axis
 from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
@@ -13,14 +13,18 @@ from orthobench.stats.costs import COSTS
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.formatting import assignments, budget_text, clean
 
-TOTAL = "total flops"
-"""The option of x that counts trials that were not chosen, too."""
+DECADE = 10.0
+"""The ratio of values from which on an axis is logarithmic."""
+
+
+def parameter_axis(parameter: str, values: Sequence[float], ticks: Sequence[float] = ()) -> Axis:
+    """Return the axis of a parameter, logarithmic if its values span a decade."""
+    log = min(values) > 0 and max(values) >= DECADE * min(values)
+    return Axis(parameter, clean(parameter), log, ticks=tuple(ticks))
 
 
 def axis_label(key: str) -> str:
     """Return the label of a cost or metric, with its unit."""
-    if key == TOTAL:
-        return f"{COSTS['flops'].label}, all trials included"
     return COSTS[key].label if key in COSTS else clean(key.replace("_", " "))
 
 
@@ -44,14 +48,10 @@ def band_of(entries: Sequence[SolverResult]) -> str:
     return spread_name(seeds) if seeds > 1 else ""
 
 
-def medians(
-    entries: Sequence[SolverResult], banded: bool = True, crossed: bool = True
-) -> list[str]:
-    """Return the meaning of lines, bands and crosses, for a caption."""
+def medians(entries: Sequence[SolverResult]) -> str:
+    """Return the meaning of lines and bands, for a caption."""
     seeds = max((len(entry.seeds) for entry in entries), default=1)
-    band = f", band: {spread_name(seeds)}" if banded else ""
-    crosses = _crosses([run for entry in entries for run in entry.finished]) if crossed else ""
-    return [f"median over {seeds} seeds{band}" if seeds > 1 else "one seed", crosses]
+    return f"median over {seeds} seeds, band: {band_of(entries)}" if seeds > 1 else "one seed"
 
 
 def about(entries: Sequence[SolverResult], *more: str) -> tuple[str, ...]:
@@ -62,7 +62,9 @@ def about(entries: Sequence[SolverResult], *more: str) -> tuple[str, ...]:
     return tuple(part for part in (*map(clean, families), budget, *more) if part)
 
 
-def _crosses(records: Sequence[Run]) -> str:
+def crosses(entries: Sequence[SolverResult]) -> str:
+    """Return the meaning of crosses, for a caption; empty if there are none."""
+    records = [run for entry in entries for run in entry.finished]
     if not all(finite(record.trace) for record in records):
         return "× where a run failed or its metric was no longer finite"
     return "× where a run failed" if any(not record.ok for record in records) else ""

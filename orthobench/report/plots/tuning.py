@@ -10,7 +10,7 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
-from orthobench.report.plots.labels import about, axis_label, band_of, legend_label
+from orthobench.report.plots.labels import about, axis_label, band_of, legend_label, parameter_axis
 from orthobench.results.tuning import SolverResult, Trial, slice_of, varied
 from orthobench.stats.values import final_spread, metric_of
 from orthobench.tools.arrays import Array
@@ -18,9 +18,6 @@ from orthobench.tools.formatting import assignments, clean, plural, short
 
 SCORE = "tuning score"
 """The option of y by which parameters are chosen."""
-
-WIDE = 10.0
-"""The ratio of values from which on an axis is logarithmic."""
 
 
 def tuning(entries: Sequence[SolverResult]) -> Plot | None:
@@ -72,12 +69,10 @@ def tuning_panel(entries: Sequence[SolverResult], parameter: str, y: str = SCORE
 
 def _axis(parameter: str, values: Sequence[Any]) -> tuple[Axis, Callable[[Any], float]]:
     """Return the axis of a parameter, and the function from its values to places."""
-    label = clean(parameter)
     if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
-        log = min(values) > 0 and max(values) >= WIDE * min(values)
-        return Axis(parameter, label, log), float
+        return parameter_axis(parameter, values), float
     names = list(dict.fromkeys(clean(short(value)) for value in values))
-    axis = Axis(parameter, label, log=False, categories=tuple(names))
+    axis = Axis(parameter, clean(parameter), log=False, categories=tuple(names))
     return axis, lambda value: float(names.index(clean(short(value))))
 
 

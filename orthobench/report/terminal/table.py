@@ -11,7 +11,7 @@ from orthobench.decide.answer import Answer
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
 from orthobench.report import caveats
-from orthobench.report.rows import Row, bare_table, rows_by_problem, solvers_shown
+from orthobench.report.rows import Row, rows_by_problem, solvers_shown
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS, cost_of
@@ -120,12 +120,22 @@ def _parts(
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
 
 
+def _bare_table() -> Table:
+    """Return a table of which only the head is underlined."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(
+        box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
+    )
+
+
 def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Table:
     from rich.text import Text
 
     cost = cost_of(comparison.cost)
     final = "median" if any(len(row.result.seeds) > 1 for row in part) else "value"
-    table = bare_table()
+    table = _bare_table()
     table.add_column("", no_wrap=True, overflow="crop")
     table.add_column("solver", overflow="fold")
     table.add_column("", no_wrap=True, overflow="crop")
@@ -223,7 +233,7 @@ def _table_of(
 ) -> Table:
     from rich.text import Text
 
-    table = bare_table()
+    table = _bare_table()
     longest = max(map(len, map(clean, solvers)))
     table.add_column("", min_width=min(longest, NAME), overflow="fold")
     columns = [[cell(c, solver, ascii_only) for solver in solvers] for c in comparisons]
