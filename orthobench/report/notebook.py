@@ -1,11 +1,11 @@
 """Plots for notebooks and papers: functions that draw into an axis of matplotlib.
 
 ``ob.plots.KIND(ax, results, of, **options)`` draws a plot and returns its `Panel` of numbers. `of`
-names the problem, sweep or family, unless there is only one. The options are those of the page; the
+names the problem or family, unless there is only one. The options are those of the page; the
 first one is the default.
 
-Problems have `convergence` (`x`, `metric`), `tuning` (`parameter`, `y`) and `curves` (`curve`).
-Sweeps have `sweep` (`y`). Families have `profile` and `expected` (`cost`, `accuracy`).
+Problems have `convergence` (`x`, `metric`), `tuning` (`parameter`) and `curves` (`curve`). Families
+have `profile` and `expected` (`cost`, `accuracy`).
 
 Examples
 --------
@@ -56,11 +56,9 @@ def _drawing_function(kind: str) -> Callable[..., Panel]:
 
 def _plot(kind: str, results: Results, of: str | None) -> Plot:
     exhibits = results.exhibits if kind == "curves" else None
-    after = {"convergence": "", "sweep": ""}.get(kind, ": ")
+    own = [plot for plot in all_plots(results.entries, exhibits) if plot.kind == kind]
     plots = {
-        plot.name.rpartition(after)[0] if after else plot.name: plot
-        for plot in all_plots(results.entries, exhibits)
-        if plot.kind == kind
+        plot.name if kind == "convergence" else plot.name.rpartition(": ")[0]: plot for plot in own
     }
     if not plots:
         raise UsageError(f"there is no {kind} plot of {results.suite}: its runs do not allow one")
@@ -74,6 +72,5 @@ def _plot(kind: str, results: Results, of: str | None) -> Plot:
 convergence = _drawing_function("convergence")
 tuning = _drawing_function("tuning")
 curves = _drawing_function("curves")
-sweep = _drawing_function("sweep")
 profile = _drawing_function("profile")
 expected = _drawing_function("expected")

@@ -53,9 +53,6 @@ def assert_drawn(ax, panel):
     ("convergence", ("digits k=4",), ("samples", "gap")),
     ("convergence", ("digits k=4", "flops", "val"), ("flops", "val")),
     ("tuning", ("digits k=4",), ("step", "score")),
-    ("tuning", ("digits k=4", "step", "gap"), ("step", "gap")),
-    ("sweep", (), ("k", "gap")),
-    ("sweep", ("digits against k", "flops"), ("k", "flops")),
     ("profile", (), ("ratio", "share")),
     ("profile", ("PCA", "samples", "1 %"), ("ratio", "share")),
     ("expected", ("PCA", "steps"), ("problem", "steps")),
@@ -83,7 +80,6 @@ def test_curves_are_loaded_and_drawn(results, load, monkeypatch):
     ("convergence", ("digits k=4", "second"), "did you mean 'seconds'"),
     ("convergence", ("digits k=4", "seconds", "gaps"), "did you mean 'gap'"),
     ("tuning", ("digits k=4", "stepp"), "unknown parameter .*did you mean 'step'"),
-    ("sweep", ("digits against m",), "did you mean 'digits against k'"),
     ("profile", ("PCB",), "unknown profile plot 'PCB'"),
     ("profile", ("PCA", "secs"), "unknown cost of PCA: performance profiles 'secs'"),
     ("profile", ("PCA", "seconds", "2 %"), "unknown accuracy"),
@@ -99,8 +95,6 @@ def test_one_of_several_plots_must_be_named(results):
     both = replace(results, records=[*results.records, *other])
     with pytest.raises(ob.UsageError, match="name one of the plots: PCA, Tucker"):
         ob.plots.profile(axis(), both)
-    with pytest.raises(ob.UsageError, match="name one of the plots: digits against k, t against k"):
-        ob.plots.sweep(axis(), both)
 
 
 def test_nothing_heavy_is_imported_before_something_is_drawn():
@@ -113,7 +107,6 @@ def test_plots_that_runs_do_not_allow_are_refused(results, runs):
     untuned = ob.Results("toys", Path("none"), runs("a", 1.0))
     for kind, message in (
         ("tuning", "there is no tuning plot of toys: its runs do not allow one"),
-        ("sweep", "there is no sweep plot of toys"),
     ):
         with pytest.raises(ob.UsageError, match=message):
             getattr(ob.plots, kind)(axis(), untuned)

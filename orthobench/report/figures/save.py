@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf", "csv")
 """The formats: pictures, and the data that they show."""
 
-RUN_KINDS = ("convergence", "sweep", "curves")
+RUN_KINDS = ("convergence", "curves")
 """The kinds that ``orthobench run`` writes."""
 
 

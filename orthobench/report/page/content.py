@@ -22,10 +22,11 @@ from orthobench.report import caveats
 from orthobench.report.origins import origin_lines
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
-from orthobench.report.plots.exhibits import exhibitions
+from orthobench.report.plots.collection import family_plots
+from orthobench.report.plots.exhibits import curves, exhibitions
 from orthobench.report.plots.families import costs
 from orthobench.report.plots.labels import axis_label
+from orthobench.report.plots.problems import problem_plots
 from orthobench.report.rows import Row, problem_rows, solvers_shown
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
@@ -56,7 +57,7 @@ def page_content(results: Results) -> dict[str, Any]:
     )
     comparisons = {c.problem: c for s in sections for c in s["answer"].comparisons}
     exhibits = exhibitions(entries, results.exhibits)
-    curves = {one.problem: exhibit_plots([one]) for one in exhibits}
+    curves_of = {one.problem: curves(one) for one in exhibits}
     plots: list[Plot] = []
     runs: dict[int, dict[str, dict[str, Any]]] = {}
     problems: list[dict[str, Any]] = []
@@ -65,14 +66,14 @@ def page_content(results: Results) -> dict[str, Any]:
     for name, all_rows in rows_of.items():
         rows = [row for row in all_rows if row.takes_part]
         rows.sort(key=lambda row: groups[name].index(row.result))
-        own = [*problem_plots(groups[name]), *curves.get(name, [])] if rows else []
+        own = [*problem_plots(groups[name]), *curves_of.get(name, [])] if rows else []
         if own:
             runs[len(plots)] = problem_runs([row.result for row in rows])
         places = range(len(plots), len(plots) + len(own))
         problems.append(problem_section(f"problem-{len(problems)}", groups[name], rows, places))
         plots += own
     of_problems = len(plots)
-    plots += comparison_plots(entries)
+    plots += family_plots(entries)
     styles = solver_styles(entry.solver for entry in entries)
     return {
         "suite": clean(results.suite),
@@ -87,7 +88,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "problems": problems,
         "anchors": {one["label"]: one["id"] for one in problems},
         "plots": plots,
-        "comparison_plots": range(of_problems, len(plots)),
+        "family_plots": range(of_problems, len(plots)),
         "provenance": _provenance(results, session),
         "styles": styles,
         "plot_data": plot_data(plots, styles, runs),

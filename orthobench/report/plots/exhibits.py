@@ -94,13 +94,11 @@ def _exhibition(entries: Sequence[SolverResult], load: Load) -> Exhibition:
     return Exhibition(entries[0].problem, seed, tuple(entries), tuple(shown), tuple(absent))
 
 
-def curves(exhibition: Exhibition) -> Plot | None:
-    """Return the plot of the curves that solutions exhibit; None without any."""
+def curves(exhibition: Exhibition) -> list[Plot]:
+    """Return the plot of the curves that solutions exhibit, if there are any."""
     names, own = exhibition.names(Curve), exhibition.own(Curve)
-    if not names:
-        return None
     lacking = [f"{clean(entry.solver)} has no curve" for entry, curves in own if not curves]
-    return Plot(
+    plot = Plot(
         name=f"{exhibition.problem}: curves",
         kind="curves",
         choices={"curve": names},
@@ -108,6 +106,7 @@ def curves(exhibition: Exhibition) -> Plot | None:
         sheet=[(name,) for name in names],
         about=(*exhibition.about(), *exhibition.absent, *lacking),
     )
+    return [plot] if names else []
 
 
 def _curve_panel(exhibition: Exhibition, name: str) -> Panel:

@@ -5,22 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from orthobench.contract.panel import Axis
 from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.formatting import assignments, budget_text, clean
-
-DECADE = 10.0
-"""The ratio of values from which on an axis is logarithmic."""
-
-
-def parameter_axis(parameter: str, values: Sequence[float], ticks: Sequence[float] = ()) -> Axis:
-    """Return the axis of a parameter, logarithmic if its values span a decade."""
-    log = min(values) > 0 and max(values) >= DECADE * min(values)
-    return Axis(parameter, clean(parameter), log, ticks=tuple(ticks))
 
 
 def axis_label(key: str) -> str:
@@ -34,24 +24,13 @@ def legend_label(entry: SolverResult) -> str:
     finals = [final(record, metric_of(record.problem.primary)) for record in entry.finished]
     failed = len(finals) - sum(map(math.isfinite, finals))
     name = f"{entry.solver} ({chosen})" if chosen else entry.solver
-    return with_failures(name, failed, str(len(finals)))
-
-
-def with_failures(name: str, failed: int, of: str) -> str:
-    """Return a label with the number of failures, if any, of what."""
-    return clean(f"{name} (failed {failed} of {of})" if failed else name)
+    return clean(f"{name} (failed {failed} of {len(finals)})" if failed else name)
 
 
 def band_of(entries: Sequence[SolverResult]) -> str:
     """Return the meaning of bands over seeds; empty for one seed."""
     seeds = max((len(entry.seeds) for entry in entries), default=1)
     return spread_name(seeds) if seeds > 1 else ""
-
-
-def medians(entries: Sequence[SolverResult]) -> str:
-    """Return the meaning of lines and bands, for a caption."""
-    seeds = max((len(entry.seeds) for entry in entries), default=1)
-    return f"median over {seeds} seeds, band: {band_of(entries)}" if seeds > 1 else "one seed"
 
 
 def about(entries: Sequence[SolverResult], *more: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from orthobench.report.figures.save import (
     layout_of,
     sheet_panels,
 )
-from orthobench.report.plots.convergence import convergence
+from orthobench.report.plots.problems import convergence
 from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
 

@@ -17,7 +17,7 @@ from orthobench.report.figures.save import (
     save_figures,
     save_plot,
 )
-from orthobench.report.plots.convergence import convergence
+from orthobench.report.plots.problems import convergence
 from orthobench.results.tuning import choose
 
 COLUMNS = [name for name in LAYOUTS if name != "screen"]

@@ -9,7 +9,7 @@ from records import altered
 
 from orthobench.report.page import write_page
 from orthobench.report.page.content import page_content
-from orthobench.report.plots.collection import problem_plots
+from orthobench.report.plots.problems import problem_plots
 from orthobench.tools.formatting import clean
 
 HOSTILE = (

@@ -7,7 +7,7 @@ import pytest
 
 from orthobench.contract.solver import Work
 from orthobench.decide.comparisons import compare
-from orthobench.report.plots.convergence import convergence
+from orthobench.report.plots.problems import convergence
 from orthobench.results.tuning import choose
 
 PRINT = "× where a run failed"

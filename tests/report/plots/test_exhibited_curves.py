@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from orthobench.contract.exhibits import Curve
-from orthobench.report.plots.collection import exhibit_plots
 from orthobench.report.plots.exhibits import curves, exhibitions
 from orthobench.results.tuning import choose
 
@@ -16,7 +15,7 @@ def shown(three, load):
 
 
 def test_a_panel_has_references_first_then_the_curve_of_each_solver(shown, exhibit):
-    (plot,) = exhibit_plots([shown])
+    (plot,) = curves(shown)
     assert (plot.name, plot.kind) == ("digits k=4: curves", "curves")
     assert plot.choices == {"curve": ["ROC"]}
     panel = plot.panel("ROC")
@@ -41,7 +40,7 @@ def test_references_are_in_the_panels_with_their_labels(three):
         "spectrum": Curve(x, -x, "index", "value"),
     }
     (shown,) = exhibitions(three, lambda records: {r.key: of_one for r in records})
-    plot = curves(shown)
+    (plot,) = curves(shown)
     panels = [plot.panel(*key) for key in plot.sheet]
     assert [(p.title, (p.x.label, p.y.label), p.series[0].label) for p in panels] == [
         ("before", ("day", "return"), "equal weights"),
@@ -62,7 +61,7 @@ def test_solvers_without_curve_are_named(three, runs, exhibit):
         }
 
     (shown,) = exhibitions(every, lacking)
-    plot = curves(shown)
+    (plot,) = curves(shown)
     assert "pgd has no curve" in plot.about
     assert "meg is not shown (diverged)" in plot.about
     assert [one.solver for one in plot.panel().series] == ["", "hooi", "spgd"]
