@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from orthobench.harness.stopping import Budget, Target
     from orthobench.racing.race import race
     from orthobench.registry.plugins import catalogue, register
-    from orthobench.report import notebook as plots
     from orthobench.report.notebook_view import Outcome, Results, report
 
 __all__ = [
@@ -42,7 +41,6 @@ __all__ = [
     "advise",
     "catalogue",
     "instance",
-    "plots",
     "race",
     "register",
     "report",
@@ -75,8 +73,6 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     # loaded on first use (PEP 562), so that the command line starts without what it does not need
-    if name == "plots":
-        return import_module("orthobench.report.notebook")
     if name == "report":
         return import_module("orthobench.report")  # it can be called
     if name in _HOMES:

@@ -23,7 +23,7 @@ from orthobench.harness.judging import LateJudgement
 from orthobench.harness.stopping import Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.harness.trace import Outcome as JudgedOutcome
-from orthobench.report import notebook
+from orthobench.report.notebook import draw
 from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.tools.arrays import Array
@@ -67,9 +67,34 @@ class Results(stored.Results):
     def plot(
         self, ax: Axes, kind: str = "convergence", of: str | None = None, **options: str
     ) -> Panel:
-        """Draw one of the plots of `orthobench.plots` into an axis, and return its numbers."""
-        panel: Panel = getattr(notebook, kind)(ax, self, of, **options)
-        return panel
+        """Draw a plot into an axis of matplotlib, and return its numbers.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes
+        kind : str
+            Problems have ``"convergence"``, ``"tuning"`` and ``"curves"``, families ``"profile"``
+            and ``"expected"``.
+        of : str, optional
+            The problem or family; needed if several have such a plot.
+        **options : str
+            One option for each choice on the page, by default the first: `x` and `metric`;
+            `parameter`; `curve`; `cost` and `accuracy`.
+
+        Returns
+        -------
+        Panel
+
+        Raises
+        ------
+        UsageError
+            On an unknown name, and if the runs do not allow such a plot.
+
+        Examples
+        --------
+        >>> results.plot(ax, "convergence", "digits k=4", x="flops")  # doctest: +SKIP
+        """
+        return draw(ax, self, kind, of, options)
 
     def _repr_html_(self) -> str:
         """Return the output of the terminal as HTML."""

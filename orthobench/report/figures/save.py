@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from orthobench.contract.panel import Key, Panel, Plot
 from orthobench.errors import unknown
-from orthobench.report.figures.panels import INK, MUTED, draw_panel, folded
+from orthobench.report.figures.panels import INK, MUTED, draw_panel, folded, last_of
 from orthobench.report.plots.collection import all_plots
 from orthobench.report.plots.exhibits import Load
 from orthobench.report.style import Style, solver_styles
@@ -26,7 +24,6 @@ from orthobench.tools.formatting import clean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 FORMATS = ("png", "svg", "pdf", "csv")
 """The formats: pictures, and the data that they show."""
@@ -95,13 +92,6 @@ NAMES = 0.3
 """The maximum fraction of a figure's width for a legend."""
 
 
-def layout_of(style: str) -> Layout:
-    """Return one of `LAYOUTS`; raise `UsageError` on an unknown style."""
-    if style not in LAYOUTS:
-        raise unknown("style", style, LAYOUTS)
-    return LAYOUTS[style]
-
-
 def sheet_panels(plot: Plot) -> dict[Key, Panel]:
     """Return the panels of a plot that files show, by their options."""
     keys = list(plot.sheet) or [next(plot.keys())]
@@ -143,7 +133,7 @@ def draw_figure(
                 ax.set_title(folded(panel.title, width / columns, layout.small), color=MUTED,
                              parse_math=False)  # fmt: skip
             if names[i] and (i + 1 == len(panels) or names[i] != names[i + 1]):
-                _add_legend(ax, names[i])
+                _add_legend(ax, panel, names[i])
         if layout.titled:
             left: dict[str, Any] = {"x": 0.01, "ha": "left", "parse_math": False}
             fig.suptitle(title, fontsize=layout.title, fontweight="bold", color=INK, **left)
@@ -153,21 +143,17 @@ def draw_figure(
     return fig
 
 
-def _add_legend(ax: Axes, names: Sequence[str]) -> None:
-    lines = cast("list[Line2D]", ax.get_legend_handles_labels()[0])
-    pairs = sorted(zip(lines, names, strict=True), key=lambda pair: -_end(pair[0]))
+def _add_legend(ax: Axes, panel: Panel, names: Sequence[str]) -> None:
+    """Add names in the order of the ends of lines, those without an end last."""
+    handles = ax.get_legend_handles_labels()[0]
+    ends = [last_of(series, -math.inf) for series in panel.series]
+    order = sorted(range(len(names)), key=ends.__getitem__, reverse=True)
     legend = ax.legend(
-        [line for line, _ in pairs], [name for _, name in pairs], loc="upper left",
+        [handles[i] for i in order], [names[i] for i in order], loc="upper left",
         bbox_to_anchor=(1.06, 1), borderaxespad=0, frameon=False,
     )  # fmt: skip
-    for text, (_, name) in zip(legend.get_texts(), pairs, strict=True):
-        text.set(text=name, parse_math=False)
-
-
-def _end(line: Line2D) -> float:
-    y = np.asarray(line.get_ydata(orig=False), dtype=float)
-    finite = y[np.isfinite(y)]
-    return float(finite[-1]) if len(finite) else -math.inf
+    for text, i in zip(legend.get_texts(), order, strict=True):
+        text.set(text=names[i], parse_math=False)
 
 
 def save_figures(
@@ -206,7 +192,8 @@ def save_figures(
     UsageError
         On an unknown style or format, and if a file cannot be written.
     """
-    layout = layout_of(style)
+    if style not in LAYOUTS:
+        raise unknown("style", style, LAYOUTS)
     for kind in formats:
         if kind not in FORMATS:
             raise unknown("format", kind, FORMATS)
@@ -217,7 +204,7 @@ def save_figures(
     for plot in all_plots(entries, exhibits):
         name = file_name(plot, names)
         if kinds is None or plot.kind in kinds:
-            paths += _save(directory / name, plot, styles, formats, layout)
+            paths += _save(directory / name, plot, styles, formats, LAYOUTS[style])
     return paths
 
 

@@ -7,14 +7,12 @@ import pytest
 from matplotlib.text import Text
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.errors import UsageError
 from orthobench.report.figures.save import (
     LAYOUTS,
     ONE_COLUMN,
     SCREEN,
     TWO_COLUMN,
     draw_figure,
-    layout_of,
     sheet_panels,
 )
 from orthobench.report.plots.problems import convergence
@@ -142,9 +140,3 @@ def test_legend_has_the_order_of_the_ends_of_lines():
     fig = sheet(plot([Panel(one.x, one.y, (dead, *one.series))]))
     assert legends(fig) == [["a_b$c^$", "_c", "dead"]]
     assert not any(t.get_parse_math() for t in fig.axes[0].get_legend().get_texts())
-
-
-def test_an_unknown_style_suggests_the_nearest():
-    assert layout_of("screen") is SCREEN
-    with pytest.raises(UsageError, match="unknown style 'sreen'; did you mean 'screen'"):
-        layout_of("sreen")
