@@ -179,7 +179,6 @@ def problem_section(
         "effort": "samples" if drawn else "steps",
         "notes": caveats.notes([row.result for row in rows], entries),
         "waiting": not rows and any(not entry.refused for entry in entries),
-        "partial": any(row.summary.n_missing for row in rows),
         "absent": [entry.solver for entry in entries if entry.refused],
     }
 
@@ -187,21 +186,18 @@ def problem_section(
 def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
     """Return the runs of each solver: seed, end in % of the gap, value, time, end, loads."""
     metric = entries[0].problem_info.primary
-    curves = [
-        (run.seed, curve)
-        for entry in entries
-        for run in entry.finished
-        if (curve := cost_curve(run, entry.level, metric)) is not None
-    ]
-    by_seed = grouped(curves, lambda pair: pair[0])
-    lowest = {seed: min(curve.lowest for _, curve in own) for seed, own in by_seed.items()}
-    start = {seed: max(curve.start for _, curve in own) for seed, own in by_seed.items()}
+    ends: dict[int, tuple[float, float]] = {}
+    for entry in entries:
+        for run in entry.finished:
+            if (curve := cost_curve(run, entry.level, metric)) is not None:
+                lowest, start = ends.get(run.seed, (math.inf, -math.inf))
+                ends[run.seed] = min(lowest, curve.lowest), max(start, curve.start)
 
     return {
         entry.solver: {
             "about": assignments(entry.records[0].solver.parameters),
             "runs": [
-                (r.seed, _above(r, metric, lowest, start), number(final(r, metric_of(metric))),
+                (r.seed, _above(r, metric, ends), number(final(r, metric_of(metric))),
                  duration(r.trace[-1].seconds + r.trace[-1].readout_seconds),
                  clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r))
                 for r in entry.finished
@@ -212,12 +208,11 @@ def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-def _above(
-    run: Run, metric: str, lowest: Mapping[int, float], start: Mapping[int, float]
-) -> str:  # fmt: skip
-    if run.seed not in lowest or not (gap := start[run.seed] - lowest[run.seed]) > 0:
+def _above(run: Run, metric: str, ends: Mapping[int, tuple[float, float]]) -> str:
+    lowest, start = ends.get(run.seed, (0.0, 0.0))
+    if not start > lowest:
         return ""
-    return number(100 * (final(run, metric_of(metric)) - lowest[run.seed]) / gap)
+    return number(100 * (final(run, metric_of(metric)) - lowest) / (start - lowest))
 
 
 def _load(record: Run) -> str:
@@ -226,15 +221,13 @@ def _load(record: Run) -> str:
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:
-    records = results.records
-    planned = len(records) - len(results.refused)
-    ran = planned - len(results.missing)
+    records, missing = results.records, len(results.missing)
     return (
         plural(problems, "problem"),
         plural(len({record.solver.label for record in records}), "solver"),
         plural(len({record.seed for record in records}), "seed"),
-        f"{ran:,} of {plural(planned, 'run')}" if ran < planned else plural(planned, "run"),
-        *([f"{len(results.missing):,} not run yet"] if results.missing else []),
+        plural(len(records) - len(results.refused) - missing, "run"),
+        *([f"{missing:,} not run yet"] if missing else []),
     )
 
 
@@ -249,11 +242,6 @@ def _suite_of(text: str) -> Mapping[str, Any]:
 def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
     ran_on = session["environment"]
     git = ran_on.get("git") or {}
-    libraries = [
-        " ".join(str(pool[key]) for key in ("internal_api", "version") if key in pool)
-        + (f", {pool['num_threads']} threads" if "num_threads" in pool else "")
-        for pool in ran_on.get("blas") or []
-    ]
     facts = {
         "command": _command(session["command"]),
         "started": session["started"],
@@ -261,8 +249,8 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
         "store": results.path.name,
         "processor": f"{ran_on['cpu']}, {ran_on.get('cores')} cores" if "cpu" in ran_on else "",
         "system": ran_on.get("platform"),
-        "executor": ", ".join(f"{k} {v}" for k, v in (ran_on.get("run") or {}).items() if v),
-        "BLAS": "; ".join(libraries),
+        "executor": _named_values(ran_on.get("run") or {}),
+        "BLAS": "; ".join(map(_named_values, ran_on.get("blas") or [])),
         **results.versions,
         "orthobench": ran_on.get("orthobench"),
         "Python": ran_on.get("python"),
@@ -272,6 +260,10 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
         **origin_lines(dict.fromkeys(run.solver.name for run in results.records)),
     }
     return {name: clean(str(value)) for name, value in facts.items() if value}
+
+
+def _named_values(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in facts.items() if value)
 
 
 def _command(command: str) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO
 
 from orthobench.harness.executors import Observer
@@ -78,9 +77,13 @@ class Progress(Observer):
 
     def table(self, results: Any) -> None:
         """Show the results of a problem, above the line."""
-        if self._show:
-            with self._hidden():
-                self._show(results)
+        if not self._show:
+            return
+        if self._status:
+            self._status.stop()
+        self._show(results)
+        if self._status:
+            self._status.start()
 
     def begin(self, label: str, worker: str = "1") -> None:  # noqa: ARG002 - one line for all
         """Show that a worker begins a cell."""
@@ -89,8 +92,7 @@ class Progress(Observer):
     def late(self, label: str, said: str) -> None:
         """Write that a cell takes long."""
         if not self._quiet:
-            with self._hidden():
-                self._write(f"{clean(label)} takes long: {said}")
+            self._write(f"{clean(label)} takes long: {said}")
 
     def end(self, label: str, failed: bool, worker: str = "1") -> None:  # noqa: ARG002 - as above
         """Count one cell that has ended."""
@@ -115,16 +117,9 @@ class Progress(Observer):
         counts = f"{done}/{done + self._left} cells{failures}{self._kept}"
         return f"{counts}, {times}: {self._label}{'' if done else ' (compiles kernels)'}"
 
-    @contextmanager
-    def _hidden(self) -> Iterator[None]:
-        if self._status:
-            self._status.stop()
-        try:
-            yield
-        finally:
-            if self._status:
-                self._status.start()
-
     def _write(self, line: str) -> None:
+        if self._status:
+            self._status.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            return
         self._stream.write(line + "\n")
         self._stream.flush()

@@ -75,6 +75,6 @@ def test_images_are_as_large_as_fit(shown, monkeypatch):
     for pixels, side in ((1e9, 512), (2 * 200**2, 200), (1, 128)):
         monkeypatch.setattr(module, "PIXELS", pixels)
         for one in galleries(shown).values():
-            picture = one["rows"][0][2][0]
+            picture = one["rows"][0][1][0]
             with Pillow.open(BytesIO(b64decode(picture["source"].partition(",")[2]))) as drawn:
                 assert drawn.size == (picture["width"], picture["height"]) == (side, side)
