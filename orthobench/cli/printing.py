@@ -98,7 +98,7 @@ def print_results(
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
     for path in [] if folder is None else _figures(results, folder):
         if path.suffix == ".png":
-            say(f"{path} (also .svg, .csv)")
+            say(f"{path} (also .svg)")
     say(f"runs     {results.path}")
 
 
@@ -190,7 +190,7 @@ def _figures(results: Results, folder: Path) -> list[Path]:
     from orthobench.report.figures.save import RUN_KINDS, save_figures
 
     paths = save_figures(
-        results.entries, target, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
+        results.entries, target, formats=("png", "svg"), kinds=RUN_KINDS,
         exhibits=results.exhibits,
     )  # fmt: skip
     if paths:

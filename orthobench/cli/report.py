@@ -28,7 +28,7 @@ FORMATS = ("svg", "pdf", "png")
 @click.option("--style", type=click.Choice(("screen", "one-column", "two-column")),
               help="Also write figures, for a screen or a paper, to OUT/figures.")  # fmt: skip
 @click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True,
-              help="Write figures in this format, beside CSV. Repeatable.  [default: all]"
+              help="Write figures in this format. Repeatable.  [default: all]"
               )  # fmt: skip
 @click.option("--open/--no-open", "opened", help="Open the page in a browser.")
 @QUIET
@@ -60,7 +60,7 @@ def report(store: Path, out: Path | None, suite: str | None, tolerance: float | 
             status("drawing the figures")
             figures = save_figures(
                 results.entries, safe_join(folder, "figures"), style=style,
-                formats=(*(formats or FORMATS), "csv"), exhibits=results.exhibits,
+                formats=formats or FORMATS, exhibits=results.exhibits,
             )  # fmt: skip
     if as_json:
         print_json(facts(results, [page, *figures]))

@@ -72,12 +72,12 @@ def test_a_style_writes_the_figures_too(store, called):
     shown = call(store, "--style", "one-column", "--format", "svg", "--format", "pdf").stdout
     folder = store.parent / "report" / "figures"
     options = {
-        "style": "one-column", "formats": ("svg", "pdf", "csv"), "exhibits": True,
+        "style": "one-column", "formats": ("svg", "pdf"), "exhibits": True,
     }  # fmt: skip
     assert called["figures"] == (folder, options)
     assert f"{folder / 'a.svg'}" in shown.splitlines()
     call(store, "--style", "screen")
-    assert called["figures"][1]["formats"] == ("svg", "pdf", "png", "csv")
+    assert called["figures"][1]["formats"] == ("svg", "pdf", "png")
 
 
 def test_facts_are_also_json(store, called):
@@ -86,7 +86,7 @@ def test_facts_are_also_json(store, called):
     assert facts["answer"]["use"] == "power"
     assert [row["runs"]["failed"] for row in facts["table"]] == [0, 5]
     assert [file.rpartition(".")[2] for file in facts["files"]] == [
-        "html", "svg", "pdf", "png", "csv",
+        "html", "svg", "pdf", "png",
     ]  # fmt: skip
 
 

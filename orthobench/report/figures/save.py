@@ -1,4 +1,4 @@
-"""Figures of a comparison for screens and journals, and the data that they show."""
+"""Figures of a comparison for screens and journals."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from orthobench.contract.panel import Key, Panel, Plot
-from orthobench.errors import unknown
+from orthobench.contract.panel import Panel, Plot
 from orthobench.report.figures.panels import INK, MUTED, draw_panel, folded, last_of
 from orthobench.report.plots.collection import all_plots
 from orthobench.report.plots.exhibits import Load
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.tuning import SolverResult
-from orthobench.tools.files import atomic_write, make_folder, write_csv
+from orthobench.tools.files import atomic_write, make_folder
 from orthobench.tools.formatting import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMATS = ("png", "svg", "pdf", "csv")
-"""The formats: pictures, and the data that they show."""
+FORMATS = ("png", "svg", "pdf")
 
 RUN_KINDS = ("convergence", "curves")
 """The kinds that ``orthobench run`` writes."""
@@ -92,10 +90,9 @@ NAMES = 0.3
 """The maximum fraction of a figure's width for a legend."""
 
 
-def sheet_panels(plot: Plot) -> dict[Key, Panel]:
-    """Return the panels of a plot that files show, by their options."""
-    keys = list(plot.sheet) or [next(plot.keys())]
-    return {key: plot.draw(key) for key in keys}
+def sheet_panels(plot: Plot) -> list[Panel]:
+    """Return the panels of a plot that files show."""
+    return [plot.draw(key) for key in plot.sheet] or [plot.panel()]
 
 
 def draw_figure(
@@ -165,7 +162,7 @@ def save_figures(
     kinds: Sequence[str] | None = None,
     exhibits: Load | None = None,
 ) -> list[Path]:
-    """Write the figures of a comparison, and the data that each shows.
+    """Write the figures of a comparison.
 
     Parameters
     ----------
@@ -190,13 +187,8 @@ def save_figures(
     Raises
     ------
     UsageError
-        On an unknown style or format, and if a file cannot be written.
+        If a file cannot be written.
     """
-    if style not in LAYOUTS:
-        raise unknown("style", style, LAYOUTS)
-    for kind in formats:
-        if kind not in FORMATS:
-            raise unknown("format", kind, FORMATS)
     directory = make_folder(Path(directory), "the figures")
     styles = solver_styles(entry.solver for entry in entries)
     paths: list[Path] = []
@@ -212,8 +204,8 @@ def save_plot(
     plot: Plot, stem: Path, *, formats: Sequence[str] = FORMATS, dpi: int = SCREEN.dpi
 ) -> list[Path]:
     """Write the figure of one plot for screens, of `dpi` pixels per inch, to files of this stem."""
-    panels = sheet_panels(plot).values()
-    styles = solver_styles(s.solver for panel in panels for s in panel.series if s.solver)
+    lines = (series for panel in sheet_panels(plot) for series in panel.series)
+    styles = solver_styles(series.solver for series in lines if series.solver)
     return _save(stem, plot, styles, formats, replace(SCREEN, dpi=dpi))
 
 
@@ -228,28 +220,15 @@ def file_name(plot: Plot, names: set[str]) -> str:
     return name
 
 
-def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
-    """Return the data of a plot as rows of a CSV file: plot, options, and those of `Panel.rows`."""
-    rows = [(key, row) for key, panel in panels.items() for row in panel.rows()]
-    columns = list(dict.fromkeys(name for _, row in rows for name in row))
-    head: list[list[Any]] = [["plot", *plot.choices, *columns]]
-    return head + [[plot.name, *key, *(row.get(c, "") for c in columns)] for key, row in rows]
-
-
 def _save(
     stem: Path, plot: Plot, styles: Mapping[str, Style], formats: Sequence[str], layout: Layout
 ) -> list[Path]:
-    panels = sheet_panels(plot)
-    pictures = set(formats) - {"csv"}
-    fig = draw_figure(plot, [*panels.values()], styles, layout) if pictures else None
+    figure = draw_figure(plot, sheet_panels(plot), styles, layout)
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in formats]
     with layout.applied():
         for path, kind in zip(paths, formats, strict=True):
             with atomic_write(path) as file:
-                if fig is None or kind == "csv":
-                    write_csv(table(plot, panels), file)
-                else:
-                    fig.savefig(file, format=kind, metadata=metadata(plot, kind))
+                figure.savefig(file, format=kind, metadata=metadata(plot, kind))
     return paths
 
 

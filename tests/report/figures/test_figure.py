@@ -37,7 +37,7 @@ def toy(solvers=("a", "b"), **more):
 
 
 def sheet(one, layout=SCREEN):
-    panels = [*sheet_panels(one).values()]
+    panels = sheet_panels(one)
     names = {line.solver for panel in panels for line in panel.series}
     return draw_figure(one, panels, solver_styles(names), layout)
 

@@ -35,4 +35,3 @@ def test_every_panel_of_every_plot_can_be_drawn(entries):
         for key in list(plot.keys()):
             panel = plot.panel(*key)
             assert panel.series
-            assert list(panel.rows())
