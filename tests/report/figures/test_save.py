@@ -6,8 +6,10 @@ import xml.etree.ElementTree as ET
 from functools import cache
 
 import pytest
+from matplotlib.figure import Figure
 from records import altered
 
+from orthobench.report.figures import save
 from orthobench.report.figures.save import (
     FORMATS,
     LAYOUTS,
@@ -46,11 +48,11 @@ def saved(entries, tmp_path_factory):
     """Return the files of the convergence in a style, written once."""
 
     @cache
-    def save(style):
+    def in_style(style):
         folder = tmp_path_factory.mktemp("saved")
         return save_figures(entries, folder, style=style, kinds=["convergence"])
 
-    return save
+    return in_style
 
 
 class TestFormats:
@@ -96,6 +98,13 @@ class TestFormats:
         assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Empty figures, since only the names of their files matter."""
+    monkeypatch.setattr(save, "draw_figure", lambda *_: Figure(figsize=(1, 1)))
+
+
+@pytest.mark.usefixtures("undrawn")
 class TestKinds:
     def test_all_are_written_or_those_asked_for(self, entries, tmp_path):
         def stems(**more):
@@ -120,7 +129,7 @@ class TestKinds:
 
 
 class TestNames:
-    def test_odd_ones_stay_in_the_folder(self, runs, tmp_path):
+    def test_odd_ones_stay_in_the_folder(self, runs, tmp_path, undrawn):
         records = [r for name in ODD for r in runs("a", 1.0, seeds=2, problem=name)]
         paths = save_figures(choose(records), tmp_path / "x", formats=["svg"], kinds=RUN_KINDS)
         assert len({path.name for path in paths}) == len(paths) == len(ODD)
