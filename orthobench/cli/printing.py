@@ -115,14 +115,6 @@ def facts(results: Results, files: Iterable[Path]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def print_tables(results: Results) -> None:
-    """Print a table for each problem of some results."""
-    from orthobench.decide.comparisons import compare
-    from orthobench.report.terminal import table
-
-    table.show(results.entries, compare(results.entries))
-
-
 def print_answer(answer: Answer) -> None:
     """Print the answer, cost and seeds of each solver on each problem, and the evidence."""
     from rich.console import Console

@@ -16,9 +16,6 @@ from orthobench.tools.git import GitError, git
 LIMIT = 100
 """The maximum number of commits of a history."""
 
-PATCH = 20_000
-"""The maximum number of characters of a commit that a page shows."""
-
 _FORMAT = "--format=%H%x00%cs%x00%s"
 
 
@@ -91,12 +88,6 @@ def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[C
             f"range, or --every {math.ceil(len(found) / (LIMIT - 1))}"
         )
     return [found[one] for one in reversed(taken)]
-
-
-def shown(folder: Path, commit: str) -> str:
-    """Return the output of ``git show`` about a commit, cut at `PATCH`."""
-    text = git(folder, "show", "--stat", "--patch", "--no-color", "--no-ext-diff", commit)
-    return text if len(text) <= PATCH else f"{text[:PATCH]}\n... git show {commit} has the rest"
 
 
 def _log(folder: Path, *words: str) -> dict[str, Commit]:

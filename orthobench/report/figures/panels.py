@@ -139,8 +139,6 @@ def _draw_spread(
 
 
 def _set_x_axis(ax: Axes, panel: Panel) -> None:
-    from matplotlib.ticker import NullLocator
-
     if names := panel.x.categories:
         labels = [textwrap.shorten(name, 40, placeholder=" …") for name in names]
         ax.set_xticks(range(len(names)), labels, rotation=TILT, ha="right",
@@ -148,13 +146,6 @@ def _set_x_axis(ax: Axes, panel: Panel) -> None:
     else:
         ax.set_xscale("log" if panel.x.log else "linear")
     ax.set_xlim(x_range(panel))
-    if panel.x.ticks:
-        ax.set_xticks(panel.x.ticks, [f"{tick:,.6g}" for tick in panel.x.ticks], rotation=TILT)
-        ax.xaxis.set_minor_locator(NullLocator())
-
-
-def _inches(ax: Axes, which: str) -> float:
-    return float((ax.bbox.width if which == "x" else ax.bbox.height) / ax.figure.dpi)
 
 
 def _setting(name: str) -> Any:
@@ -164,10 +155,11 @@ def _setting(name: str) -> Any:
 
 
 def _draw_frame(ax: Axes, panel: Panel) -> None:
-    for which, axis in (("x", panel.x), ("y", panel.y)):
-        label = getattr(ax, f"{which}axis").label
-        text = folded(axis.label, max(_inches(ax, which), 1.0), label.get_fontsize())
-        label.set(text=text, color=INK, parse_math=False)
+    sides = ((ax.xaxis, panel.x, ax.bbox.width), (ax.yaxis, panel.y, ax.bbox.height))
+    for drawn, axis, pixels in sides:
+        inches, size = pixels / ax.figure.dpi, float(drawn.label.get_fontsize())
+        text = folded(axis.label, max(inches, 1.0), size)
+        drawn.label.set(text=text, color=INK, parse_math=False)
     ax.grid(visible=True, which="major", color=GRID)
     ax.set_axisbelow(True)
     ax.tick_params(which="both", colors=MUTED, width=0.7)

@@ -32,7 +32,7 @@ RUN_KINDS = ("convergence", "curves")
 
 @dataclass(frozen=True)
 class Layout:
-    """The sizes of everything in a figure: lengths in inches; fonts, lines, markers in points.
+    """The sizes of a figure: lengths in inches, small letters and lines in points.
 
     `widths` has the width of a figure with one panel, with two side by side, and so on. If it is
     not `titled`, title and caption are left to the paper.
@@ -41,11 +41,8 @@ class Layout:
     widths: tuple[float, ...]
     height: float
     titled: bool
-    title: float
-    text: float
     small: float
     line: float
-    marker: float
     dpi: int
 
     @contextmanager
@@ -55,11 +52,10 @@ class Layout:
 
         settings = {
             "font.size": self.small, "font.family": ["DejaVu Sans"],
-            "axes.labelsize": self.text, "axes.titlesize": self.small + 1,
-            "xtick.labelsize": self.small, "ytick.labelsize": self.small,
+            "axes.labelsize": self.small + 1, "axes.titlesize": self.small + 1,
             "axes.linewidth": 0.4 * self.line, "grid.linewidth": 0.45 * self.line,
-            "lines.linewidth": self.line, "lines.markersize": self.marker,
-            "legend.fontsize": self.small, "savefig.dpi": self.dpi, "figure.dpi": 100,
+            "lines.linewidth": self.line, "lines.markersize": 3.3 * self.line,
+            "savefig.dpi": self.dpi, "figure.dpi": 100,
             "pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "orthobench",
         }  # fmt: skip
         with mpl.rc_context(), warnings.catch_warnings():
@@ -70,21 +66,19 @@ class Layout:
             yield
 
 
-SCREEN = Layout(
-    widths=(8.0, 12.0, 15.0), height=3.6, titled=True, title=14, text=10.5, small=9.5, line=1.8,
-    marker=6.0, dpi=160,
-)  # fmt: skip
+SCREEN = Layout(widths=(8.0, 12.0, 15.0), height=3.6, titled=True, small=9.5, line=1.8, dpi=160)
 """The figures of ``orthobench run``."""
 
-ONE_COLUMN = Layout(
-    widths=(3.5,), height=2.1, titled=False, title=8, text=8, small=7, line=1.1, marker=3.6, dpi=300
-)
+ONE_COLUMN = Layout(widths=(3.5,), height=2.1, titled=False, small=7, line=1.1, dpi=300)
 """One column of an IEEE journal."""
 
 TWO_COLUMN = replace(ONE_COLUMN, widths=(7.16, 7.16, 7.16), height=2.2)
 """Both columns."""
 
 LAYOUTS = {"screen": SCREEN, "one-column": ONE_COLUMN, "two-column": TWO_COLUMN}
+
+TITLE = 1.5
+"""The size of titles, as a multiple of that of other text."""
 
 NAMES = 0.3
 """The maximum fraction of a figure's width for a legend."""
@@ -111,10 +105,10 @@ def draw_figure(
     ]
     lines = 2 + max(sum(name.count("\n") + 1.4 for name in own) for own in names)
     height = rows * max(layout.height, lines * 1.25 * layout.small / 72)
-    title = folded(plot.name, width, 1.1 * layout.title)
+    title = folded(plot.name, width, 1.1 * TITLE * layout.small)
     about = folded(" · ".join(plot.about), width, layout.small)
     if layout.titled:
-        height += (title.count("\n") + 2) * 1.25 * layout.title / 72
+        height += (title.count("\n") + 2) * 1.25 * TITLE * layout.small / 72
         height += (about.count("\n") + 2) * 1.25 * layout.small / 72
     with layout.applied():
         fig = Figure(figsize=(width, height), facecolor="white", layout="constrained")
@@ -133,7 +127,7 @@ def draw_figure(
                 _add_legend(ax, panel, names[i])
         if layout.titled:
             left: dict[str, Any] = {"x": 0.01, "ha": "left", "parse_math": False}
-            fig.suptitle(title, fontsize=layout.title, fontweight="bold", color=INK, **left)
+            fig.suptitle(title, fontsize=TITLE * layout.small, fontweight="bold", color=INK, **left)
             fig.supxlabel(about, fontsize=layout.small, color=MUTED, **left)
         fig.draw_without_rendering()
         fig.set_layout_engine("none")  # each format would move things a little

@@ -178,7 +178,6 @@ def problem_section(
         "facts": tuple(filter(None, facts)),
         "effort": "samples" if drawn else "steps",
         "notes": caveats.notes([row.result for row in rows], entries),
-        "waiting": not rows and any(not entry.refused for entry in entries),
         "absent": [entry.solver for entry in entries if entry.refused],
     }
 

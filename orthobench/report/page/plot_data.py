@@ -34,9 +34,6 @@ MOST_TICKS = 6
 LONGEST = 31
 """Maximum number of letters of a name below an axis: its last ones."""
 
-LEVEL = 120
-"""Number of letters from which on names below an axis are tilted."""
-
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 DIGITS = 5
@@ -128,7 +125,7 @@ def _axis(axis: Axis, ends: tuple[float, float], log: bool) -> dict[str, Any]:
     return {
         "label": clean(axis.label), "log": log, "range": ends,
         "ticks": [*enumerate(names)] or _ticks(axis.ticks or _tick_values(*ends, log)),
-        "named": bool(names), "level": 0 < len("".join(names)) < LEVEL,
+        "named": bool(names),
     }  # fmt: skip
 
 

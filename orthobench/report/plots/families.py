@@ -34,7 +34,7 @@ PROFILE = (
 )
 EXPECTED = (
     "cost of all runs, to the target or else to their end, for each run that reached it: the cost "
-    "with restarts, as COCO's average runtime; the target is that part of the gap between the "
+    "with restarts, as COCO's average runtime; the target leaves that part of the gap between the "
     "start and the best value of any solver; no point: no run reached it; no bar: the interval has "
     "no upper end"
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS
@@ -39,11 +38,3 @@ def about(entries: Sequence[SolverResult], *more: str) -> tuple[str, ...]:
     budgets = {budget_text(run.budget) for entry in entries for run in entry.records}
     budget = "problems have budgets of their own" if len(budgets) > 1 else "".join(budgets)
     return tuple(part for part in (*map(clean, families), budget, *more) if part)
-
-
-def crosses(entries: Sequence[SolverResult]) -> str:
-    """Return the meaning of crosses, for a caption; empty if there are none."""
-    records = [run for entry in entries for run in entry.finished]
-    if not all(finite(record.trace) for record in records):
-        return "× where a run failed or its metric was no longer finite"
-    return "× where a run failed" if any(not record.ok for record in records) else ""

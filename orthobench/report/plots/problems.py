@@ -11,11 +11,12 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.harness.identity import canonical
-from orthobench.report.plots.labels import about, axis_label, band_of, crosses, legend_label
+from orthobench.report.plots.labels import about, axis_label, band_of, legend_label
+from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult, Trial, slice_of, varied
 from orthobench.stats.costs import costs_of
 from orthobench.stats.curves import Traces
-from orthobench.tools.formatting import assignments, clean, plural, short
+from orthobench.tools.formatting import assignments, clean, short
 
 WIDE = 10.0
 """The ratio of values from which on an axis is logarithmic."""
@@ -33,6 +34,7 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
     runs = [(entry, entry.finished) for entry in taking_part]
     traces = [(entry, Traces(own, [r.seed for r in own])) for entry, own in runs if own]
     seeds, band = max((len(e.seeds) for e in taking_part), default=1), band_of(taking_part)
+    crossed = not all(run.ok and finite(run.trace) for _, own in runs for run in own)
 
     def draw(key: Sequence[str]) -> Panel:
         curves = [
@@ -51,7 +53,7 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
         about=about(
             taking_part,
             f"median over {seeds} seeds, band: {band}" if seeds > 1 else "one seed",
-            crosses(taking_part),
+            "× where a run failed or its metric was no longer finite" if crossed else "",
         ),
     )
 
@@ -89,7 +91,6 @@ def tuning(entries: Sequence[SolverResult]) -> Plot | None:
         sheet=[(parameters[0],)],
         about=about(
             tuned,
-            plural(max(len(entry.seeds) for entry in tuned), "seed"),
             "the marked value was chosen, by the tuning score, for all seeds",
             f"only values that keep {level} could be chosen" if level is not None else "",
             "other tuned parameters have their chosen values" if len(parameters) > 1 else "",

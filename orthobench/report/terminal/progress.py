@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from orthobench.harness.executors import Observer
 from orthobench.tools.formatting import clean, duration
@@ -25,18 +25,16 @@ FEW = 5
 class Progress(Observer):
     """Display of the cells as they end: a line that a terminal redraws, or lines for logs.
 
-    `show` writes the results of a problem as soon as all of its cells have ended; `clock` returns
-    seconds.
+    `clock` returns seconds.
     """
 
     def __init__(
         self,
         quiet: bool = False,
-        show: Callable[[Any], None] | None = None,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._quiet, self._show, self._clock = quiet, show, clock
+        self._quiet, self._clock = quiet, clock
         self._stream = stream or sys.stderr
         self._status: Status | None = None
         self._label = self._kept = ""
@@ -74,16 +72,6 @@ class Progress(Observer):
         else:
             more = f" ({stored} more from the store)" if stored else ""
             self._write(f"{left} cells to run{more}")
-
-    def table(self, results: Any) -> None:
-        """Show the results of a problem, above the line."""
-        if not self._show:
-            return
-        if self._status:
-            self._status.stop()
-        self._show(results)
-        if self._status:
-            self._status.start()
 
     def begin(self, label: str, worker: str = "1") -> None:  # noqa: ARG002 - one line for all
         """Show that a worker begins a cell."""

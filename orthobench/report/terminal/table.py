@@ -29,9 +29,6 @@ OPEN = Verdict.UNDECIDED, Verdict.UNTESTED
 HTML_WIDTH = 110
 """The number of characters of a line in a notebook."""
 
-ANY_WIDTH = 10_000
-"""A width that has room for any table."""
-
 NAME = 24
 """Number of characters of a name that stay on one line."""
 
@@ -212,36 +209,36 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
     return text.replace("µ", "u") if ascii_only else text
 
 
-def _tables_of(answer: Answer, console: Console) -> Sequence[Table]:
-    """Return the table of a family, in parts as wide as the console if possible."""
-    comparisons = answer.comparisons
-    solvers = solvers_shown(comparisons)
-    parts: Sequence[Table] = ()
-    wide = console.options.update_width(ANY_WIDTH)
-    for size in range(len(comparisons) if solvers else 0, 0, -1):
-        parts = [
-            _table_of(answer, solvers, comparisons[i : i + size], console.options.ascii_only)
-            for i in range(0, len(comparisons), size)
-        ]
-        if all(console.measure(p, options=wide).minimum <= console.width for p in parts):
-            break
-    return parts
+def _tables_of(answer: Answer, console: Console) -> Iterator[Table]:
+    """Yield the table of a family, in parts as wide as the console if possible."""
+    solvers, ascii_only = solvers_shown(answer.comparisons), console.options.ascii_only
+    names = min(max((len(clean(solver)) for solver in solvers), default=0), NAME)
+    part: list[tuple[Comparison, list[str]]] = []
+    left = console.width - names
+    for comparison in answer.comparisons if solvers else ():
+        cells = [cell(comparison, solver, ascii_only) for solver in solvers]
+        width = max(map(len, cells)) + 1
+        if part and left < width:
+            yield _table_of(answer, solvers, names, part)
+            part, left = [], console.width - names
+        part.append((comparison, cells))
+        left -= width
+    if part:
+        yield _table_of(answer, solvers, names, part)
 
 
 def _table_of(
-    answer: Answer, solvers: Sequence[str], comparisons: Sequence[Comparison], ascii_only: bool
-) -> Table:
+    answer: Answer, solvers: Sequence[str], names: int,
+    columns: Sequence[tuple[Comparison, Sequence[str]]],
+) -> Table:  # fmt: skip
     from rich.text import Text
 
     table = _bare_table()
-    longest = max(map(len, map(clean, solvers)))
-    table.add_column("", min_width=min(longest, NAME), overflow="fold")
-    columns = [[cell(c, solver, ascii_only) for solver in solvers] for c in comparisons]
-    for comparison, own in zip(comparisons, columns, strict=True):
-        width, title = max(map(len, own)), Text(clean(comparison.problem))
+    table.add_column("", min_width=names, overflow="fold")
+    for comparison, cells in columns:
+        width, title = max(map(len, cells)), Text(clean(comparison.problem))
         table.add_column(title, justify="right", min_width=width, overflow="fold")
-    for solver, *cells in zip(solvers, *columns, strict=True):
-        styles = ("" if c.of(solver).as_good else "dim" for c in comparisons)
-        texts = map(Text, cells, styles)
+    for i, solver in enumerate(solvers):
+        texts = (Text(cells[i], "" if c.of(solver).as_good else "dim") for c, cells in columns)
         table.add_row(Text(clean(solver)), *texts, style="bold" if solver == answer.solver else "")
     return table

@@ -90,7 +90,7 @@ def test_a_problem_that_nobody_takes_is_shown_without_plots(record, made, tmp_pa
         replace(record("a", 0, 1.0, problem="p", status=RunStatus.REFUSED, reason="no"), trace=()),
     ]
     text = write_page(made(records), tmp_path).read_text()
-    assert "No solver takes part" in text
+    assert "No solver has a finished run" in text
 
 
 def test_the_page_is_one_small_file(every_page):
