@@ -35,11 +35,6 @@ class Row:
     rounding: float
 
     @property
-    def takes_part(self) -> bool:
-        """Whether there are runs of it to compare."""
-        return self.decision.verdict is not Verdict.ABSENT
-
-    @property
     def runs(self) -> dict[str, int]:
         """How many runs there are: planned, ok, failed and missing."""
         s = self.summary

@@ -64,7 +64,7 @@ def page_content(results: Results) -> dict[str, Any]:
     groups = grouped(entries, lambda entry: entry.problem)
     rows_of = {name: problem_rows(groups[name], own) for name, own in comparisons.items()}
     for name, all_rows in rows_of.items():
-        rows = [row for row in all_rows if row.takes_part]
+        rows = [row for row in all_rows if row.result.takes_part]
         rows.sort(key=lambda row: groups[name].index(row.result))
         own = [*problem_plots(groups[name]), *curves_of.get(name, [])] if rows else []
         if own:
@@ -183,7 +183,7 @@ def problem_section(
 
 
 def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
-    """Return the runs of each solver: seed, end in % of the gap, value, time, end, loads."""
+    """Return the runs of each solver: seed, end in % of the gap, value, time, end."""
     metric = entries[0].problem_info.primary
     ends: dict[int, tuple[float, float]] = {}
     for entry in entries:
@@ -198,7 +198,7 @@ def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
             "runs": [
                 (r.seed, _above(r, metric, ends), number(final(r, metric_of(metric))),
                  duration(r.trace[-1].seconds + r.trace[-1].readout_seconds),
-                 clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r))
+                 clean(f"{r.stop.status.value}: {r.stop.reason}"))
                 for r in entry.finished
                 if len(r.trace)
             ],
@@ -212,11 +212,6 @@ def _above(run: Run, metric: str, ends: Mapping[int, tuple[float, float]]) -> st
     if not start > lowest:
         return ""
     return number(100 * (final(run, metric_of(metric)) - lowest) / (start - lowest))
-
-
-def _load(record: Run) -> str:
-    shares = [one.average / one.processors for one in record.load or () if one.average is not None]
-    return ", ".join(f"{share:.2f}" for share in shares)
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:

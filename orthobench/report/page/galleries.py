@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,12 @@ import numpy as np
 from orthobench.contract.exhibits import Image, Values
 from orthobench.report.plots.exhibits import Exhibition
 from orthobench.report.plots.labels import legend_label
-from orthobench.results.tuning import SolverResult
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Drawn
 
-SIDES = (128, 512)
-"""Minimum and maximum of the longest side of images, in pixels."""
-
-PIXELS = 1_000_000
-"""Number of pixels of a page above which its images are smaller."""
+SIDE = 256
+"""Maximum of the longest side of an image, in pixels."""
 
 PERCENTILES = (0.25, 99.75)
 """Percentiles at the ends of a colour scale."""
@@ -35,33 +31,26 @@ NOTHING = "#d4d4d4"
 
 def galleries(exhibitions: Sequence[Exhibition]) -> dict[str, dict[str, Any]]:
     """Return the galleries by problem: rows of solvers, and references of none."""
-    images = {one.problem: (one.about, *one.of_kind(Image)) for one in exhibitions}
-    counts = {
-        problem: len(references) + sum(len(own) for _, own in every)
-        for problem, (_, references, every) in images.items()
-    }
-    side = int(np.clip(np.sqrt(PIXELS / max(1, sum(counts.values()))), *SIDES))
-    return {name: _gallery(*images[name], side) for name, count in counts.items() if count}
+    found = {one.problem: _gallery(one) for one in exhibitions}
+    return {name: one for name, one in found.items() if one["references"] or one["names"]}
 
 
-def _gallery(
-    about: tuple[str, ...], references: Mapping[str, Image],
-    every: Sequence[tuple[SolverResult, Mapping[str, Image]]], side: int,
-) -> dict[str, Any]:  # fmt: skip
+def _gallery(exhibition: Exhibition) -> dict[str, Any]:
+    references, every = exhibition.of_kind(Image)
     names = [*dict.fromkeys(name for _, own in every for name in own)]
     rows = [
-        (label, [_picture(own[n], n, f"{n}: {label}", side) if n in own else None for n in names])
+        (label, [_picture(own[n], n, f"{n}: {label}") if n in own else None for n in names])
         for label, own in ((legend_label(entry), own) for entry, own in every)
     ]
     scale = "each image on a scale of its own, percentiles {} to {}".format(*PERCENTILES)
-    shown = [_picture(image, n, f"{n}, the same for all", side) for n, image in references.items()]
-    return {"about": (*about, scale), "references": shown, "names": names,
+    shown = [_picture(image, n, f"{n}, the same for all") for n, image in references.items()]
+    return {"about": (*exhibition.about, scale), "references": shown, "names": names,
             "rows": rows if names else []}  # fmt: skip
 
 
-def _picture(image: Image, name: str, alt: str, side: int) -> dict[str, Any]:
+def _picture(image: Image, name: str, alt: str) -> dict[str, Any]:
     drawn, buffer = coloured(image), BytesIO()
-    drawn.thumbnail((side, side))
+    drawn.thumbnail((SIDE, SIDE))
     drawn.save(buffer, "PNG", optimize=True)
     source = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
     return {"name": name, "alt": alt, "source": source, "width": drawn.width,

@@ -14,7 +14,7 @@ from orthobench.report.plots.labels import about, legend_label
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.tools.collections import grouped
-from orthobench.tools.formatting import clean
+from orthobench.tools.formatting import clean, listed
 
 Load: TypeAlias = Callable[[Iterable[Run]], Mapping[str, Mapping[str, Exhibit]]]
 """A function that returns exhibits by keys of runs: `Results.exhibits`."""
@@ -62,19 +62,16 @@ def _exhibition(entries: Sequence[SolverResult], load: Load) -> Exhibition:
     runs = [(entry, run) for entry in entries for run in entry.records if run.seed == seed]
     exhibits = load(run for _, run in runs if run.ok)
     shown = [(entry, exhibits[run.key]) for entry, run in runs if exhibits.get(run.key)]
-    absent = (
-        f"{clean(entry.solver)} is not shown ({'no exhibits' if run.ok else run.stop.status.value})"
-        for entry, run in runs
-        if not exhibits.get(run.key)
-    )
-    return Exhibition(entries[0].problem, about(entries, f"seed {seed}", *absent), tuple(shown))
+    absent = [clean(entry.solver) for entry, run in runs if not exhibits.get(run.key)]
+    without = f"without exhibits: {listed(absent)}" if absent else ""
+    return Exhibition(entries[0].problem, about(entries, f"seed {seed}", without), tuple(shown))
 
 
 def curves(exhibition: Exhibition) -> list[Plot]:
     """Return the plot of the curves that solutions exhibit, if there are any."""
     references, every = exhibition.of_kind(Curve)
     names = [*dict.fromkeys(name for _, own in every for name in own)]
-    lacking = [f"{clean(entry.solver)} has no curve" for entry, own in every if not own]
+    lacking = [clean(entry.solver) for entry, own in every if not own]
 
     def draw(key: Sequence[str]) -> Panel:
         """Return the panel of a curve, with the references that have its labels."""
@@ -92,7 +89,7 @@ def curves(exhibition: Exhibition) -> list[Plot]:
         choices={"curve": names},
         draw=draw,
         sheet=[(name,) for name in names],
-        about=(*exhibition.about, *lacking),
+        about=(*exhibition.about, *([f"without curves: {listed(lacking)}"] if lacking else [])),
     )
     return [plot] if names else []
 

@@ -106,7 +106,7 @@ def _parts(
     yield Text.assemble(
         (clean(comparison.problem), "bold"), ("  " + ", ".join(filter(None, about)), "dim")
     )
-    part = [row for row in rows if row.takes_part]
+    part = [row for row in rows if row.result.takes_part]
     if part:
         yield _table(part, comparison, ascii_only)
     copies = max((row.decision.copies for row in part), default=0)

@@ -18,7 +18,6 @@ from orthobench.report.page.content import (
 from orthobench.report.page.content import page_content as content_of
 from orthobench.results.tuning import choose
 from orthobench.stats.calls import Call, Stop
-from orthobench.tools.machine import Load
 
 GOOD = good("a", 1.0)
 CALL = Call(Stop.at(steps=9), 3.0, 4, 6)
@@ -107,9 +106,7 @@ def test_solvers_have_one_order_in_cells_tables_and_plots(runs, made):
 
 
 def test_runs_of_a_cell_end_above_the_best_of_their_seed(runs):
-    bad = [*runs("b", 3.0, seeds=3, failed=1)]
-    bad[1] = altered(bad[1], load=(Load(2, 1.0), Load(2, 2.5)))
-    entries = choose([*runs("a", 1.0, seeds=3), *bad])
+    entries = choose([*runs("a", 1.0, seeds=3), *runs("b", 3.0, seeds=3, failed=1)])
     found = problem_runs(entries)
     for entry in entries:
         for (seed, above, *_), run in zip(found[entry.solver]["runs"], entry.records, strict=True):
@@ -118,7 +115,6 @@ def test_runs_of_a_cell_end_above_the_best_of_their_seed(runs):
             low, start = min(map(min, values)), max(own[0] for own in values)
             end = run.trace[-1].metrics["gap"] if run.ok else math.inf
             assert float(above) == pytest.approx(100 * (end - low) / (start - low), rel=6e-3)
-    assert [load for *_, load in found["b"]["runs"]] == ["", "0.50, 1.25", ""]
     assert found["b"]["runs"][0][4] == "diverged: the solution at step 7 is not finite"
 
 

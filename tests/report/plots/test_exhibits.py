@@ -25,7 +25,7 @@ def test_problems_without_exhibits_have_no_exhibition(three):
     assert exhibitions([], lambda records: {}) == []
 
 
-def test_solvers_without_exhibits_are_named_with_the_reason(three, exhibit, runs, record):
+def test_solvers_without_exhibits_are_named(three, exhibit, runs, record):
     failed = runs("meg", 1.0, failed=1)
     waiting = [altered(record("oja", s, 1.0), trace=(), status=RunStatus.MISSING)
                for s in range(2)]  # fmt: skip
@@ -40,5 +40,4 @@ def test_solvers_without_exhibits_are_named_with_the_reason(three, exhibit, runs
         }
 
     (found,) = exhibitions(every, load)
-    oja, pgd = "oja is not shown (missing)", "pgd is not shown (no exhibits)"
-    assert found.about == ("PCA", "seed 1", pgd, oja)
+    assert found.about == ("PCA", "seed 1", "without exhibits: pgd and oja")
