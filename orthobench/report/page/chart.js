@@ -97,7 +97,7 @@ function seriesGroup(panel, entry) {
   const markers = one.solver < 0 ? [] : marked.map((i) => put(`#shape-${one.solver}`, isZero(panel, y[i]) ? "marker at-floor" : "marker", left[i], top[i]));
   const crosses = one.crosses.map(([at, value]) => put("#cross", "cross", placeOn(panel.x, at), topOf(panel, value)));
   const chosen = there.includes(one.chosen) ? [put("#chosen", "chosen", left[one.chosen], top[one.chosen])] : [];
-  return drawn("g", { class: `series ${colourClass(one.solver)}`, "data-place": place }, scaled(...shapes), ...markers, ...crosses, ...chosen);
+  return drawn("g", { class: `series ${one.solver < 0 ? "reference" : `c-${one.solver}`}`, "data-place": place }, scaled(...shapes), ...markers, ...crosses, ...chosen);
 }
 
 /** The line as a path, without the points at the floor, and these as a path of their own: no line leads there. */

@@ -8,7 +8,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 from orthobench.contract.panel import Plot
 from orthobench.decide.answer import Answer, answer
@@ -41,9 +41,6 @@ from orthobench.tools.formatting import assignments, budget_text, clean, duratio
 
 MOST_PAIRS = 20_000
 """Number of pairs of solvers from which on there is one answer."""
-
-Answers: TypeAlias = Mapping[tuple[str, str], Answer]
-"""The answers of a family, by cost and tolerance."""
 
 
 def page_content(results: Results) -> dict[str, Any]:
@@ -78,7 +75,6 @@ def page_content(results: Results) -> dict[str, Any]:
     return {
         "suite": clean(results.suite),
         "text": session["text"].strip(),
-        "version": clean(str(session["environment"].get("orthobench", ""))),
         "description": clean(str(_suite_of(session["text"]).get("description", ""))),
         "date": str(session["started"])[:16].replace("T", " ") + " UTC",
         "counts": _counts(results, len(problems)),
@@ -96,7 +92,7 @@ def page_content(results: Results) -> dict[str, Any]:
     }
 
 
-def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
+def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> dict[str, Any]:
     """Return what to use in one family, under each cost and tolerance."""
     parts = entries[0].tolerance or TOLERANCE, STRICT
     tolerances = {f"{100 * part:.6g} %": part for part in parts}
@@ -105,16 +101,11 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
     if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
         keys = keys[:1]
     found = compare_by(entries, [(cost, tolerances[tolerance]) for cost, tolerance in keys])
-    return {key: answer(own, suite) for key, own in zip(keys, found, strict=True)}
-
-
-def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> dict[str, Any]:
-    answers = family_answers(entries, suite)
-    answer = next(iter(answers.values()))
-    costs, tolerances = (list(dict.fromkeys(key[i] for key in answers)) for i in range(2))
+    answers = {key: answer(own, suite) for key, own in zip(keys, found, strict=True)}
+    first, offered = answers[keys[0]], [list(dict.fromkeys(own)) for own in zip(*keys, strict=True)]
     return {
-        "name": name, "answers": answers, "answer": answer,
-        "solvers": solvers_shown(answer.comparisons), "costs": costs, "tolerances": tolerances,
+        "name": name, "answers": answers, "answer": first, "costs": offered[0],
+        "solvers": solvers_shown(first.comparisons), "tolerances": offered[1],
     }  # fmt: skip
 
 
@@ -125,10 +116,9 @@ def code(answer: Answer) -> str:
     if answer.use is None or call is None or answer.family == IMPORTED:
         return ""
     known = catalogue().problems.get(good[0].name)
+    offers = known.item.offers if known else None
     try:
-        solver = catalogue().solver(
-            answer.use, answer.parameters, known.item.offers if known else None
-        )
+        solver = catalogue().solver(answer.use, answer.parameters, offers)
     except UsageError:  # it is not installed here
         return ""
     return solve_line(solver, call.stop)

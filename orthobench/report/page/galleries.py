@@ -44,8 +44,8 @@ def _gallery(exhibition: Exhibition) -> dict[str, Any]:
     ]
     scale = "each image on a scale of its own, percentiles {} to {}".format(*PERCENTILES)
     shown = [_picture(image, n, f"{n}, the same for all") for n, image in references.items()]
-    return {"about": (*exhibition.about, scale), "references": shown, "names": names,
-            "rows": rows if names else []}  # fmt: skip
+    about = (*exhibition.about, scale)
+    return {"about": about, "references": shown, "names": names, "rows": rows}
 
 
 def _picture(image: Image, name: str, alt: str) -> dict[str, Any]:

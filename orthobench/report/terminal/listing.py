@@ -51,8 +51,7 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
         return {"kind": "problem", **_problem(name, registry.problems[name])}
     if name in registry.suites:
         suite = registry.suites[name]
-        text = toml.text_of(suite.item)
-        return {"kind": "suite", **_suite(name, suite), "documentation": text}
+        return {"kind": "suite", **_suite(name, suite), "documentation": toml.text_of(suite.item)}
     for kind in ("solver", "problem", "suite"):
         if why := registry.broken.get(f"{kind} {name}"):
             raise UsageError(why)

@@ -70,8 +70,7 @@ class Progress(Observer):
             self._status = Console(file=self._stream).status(self)
             self._status.start()
         else:
-            more = f" ({stored} more from the store)" if stored else ""
-            self._write(f"{left} cells to run{more}")
+            self._write(f"{left} cells to run{self._kept}")
 
     def begin(self, label: str, worker: str = "1") -> None:  # noqa: ARG002 - one line for all
         """Show that a worker begins a cell."""

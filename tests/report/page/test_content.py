@@ -12,7 +12,6 @@ from orthobench.harness.stopping import RunStatus
 from orthobench.report.page.content import (
     _counts,
     cell,
-    family_answers,
     problem_runs,
 )
 from orthobench.report.page.content import page_content as content_of
@@ -116,11 +115,3 @@ def test_runs_of_a_cell_end_above_the_best_of_their_seed(runs):
             end = run.trace[-1].metrics["gap"] if run.ok else math.inf
             assert float(above) == pytest.approx(100 * (end - low) / (start - low), rel=6e-3)
     assert found["b"]["runs"][0][4] == "diverged: the solution at step 7 is not finite"
-
-
-def test_there_is_an_answer_for_each_cost_and_tolerance(runs):
-    found = family_answers(choose([*runs("a", 1.0, 8), *runs("b", 9.0, 8)]))
-    for (cost, label), answer in found.items():
-        assert answer.cost == cost
-        assert f"{100 * answer.tolerance:g} %" == f"{float(label.removesuffix(' %')):g} %"
-    assert len(found) == 8
