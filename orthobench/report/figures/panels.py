@@ -157,8 +157,8 @@ def _setting(name: str) -> Any:
 def _draw_frame(ax: Axes, panel: Panel) -> None:
     sides = ((ax.xaxis, panel.x, ax.bbox.width), (ax.yaxis, panel.y, ax.bbox.height))
     for drawn, axis, pixels in sides:
-        text = folded(axis.label, max(pixels / ax.figure.dpi, 1.0), drawn.label.get_fontsize())
-        drawn.label.set(text=text, color=INK, parse_math=False)
+        room, size = max(pixels / ax.figure.dpi, 1.0), float(drawn.label.get_fontsize())
+        drawn.label.set(text=folded(axis.label, room, size), color=INK, parse_math=False)
     ax.grid(visible=True, which="major", color=GRID)
     ax.set_axisbelow(True)
     ax.tick_params(which="both", colors=MUTED, width=0.7)

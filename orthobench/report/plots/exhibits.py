@@ -78,10 +78,10 @@ def curves(exhibition: Exhibition) -> list[Plot]:
         (name,) = key
         drawn = [(entry, own[name]) for entry, own in every if name in own]
         x, y = drawn[0][1].x_label, drawn[0][1].y_label
-        beside = {n: r for n, r in references.items() if (r.x_label, r.y_label) == (x, y)}
-        lines = [_line(legend_label(entry), curve, entry.solver) for entry, curve in drawn]
-        axes = (Axis(label, label, log=False) for label in (clean(x), clean(y)))
-        return Panel(*axes, (*(_line(n, r) for n, r in beside.items()), *lines), title=name)
+        series = [_line(n, r) for n, r in references.items() if (r.x_label, r.y_label) == (x, y)]
+        series += [_line(legend_label(entry), curve, entry.solver) for entry, curve in drawn]
+        right, up = (Axis(label, label, log=False) for label in (clean(x), clean(y)))
+        return Panel(right, up, tuple(series), title=name)
 
     plot = Plot(
         name=f"{exhibition.problem}: curves",
