@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from orthobench.harness.stopping import Budget, Target
     from orthobench.racing.race import race
     from orthobench.registry.plugins import catalogue, register
-    from orthobench.report import notebook as plots
     from orthobench.report.notebook_view import Outcome, Results, report
 
 __all__ = [
     "Budget", "DataError", "OrthobenchError", "Outcome", "Results", "Solution", "StoreError",
-    "Target", "UsageError", "__version__", "advise", "catalogue", "instance", "plots", "race",
-    "register", "report", "run", "solve",
+    "Target", "UsageError", "__version__", "advise", "catalogue", "instance", "race", "register",
+    "report", "run", "solve",
 ]  # fmt: skip
 
 MAKERS = "orthobench.makers"
@@ -52,8 +51,6 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     # loaded on first use (PEP 562), so that the command line starts without what it does not need
-    if name == "plots":
-        return import_module("orthobench.report.notebook")
     if name == "report":
         return import_module("orthobench.report")  # it can be called
     for home, names in _HOMES.items():

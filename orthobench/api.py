@@ -44,7 +44,6 @@ from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.tools.arrays import whole
-from orthobench.tools.collections import grouped
 from orthobench.tools.environment import limited
 from orthobench.tools.files import safe_join
 
@@ -267,7 +266,8 @@ def run(
         done = opened.known(p.key for p in planned) - again.keys() if opened else set()
         observer = stack.enter_context(observer or Progress(quiet))
         if opened and not (again or decide) and (found := complete(opened, known, planned)):
-            return _shown(observer, found, results)
+            observer.expect(0, len(found))
+            return results(found)
         preflight.check_problems(asked, done)
         # nothing is written before all checks pass
         written = opened or stack.enter_context(Store(path, write=True))
@@ -276,22 +276,9 @@ def run(
         def more(cells: Sequence[Cell]) -> list[Cell]:
             return more_cells(results(written.records(known.name)), cells, most) if most else []
 
-        def show(problem: str) -> None:
-            observer.table(results(written.records(known.name, problem)))
-
         cells = SuiteCells(known, planned, asked, again, more)
-        execute(cells, runner, written, observer, command, show, on_point)
+        execute(cells, runner, written, observer, command, on_point)
         return results(written.records(known.name))
-
-
-def _shown(
-    observer: Observer, runs: Sequence[Run], results: Callable[[Sequence[Run]], Results]
-) -> Results:
-    """Show the tables of stored runs; return their results."""
-    observer.expect(0, len(runs))
-    for of_problem in grouped(runs, lambda run: run.problem.label).values():
-        observer.table(results(of_problem))
-    return results(runs)
 
 
 def explained(

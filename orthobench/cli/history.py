@@ -49,7 +49,7 @@ def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
     from orthobench.compare.cells import SUITE
     from orthobench.compare.options import Options
     from orthobench.history.curves import curves, facts, lines
-    from orthobench.history.follow import History, Record, commits_of, shown
+    from orthobench.history.follow import History, Record, commits_of
     from orthobench.history.times import ratios
     from orthobench.report.page.history import write_history
     from orthobench.tools.files import make_folder
@@ -68,8 +68,7 @@ def history(revisions: tuple[str, ...], extras: tuple[Path, ...], every: int,
         message = f"interrupted; what is finished is in {record.path}, call again to go on"
         raise type(error)(message) from None
     plain = facts(found, *drawn, revisions)
-    changed = dict.fromkeys(step["commit"] for step in plain["steps"])
-    page = write_history(plain, {one: shown(here, one) for one in changed}, folder)
+    page = write_history(plain, folder)
     width = min(shutil.get_terminal_size().columns, 100)
     print_facts(plain | {"page": str(page)} if as_json else plain, as_json,
                 partial(lines, width=width))  # fmt: skip

@@ -98,7 +98,7 @@ def print_results(
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
     for path in [] if folder is None else _figures(results, folder):
         if path.suffix == ".png":
-            say(f"{path} (also .svg, .csv)")
+            say(f"{path} (also .svg)")
     say(f"runs     {results.path}")
 
 
@@ -113,14 +113,6 @@ def facts(results: Results, files: Iterable[Path]) -> dict[str, Any]:
         "suite": results.suite, "answer": plain_answer(answer),
         "table": table.rows(results.entries, answer.comparisons), "files": [*map(str, files)],
     }  # fmt: skip
-
-
-def print_tables(results: Results) -> None:
-    """Print a table for each problem of some results."""
-    from orthobench.decide.comparisons import compare
-    from orthobench.report.terminal import table
-
-    table.show(results.entries, compare(results.entries))
 
 
 def print_answer(answer: Answer) -> None:
@@ -190,7 +182,7 @@ def _figures(results: Results, folder: Path) -> list[Path]:
     from orthobench.report.figures.save import RUN_KINDS, save_figures
 
     paths = save_figures(
-        results.entries, target, formats=("png", "svg", "csv"), kinds=RUN_KINDS,
+        results.entries, target, formats=("png", "svg"), kinds=RUN_KINDS,
         exhibits=results.exhibits,
     )  # fmt: skip
     if paths:

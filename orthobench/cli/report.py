@@ -6,15 +6,14 @@ from pathlib import Path
 
 import click
 
-from orthobench.cli.options import AS_JSON, FOLDER, PATH, QUIET, STORE, SUITE_OF_STORE, TOLERANCE
+from orthobench.cli.options import AS_JSON, FOLDER, QUIET, STORE, SUITE_OF_STORE, TOLERANCE
 from orthobench.cli.printing import facts, print_answer, print_json, say, status_line
 
-FORMATS = ("svg", "pdf", "png", "csv")
+FORMATS = ("svg", "pdf", "png")
 
 
 @click.command()
 @STORE
-@click.argument("other", required=False, type=PATH)
 @click.option("-o", "--out", type=FOLDER,
               help="Write the page to this folder.  [default: report, beside the store]"
               )  # fmt: skip
@@ -25,24 +24,14 @@ FORMATS = ("svg", "pdf", "png", "csv")
 @click.option("--open/--no-open", "opened", help="Open the page in a browser.")
 @QUIET
 @AS_JSON
-def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
-           tolerance: float | None, style: str | None, opened: bool, quiet: bool,
+def report(store: Path, out: Path | None, suite: str | None, tolerance: float | None,
+           style: str | None, opened: bool, quiet: bool,
            as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
     The page is one file that needs no network. STORE is a store, or the folder with its
     results.sqlite. The exit code is 0 also if runs failed.
-
-    With OTHER, another store, print the changes from STORE to it instead: which solvers end lower
-    or higher, by how much, and on how many seeds.
     """
-    if other is not None:
-        if out or style or opened or tolerance:
-            raise click.UsageError(
-                "--out, --open, --style and --tolerance are for one store: leave them or OTHER out"
-            )
-        _changes(store, other, suite, quiet, as_json)
-        return
     from orthobench.decide.comparisons import answer_of
     from orthobench.report.figures.save import save_figures
     from orthobench.report.page import write_page
@@ -70,19 +59,3 @@ def report(store: Path, other: Path | None, out: Path | None, suite: str | None,
         say("next: open it in a browser (--open does); orthobench export writes its numbers")
     if opened:
         click.launch(page.resolve().as_uri())
-
-
-def _changes(store: Path, other: Path, suite: str | None, quiet: bool,
-             as_json: bool) -> None:  # fmt: skip
-    from orthobench.report.changes import compare_stores, show
-    from orthobench.results.results import Results
-
-    with status_line(quiet or as_json) as status:
-        status("reading the stores")
-        base, head = (Results.read(path, suite).without_home() for path in (store, other))
-        status("comparing the stores")
-        changes = compare_stores(base, head)
-    if as_json:
-        print_json(changes)
-    else:
-        show(changes)

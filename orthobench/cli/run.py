@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from orthobench.cli import options
-from orthobench.cli.printing import FAILED, print_facts, print_results, print_tables, say
+from orthobench.cli.printing import FAILED, print_facts, print_results, say
 
 
 @click.command(
@@ -101,14 +101,13 @@ def run(suite: str | None, verbose: bool, store: Path | None, only: str | None, 
         results = api.run(
             requested, path, only=only, retry=retry, decide=decide, executor=executor,
             workers=workers or "auto", scheduler=scheduler,
-            limits=Limits(timeout, memory_limit, isolate),
-            observer=Progress(quiet or as_json, print_tables if verbose and not as_json else None),
+            limits=Limits(timeout, memory_limit, isolate), observer=Progress(quiet or as_json),
             command=shlex.join(sys.argv),
         )  # fmt: skip
     except KeyboardInterrupt as error:
         message = f"interrupted; finished cells are in {path}, run again to go on"
         raise type(error)(message) from None
-    print_results(results, results.path.parent if figures else None, as_json)
+    print_results(results, results.path.parent if figures else None, as_json, tables=verbose)
     if not as_json:
         at = f" --tolerance {changes['tolerance']:g}" if changes["tolerance"] else ""
         name = shlex.quote(str(results.path))

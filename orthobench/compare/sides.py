@@ -176,7 +176,7 @@ def _project(here: Path, root: Path) -> str:
 
 
 def _unknown(role: str, text: str, path: Path, root: Path | None) -> UsageError:
-    none = f"{path} is no wheel, environment or project (`orthobench report` takes two stores)"
+    none = f"{path} is no wheel, environment or project"
     if root is None:
         return UsageError(f"unknown {role} {text!r}: {none}, and here is no git repository")
     shallow = git(root, "rev-parse", "--is-shallow-repository") == "true"

@@ -1,15 +1,14 @@
 """Plots as plain data: a `Plot` has `Panel`s, a panel has axes and series of points.
 
-A browser, matplotlib and a CSV file show the same numbers from them.
+A browser and matplotlib show the same numbers from them.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from orthobench.tools.arrays import Array
 
@@ -24,7 +23,7 @@ class Axis:
     Attributes
     ----------
     key, label : str
-        The quantity as a column of a CSV file, and for people, with the unit.
+        The name of the quantity, and its label, with the unit.
     log : bool
         Whether the axis is logarithmic at first.
     categories : tuple of str
@@ -38,10 +37,6 @@ class Axis:
     log: bool = True
     categories: tuple[str, ...] = ()
     ticks: tuple[float, ...] = ()
-
-    def named(self, place: float) -> float | str:
-        """Return the category at a position, or the number."""
-        return self.categories[int(place)] if self.categories else place
 
 
 @dataclass(frozen=True)
@@ -101,22 +96,6 @@ class Panel:
     rules: tuple[float, ...] = ()
     band: str = ""
     title: str = ""
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row of the CSV file for each point that has an x."""
-        for one in self.series:
-            for i, (x, y) in enumerate(zip(one.x.tolist(), one.y.tolist(), strict=True)):
-                if math.isnan(x):
-                    continue
-                places = {self.x.key: self.x.named(x), self.y.key: self.y.named(y)}
-                row = {"solver": one.solver, "label": one.label, **places}
-                if one.low is not None and one.high is not None:
-                    row |= {"low": float(one.low[i]), "high": float(one.high[i])}
-                if one.notes:
-                    row["note"] = one.notes[i]
-                if one.chosen is not None:
-                    row["chosen"] = i == one.chosen
-                yield row
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ cells that are running.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any, TypeAlias
 
@@ -62,10 +62,6 @@ class Scheduler(Cells):
     def finish(self, cell: Cell) -> None:
         """Take note that a cell is stored."""
 
-    def tables(self) -> Iterator[str]:
-        """Yield the problems whose cells are all finished, each once."""
-        return iter(())
-
     def conclude(self) -> Mapping[str, Any]:
         """Return what the session records at its end, besides its environment."""
         return {}
@@ -77,7 +73,6 @@ def execute(
     store: Store,
     observer: Observer,
     command: str = "",
-    show: Callable[[str], object] = str,
     on_point: OnPoint | None = None,
 ) -> None:
     """Run the cells of a scheduler until there are no more, and store each cell as it ends.
@@ -91,8 +86,6 @@ def execute(
     observer : Observer
     command : str
         The command that started the session.
-    show : callable
-        Called with each problem whose cells are all finished.
     on_point : callable, optional
         Its errors end the loop.
     """
@@ -102,8 +95,6 @@ def execute(
     session = store.begin(suite, scheduler.planned, hide_home(command), facts)
     scheduler.begin(store)
     observer.expect(len(scheduler), scheduler.stored)
-    for problem in scheduler.tables():
-        show(problem)
     with closing(executor.run(scheduler)) as events:
         for event in events:
             cell, outcome = event.cell, event.outcome
@@ -120,6 +111,4 @@ def execute(
                     tell(on_point, Run.of(cell, outcome))
             observer.end(cell.label, outcome.stop.status.failed, event.worker)
             observer.expect(len(scheduler))
-            for problem in scheduler.tables():
-                show(problem)
     store.end(session, scheduler.conclude())

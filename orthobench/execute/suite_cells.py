@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -52,12 +52,10 @@ class SuiteCells(Scheduler):
         self.suite, self.planned = suite, planned
         self._again, self._more = again, more
         self._asked = {pair_of(cell) for cell in asked}
-        self._unfinished = list(dict.fromkeys(cell.problem_label for cell in asked))
         self._undecided = undecided(suite, planned)
         self._queue = CellQueue()
         self._left: dict[str, list[Cell]] = {}
         self._of_pair: Counter[Pair] = Counter()
-        self._of_problem = Counter(problem for problem, _ in self._undecided)
 
     def __len__(self) -> int:
         """Return the number of cells left, with one chosen trial for each open choice."""
@@ -82,21 +80,14 @@ class SuiteCells(Scheduler):
         pairs = [pair_of(p) for p in self._left.pop(cell.key)]
         for pair in pairs:
             self._of_pair[pair] -= 1
-            self._of_problem[pair[0]] -= 1
         for pair in pairs:
             self._decide(pair)
-
-    def tables(self) -> Iterator[str]:
-        """Yield the problems whose cells are all finished, each once, in the suite's order."""
-        while self._unfinished and not self._of_problem[self._unfinished[0]]:
-            yield self._unfinished.pop(0)
 
     def _decide(self, pair: Pair) -> None:
         """Choose a trial when all are finished, and add the rest of its cells."""
         if self._of_pair[pair] or pair not in self._undecided:
             return
         rest = rest_of(self.suite, self._store, self._undecided.pop(pair)) or []
-        self._of_problem[pair[0]] -= 1
         self._store.plan(self.suite.name, rest)
         self._add(rest)
 
@@ -108,8 +99,6 @@ class SuiteCells(Scheduler):
             self._store.plan(self.suite.name, more)
             self.planned = [*self.planned, *more]
             self._asked |= {pair_of(cell) for cell in more}
-            problems = dict.fromkeys(cell.problem_label for cell in more)
-            self._unfinished += [p for p in problems if p not in self._unfinished]
             self._add(more)
 
     def _add(self, planned: Sequence[Cell]) -> None:
@@ -122,7 +111,6 @@ class SuiteCells(Scheduler):
                     self._queue.add([replace(cell, cut=self._again.get(cell.key, 0.0))])
                 self._left.setdefault(cell.key, []).append(cell)
                 self._of_pair[pair_of(cell)] += 1
-                self._of_problem[cell.problem_label] += 1
 
 
 def repeated(

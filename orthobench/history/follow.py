@@ -22,9 +22,6 @@ from orthobench.tools.files import refuse_link
 from orthobench.tools.formatting import clean
 from orthobench.tools.git import GitError, git
 
-PATCH = 20_000
-"""The maximum number of characters of a commit that a page shows."""
-
 _FORMAT = "--format=%H%x00%cs%x00%s"
 
 REASON = 300
@@ -136,12 +133,6 @@ def commits_of(folder: Path, revisions: Sequence[str], every: int = 1) -> list[C
     hashes = [*found]
     taken = dict.fromkeys([*hashes[::every], hashes[-1]])
     return [found[one] for one in reversed(taken)]
-
-
-def shown(folder: Path, commit: str) -> str:
-    """Return the output of ``git show`` about a commit, cut at `PATCH`."""
-    text = git(folder, "show", "--stat", "--patch", "--no-color", "--no-ext-diff", commit)
-    return text if len(text) <= PATCH else f"{text[:PATCH]}\n... git show {commit} has the rest"
 
 
 def _log(folder: Path, *words: str) -> dict[str, Commit]:

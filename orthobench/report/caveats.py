@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -19,9 +19,9 @@ def notes(part: Sequence[SolverResult], entries: Sequence[SolverResult]) -> list
     return [
         *tuning(part),
         *_named("run anew for each point, for want of single steps",
-                [clean(e.solver) for e in part if e.records[0].solver.reruns]),
+                [e.solver for e in part if e.records[0].solver.reruns]),
         *_named("says that it converged, and has not",
-                [clean(e.solver) for e in part
+                [e.solver for e in part
                  if any(r.stop.status is RunStatus.NOT_STATIONARY for r in e.records)]),
         *missing(entries), *cut(entries), *conduct(entries), *busy(entries), *measured(entries),
     ]  # fmt: skip
@@ -33,9 +33,7 @@ def troubles(rows: Sequence[Row]) -> Iterator[str]:
     absent = {name: own for name, own in solvers.items() if not any(r.takes_part for r in own)}
     why = grouped(absent, lambda name: clean(absent[name][0].refusal) or "not run yet")
     if absent:
-        texts = [
-            f"{listed([*map(clean, own)], len(own))} ({reason})" for reason, own in why.items()
-        ]
+        texts = (f"{_joined(own)} ({reason})" for reason, own in why.items())
         yield f"{plural(len(absent), 'solver')} did not run: {'; '.join(texts)}"
     for problem, own in grouped(rows, lambda row: row.result.problem).items():
         results = [row.result for row in own]
@@ -48,10 +46,9 @@ def troubles(rows: Sequence[Row]) -> Iterator[str]:
 def refusals(entries: Sequence[SolverResult]) -> list[str]:
     """Return the refusing solvers, a line for each reason."""
     refused = grouped((e for e in entries if e.refused), lambda e: clean(e.refusal))
-    names = {reason: [clean(e.solver) for e in group] for reason, group in refused.items()}
     return [
-        f"{listed(solvers, len(solvers))} take{'s' * (len(solvers) == 1)} no part: {reason}"
-        for reason, solvers in names.items()
+        f"{_joined([e.solver for e in group])} take{'s' * (len(group) == 1)} no part: {reason}"
+        for reason, group in refused.items()
     ]
 
 
@@ -75,7 +72,7 @@ def failures(row: Row) -> Iterator[str]:
 
 
 def tuning(entries: Sequence[SolverResult]) -> list[str]:
-    """Return how parameters were chosen, which had no effect, and which are at an edge."""
+    """Return how parameters were chosen, and which are at an edge."""
     tuned = [entry for entry in entries if len(entry.trials) > 1]
     if not tuned:
         return []
@@ -83,14 +80,8 @@ def tuning(entries: Sequence[SolverResult]) -> list[str]:
     by = clean(tuned[0].problem_info.tuned_by.replace("_", " "))
     when = "at the end" if tuned[0].tuned_on_final else "averaged over the run"
     some = "" if seeds == len(tuned[0].seeds) else f" on {seeds} of the seeds"
-    idle = [
-        f"{clean(e.solver)} ({', '.join(e.best_parameters)})"
-        for e in tuned
-        if len({trial.scores for trial in e.trials if trial.scores}) == 1
-    ]
     return [
         f"parameters were chosen by {by} {when}, from up to {most} trials of each solver{some}",
-        *_named("tuning had no effect", idle),
         *(caveat for entry in tuned for caveat in _edges(entry)),
     ]
 
@@ -124,7 +115,7 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
     if planned and not any(e.finished for e in planned):
         return ["no run is finished yet"]
     parts = [
-        f"{clean(e.solver)} {len(e.seeds) - len(e.finished)} of {plural(len(e.seeds), 'run')}"
+        f"{e.solver} {len(e.seeds) - len(e.finished)} of {plural(len(e.seeds), 'run')}"
         for e in planned
         if len(e.finished) < len(e.seeds)
     ]
@@ -133,22 +124,16 @@ def missing(entries: Sequence[SolverResult]) -> list[str]:
 
 def cut(entries: Sequence[SolverResult]) -> list[str]:
     """Return the solvers with runs that a limit or the budget cut, and the number of these runs."""
-    limits = [
-        (clean(e.solver), [r.stop.limit for t in e.trials for r in t.records if r.stop.limit])
-        for e in entries
-    ]
-    parts = [
-        f"{name} {plural(len(own), 'run')}, after {max(own):g} s" for name, own in limits if own
-    ]
-    ended = [
-        f"{clean(e.solver)} {plural(count, 'run')}"
-        for e in entries
-        if (count := sum(r.stop.outlasted for t in e.trials for r in t.records))
-    ]
+    stops = [(e.solver, [r.stop for t in e.trials for r in t.records]) for e in entries]
+    limits = ((solver, [s.limit for s in own if s.limit]) for solver, own in stops)
+    ended = ((solver, sum(s.outlasted for s in own)) for solver, own in stops)
     return [
-        *_named("cut by a limit and not counted; run again, or with a longer --timeout", parts),
-        *_named("cut in a call that outlasts the budget, with the value before it", ended),
-    ]
+        *_named("cut by a limit and not counted; run again, or with a longer --timeout",
+                [f"{solver} {plural(len(own), 'run')}, after {max(own):g} s"
+                 for solver, own in limits if own]),
+        *_named("cut in a call that outlasts the budget, with the value before it",
+                [f"{solver} {plural(count, 'run')}" for solver, count in ended if count]),
+    ]  # fmt: skip
 
 
 def conduct(entries: Sequence[SolverResult]) -> list[str]:
@@ -164,8 +149,8 @@ def conduct(entries: Sequence[SolverResult]) -> list[str]:
         if _no_better(e):
             own["ends worse than its start: look for a wrong sign, or a step too large"] = None
         for text in own:
-            found.setdefault(text, {})[clean(e.solver)] = None
-    return [f"{listed([*names], len(names))} {text}" for text, names in found.items()]
+            found.setdefault(text, {})[e.solver] = None
+    return [f"{_joined([*names])} {text}" for text, names in found.items()]
 
 
 def _no_better(entry: SolverResult) -> bool:
@@ -176,8 +161,12 @@ def _no_better(entry: SolverResult) -> bool:
     return bool(ends) and all(end > start + OPTIMAL for start, end in ends)
 
 
-def _named(what: str, parts: Sequence[str]) -> list[str]:
-    return [f"{what}: {listed(parts, len(parts))}"] if parts else []
+def _joined(names: Collection[str]) -> str:
+    return listed([*map(clean, names)], len(names))
+
+
+def _named(what: str, names: Collection[str]) -> list[str]:
+    return [f"{what}: {_joined(names)}"] if names else []
 
 
 def busy(entries: Sequence[SolverResult]) -> list[str]:

@@ -12,28 +12,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orthobench.contract.exhibits import Exhibit
-from orthobench.contract.panel import Series
+from orthobench.contract.panel import Panel, Plot, Series
 from orthobench.contract.problem import Solution
 from orthobench.contract.result import Result
 from orthobench.contract.solver import Work
 from orthobench.decide.answer import Answer
 from orthobench.decide.comparisons import answer_of, compare
-from orthobench.errors import unknown
+from orthobench.errors import UsageError, unknown
 from orthobench.harness.judging import LateJudgement
 from orthobench.harness.stopping import Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.harness.trace import Outcome as JudgedOutcome
-from orthobench.report import notebook
+from orthobench.report.plots.collection import all_plots
+from orthobench.report.style import solver_styles
 from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.tools.arrays import Array
 from orthobench.tools.files import safe_join
-from orthobench.tools.formatting import clean, count, duration, plural
+from orthobench.tools.formatting import clean, count, duration, listed, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from orthobench.contract.panel import Panel
 
 MOST_FACTS = 11
 """The maximum number of lines about an outcome, after the first."""
@@ -67,14 +66,66 @@ class Results(stored.Results):
     def plot(
         self, ax: Axes, kind: str = "convergence", of: str | None = None, **options: str
     ) -> Panel:
-        """Draw one of the plots of `orthobench.plots` into an axis, and return its numbers."""
-        panel: Panel = getattr(notebook, kind)(ax, self, of, **options)
+        """Draw a plot into an axis of matplotlib, and return its numbers.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes
+        kind : str
+            Problems have ``"convergence"``, ``"tuning"`` and ``"curves"``, families ``"profile"``
+            and ``"expected"``.
+        of : str, optional
+            The problem or family; needed if several have such a plot.
+        **options : str
+            One option for each choice on the page, by default the first: `x` and `metric`;
+            `parameter`; `curve`; `cost` and `accuracy`.
+
+        Returns
+        -------
+        Panel
+
+        Raises
+        ------
+        UsageError
+            On an unknown name, and if the runs do not allow such a plot.
+
+        Examples
+        --------
+        >>> results.plot(ax, "convergence", "digits k=4", x="flops")  # doctest: +SKIP
+        """
+        from orthobench.report.figures.panels import draw_panel
+
+        plot = _plot(self, kind, of)
+        for name, option in options.items():
+            if name not in plot.choices:
+                raise unknown(f"option of {plot.name}", name, plot.choices)
+            if option not in plot.choices[name]:
+                raise unknown(f"{name} of {plot.name}", option, plot.choices[name])
+        panel = plot.panel(*(options.get(name, own[0]) for name, own in plot.choices.items()))
+        draw_panel(ax, panel, solver_styles(entry.solver for entry in self.entries))
         return panel
 
     def _repr_html_(self) -> str:
         """Return the output of the terminal as HTML."""
         counts = ", ".join([f"<b>{escape(clean(self.suite))}</b>", *_counts(self)])
         return f"<p>{counts}</p>{table.html(self.answer())}"
+
+
+def _plot(results: Results, kind: str, of: str | None) -> Plot:
+    every = all_plots(results.entries, results.exhibits if kind == "curves" else None)
+    plots = {
+        plot.name if kind == "convergence" else plot.name.rpartition(": ")[0]: plot
+        for plot in every
+        if plot.kind == kind
+    }
+    if not plots:
+        known = listed(sorted({plot.kind for plot in every}))
+        raise UsageError(f"there is no {kind} plot of {results.suite}: its runs allow {known}")
+    if of is None and len(plots) > 1:
+        raise UsageError(f"name one of the plots: {', '.join(plots)}")
+    if of is not None and of not in plots:
+        raise unknown(f"{kind} plot", of, plots)
+    return plots[next(iter(plots)) if of is None else of]
 
 
 def _known(result: Result | None = None) -> Result | None:
@@ -188,12 +239,8 @@ class Outcome:
         }  # fmt: skip
         if not last.is_judged:
             return {**facts, "metrics": "computed when they are read: .trace[-1].metrics"}
-        left = MOST_FACTS - len(facts)
-        shown = list(last.metrics.items())[: left - (len(last.metrics) > left)]
-        facts |= {name.replace("_", " "): f"{value:.4g}" for name, value in shown}
-        if more := len(last.metrics) - len(shown):
-            facts["and"] = plural(more, "more metric")
-        return facts
+        shown = list(last.metrics.items())[: MOST_FACTS - len(facts)]
+        return facts | {name.replace("_", " "): f"{value:.4g}" for name, value in shown}
 
 
 @dataclass(frozen=True)

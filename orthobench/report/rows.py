@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from orthobench.decide.answer import standings
 from orthobench.decide.rule import Comparison, Decision, Verdict
@@ -16,9 +15,6 @@ from orthobench.stats.costs import Cost, costs_of
 from orthobench.stats.values import Summary, median_final, metric_of, summary
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import number
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 ROUNDING = 1e-12
 """Values are equal up to this fraction of the largest start."""
@@ -37,11 +33,6 @@ class Row:
     decision: Decision
     mark: str
     rounding: float
-
-    @property
-    def takes_part(self) -> bool:
-        """Whether there are runs of it to compare."""
-        return self.decision.verdict is not Verdict.ABSENT
 
     @property
     def runs(self) -> dict[str, int]:
@@ -94,13 +85,3 @@ def solvers_shown(comparisons: Sequence[Comparison]) -> list[str]:
     """Return the solvers that ran in a family, the one to use first."""
     ran = {d.solver for c in comparisons for d in c.decisions if d.verdict is not Verdict.ABSENT}
     return [one.solver for one in standings(comparisons) if one.solver in ran]
-
-
-def bare_table() -> Table:
-    """Return a table of which only the head is underlined."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    return Table(
-        box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
-    )

@@ -37,7 +37,7 @@ def untouched(folder):
 
 
 DRAWN = {
-    "report/figures/.toys-performance-profiles.csv.part", "report/index.html", "report/figures",
+    "report/figures/.toys-performance-profiles.svg.part", "report/index.html", "report/figures",
     "orthobench-results/command-line/figures",
 }  # fmt: skip
 

@@ -71,8 +71,7 @@ def test_the_page_is_written_beside_the_store(store, called, place):
 def test_a_style_writes_the_figures_too(store, called):
     shown = call(store, "--style", "one-column").stdout
     folder = store.parent / "report" / "figures"
-    formats = ("svg", "pdf", "png", "csv")
-    options = {"style": "one-column", "formats": formats, "exhibits": True}
+    options = {"style": "one-column", "formats": ("svg", "pdf", "png"), "exhibits": True}
     assert called["figures"] == (folder, options)
     assert f"{folder / 'a.svg'}" in shown.splitlines()
 
@@ -83,7 +82,7 @@ def test_facts_are_also_json(store, called):
     assert facts["answer"]["use"] == "power"
     assert [row["runs"]["failed"] for row in facts["table"]] == [0, 5]
     assert [file.rpartition(".")[2] for file in facts["files"]] == [
-        "html", "svg", "pdf", "png", "csv",
+        "html", "svg", "pdf", "png",
     ]  # fmt: skip
 
 
@@ -110,41 +109,3 @@ def test_wrong_calls_exit_with_2_and_write_nothing(store, called):
         assert "Traceback" not in result.output, words
         assert not called, words
         assert sorted(store.parent.rglob("*")) == before, words
-
-
-@pytest.fixture
-def other(store, tmp_path):
-    """The same runs in another store."""
-    path = tmp_path / "other" / "results.sqlite"
-    path.parent.mkdir()
-    return shutil.copy(store, path)
-
-
-def test_two_stores_are_compared_in_the_terminal(store, other):
-    result = call(store, other.parent)
-    assert "not compared" in " ".join(result.stdout.split())
-    facts = json.loads(call(store, other, "--json", "--suite", "first").stdout)
-    changes = [s["quantities"]["result"]["change"] for s in facts["solvers"]]
-    assert sorted(changes) == ["not compared", "same"]
-    assert not list(other.parent.rglob("*.html"))
-
-
-def test_two_stores_that_cannot_be_compared_are_refused(store, other, tmp_path):
-    damaged = tmp_path / "damaged.sqlite"
-    damaged.write_bytes(other.read_bytes()[:-20000])
-    places = {"STORE": store, "OTHER": other, "FOLDER": store.parent, "DAMAGED": damaged}
-    for words, said in (
-        (["STORE", "STORE"], "is given twice"),
-        (["STORE", "FOLDER"], "is given twice"),
-        (["STORE", "nothing.sqlite"], "there is no store nothing.sqlite"),
-        (["STORE", "DAMAGED"], "is damaged"),
-        (["STORE", "OTHER", "--style", "screen"], "are for one store"),
-        (["STORE", "OTHER", "--out", "folder"], "are for one store"),
-        (["STORE", "OTHER", "--suite", "frist"], "did you mean 'first'"),
-        (["STORE", "OTHER", "--open"], "are for one store"),
-        (["STORE", "OTHER", "--tolerance", "0.1"], "are for one store"),
-    ):
-        result = call(*(places.get(word, word) for word in words), code=2)
-        assert said in " ".join(result.stderr.split()), words
-        assert "Traceback" not in result.output, words
-        assert not list(tmp_path.rglob("index.html")), words

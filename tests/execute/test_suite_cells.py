@@ -16,7 +16,6 @@ from orthobench.harness.executors import Event, Executor, Limits, run_inline
 from orthobench.harness.stopping import Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
-from orthobench.report.terminal.progress import Progress
 from orthobench.results.store import Store
 
 TABLE = {
@@ -97,22 +96,6 @@ def test_resumed_run_leaves_the_same_store(suite, whole, tmp_path, monkeypatch, 
     assert rows(tmp_path / "cut.sqlite") == whole
 
 
-def test_tables_come_in_order_as_soon_as_they_are_finished(suite, tmp_path):
-    shown = []
-
-    def finished(results):
-        with Store(results.path) as store:
-            done = sum(record.trace != () for record in store.records("toys"))
-        shown.append(({r.problem.label for r in results.records}, len(results.records), done))
-
-    for _ in range(2):
-        run(suite, tmp_path / "s.sqlite", observer=Progress(True, finished))
-    first, last = {"leading-subspace n=5"}, {"leading-subspace n=6"}
-    assert [labels for labels, _, _ in shown] == [first, last] * 2
-    assert [count for _, count, _ in shown] == [12] * 4
-    assert [done < 24 for _, _, done in shown] == [True, False, False, False]
-
-
 def test_a_second_run_writes_no_session(suite, tmp_path):
     path = tmp_path / "s.sqlite"
     for _ in range(2):
@@ -152,14 +135,11 @@ def test_a_suite_without_tuning_seeds_runs_every_trial_on_every_seed(toys, tmp_p
 
 
 def test_only_what_matches_runs_and_the_rest_stays(suite, whole, tmp_path):
-    path, shown = tmp_path / "s.sqlite", []
-    results = run(suite, path, only="*n=5 power", observer=Progress(True, shown.append))
+    path = tmp_path / "s.sqlite"
+    results = run(suite, path, only="*n=5 power")
     missing = {(r.problem.label, r.solver.label) for r in results.missing}
     assert ("leading-subspace n=5", "power") not in missing
     assert len(missing) == 3
-    assert [{r.problem.label for r in table.records} for table in shown] == [
-        {"leading-subspace n=5"}
-    ]
     run(suite, path)
     assert rows(path) == whole
     changed = replace(suite, text="seeds = 4")  # so that the store does not count as complete

@@ -93,7 +93,7 @@ def test_ratios_of_changed_neighbours_are_chained(repository, fake, monkeypatch,
     plain = facts(history, [curve], steps, ["HEAD~3..HEAD"])
     assert plain["timed"]
     assert "time worse" in "\n".join(lines(plain))
-    assert "work and times" in write_history(plain, {}, tmp_path).read_text("utf-8")
+    assert "work and times" in write_history(plain, tmp_path).read_text("utf-8")
     times.ratios(history, lambda _: None)
     assert len(asked) == 2
 

@@ -7,7 +7,7 @@ from records import altered
 
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.report import caveats
-from orthobench.results.tuning import Trial, choose
+from orthobench.results.tuning import choose
 from orthobench.tools.machine import Load
 
 IDLE, BUSY = Load(2, 0.8), Load(2, 7.0)
@@ -77,13 +77,6 @@ def test_note_says_how_parameters_were_chosen(runs):
     assert "averaged over the run" in caveats.tuning([averaged])[0]
     assert caveats.tuning([averaged])[0].endswith(" on 2 of the seeds")
     assert caveats.tuning(choose(runs("a", 1.0))) == []
-
-
-def test_parameter_without_effect_is_named(runs):
-    (entry,) = choose(runs("a", 0.3))
-    trials = [Trial({"step": step}, 0.1, entry.records, (0.1, 0.1)) for step in (1, 2)]
-    idle = replace(entry, best_parameters={"step": 1}, trials=tuple(trials))
-    assert caveats.tuning([idle])[1:] == ["tuning had no effect: a (step)"]
 
 
 def test_reruns_and_false_convergence_are_named(runs):

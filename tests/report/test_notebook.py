@@ -1,7 +1,5 @@
-"""ob.plots: every function draws the panel it returns into any axis, and knows its names."""
+"""Plots of results: each kind draws the panel it returns into any axis, and knows its names."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,15 +9,12 @@ from matplotlib.figure import Figure
 from records import altered
 
 import orthobench as ob
-from orthobench.harness.stopping import Target
 from orthobench.report.style import solver_styles
-
-LEVELS = (Target("rank", 9.0), Target("rank", 12.0))
 
 
 @pytest.fixture(scope="module")
 def results(runs):
-    """Three solvers on six problems that differ in k, tuned, compared at levels."""
+    """Three solvers on six problems that differ in k, tuned."""
     records = []
     for k in (1, 2, 4, 8, 16, 32):
         for i, solver in enumerate("abc"):
@@ -29,11 +24,6 @@ def results(runs):
                 settings = {"k": k}
                 records += [altered(r, recipe="digits", settings=settings) for r in found]
     return ob.Results("toys", Path("none"), records)
-
-
-@pytest.fixture(scope="module")
-def levelled(results):
-    return replace(results, records=[altered(r, levels=LEVELS) for r in results.records])
 
 
 def axis():
@@ -58,54 +48,43 @@ def assert_drawn(ax, panel):
 
 
 @pytest.mark.parametrize(("name", "words", "keys"), [
-    ("convergence", ("digits k=4",), ("samples", "gap")),
-    ("convergence", ("digits k=4", "flops", "val"), ("flops", "val")),
-    ("tuning", ("digits k=4",), ("step", "score")),
-    ("tuning", ("digits k=4", "step", "gap"), ("step", "gap")),
-    ("sweep", (), ("k", "gap")),
-    ("sweep", ("digits against k", "flops"), ("k", "flops")),
-    ("profile", (), ("ratio", "share")),
-    ("profile", ("PCA", "samples", "1 %"), ("ratio", "share")),
-    ("expected", ("PCA", "steps"), ("problem", "steps")),
+    ("convergence", {"of": "digits k=4"}, ("samples", "gap")),
+    ("convergence", {"of": "digits k=4", "x": "flops", "metric": "val"}, ("flops", "val")),
+    ("tuning", {"of": "digits k=4"}, ("step", "score")),
+    ("profile", {}, ("ratio", "share")),
+    ("profile", {"of": "PCA", "cost": "samples", "accuracy": "1 %"}, ("ratio", "share")),
+    ("expected", {"of": "PCA", "cost": "steps"}, ("problem", "steps")),
 ])  # fmt: skip
 @pytest.mark.wide
-def test_every_function_draws_what_it_returns(results, name, words, keys):
+def test_every_kind_draws_what_it_returns(results, name, words, keys):
     ax = axis()
-    panel = getattr(ob.plots, name)(ax, results, *words)
+    panel = results.plot(ax, name, **words)
     assert (panel.x.key, panel.y.key) == keys
     assert_drawn(ax, panel)
     ax.legend()
     ax.figure.draw_without_rendering()
 
 
-def test_tradeoffs_draw_costs_against_levels(levelled):
-    ax = axis()
-    panel = ob.plots.tradeoff(ax, levelled, "digits k=4", y="flops")
-    assert (panel.x.key, panel.y.key, panel.rules) == ("rank", "flops", (9, 12))
-    assert_drawn(ax, panel)
-
-
 def test_curves_are_loaded_and_drawn(results, load, monkeypatch):
     monkeypatch.setattr(ob.Results, "exhibits", lambda self, records: load(records))
     ax = axis()
-    panel = ob.plots.curves(ax, results, "digits k=4", "ROC")
+    panel = results.plot(ax, "curves", "digits k=4", curve="ROC")
     assert [one.label.split(" ")[0] for one in panel.series] == ["chance", "a", "b", "c"]
     assert ax.get_xlabel() == "false positives"
 
 
 @pytest.mark.parametrize(("name", "words", "message"), [
-    ("convergence", ("digit k=4",), "unknown convergence plot .*did you mean 'digits k=4'"),
-    ("convergence", ("digits k=4", "second"), "did you mean 'seconds'"),
-    ("convergence", ("digits k=4", "seconds", "gaps"), "did you mean 'gap'"),
-    ("tuning", ("digits k=4", "stepp"), "unknown parameter .*did you mean 'step'"),
-    ("sweep", ("digits against m",), "did you mean 'digits against k'"),
-    ("profile", ("PCB",), "unknown profile plot 'PCB'"),
-    ("profile", ("PCA", "secs"), "unknown cost of PCA: performance profiles 'secs'"),
-    ("profile", ("PCA", "seconds", "2 %"), "unknown accuracy"),
+    ("convergence", {"of": "digit k=4"}, "unknown convergence plot .*did you mean 'digits k=4'"),
+    ("convergence", {"of": "digits k=4", "x": "second"}, "did you mean 'seconds'"),
+    ("convergence", {"of": "digits k=4", "y": "gap"}, "unknown option of digits k=4 'y'"),
+    ("tuning", {"of": "digits k=4", "parameter": "stepp"}, "unknown parameter .*mean 'step'"),
+    ("profile", {"of": "PCB"}, "unknown profile plot 'PCB'"),
+    ("profile", {"of": "PCA", "accuracy": "2 %"}, "unknown accuracy"),
+    ("profiles", {}, "there is no profiles plot .*allow convergence, expected, profile and tuning"),
 ])  # fmt: skip
-def test_names_that_nobody_has_are_told_what_is_near(results, name, words, message):
+def test_unknown_names_are_refused_with_those_known(results, name, words, message):
     with pytest.raises(ob.UsageError, match=message):
-        getattr(ob.plots, name)(axis(), results, *words)
+        results.plot(axis(), name, **words)
 
 
 def test_one_of_several_plots_must_be_named(results):
@@ -113,23 +92,10 @@ def test_one_of_several_plots_must_be_named(results):
              for r in results.records]  # fmt: skip
     both = replace(results, records=[*results.records, *other])
     with pytest.raises(ob.UsageError, match="name one of the plots: PCA, Tucker"):
-        ob.plots.profile(axis(), both)
-    with pytest.raises(ob.UsageError, match="name one of the plots: digits against k, t against k"):
-        ob.plots.sweep(axis(), both)
+        both.plot(axis(), "profile")
 
 
-def test_nothing_heavy_is_imported_before_something_is_drawn():
-    code = "import sys, orthobench as ob; ob.plots; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-def test_plots_that_runs_do_not_allow_are_refused(results, runs):
+def test_plots_that_runs_do_not_allow_are_refused(runs):
     untuned = ob.Results("toys", Path("none"), runs("a", 1.0))
-    for kind, message in (
-        ("tuning", "there is no tuning plot of toys: its runs do not allow one"),
-        ("sweep", "there is no sweep plot of toys"),
-        ("tradeoff", "there is no tradeoff plot of toys"),
-    ):
-        with pytest.raises(ob.UsageError, match=message):
-            getattr(ob.plots, kind)(axis(), untuned)
+    with pytest.raises(ob.UsageError, match="there is no tuning plot of toys"):
+        untuned.plot(axis(), "tuning")

@@ -57,7 +57,6 @@ def test_runs_are_counted_by_how_they_ended(runs):
     missing = altered(runs("a", 1.0)[4], status=RunStatus.MISSING, trace=())
     (row,) = rows([*runs("a", 1.0, failed=1)[:4], missing])
     assert row.runs == {"planned": 5, "ok": 3, "failed": 1, "missing": 1}
-    assert row.takes_part
 
 
 def test_metrics_are_medians_over_the_runs_that_did_not_fail(runs):

@@ -45,7 +45,7 @@ def names() -> Any:
         return protocol
     raise RefusedError(
         f"its Python has no orthobench with version {VERSION} of the comparison protocol: install "
-        "it there, or run the suite on both sides and call orthobench report with both stores"
+        "one there that has it"
     )
 
 

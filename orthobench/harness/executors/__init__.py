@@ -52,9 +52,6 @@ class Observer:
     def end(self, label: str, failed: bool, worker: str) -> None:
         """Take note that a cell ended."""
 
-    def table(self, results: Any) -> None:
-        """Take the `Results` of a problem whose cells all ended, in the order of the suite."""
-
 
 def run_inline(cells: Cells | Iterable[Cell]) -> Events:
     """Yield an event as each cell begins and as it ends, in this process."""

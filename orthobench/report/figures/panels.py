@@ -73,6 +73,12 @@ def legend_text(label: str) -> str:
     return label if label[:1].strip("_") else f" {label}"
 
 
+def last_of(series: Series, missing: float = math.inf) -> float:
+    """Return the last finite value of a series."""
+    finite = series.y[np.isfinite(series.y)]
+    return float(finite[-1]) if len(finite) else missing
+
+
 def _line(style: Style | None, dashes: tuple[float, ...]) -> dict[str, Any]:
     """Return the keywords of a solver's line, or those of a reference: grey, below all others."""
     thickness = _setting("lines.linewidth")
@@ -101,19 +107,16 @@ def _draw_series(
         more = {"label": f"_{label}" if i else label, "drawstyle": steps}
         markers = points if few else points[-1:]
         ax.plot(x, np.where(part, y, math.nan), **{**line, **more}, markevery=markers)
+    mark: dict[str, Any] = {
+        "markeredgecolor": line["color"], "markeredgewidth": _setting("lines.linewidth"),
+    }  # fmt: skip
+    size, left = _setting("lines.markersize"), ax.get_xlim()[0]
     for at, end in series.crosses:
-        height = float(floor.raised(np.array([end]))[0])
-        place = max(at, ax.get_xlim()[0])
-        _draw_marker(ax, place, height, "x", 1.15, color=line["color"], zorder=4, clip_on=False)
+        ax.plot(max(at, left), floor.raised(np.array(end)), "x", markersize=1.15 * size, zorder=4,
+                clip_on=False, **mark)  # fmt: skip
     if series.chosen is not None and finite[series.chosen]:
-        at, height = float(x[series.chosen]), float(y[series.chosen])
-        ring = {"markeredgecolor": line["color"], "markerfacecolor": "none"}
-        _draw_marker(ax, at, height, "o", 2.2, **ring)
-
-
-def _draw_marker(ax: Axes, x: float, y: float, marker: str, size: float, **more: Any) -> None:
-    points, thickness = _setting("lines.markersize"), _setting("lines.linewidth")
-    ax.plot([x], [y], marker, markersize=size * points, markeredgewidth=thickness, **more)
+        at = series.chosen
+        ax.plot(x[at], y[at], "o", markersize=2.2 * size, markerfacecolor="none", **mark)
 
 
 def _draw_spread(
@@ -127,43 +130,22 @@ def _draw_spread(
     if panel.x.categories or finite.sum() == 1:
         ax.vlines(x[banded], low[banded], high[banded], color=colour)
         return
-    ends = sorted(_last(one) for one in panel.series if one.low is not None)
-    if _last(series) > ends[:BANDS][-1]:
+    ends = sorted(last_of(one) for one in panel.series if one.low is not None)
+    if last_of(series) > ends[:BANDS][-1]:
         return
     zero = series.low <= floor.zero
     for part in filter(np.any, (banded & ~zero, banded & zero)):
         ax.fill_between(x, low, high, where=part.tolist(), color=colour, alpha=0.13, linewidth=0)
 
 
-def _last(series: Series) -> float:
-    finite = series.y[np.isfinite(series.y)]
-    return float(finite[-1]) if len(finite) else math.inf
-
-
 def _set_x_axis(ax: Axes, panel: Panel) -> None:
-    from matplotlib.ticker import NullLocator
-
-    if panel.x.categories:
-        _name_categories(ax, panel.x.categories)
+    if names := panel.x.categories:
+        labels = [textwrap.shorten(name, 40, placeholder=" …") for name in names]
+        ax.set_xticks(range(len(names)), labels, rotation=TILT, ha="right",
+                      rotation_mode="anchor", parse_math=False)  # fmt: skip
     else:
         ax.set_xscale("log" if panel.x.log else "linear")
     ax.set_xlim(x_range(panel))
-    if panel.x.ticks:
-        ax.set_xticks(panel.x.ticks, [f"{tick:,.6g}" for tick in panel.x.ticks], rotation=TILT)
-        ax.xaxis.set_minor_locator(NullLocator())
-
-
-def _name_categories(ax: Axes, names: Sequence[str]) -> None:
-    """Write names below an axis: side by side if they fit, otherwise tilted."""
-    size = float(ax.get_xticklabels()[0].get_fontsize())
-    labels = [textwrap.shorten(name, 40, placeholder=" …") for name in names]
-    tilted: dict[str, Any] = {"rotation": TILT, "ha": "right", "rotation_mode": "anchor"}
-    fits = max(map(len, labels)) * LETTER * size / 72 <= _inches(ax, "x") / len(names)
-    ax.set_xticks(range(len(names)), labels, **({} if fits else tilted), parse_math=False)
-
-
-def _inches(ax: Axes, which: str) -> float:
-    return float((ax.bbox.width if which == "x" else ax.bbox.height) / ax.figure.dpi)
 
 
 def _setting(name: str) -> Any:
@@ -173,10 +155,10 @@ def _setting(name: str) -> Any:
 
 
 def _draw_frame(ax: Axes, panel: Panel) -> None:
-    for which, axis in (("x", panel.x), ("y", panel.y)):
-        label = getattr(ax, f"{which}axis").label
-        text = folded(axis.label, max(_inches(ax, which), 1.0), label.get_fontsize())
-        label.set(text=text, color=INK, parse_math=False)
+    sides = ((ax.xaxis, panel.x, ax.bbox.width), (ax.yaxis, panel.y, ax.bbox.height))
+    for drawn, axis, pixels in sides:
+        room, size = max(pixels / ax.figure.dpi, 1.0), float(drawn.label.get_fontsize())
+        drawn.label.set(text=folded(axis.label, room, size), color=INK, parse_math=False)
     ax.grid(visible=True, which="major", color=GRID)
     ax.set_axisbelow(True)
     ax.tick_params(which="both", colors=MUTED, width=0.7)

@@ -1,4 +1,4 @@
-"""Figures of a comparison for screens and journals, and the data that they show."""
+"""Figures of a comparison for screens and journals."""
 
 from __future__ import annotations
 
@@ -11,33 +11,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
-from orthobench.contract.panel import Key, Panel, Plot
-from orthobench.errors import unknown
-from orthobench.report.figures.panels import INK, MUTED, draw_panel, folded
+from orthobench.contract.panel import Panel, Plot
+from orthobench.report.figures.panels import INK, MUTED, draw_panel, folded, last_of
 from orthobench.report.plots.collection import all_plots
 from orthobench.report.plots.exhibits import Load
 from orthobench.report.style import Style, solver_styles
 from orthobench.results.tuning import SolverResult
-from orthobench.tools.files import atomic_write, make_folder, write_csv
+from orthobench.tools.files import atomic_write, make_folder
 from orthobench.tools.formatting import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
-FORMATS = ("png", "svg", "pdf", "csv")
-"""The formats: pictures, and the data that they show."""
+FORMATS = ("png", "svg", "pdf")
 
-RUN_KINDS = ("convergence", "tradeoff", "sweep", "curves")
+RUN_KINDS = ("convergence", "curves")
 """The kinds that ``orthobench run`` writes."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The sizes of everything in a figure: lengths in inches; fonts, lines, markers in points.
+    """The sizes of a figure: lengths in inches, small letters and lines in points.
 
     `widths` has the width of a figure with one panel, with two side by side, and so on. If it is
     not `titled`, title and caption are left to the paper.
@@ -46,11 +41,8 @@ class Layout:
     widths: tuple[float, ...]
     height: float
     titled: bool
-    title: float
-    text: float
     small: float
     line: float
-    marker: float
     dpi: int
 
     @contextmanager
@@ -60,11 +52,10 @@ class Layout:
 
         settings = {
             "font.size": self.small, "font.family": ["DejaVu Sans"],
-            "axes.labelsize": self.text, "axes.titlesize": self.small + 1,
-            "xtick.labelsize": self.small, "ytick.labelsize": self.small,
+            "axes.labelsize": self.small + 1, "axes.titlesize": self.small + 1,
             "axes.linewidth": 0.4 * self.line, "grid.linewidth": 0.45 * self.line,
-            "lines.linewidth": self.line, "lines.markersize": self.marker,
-            "legend.fontsize": self.small, "savefig.dpi": self.dpi, "figure.dpi": 100,
+            "lines.linewidth": self.line, "lines.markersize": 3.3 * self.line,
+            "savefig.dpi": self.dpi, "figure.dpi": 100,
             "pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "orthobench",
         }  # fmt: skip
         with mpl.rc_context(), warnings.catch_warnings():
@@ -75,15 +66,10 @@ class Layout:
             yield
 
 
-SCREEN = Layout(
-    widths=(8.0, 12.0, 15.0), height=3.6, titled=True, title=14, text=10.5, small=9.5, line=1.8,
-    marker=6.0, dpi=160,
-)  # fmt: skip
+SCREEN = Layout(widths=(8.0, 12.0, 15.0), height=3.6, titled=True, small=9.5, line=1.8, dpi=160)
 """The figures of ``orthobench run``."""
 
-ONE_COLUMN = Layout(
-    widths=(3.5,), height=2.1, titled=False, title=8, text=8, small=7, line=1.1, marker=3.6, dpi=300
-)
+ONE_COLUMN = Layout(widths=(3.5,), height=2.1, titled=False, small=7, line=1.1, dpi=300)
 """One column of an IEEE journal."""
 
 TWO_COLUMN = replace(ONE_COLUMN, widths=(7.16, 7.16, 7.16), height=2.2)
@@ -91,21 +77,16 @@ TWO_COLUMN = replace(ONE_COLUMN, widths=(7.16, 7.16, 7.16), height=2.2)
 
 LAYOUTS = {"screen": SCREEN, "one-column": ONE_COLUMN, "two-column": TWO_COLUMN}
 
+TITLE = 1.5
+"""The size of titles, as a multiple of that of other text."""
+
 NAMES = 0.3
 """The maximum fraction of a figure's width for a legend."""
 
 
-def layout_of(style: str) -> Layout:
-    """Return one of `LAYOUTS`; raise `UsageError` on an unknown style."""
-    if style not in LAYOUTS:
-        raise unknown("style", style, LAYOUTS)
-    return LAYOUTS[style]
-
-
-def sheet_panels(plot: Plot) -> dict[Key, Panel]:
-    """Return the panels of a plot that files show, by their options."""
-    keys = list(plot.sheet) or [next(plot.keys())]
-    return {key: plot.draw(key) for key in keys}
+def sheet_panels(plot: Plot) -> list[Panel]:
+    """Return the panels of a plot that files show."""
+    return [plot.draw(key) for key in plot.sheet] or [plot.panel()]
 
 
 def draw_figure(
@@ -124,10 +105,10 @@ def draw_figure(
     ]
     lines = 2 + max(sum(name.count("\n") + 1.4 for name in own) for own in names)
     height = rows * max(layout.height, lines * 1.25 * layout.small / 72)
-    title = folded(plot.name, width, 1.1 * layout.title)
+    title = folded(plot.name, width, 1.1 * TITLE * layout.small)
     about = folded(" · ".join(plot.about), width, layout.small)
     if layout.titled:
-        height += (title.count("\n") + 2) * 1.25 * layout.title / 72
+        height += (title.count("\n") + 2) * 1.25 * TITLE * layout.small / 72
         height += (about.count("\n") + 2) * 1.25 * layout.small / 72
     with layout.applied():
         fig = Figure(figsize=(width, height), facecolor="white", layout="constrained")
@@ -143,31 +124,27 @@ def draw_figure(
                 ax.set_title(folded(panel.title, width / columns, layout.small), color=MUTED,
                              parse_math=False)  # fmt: skip
             if names[i] and (i + 1 == len(panels) or names[i] != names[i + 1]):
-                _add_legend(ax, names[i])
+                _add_legend(ax, panel, names[i])
         if layout.titled:
             left: dict[str, Any] = {"x": 0.01, "ha": "left", "parse_math": False}
-            fig.suptitle(title, fontsize=layout.title, fontweight="bold", color=INK, **left)
+            fig.suptitle(title, fontsize=TITLE * layout.small, fontweight="bold", color=INK, **left)
             fig.supxlabel(about, fontsize=layout.small, color=MUTED, **left)
         fig.draw_without_rendering()
         fig.set_layout_engine("none")  # each format would move things a little
     return fig
 
 
-def _add_legend(ax: Axes, names: Sequence[str]) -> None:
-    lines = cast("list[Line2D]", ax.get_legend_handles_labels()[0])
-    pairs = sorted(zip(lines, names, strict=True), key=lambda pair: -_end(pair[0]))
+def _add_legend(ax: Axes, panel: Panel, names: Sequence[str]) -> None:
+    """Add names in the order of the ends of lines, those without an end last."""
+    handles = ax.get_legend_handles_labels()[0]
+    ends = [last_of(series, -math.inf) for series in panel.series]
+    order = sorted(range(len(names)), key=ends.__getitem__, reverse=True)
     legend = ax.legend(
-        [line for line, _ in pairs], [name for _, name in pairs], loc="upper left",
+        [handles[i] for i in order], [names[i] for i in order], loc="upper left",
         bbox_to_anchor=(1.06, 1), borderaxespad=0, frameon=False,
     )  # fmt: skip
-    for text, (_, name) in zip(legend.get_texts(), pairs, strict=True):
-        text.set(text=name, parse_math=False)
-
-
-def _end(line: Line2D) -> float:
-    y = np.asarray(line.get_ydata(orig=False), dtype=float)
-    finite = y[np.isfinite(y)]
-    return float(finite[-1]) if len(finite) else -math.inf
+    for text, i in zip(legend.get_texts(), order, strict=True):
+        text.set(text=names[i], parse_math=False)
 
 
 def save_figures(
@@ -179,7 +156,7 @@ def save_figures(
     kinds: Sequence[str] | None = None,
     exhibits: Load | None = None,
 ) -> list[Path]:
-    """Write the figures of a comparison, and the data that each shows.
+    """Write the figures of a comparison.
 
     Parameters
     ----------
@@ -204,12 +181,8 @@ def save_figures(
     Raises
     ------
     UsageError
-        On an unknown style or format, and if a file cannot be written.
+        If a file cannot be written.
     """
-    layout = layout_of(style)
-    for kind in formats:
-        if kind not in FORMATS:
-            raise unknown("format", kind, FORMATS)
     directory = make_folder(Path(directory), "the figures")
     styles = solver_styles(entry.solver for entry in entries)
     paths: list[Path] = []
@@ -217,7 +190,7 @@ def save_figures(
     for plot in all_plots(entries, exhibits):
         name = file_name(plot, names)
         if kinds is None or plot.kind in kinds:
-            paths += _save(directory / name, plot, styles, formats, layout)
+            paths += _save(directory / name, plot, styles, formats, LAYOUTS[style])
     return paths
 
 
@@ -225,8 +198,8 @@ def save_plot(
     plot: Plot, stem: Path, *, formats: Sequence[str] = FORMATS, dpi: int = SCREEN.dpi
 ) -> list[Path]:
     """Write the figure of one plot for screens, of `dpi` pixels per inch, to files of this stem."""
-    panels = sheet_panels(plot).values()
-    styles = solver_styles(s.solver for panel in panels for s in panel.series if s.solver)
+    lines = (series for panel in sheet_panels(plot) for series in panel.series)
+    styles = solver_styles(series.solver for series in lines if series.solver)
     return _save(stem, plot, styles, formats, replace(SCREEN, dpi=dpi))
 
 
@@ -241,28 +214,15 @@ def file_name(plot: Plot, names: set[str]) -> str:
     return name
 
 
-def table(plot: Plot, panels: Mapping[Key, Panel]) -> list[list[Any]]:
-    """Return the data of a plot as rows of a CSV file: plot, options, and those of `Panel.rows`."""
-    rows = [(key, row) for key, panel in panels.items() for row in panel.rows()]
-    columns = list(dict.fromkeys(name for _, row in rows for name in row))
-    head: list[list[Any]] = [["plot", *plot.choices, *columns]]
-    return head + [[plot.name, *key, *(row.get(c, "") for c in columns)] for key, row in rows]
-
-
 def _save(
     stem: Path, plot: Plot, styles: Mapping[str, Style], formats: Sequence[str], layout: Layout
 ) -> list[Path]:
-    panels = sheet_panels(plot)
-    pictures = set(formats) - {"csv"}
-    fig = draw_figure(plot, [*panels.values()], styles, layout) if pictures else None
+    figure = draw_figure(plot, sheet_panels(plot), styles, layout)
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in formats]
     with layout.applied():
         for path, kind in zip(paths, formats, strict=True):
             with atomic_write(path) as file:
-                if fig is None or kind == "csv":
-                    write_csv(table(plot, panels), file)
-                else:
-                    fig.savefig(file, format=kind, metadata=metadata(plot, kind))
+                figure.savefig(file, format=kind, metadata=metadata(plot, kind))
     return paths
 
 

@@ -22,13 +22,13 @@ function chartOf(panel, apart) {
   const lines = panel.series.map((one, place) => ({ one, place, ...lineOf(panel, one) }));
   const ends = [...lines].sort((a, b) => (a.top[a.there.at(-1)] ?? 101) - (b.top[b.there.at(-1)] ?? 101));
   const parts = (apart ? lines.map((entry) => [entry]) : [lines]).map((own) => ({ lines: own, axes: axesOf(panel, own, apart ? lines : []) }));
-  const drawings = parts.map(({ lines: [first], axes }) => element("div", { class: "part" }, apart ? nameOf(panel, first) : "", axes));
+  const drawings = parts.map(({ lines: [first], axes }) => element("div", { class: "part" }, apart ? nameOf(first) : "", axes));
   const root = element("div", { class: "chart", role: "group" },
     element("div", { class: "y-title" }, panel.y.label),
     element("div", { class: "parts" }, ...drawings),
     element("div", { class: "x-title" }, panel.x.label),
-    element("div", { class: "legend" }, ...(apart ? [] : ends.map((entry) => nameOf(panel, entry)))));
-  for (const [name, value] of Object.entries({ apart, named: panel.x.named, level: panel.x.level })) root.classList.toggle(name, value);
+    element("div", { class: "legend" }, ...(apart ? [] : ends.map((entry) => nameOf(entry)))));
+  for (const [name, value] of Object.entries({ apart, named: panel.x.named })) root.classList.toggle(name, value);
   return { panel, lines, parts, root };
 }
 
@@ -42,10 +42,8 @@ function lineOf(panel, one) {
 }
 
 /** The name of a series, which can be pressed if it is that of a solver. */
-function nameOf(panel, { one, x, y, there, place }) {
-  const end = there.at(-1);
-  const title = end === undefined ? "no finite value" : `${panel.y.label} ${formatted(y[end], 3)} at ${formatted(x[end], 3)}`;
-  const button = one.solver < 0 ? {} : { type: "button", "aria-pressed": "false", title };
+function nameOf({ one, place }) {
+  const button = one.solver < 0 ? {} : { type: "button", "aria-pressed": "false" };
   return element(one.solver < 0 ? "span" : "button", { class: "label", "data-place": place, ...button }, lineSample(one.solver), element("span", {}, one.label));
 }
 
@@ -99,7 +97,7 @@ function seriesGroup(panel, entry) {
   const markers = one.solver < 0 ? [] : marked.map((i) => put(`#shape-${one.solver}`, isZero(panel, y[i]) ? "marker at-floor" : "marker", left[i], top[i]));
   const crosses = one.crosses.map(([at, value]) => put("#cross", "cross", placeOn(panel.x, at), topOf(panel, value)));
   const chosen = there.includes(one.chosen) ? [put("#chosen", "chosen", left[one.chosen], top[one.chosen])] : [];
-  return drawn("g", { class: `series ${colourClass(one.solver)}`, "data-place": place }, scaled(...shapes), ...markers, ...crosses, ...chosen);
+  return drawn("g", { class: `series ${one.solver < 0 ? "reference" : `c-${one.solver}`}`, "data-place": place }, scaled(...shapes), ...markers, ...crosses, ...chosen);
 }
 
 /** The line as a path, without the points at the floor, and these as a path of their own: no line leads there. */

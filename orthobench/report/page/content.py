@@ -8,7 +8,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 from orthobench.contract.panel import Plot
 from orthobench.decide.answer import Answer, answer
@@ -22,10 +22,11 @@ from orthobench.report import caveats
 from orthobench.report.origins import origin_lines
 from orthobench.report.page.galleries import galleries
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.plots.collection import comparison_plots, exhibit_plots, problem_plots
-from orthobench.report.plots.exhibits import exhibitions
+from orthobench.report.plots.collection import family_plots
+from orthobench.report.plots.exhibits import curves, exhibitions
 from orthobench.report.plots.families import costs
 from orthobench.report.plots.labels import axis_label
+from orthobench.report.plots.problems import problem_plots
 from orthobench.report.rows import Row, problem_rows, solvers_shown
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
@@ -41,9 +42,6 @@ from orthobench.tools.formatting import assignments, budget_text, clean, duratio
 MOST_PAIRS = 20_000
 """Number of pairs of solvers from which on there is one answer."""
 
-Answers: TypeAlias = Mapping[tuple[str, str], Answer]
-"""The answers of a family, by cost and tolerance."""
-
 
 def page_content(results: Results) -> dict[str, Any]:
     """Return what the template shows of results; solvers have one order everywhere."""
@@ -56,28 +54,27 @@ def page_content(results: Results) -> dict[str, Any]:
     )
     comparisons = {c.problem: c for s in sections for c in s["answer"].comparisons}
     exhibits = exhibitions(entries, results.exhibits)
-    curves = {one.problem: exhibit_plots([one]) for one in exhibits}
+    curves_of = {one.problem: curves(one) for one in exhibits}
     plots: list[Plot] = []
     runs: dict[int, dict[str, dict[str, Any]]] = {}
     problems: list[dict[str, Any]] = []
     groups = grouped(entries, lambda entry: entry.problem)
     rows_of = {name: problem_rows(groups[name], own) for name, own in comparisons.items()}
     for name, all_rows in rows_of.items():
-        rows = [row for row in all_rows if row.takes_part]
+        rows = [row for row in all_rows if row.result.takes_part]
         rows.sort(key=lambda row: groups[name].index(row.result))
-        own = [*problem_plots(groups[name]), *curves.get(name, [])] if rows else []
+        own = [*problem_plots(groups[name]), *curves_of.get(name, [])] if rows else []
         if own:
             runs[len(plots)] = problem_runs([row.result for row in rows])
         places = range(len(plots), len(plots) + len(own))
         problems.append(problem_section(f"problem-{len(problems)}", groups[name], rows, places))
         plots += own
     of_problems = len(plots)
-    plots += comparison_plots(entries)
+    plots += family_plots(entries)
     styles = solver_styles(entry.solver for entry in entries)
     return {
         "suite": clean(results.suite),
         "text": session["text"].strip(),
-        "version": clean(str(session["environment"].get("orthobench", ""))),
         "description": clean(str(_suite_of(session["text"]).get("description", ""))),
         "date": str(session["started"])[:16].replace("T", " ") + " UTC",
         "counts": _counts(results, len(problems)),
@@ -87,7 +84,7 @@ def page_content(results: Results) -> dict[str, Any]:
         "problems": problems,
         "anchors": {one["label"]: one["id"] for one in problems},
         "plots": plots,
-        "comparison_plots": range(of_problems, len(plots)),
+        "family_plots": range(of_problems, len(plots)),
         "provenance": _provenance(results, session),
         "styles": styles,
         "plot_data": plot_data(plots, styles, runs),
@@ -95,7 +92,7 @@ def page_content(results: Results) -> dict[str, Any]:
     }
 
 
-def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
+def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> dict[str, Any]:
     """Return what to use in one family, under each cost and tolerance."""
     parts = entries[0].tolerance or TOLERANCE, STRICT
     tolerances = {f"{100 * part:.6g} %": part for part in parts}
@@ -104,16 +101,11 @@ def family_answers(entries: Sequence[SolverResult], suite: str = "") -> Answers:
     if sum(count**2 for count in solvers.values()) > MOST_PAIRS:
         keys = keys[:1]
     found = compare_by(entries, [(cost, tolerances[tolerance]) for cost, tolerance in keys])
-    return {key: answer(own, suite) for key, own in zip(keys, found, strict=True)}
-
-
-def _family_section(name: str, entries: Sequence[SolverResult], suite: str) -> dict[str, Any]:
-    answers = family_answers(entries, suite)
-    answer = next(iter(answers.values()))
-    costs, tolerances = (list(dict.fromkeys(key[i] for key in answers)) for i in range(2))
+    answers = {key: answer(own, suite) for key, own in zip(keys, found, strict=True)}
+    first, offered = answers[keys[0]], [list(dict.fromkeys(own)) for own in zip(*keys, strict=True)]
     return {
-        "name": name, "answers": answers, "answer": answer,
-        "solvers": solvers_shown(answer.comparisons), "costs": costs, "tolerances": tolerances,
+        "name": name, "answers": answers, "answer": first, "costs": offered[0],
+        "solvers": solvers_shown(first.comparisons), "tolerances": offered[1],
     }  # fmt: skip
 
 
@@ -124,10 +116,9 @@ def code(answer: Answer) -> str:
     if answer.use is None or call is None or answer.family == IMPORTED:
         return ""
     known = catalogue().problems.get(good[0].name)
+    offers = known.item.offers if known else None
     try:
-        solver = catalogue().solver(
-            answer.use, answer.parameters, known.item.offers if known else None
-        )
+        solver = catalogue().solver(answer.use, answer.parameters, offers)
     except UsageError:  # it is not installed here
         return ""
     return solve_line(solver, call.stop)
@@ -177,32 +168,27 @@ def problem_section(
         "facts": tuple(filter(None, facts)),
         "effort": "samples" if drawn else "steps",
         "notes": caveats.notes([row.result for row in rows], entries),
-        "waiting": not rows and any(not entry.refused for entry in entries),
-        "partial": any(row.summary.n_missing for row in rows),
         "absent": [entry.solver for entry in entries if entry.refused],
     }
 
 
 def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
-    """Return the runs of each solver: seed, end in % of the gap, value, time, end, loads."""
+    """Return the runs of each solver: seed, end in % of the gap, value, time, end."""
     metric = entries[0].problem_info.primary
-    curves = [
-        (run.seed, curve)
-        for entry in entries
-        for run in entry.finished
-        if (curve := cost_curve(run, entry.level, metric)) is not None
-    ]
-    by_seed = grouped(curves, lambda pair: pair[0])
-    lowest = {seed: min(curve.lowest for _, curve in own) for seed, own in by_seed.items()}
-    start = {seed: max(curve.start for _, curve in own) for seed, own in by_seed.items()}
+    ends: dict[int, tuple[float, float]] = {}
+    for entry in entries:
+        for run in entry.finished:
+            if (curve := cost_curve(run, entry.level, metric)) is not None:
+                lowest, start = ends.get(run.seed, (math.inf, -math.inf))
+                ends[run.seed] = min(lowest, curve.lowest), max(start, curve.start)
 
     return {
         entry.solver: {
             "about": assignments(entry.records[0].solver.parameters),
             "runs": [
-                (r.seed, _above(r, metric, lowest, start), number(final(r, metric_of(metric))),
+                (r.seed, _above(r, metric, ends), number(final(r, metric_of(metric))),
                  duration(r.trace[-1].seconds + r.trace[-1].readout_seconds),
-                 clean(f"{r.stop.status.value}: {r.stop.reason}"), _load(r))
+                 clean(f"{r.stop.status.value}: {r.stop.reason}"))
                 for r in entry.finished
                 if len(r.trace)
             ],
@@ -211,29 +197,21 @@ def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-def _above(
-    run: Run, metric: str, lowest: Mapping[int, float], start: Mapping[int, float]
-) -> str:  # fmt: skip
-    if run.seed not in lowest or not (gap := start[run.seed] - lowest[run.seed]) > 0:
+def _above(run: Run, metric: str, ends: Mapping[int, tuple[float, float]]) -> str:
+    lowest, start = ends.get(run.seed, (0.0, 0.0))
+    if not start > lowest:
         return ""
-    return number(100 * (final(run, metric_of(metric)) - lowest[run.seed]) / gap)
-
-
-def _load(record: Run) -> str:
-    shares = [one.average / one.processors for one in record.load or () if one.average is not None]
-    return ", ".join(f"{share:.2f}" for share in shares)
+    return number(100 * (final(run, metric_of(metric)) - lowest) / (start - lowest))
 
 
 def _counts(results: Results, problems: int) -> tuple[str, ...]:
-    records = results.records
-    planned = len(records) - len(results.refused)
-    ran = planned - len(results.missing)
+    records, missing = results.records, len(results.missing)
     return (
         plural(problems, "problem"),
         plural(len({record.solver.label for record in records}), "solver"),
         plural(len({record.seed for record in records}), "seed"),
-        f"{ran:,} of {plural(planned, 'run')}" if ran < planned else plural(planned, "run"),
-        *([f"{len(results.missing):,} not run yet"] if results.missing else []),
+        plural(len(records) - len(results.refused) - missing, "run"),
+        *([f"{missing:,} not run yet"] if missing else []),
     )
 
 
@@ -248,11 +226,6 @@ def _suite_of(text: str) -> Mapping[str, Any]:
 def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
     ran_on = session["environment"]
     git = ran_on.get("git") or {}
-    libraries = [
-        " ".join(str(pool[key]) for key in ("internal_api", "version") if key in pool)
-        + (f", {pool['num_threads']} threads" if "num_threads" in pool else "")
-        for pool in ran_on.get("blas") or []
-    ]
     facts = {
         "command": _command(session["command"]),
         "started": session["started"],
@@ -260,8 +233,8 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
         "store": results.path.name,
         "processor": f"{ran_on['cpu']}, {ran_on.get('cores')} cores" if "cpu" in ran_on else "",
         "system": ran_on.get("platform"),
-        "executor": ", ".join(f"{k} {v}" for k, v in (ran_on.get("run") or {}).items() if v),
-        "BLAS": "; ".join(libraries),
+        "executor": _named_values(ran_on.get("run") or {}),
+        "BLAS": "; ".join(map(_named_values, ran_on.get("blas") or [])),
         **results.versions,
         "orthobench": ran_on.get("orthobench"),
         "Python": ran_on.get("python"),
@@ -271,6 +244,10 @@ def _provenance(results: Results, session: Mapping[str, Any]) -> dict[str, str]:
         **origin_lines(dict.fromkeys(run.solver.name for run in results.records)),
     }
     return {name: clean(str(value)) for name, value in facts.items() if value}
+
+
+def _named_values(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in facts.items() if value)
 
 
 def _command(command: str) -> str:

@@ -34,11 +34,6 @@ function lineSample(solver) {
   return drawn("svg", { class: "key", "aria-hidden": "true" }, use);
 }
 
-/** The class that gives an element the colour of a solver. */
-function colourClass(solver) {
-  return solver < 0 ? "reference" : `c-${solver}`;
-}
-
 /** A number with significant digits; null is the value of a failed run. */
 function formatted(value, digits = 4) {
   if (value === null) return "–";

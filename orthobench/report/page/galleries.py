@@ -16,14 +16,8 @@ from orthobench.report.plots.labels import legend_label
 if TYPE_CHECKING:
     from PIL.Image import Image as Drawn
 
-SIDES = (128, 512)
-"""Minimum and maximum of the longest side of images, in pixels."""
-
-PIXELS = 1_000_000
-"""Number of pixels of a page above which its images are smaller."""
-
-SLIM = 4
-"""Images with a larger ratio of their sides fill their cell."""
+SIDE = 256
+"""Maximum of the longest side of an image, in pixels."""
 
 PERCENTILES = (0.25, 99.75)
 """Percentiles at the ends of a colour scale."""
@@ -37,43 +31,30 @@ NOTHING = "#d4d4d4"
 
 def galleries(exhibitions: Sequence[Exhibition]) -> dict[str, dict[str, Any]]:
     """Return the galleries by problem: rows of solvers, and references of none."""
-    counts = {one.problem: len(one.references(Image)) + sum(len(own) for _, own in one.own(Image))
-              for one in exhibitions}  # fmt: skip
-    side = int(np.clip(np.sqrt(PIXELS / max(1, sum(counts.values()))), *SIDES))
-    return {one.problem: _gallery(one, side) for one in exhibitions if counts[one.problem]}
+    found = {one.problem: _gallery(one) for one in exhibitions}
+    return {name: one for name, one in found.items() if one["references"] or one["names"]}
 
 
-def _gallery(exhibition: Exhibition, side: int) -> dict[str, Any]:
-    own, names = exhibition.own(Image), exhibition.names(Image)
+def _gallery(exhibition: Exhibition) -> dict[str, Any]:
+    references, every = exhibition.of_kind(Image)
+    names = [*dict.fromkeys(name for _, own in every for name in own)]
     rows = [
-        (
-            entry.solver, legend_label(entry),
-            [_picture(images[name], name, f"{name}: {legend_label(entry)}", side)
-             if name in images else None for name in names],
-        )
-        for entry, images in own
-    ]  # fmt: skip
+        (label, [_picture(own[n], n, f"{n}: {label}") if n in own else None for n in names])
+        for label, own in ((legend_label(entry), own) for entry, own in every)
+    ]
     scale = "each image on a scale of its own, percentiles {} to {}".format(*PERCENTILES)
-    return {
-        "about": exhibition.about(scale, *exhibition.absent),
-        "references": [
-            _picture(image, name, f"{name}, the same for all", side)
-            for name, image in exhibition.references(Image).items()
-        ],
-        "names": names, "rows": rows if names else [],
-    }  # fmt: skip
+    shown = [_picture(image, n, f"{n}, the same for all") for n, image in references.items()]
+    about = (*exhibition.about, scale)
+    return {"about": about, "references": shown, "names": names, "rows": rows}
 
 
-def _picture(image: Image, name: str, alt: str, side: int) -> dict[str, Any]:
+def _picture(image: Image, name: str, alt: str) -> dict[str, Any]:
     drawn, buffer = coloured(image), BytesIO()
-    drawn.thumbnail((side, side))
+    drawn.thumbnail((SIDE, SIDE))
     drawn.save(buffer, "PNG", optimize=True)
-    short, long = sorted(image.values.shape)
-    return {
-        "name": name, "alt": alt, "width": drawn.width, "height": drawn.height,
-        "source": f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}",
-        "fills": long > SLIM * short,
-    }  # fmt: skip
+    source = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    return {"name": name, "alt": alt, "source": source, "width": drawn.width,
+            "height": drawn.height}  # fmt: skip
 
 
 def coloured(image: Image) -> Drawn:

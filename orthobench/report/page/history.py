@@ -11,18 +11,16 @@ import numpy as np
 
 from orthobench.contract.panel import Axis, Key, Panel, Plot, Series
 from orthobench.report.page.plot_data import plot_data
-from orthobench.report.page.write import framed
+from orthobench.report.page.write import framed, saved
 from orthobench.report.style import solver_styles
 from orthobench.tools.collections import grouped
-from orthobench.tools.files import atomic_write
 from orthobench.tools.formatting import plural
 
 
-def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Path) -> Path:
+def write_history(found: Mapping[str, Any], folder: Path) -> Path:
     """Write the page of a history into a folder, and return its path.
 
-    `found` is of `orthobench.history.curves.facts`; `shown` has the output of ``git show`` about
-    each commit with a step.
+    `found` is of `orthobench.history.curves.facts`.
 
     Raises
     ------
@@ -33,14 +31,11 @@ def write_history(found: Mapping[str, Any], shown: Mapping[str, str], folder: Pa
     plots = [_plot(problem, curves, found) for problem, curves in problems.items()]
     styles = solver_styles(curve["solver"] for curve in found["curves"])
     counts = [plural(len(found[f"{kind}s"]), kind) for kind in ("commit", "curve", "step")]
-    text = framed(
+    page = framed(
         "history.html", counts, styles, plot_data(plots, styles),
-        found=found, shown=shown, plots_of=plots,
+        found=found, plots_of=plots,
     )  # fmt: skip
-    path = folder / "index.html"
-    with atomic_write(path) as file:
-        file.write(text.encode())
-    return path
+    return saved(page, folder)
 
 
 def _plot(problem: str, curves: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Plot:

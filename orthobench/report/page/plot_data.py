@@ -34,9 +34,6 @@ MOST_TICKS = 6
 LONGEST = 31
 """Maximum number of letters of a name below an axis: its last ones."""
 
-LEVEL = 120
-"""Number of letters from which on names below an axis are tilted."""
-
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 DIGITS = 5
@@ -128,7 +125,7 @@ def _axis(axis: Axis, ends: tuple[float, float], log: bool) -> dict[str, Any]:
     return {
         "label": clean(axis.label), "log": log, "range": ends,
         "ticks": [*enumerate(names)] or _ticks(axis.ticks or _tick_values(*ends, log)),
-        "named": bool(names), "level": 0 < len("".join(names)) < LEVEL,
+        "named": bool(names),
     }  # fmt: skip
 
 
@@ -136,15 +133,10 @@ def _tick_values(low: float, high: float, log: bool) -> list[float]:
     """Return round numbers from one end to the other: powers of ten on a long log axis."""
     from matplotlib.ticker import Locator, LogLocator, MaxNLocator
 
-    locators: list[Locator] = [MaxNLocator(MOST_TICKS, steps=(1, 2, 5, 10))]
+    locator: Locator = MaxNLocator(MOST_TICKS, steps=(1, 2, 5, 10))
     if log and high > 5 * low:
-        locators = [LogLocator(subs=steps) for steps in ((1, 2, 5), (1,))]
-    values: list[float] = []
-    for one in locators:
-        values = [float(v) for v in one.tick_values(low, high) if low <= v <= high]
-        if 1 < len(values) <= MOST_TICKS:
-            break
-    return values
+        locator = LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,))
+    return [float(v) for v in locator.tick_values(low, high) if low <= v <= high]
 
 
 def _ticks(values: Sequence[float]) -> list[tuple[float, str]]:

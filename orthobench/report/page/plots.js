@@ -32,7 +32,7 @@ class PlotView {
     this.summary = element("summary", {});
     this.canvas = element("div", { class: "canvas" });
     this.runs = element("div", { class: "runs", "aria-live": "polite" });
-    const menu = element("details", { class: "menu" }, this.summary, element("div", {}, ...choices));
+    const menu = element("details", { class: "menu", hidden: this.selects.every((select) => select.length < 2) }, this.summary, element("div", {}, ...choices));
     this.figure.querySelector(".drawing").replaceChildren(menu, this.canvas, this.runs);
     watchPointer(this);
   }

@@ -75,6 +75,6 @@ function showRuns({ plot, runs, name }) {
   if (!facts) return runs.replaceChildren();
   const title = element("h4", {}, lineSample(focus), ` The ${facts.runs.length} runs of ${plots.data.solvers[focus].name} `, element("span", { class: "muted" }, facts.about));
   const head = element("div", { class: "run-head" }, title, element("button", { type: "button", onclick: () => pin(focus, name) }, "close"));
-  const heads = ["seed", "% of the gap above the best", "final value", "time", "ended", "load of a core before, after"];
+  const heads = ["seed", "% of the gap above the best", "final value", "time", "ended"];
   runs.replaceChildren(head, tableOf("Runs", heads, facts.runs));
 }

@@ -36,10 +36,14 @@ def write_page(results: Results, folder: Path) -> Path:
     UsageError
         If the file cannot be written.
     """
-    text = rendered(page_content(results))
+    return saved(rendered(page_content(results)), folder)
+
+
+def saved(page: str, folder: Path) -> Path:
+    """Write HTML to ``folder/index.html``, and return its path."""
     path = make_folder(folder, "the page") / "index.html"
     with atomic_write(path) as file:
-        file.write(text.encode())
+        file.write(page.encode())
     return path
 
 
@@ -78,10 +82,8 @@ def environment(package: str = __package__) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
     )
-    for filter_of in (
-        assignments, clean, count, duration, factor_text, number, plural, si,
-    ):  # fmt: skip
-        environment.filters[filter_of.__name__] = filter_of
+    filters = (assignments, clean, count, duration, factor_text, number, plural, si)
+    environment.filters |= {each.__name__: each for each in filters}
     return environment
 
 

@@ -11,7 +11,6 @@ from orthobench.report.plots.labels import about, axis_label
 from orthobench.results.tuning import SolverResult
 from orthobench.stats import targets
 from orthobench.stats.costs import costs_of, shared_costs
-from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import clean, listed, plural
 
@@ -35,7 +34,7 @@ PROFILE = (
 )
 EXPECTED = (
     "cost of all runs, to the target or else to their end, for each run that reached it: the cost "
-    "with restarts, as COCO's average runtime; the target is that part of the gap between the "
+    "with restarts, as COCO's average runtime; the target leaves that part of the gap between the "
     "start and the best value of any solver; no point: no run reached it; no bar: the interval has "
     "no upper end"
 )
@@ -67,21 +66,18 @@ def target_plots(entries: Sequence[SolverResult]) -> list[Plot]:
 def profile_panel(runs: targets.RunMatrix, cost: str, accuracy: str) -> Panel:
     """Return the share of instances solved within a factor of the least cost."""
     ratios = targets.performance_ratios(runs.costs(cost, ACCURACIES[accuracy]))
-    found = ratios[np.isfinite(ratios)]
-    last = float(found.max()) if len(found) else 1.0
-    end = max(NARROWEST, last ** (1 + MARGIN))
+    end = max(NARROWEST, ratios[np.isfinite(ratios)].max(initial=1.0) ** (1 + MARGIN))
+    series = []
+    for solver, failed, own in zip(runs.solvers, runs.failed, ratios, strict=True):
+        x = np.unique([1.0, *own[np.isfinite(own)], end])
+        share = np.searchsorted(np.sort(own), x, side="right") / max(1, len(own))
+        label = f"{solver} ({failed} failed)" if failed else solver
+        series.append(Series(clean(label), x, share, solver=solver))
     name = axis_label(cost).partition(" (")[0]
     return Panel(
         Axis("ratio", f"{name}, as a multiple of the least of any solver"),
         Axis("share", f"share of instances solved to {accuracy}", log=False),
-        tuple(
-            Series(
-                clean(solver + f" ({failed} failed)" * (failed > 0)),
-                *_stepped(own, end),
-                solver=solver,
-            )
-            for solver, failed, own in zip(runs.solvers, runs.failed, ratios, strict=True)
-        ),
+        tuple(series),
         stepped=True,
     )
 
@@ -125,15 +121,4 @@ def _caption(
         ),
         f"on {plural(unsolved, 'instance')} no run got below the start: not solved"
         * (unsolved > 0),
-    )
-
-
-def _stepped(ratios: Array, end: float) -> tuple[Array, Array]:
-    """Return the distribution of ratios from 1 to an end beyond all of them."""
-    x, share = targets.distribution(ratios)
-    first = share[x <= 1].max(initial=0.0)
-    above = x > 1
-    return (
-        np.concatenate([[1.0], x[above], [end]]),
-        np.concatenate([[first], share[above], [share.max(initial=0.0)]]),
     )

@@ -109,12 +109,9 @@ def _range(parts: Sequence[Array], which: str, *, log: bool) -> tuple[float, flo
 
 
 def positions(panel: Panel, number: int) -> Array:
-    """Return the x of a series' points; side by side in a shared category."""
+    """Return the x of a series' points; those of several series side by side in a category."""
     x = panel.series[number].x.astype(np.float64)
     if not panel.x.categories:
         return np.where((x > 0) | (not panel.x.log), x, math.nan)
-    used = np.concatenate([np.unique(series.x) for series in panel.series])
-    if len(np.unique(used)) == len(used):
-        return x
     count = len(panel.series)
     return np.asarray(x + 0.6 * (number - (count - 1) / 2) / count)

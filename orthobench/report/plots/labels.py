@@ -5,22 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from orthobench.results.runs import Run
-from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.formatting import assignments, budget_text, clean
 
-TOTAL = "total flops"
-"""The option of x that counts trials that were not chosen, too."""
-
 
 def axis_label(key: str) -> str:
     """Return the label of a cost or metric, with its unit."""
-    if key == TOTAL:
-        return f"{COSTS['flops'].label}, all trials included"
     return COSTS[key].label if key in COSTS else clean(key.replace("_", " "))
 
 
@@ -30,12 +23,7 @@ def legend_label(entry: SolverResult) -> str:
     finals = [final(record, metric_of(record.problem.primary)) for record in entry.finished]
     failed = len(finals) - sum(map(math.isfinite, finals))
     name = f"{entry.solver} ({chosen})" if chosen else entry.solver
-    return with_failures(name, failed, str(len(finals)))
-
-
-def with_failures(name: str, failed: int, of: str) -> str:
-    """Return a label with the number of failures, if any, of what."""
-    return clean(f"{name} (failed {failed} of {of})" if failed else name)
+    return clean(f"{name} (failed {failed} of {len(finals)})" if failed else name)
 
 
 def band_of(entries: Sequence[SolverResult]) -> str:
@@ -44,25 +32,9 @@ def band_of(entries: Sequence[SolverResult]) -> str:
     return spread_name(seeds) if seeds > 1 else ""
 
 
-def medians(
-    entries: Sequence[SolverResult], banded: bool = True, crossed: bool = True
-) -> list[str]:
-    """Return the meaning of lines, bands and crosses, for a caption."""
-    seeds = max((len(entry.seeds) for entry in entries), default=1)
-    band = f", band: {spread_name(seeds)}" if banded else ""
-    crosses = _crosses([run for entry in entries for run in entry.finished]) if crossed else ""
-    return [f"median over {seeds} seeds{band}" if seeds > 1 else "one seed", crosses]
-
-
 def about(entries: Sequence[SolverResult], *more: str) -> tuple[str, ...]:
     """Return the caption: families, the budget, and further parts."""
     families = sorted({entry.problem_info.family for entry in entries})
     budgets = {budget_text(run.budget) for entry in entries for run in entry.records}
     budget = "problems have budgets of their own" if len(budgets) > 1 else "".join(budgets)
     return tuple(part for part in (*map(clean, families), budget, *more) if part)
-
-
-def _crosses(records: Sequence[Run]) -> str:
-    if not all(finite(record.trace) for record in records):
-        return "× where a run failed or its metric was no longer finite"
-    return "× where a run failed" if any(not record.ok for record in records) else ""

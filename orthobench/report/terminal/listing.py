@@ -51,8 +51,7 @@ def details(registry: Registry, name: str) -> dict[str, Any]:
         return {"kind": "problem", **_problem(name, registry.problems[name])}
     if name in registry.suites:
         suite = registry.suites[name]
-        text = toml.text_of(suite.item)
-        return {"kind": "suite", **_suite(name, suite), "documentation": text}
+        return {"kind": "suite", **_suite(name, suite), "documentation": toml.text_of(suite.item)}
     for kind in ("solver", "problem", "suite"):
         if why := registry.broken.get(f"{kind} {name}"):
             raise UsageError(why)
@@ -85,14 +84,7 @@ def page(facts: Facts) -> list[str]:
         text.write_text(facts["record"])
     if facts["kind"] == "suite":
         return [*text.getvalue().splitlines(), "", facts["documentation"]]
-    for paragraph in _without_repeated_sections(facts["documentation"]).split("\n\n"):
-        text.write("\n")
-        lines = paragraph.splitlines()
-        if set("".join(lines[1:2])) == {"-"}:  # the title of a section
-            text.write("".join(f"{line}\n" for line in lines[:2]))
-            del lines[:2]
-        laid_out = any(line.startswith((" ", "-", "|")) for line in lines)
-        text.write(f"{paragraph}\n") if laid_out else text.write_text(" ".join(lines))
+    text.write(f"\n{_laid_out(facts['documentation'], text.width)}\n")
     if facts["parameters"]:
         text.write("\n")
         rows = [(one["name"], _meaning(one)) for one in facts["parameters"]]
@@ -110,10 +102,14 @@ def _write_table(text: click.HelpFormatter, title: str, rows: Sequence[tuple[str
     text.write_dl([(click.style(name, bold=True), said) for name, said in rows], col_max=40)
 
 
-def _without_repeated_sections(documentation: str) -> str:
-    """Leave out the sections that the table of parameters and the source line repeat."""
+def _laid_out(documentation: str, width: int) -> str:
+    """Return documentation in lines of a width, without what parameters and source repeat."""
     sections = re.split(r"\n\n(?=\w[\w ]*\n---)", documentation)
-    return "\n\n".join(s for s in sections if not s.startswith(("Parameters", "References")))
+    kept = [s for s in sections if not s.startswith(("Parameters", "References"))]
+    titled = re.sub(r"(?m)^(-+)$", r"\1\n", "\n\n".join(kept))
+    # click leaves paragraphs that begin with a backspace as they are
+    marked = (f"\b\n{p}" if re.search(r"(?m)^[ |-]", p) else p for p in titled.split("\n\n"))
+    return click.wrap_text("\n\n".join(marked), width, preserve_paragraphs=True)
 
 
 def _meaning(p: Facts) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
 
 from orthobench.harness.executors import Observer
 from orthobench.tools.formatting import clean, duration
@@ -26,18 +25,16 @@ FEW = 5
 class Progress(Observer):
     """Display of the cells as they end: a line that a terminal redraws, or lines for logs.
 
-    `show` writes the results of a problem as soon as all of its cells have ended; `clock` returns
-    seconds.
+    `clock` returns seconds.
     """
 
     def __init__(
         self,
         quiet: bool = False,
-        show: Callable[[Any], None] | None = None,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._quiet, self._show, self._clock = quiet, show, clock
+        self._quiet, self._clock = quiet, clock
         self._stream = stream or sys.stderr
         self._status: Status | None = None
         self._label = self._kept = ""
@@ -73,14 +70,7 @@ class Progress(Observer):
             self._status = Console(file=self._stream).status(self)
             self._status.start()
         else:
-            more = f" ({stored} more from the store)" if stored else ""
-            self._write(f"{left} cells to run{more}")
-
-    def table(self, results: Any) -> None:
-        """Show the results of a problem, above the line."""
-        if self._show:
-            with self._hidden():
-                self._show(results)
+            self._write(f"{left} cells to run{self._kept}")
 
     def begin(self, label: str, worker: str = "1") -> None:  # noqa: ARG002 - one line for all
         """Show that a worker begins a cell."""
@@ -89,8 +79,7 @@ class Progress(Observer):
     def late(self, label: str, said: str) -> None:
         """Write that a cell takes long."""
         if not self._quiet:
-            with self._hidden():
-                self._write(f"{clean(label)} takes long: {said}")
+            self._write(f"{clean(label)} takes long: {said}")
 
     def end(self, label: str, failed: bool, worker: str = "1") -> None:  # noqa: ARG002 - as above
         """Count one cell that has ended."""
@@ -115,16 +104,9 @@ class Progress(Observer):
         counts = f"{done}/{done + self._left} cells{failures}{self._kept}"
         return f"{counts}, {times}: {self._label}{'' if done else ' (compiles kernels)'}"
 
-    @contextmanager
-    def _hidden(self) -> Iterator[None]:
-        if self._status:
-            self._status.stop()
-        try:
-            yield
-        finally:
-            if self._status:
-                self._status.start()
-
     def _write(self, line: str) -> None:
+        if self._status:
+            self._status.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            return
         self._stream.write(line + "\n")
         self._stream.flush()

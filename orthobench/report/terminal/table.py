@@ -11,7 +11,7 @@ from orthobench.decide.answer import Answer
 from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import MARKS, factor_text, mark, seeds_text, verdict_text
 from orthobench.report import caveats
-from orthobench.report.rows import Row, bare_table, rows_by_problem, solvers_shown
+from orthobench.report.rows import Row, rows_by_problem, solvers_shown
 from orthobench.results.tuning import SolverResult, Trial
 from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS, cost_of
@@ -28,9 +28,6 @@ OPEN = Verdict.UNDECIDED, Verdict.UNTESTED
 
 HTML_WIDTH = 110
 """The number of characters of a line in a notebook."""
-
-ANY_WIDTH = 10_000
-"""A width that has room for any table."""
 
 NAME = 24
 """Number of characters of a name that stay on one line."""
@@ -109,7 +106,7 @@ def _parts(
     yield Text.assemble(
         (clean(comparison.problem), "bold"), ("  " + ", ".join(filter(None, about)), "dim")
     )
-    part = [row for row in rows if row.takes_part]
+    part = [row for row in rows if row.result.takes_part]
     if part:
         yield _table(part, comparison, ascii_only)
     copies = max((row.decision.copies for row in part), default=0)
@@ -120,12 +117,22 @@ def _parts(
         yield Padding(Text(text, style=style), (0, 0, 0, 2), expand=False)
 
 
+def _bare_table() -> Table:
+    """Return a table of which only the head is underlined."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(
+        box=SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False, header_style="bold"
+    )
+
+
 def _table(part: Sequence[Row], comparison: Comparison, ascii_only: bool) -> Table:
     from rich.text import Text
 
     cost = cost_of(comparison.cost)
     final = "median" if any(len(row.result.seeds) > 1 for row in part) else "value"
-    table = bare_table()
+    table = _bare_table()
     table.add_column("", no_wrap=True, overflow="crop")
     table.add_column("solver", overflow="fold")
     table.add_column("", no_wrap=True, overflow="crop")
@@ -202,36 +209,36 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
     return text.replace("µ", "u") if ascii_only else text
 
 
-def _tables_of(answer: Answer, console: Console) -> Sequence[Table]:
-    """Return the table of a family, in parts as wide as the console if possible."""
-    comparisons = answer.comparisons
-    solvers = solvers_shown(comparisons)
-    parts: Sequence[Table] = ()
-    wide = console.options.update_width(ANY_WIDTH)
-    for size in range(len(comparisons) if solvers else 0, 0, -1):
-        parts = [
-            _table_of(answer, solvers, comparisons[i : i + size], console.options.ascii_only)
-            for i in range(0, len(comparisons), size)
-        ]
-        if all(console.measure(p, options=wide).minimum <= console.width for p in parts):
-            break
-    return parts
+def _tables_of(answer: Answer, console: Console) -> Iterator[Table]:
+    """Yield the table of a family, in parts as wide as the console if possible."""
+    solvers, ascii_only = solvers_shown(answer.comparisons), console.options.ascii_only
+    names = min(max((len(clean(solver)) for solver in solvers), default=0), NAME)
+    part: list[tuple[Comparison, list[str]]] = []
+    left = console.width - names
+    for comparison in answer.comparisons if solvers else ():
+        cells = [cell(comparison, solver, ascii_only) for solver in solvers]
+        width = max(map(len, cells)) + 1
+        if part and left < width:
+            yield _table_of(answer, solvers, names, part)
+            part, left = [], console.width - names
+        part.append((comparison, cells))
+        left -= width
+    if part:
+        yield _table_of(answer, solvers, names, part)
 
 
 def _table_of(
-    answer: Answer, solvers: Sequence[str], comparisons: Sequence[Comparison], ascii_only: bool
-) -> Table:
+    answer: Answer, solvers: Sequence[str], names: int,
+    columns: Sequence[tuple[Comparison, Sequence[str]]],
+) -> Table:  # fmt: skip
     from rich.text import Text
 
-    table = bare_table()
-    longest = max(map(len, map(clean, solvers)))
-    table.add_column("", min_width=min(longest, NAME), overflow="fold")
-    columns = [[cell(c, solver, ascii_only) for solver in solvers] for c in comparisons]
-    for comparison, own in zip(comparisons, columns, strict=True):
-        width, title = max(map(len, own)), Text(clean(comparison.problem))
+    table = _bare_table()
+    table.add_column("", min_width=names, overflow="fold")
+    for comparison, cells in columns:
+        width, title = max(map(len, cells)), Text(clean(comparison.problem))
         table.add_column(title, justify="right", min_width=width, overflow="fold")
-    for solver, *cells in zip(solvers, *columns, strict=True):
-        styles = ("" if c.of(solver).as_good else "dim" for c in comparisons)
-        texts = map(Text, cells, styles)
+    for i, solver in enumerate(solvers):
+        texts = (Text(cells[i], "" if c.of(solver).as_good else "dim") for c, cells in columns)
         table.add_row(Text(clean(solver)), *texts, style="bold" if solver == answer.solver else "")
     return table

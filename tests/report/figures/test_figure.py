@@ -7,17 +7,15 @@ import pytest
 from matplotlib.text import Text
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench.errors import UsageError
 from orthobench.report.figures.save import (
     LAYOUTS,
     ONE_COLUMN,
     SCREEN,
     TWO_COLUMN,
     draw_figure,
-    layout_of,
     sheet_panels,
 )
-from orthobench.report.plots.convergence import convergence
+from orthobench.report.plots.problems import convergence
 from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
 
@@ -39,7 +37,7 @@ def toy(solvers=("a", "b"), **more):
 
 
 def sheet(one, layout=SCREEN):
-    panels = [*sheet_panels(one).values()]
+    panels = sheet_panels(one)
     names = {line.solver for panel in panels for line in panel.series}
     return draw_figure(one, panels, solver_styles(names), layout)
 
@@ -142,9 +140,3 @@ def test_legend_has_the_order_of_the_ends_of_lines():
     fig = sheet(plot([Panel(one.x, one.y, (dead, *one.series))]))
     assert legends(fig) == [["a_b$c^$", "_c", "dead"]]
     assert not any(t.get_parse_math() for t in fig.axes[0].get_legend().get_texts())
-
-
-def test_an_unknown_style_suggests_the_nearest():
-    assert layout_of("screen") is SCREEN
-    with pytest.raises(UsageError, match="unknown style 'sreen'; did you mean 'screen'"):
-        layout_of("sreen")

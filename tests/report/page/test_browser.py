@@ -9,7 +9,7 @@ from records import altered
 
 from orthobench.report.page import write_page
 from orthobench.report.page.content import page_content
-from orthobench.report.plots.collection import problem_plots
+from orthobench.report.plots.problems import problem_plots
 from orthobench.tools.formatting import clean
 
 HOSTILE = (
@@ -79,6 +79,15 @@ def test_menu_option_selected_changes_drawing_and_summary(shown):
     assert "subspace error against log time" in summary
     for place in (0, 1):
         select(shown.figure, place)
+
+
+def test_a_plot_with_one_panel_has_no_menu(opened, every_page):
+    page = opened(every_page).page
+    page.locator("#problems details.part").first.evaluate("one => { one.open = true }")
+    figure = page.locator("figure[data-kind=tuning]").first
+    figure.scroll_into_view_if_needed()
+    figure.locator(".chart").wait_for(state="attached")
+    assert not figure.locator(".menu").is_visible()
 
 
 def test_drawn_places_are_affine_in_logarithms_of_values(shown, every):

@@ -12,13 +12,11 @@ from orthobench.harness.stopping import RunStatus
 from orthobench.report.page.content import (
     _counts,
     cell,
-    family_answers,
     problem_runs,
 )
 from orthobench.report.page.content import page_content as content_of
 from orthobench.results.tuning import choose
 from orthobench.stats.calls import Call, Stop
-from orthobench.tools.machine import Load
 
 GOOD = good("a", 1.0)
 CALL = Call(Stop.at(steps=9), 3.0, 4, 6)
@@ -61,7 +59,7 @@ def test_runs_are_counted_without_those_that_were_refused(runs, made):
     assert _counts(results, 2) == ("2 problems", "3 solvers", "5 seeds", "10 runs")
     missing = [altered(r, status=RunStatus.MISSING, trace=()) for r in runs("b", 1.0)]
     partial = made([*runs("a", 1.0), *missing[:2], *refused])
-    assert _counts(partial, 1)[-2:] == ("5 of 7 runs", "2 not run yet")
+    assert _counts(partial, 1)[-2:] == ("5 runs", "2 not run yet")
 
 
 def test_provenance_has_the_known_facts(runs, made):
@@ -77,7 +75,7 @@ def test_provenance_has_the_known_facts(runs, made):
     assert (told["alpha"], told["zeta"]) == ("1", "2")
     assert told["processor"] == "Zen, 4 cores"
     assert told["executor"] == "executor local, workers 2"
-    assert told["BLAS"] == "a; b"
+    assert told["BLAS"] == "internal api a; internal api b"
     assert (told["numpy"], told["Python"], told["orthobench"]) == ("2.1", "3.12.1", "0.1")
     assert told["ended"] == "cut off before its end"
     assert "git" not in told
@@ -107,9 +105,7 @@ def test_solvers_have_one_order_in_cells_tables_and_plots(runs, made):
 
 
 def test_runs_of_a_cell_end_above_the_best_of_their_seed(runs):
-    bad = [*runs("b", 3.0, seeds=3, failed=1)]
-    bad[1] = altered(bad[1], load=(Load(2, 1.0), Load(2, 2.5)))
-    entries = choose([*runs("a", 1.0, seeds=3), *bad])
+    entries = choose([*runs("a", 1.0, seeds=3), *runs("b", 3.0, seeds=3, failed=1)])
     found = problem_runs(entries)
     for entry in entries:
         for (seed, above, *_), run in zip(found[entry.solver]["runs"], entry.records, strict=True):
@@ -118,13 +114,4 @@ def test_runs_of_a_cell_end_above_the_best_of_their_seed(runs):
             low, start = min(map(min, values)), max(own[0] for own in values)
             end = run.trace[-1].metrics["gap"] if run.ok else math.inf
             assert float(above) == pytest.approx(100 * (end - low) / (start - low), rel=6e-3)
-    assert [load for *_, load in found["b"]["runs"]] == ["", "0.50, 1.25", ""]
     assert found["b"]["runs"][0][4] == "diverged: the solution at step 7 is not finite"
-
-
-def test_there_is_an_answer_for_each_cost_and_tolerance(runs):
-    found = family_answers(choose([*runs("a", 1.0, 8), *runs("b", 9.0, 8)]))
-    for (cost, label), answer in found.items():
-        assert answer.cost == cost
-        assert f"{100 * answer.tolerance:g} %" == f"{float(label.removesuffix(' %')):g} %"
-    assert len(found) == 8

@@ -11,7 +11,7 @@ import pytest
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.page import plot_data as module
 from orthobench.report.page.plot_data import Pool, plot_data
-from orthobench.report.plots.convergence import convergence
+from orthobench.report.plots.problems import convergence
 from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
 

