@@ -13,7 +13,9 @@ from orthobench.contract.problem import AnyProblem, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Solver, State, Status, Work
 from orthobench.errors import UsageError
 
-TAKEN_OVER = ("name", "needs", "source", "reruns", "packages", "files", "place", "batch")
+TAKEN_OVER = (
+    "name", "needs", "source", "reruns", "converges", "packages", "files", "place", "batch",
+)  # fmt: skip
 """Attributes that a restarted solver takes from the original."""
 
 
@@ -55,11 +57,6 @@ class Restarted(Solver[Oracle, RestartState]):
     def single(self) -> AnySolver:
         """The original solver."""
         return self.solver
-
-    @property
-    def converges(self) -> bool:  # type: ignore[override]
-        """Whether each start ends by the solver's own test."""
-        return self.solver.converges
 
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why the problem cannot be solved with restarts, or None."""
