@@ -155,6 +155,5 @@ def built(cell: Cell) -> AnyInstance:
 
 
 @lru_cache(maxsize=2)
-def _shared(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
-    del data  # part of the key
+def _shared(problem: AnyProblem, seed: int, _data: str) -> AnyInstance:
     return instance_of(problem, seed)

@@ -135,6 +135,8 @@ def needs_judge(recording: Recording) -> bool:
 
 def measured_at(instance: AnyInstance, checkpoint: Checkpoint, solution: Solution) -> Checkpoint:
     """Return a checkpoint with its metrics; below float64 those of the nearest feasible point."""
+    if checkpoint.is_judged:
+        return checkpoint
     shown = judged_point(instance, solution)
     moving = instance.measure_after
     metrics = moving(shown, checkpoint.work.samples) if moving else instance.measure(shown)
@@ -185,11 +187,11 @@ def feasible_up_to(point: NDArray[np.floating[Any]]) -> float:
     return float(max(FEASIBLE, 20 * unit * k * sqrt(n)))
 
 
-def stop_at(
-    instance: AnyInstance, until: Rule, checkpoint: Checkpoint, solution: Solution
-) -> Termination | None:
-    """Measure a point; return why the run stops there by a rule, or None."""
-    return until(measured_at(instance, checkpoint, solution))
+def stop_at(instance: AnyInstance, until: Rule, recording: Recording) -> Termination | None:
+    """Measure the last point of a run; return why the run stops there by a rule, or None."""
+    trace, solutions = recording.trace, recording.solutions
+    trace[-1] = measured_at(instance, trace[-1], solutions[-1])
+    return until(trace[-1])
 
 
 def stop_of(error: BaseException, culprit: str) -> Termination:

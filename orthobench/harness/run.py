@@ -44,8 +44,8 @@ LATE = 60.0
 Journal: TypeAlias = Callable[[Checkpoint, Solution], None]
 """Called with each checkpoint of a run and its solution."""
 
-PointRule: TypeAlias = Callable[[Checkpoint, Solution], Termination | None]
-"""Returns why a run stops at a checkpoint, or None."""
+Stops: TypeAlias = Callable[[], Termination | None]
+"""Returns why a run stops at its last checkpoint, or None."""
 
 _RUNNING: dict[int, object] = {}
 """The oracles that are in use, by identity, each with the run that uses it."""
@@ -108,7 +108,7 @@ def recorded(
     recording = Recording(curve=curve or until is not None)
     if not recording.curve and math.isinf(budget.seconds):
         ratio = math.inf
-    rule = None if until is None else partial(stop_at, instance, until)
+    rule = None if until is None else partial(stop_at, instance, until, recording)
     patience = LATE + (0.0 if math.isinf(budget.seconds) else budget.seconds)
     late = Alarm(partial(_write_late, solver, budget, patience), patience)
     with _alone(instance.oracle), late:
@@ -149,7 +149,7 @@ def record(
     budget: Budget,
     streams: Streams,
     journal: Journal,
-    rule: PointRule | None = None,
+    rule: Stops | None = None,
     ratio: float = RATIO,
     measure: str = "",
 ) -> tuple[Termination, BaseException | None]:
@@ -162,7 +162,7 @@ def record(
     journal : callable
         Called with each checkpoint, off the clock; it must copy the solution to keep it.
     rule : callable, optional
-        Returns why the run stops at a checkpoint.
+        Returns why the run stops at the checkpoint that was recorded last.
     """
     trace: list[Checkpoint] = []
     solver = on_all_components(solver, oracle)
@@ -207,7 +207,7 @@ def checkpoints(ratio: float = RATIO) -> Iterator[int]:
         steps = max(steps + 1, int(steps * ratio))
 
 
-def _checkpoint(execution: Execution, keep: Journal, rule: PointRule | None) -> Termination | None:
+def _checkpoint(execution: Execution, keep: Journal, rule: Stops | None) -> Termination | None:
     """Read and record the solution; return why the run ends here, or None."""
     state = execution.state
     checkpoint, solution = execution.read()
@@ -221,7 +221,7 @@ def _checkpoint(execution: Execution, keep: Journal, rule: PointRule | None) -> 
     if state.status is Status.COMPLETE:
         ended = f"complete after {plural(checkpoint.work.steps, 'step')}"
         return Termination(RunStatus.DONE, ": ".join(filter(None, (ended, state.reason))))
-    return rule(checkpoint, solution) if rule else None
+    return rule() if rule else None
 
 
 def _chunk(

@@ -173,9 +173,8 @@ def imports(module: str) -> frozenset[str]:
     return frozenset(_origin(module, *one) for one in _facts(module).imports) - {module}
 
 
-def _origin(module: str, level: int, base: str, name: str, here: str) -> str:
+def _origin(module: str, level: int, base: str, name: str, _here: str) -> str:
     """Return the module that an import leads to, through packages that pass a name on."""
-    del here
     if level:
         above = module.split(".")
         above = above[: len(above) - level + _is_package(module)]

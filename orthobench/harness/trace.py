@@ -15,7 +15,6 @@ from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
 from orthobench.errors import quoted
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.tools.arrays import Array
 from orthobench.tools.machine import Load
 
 LARGEST_COUNT = 2**63
@@ -165,19 +164,9 @@ class Outcome:
     load: tuple[Load, Load] | None = None
 
     @property
-    def solution(self) -> Array | None:
-        """The point of the last solution, shape (n, k); None if there is none."""
-        return None if self.final is None else self.final.point
-
-    @property
     def stored(self) -> Outcome:
         """The outcome without solution and error, which a store does not keep."""
         return replace(self, final=None, error=None)
-
-    @property
-    def work(self) -> Work:
-        """The work at the last checkpoint."""
-        return self.trace[-1].work if self.trace else Work()
 
 
 @dataclass

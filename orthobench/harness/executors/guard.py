@@ -287,11 +287,11 @@ class _Run:
         self._clock_ends += spent
 
     def _stop(self) -> Termination | None:
-        until, trace = self.cell.until, self.recording.trace
-        if until is None or not trace:
+        until = self.cell.until
+        if until is None or not self.recording.trace:
             return None
         try:
-            return stop_at(self.instance, until, trace[-1], self.recording.solutions[-1])
+            return stop_at(self.instance, until, self.recording)
         except Exception as error:
             return stop_of(error, "the judge")
 

@@ -13,9 +13,10 @@ import pickle
 import random
 import sys
 import threading
-import traceback
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -32,7 +33,6 @@ from orthobench.harness.stopping import FAULTS, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.tools.child import Channel
 from orthobench.tools.environment import limited
-from orthobench.tools.files import hide_home
 from orthobench.tools.machine import resident
 from orthobench.tools.object_graph import arrays, walk
 
@@ -73,7 +73,7 @@ def _run(start: Start, packed_oracle: PackedOracle, channel: Channel, output: in
         channel.send((checkpoint, solution))
         conduct.point(checkpoint.work.steps)
 
-    rule = (lambda *_: _asked(channel, messages.OVER)) if start.target else None
+    rule = partial(_asked, channel, messages.OVER) if start.target else None
     with limited(start.threads):
         solver.place.limit(start.threads)
         try:
@@ -118,9 +118,8 @@ def prepare_process(channel: Channel, memory: int | None) -> None:
 
 def unimportable(error: Exception) -> Termination:
     """Return the end of a cell whose classes this process cannot import."""
-    lines = hide_home("".join(traceback.format_exception(error)))
     reason = f"a worker process cannot import it ({error}); take the inline executor"
-    return Termination(RunStatus.ERROR, reason, lines)
+    return replace(stop_of(error, ""), status=RunStatus.ERROR, reason=reason)
 
 
 class Conduct:
