@@ -76,8 +76,7 @@ class Calls:
     """The calls of a solver that are timed.
 
     A call may take samples of the oracle (`streams`), or be so long that it needs the garbage
-    collector (`collects`). `besides` are the seconds of the last
-    `advance` that are off the clock.
+    collector (`collects`). `besides` are the seconds of the last `advance` that are off the clock.
     """
 
     streams: bool = True

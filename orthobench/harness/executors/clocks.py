@@ -35,7 +35,7 @@ class Meter:
         self._looks: list[Usage | None] = []
 
     def look(self) -> None:
-        """Look once more; this process and that of the solver wait for each other's core."""
+        """Look once more; time of waiting for a core is that of both processes."""
         used = usage(self._process)
         self._looks.append(used and replace(used, queued=used.queued + queued(os.getpid())))
 
