@@ -22,7 +22,7 @@ import click
 import numpy as np
 
 import orthobench as ob
-from orthobench.atlas.answers import opened
+from orthobench.atlas.answers import compare, opened
 from orthobench.atlas.losses import losses, single_best
 from orthobench.decide.answer import MISS
 from orthobench.tools.arrays import Array
@@ -34,7 +34,7 @@ SMOKE = 2
 def held_out(path: Path | None) -> Iterator[tuple[str, int, Array, Array]]:
     """Yield kind, problems, and the losses of the single best solver and of the advice."""
     for kind, rows in opened(path).kinds.items():
-        found = losses(rows)
+        found = losses(rows, compare(rows))
         if len(set(found.blocks)) > 1:
             yield (
                 kind, len(found.problems), found.held_out[single_best], found.held_out[found.model]

@@ -308,7 +308,7 @@ def explained(
     with Store(store) if exists(store) else nullcontext() as opened:
         preflight.check_problems(planned, opened.known(p.key for p in planned) if opened else ())
         if opened:
-            contents = opened.contents()
+            contents = {run.key: run.identity for run in opened.runs()}
             if retry:
                 runs = (r for r in opened.records(suite.name) if not r.ok and r.key in contents)
                 failed = {r.key: r.stop.status.value for r in runs}

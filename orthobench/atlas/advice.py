@@ -18,23 +18,25 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.answers import CUT, compare, expected_order, find, folded, opened, unmapped
+from orthobench.atlas.answers import CUT, compare, expected_order, opened, unmapped
 from orthobench.atlas.features import Features, features_of
-from orthobench.atlas.losses import Losses, features_in, losses, mean_loss, position_of
+from orthobench.atlas.losses import Losses, losses, mean_loss, position_of
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver
-from orthobench.decide.answer import Answer, answer, common
+from orthobench.decide.answer import common
 from orthobench.decide.code import code_of
 from orthobench.decide.rule import STRICT, TOLERANCE
 from orthobench.decide.wording import factor_text
-from orthobench.errors import OrthobenchError, UsageError
+from orthobench.errors import UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.harness.stopping import Budget
+from orthobench.registry.entries import specification
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.preflight import check_ending
+from orthobench.registry.preflight import check_ending, check_instance
 from orthobench.stats.calls import Stop
 from orthobench.stats.costs import ALL_COSTS
+from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import clean, plural
 
 MOST_READ = 2**26
@@ -98,7 +100,6 @@ def advise(
     cost: str = "seconds",
     tolerance: float = TOLERANCE,
     atlas: Atlas | None = None,
-    family: str = "",
 ) -> Advice:
     """Recommend a method from stored measurements, without running anything.
 
@@ -113,8 +114,6 @@ def advise(
         The part of the gap that counts as good enough: 0.01 or 1e-6.
     atlas : Atlas, optional
         By default the one in the package.
-    family : str
-        The family of an instance, if its oracle does not determine it.
 
     Raises
     ------
@@ -124,50 +123,45 @@ def advise(
         If the data cannot be read, or are not finite.
     """
     atlas = atlas or opened(None)
-    recipe, instance, text = _built(problem)
-    rows = _rows_of_kind(atlas, recipe, instance, family)
+    recipe, instance = _built(problem)
+    rows = _rows_of_kind(atlas, recipe or catalogue().base_of(instance.oracle))
     features = features_of(instance)
-    found = losses(rows, cost, STRICT if features.ordered else tolerance)
-    check = shlex.join(["orthobench", "race", "-p", text or "SPEC"])
-    if not found.solvers:
-        raise UsageError(
-            "no run of the atlas ended by its own test on such problems, so it cannot name a call: "
-            f"{check} can"
-        )
-    solvers = [_usable(name, rows, recipe, instance) for name in found.solvers]
-    mean = found.expected(position_of(features), found.model)
-    usable = [(int(i), made) for i in np.argsort(mean) if (made := solvers[i])]
-    if not usable:
+    found = losses(rows, compare(rows, cost, STRICT if features.ordered else tolerance))
+    named = problem if isinstance(problem, str) else "SPEC"
+    check = shlex.join(["orthobench", "race", "-p", named])
+    solvers = {name: _usable(name, rows, recipe, instance) for name in found.solvers}
+    order = [(name, one) for name in found.ranked(features) if (one := solvers[name])]
+    if not order:
         raise UsageError(
             "no solver of the atlas that is installed here and ends by its own test can take these "
             f"data: {check} tries all"
         )
-    order = [i for i, _ in usable]
-    best, chosen = usable[0]
-    stop = _stop(chosen, instance, rows)
+    label, chosen = order[0]
+    stop, beyond = _stop(chosen, instance, rows), _extrapolation(features, rows)
     far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
-    label, beyond = found.solvers[best], _extrapolation(features, rows)
+    labels = [name for name, _ in order]
     return Advice(
-        use=found.solver_names[best],
+        use=chosen.name,
         parameters=common([settings(r.solver_parameters) for r in rows if r.solver == label]),
-        expected_regret=math.exp(mean_loss(found.held_out[found.model])),
+        expected_regret=math.exp(mean_loss(found.lost)),
         extrapolation=beyond[0],
-        runner_up=found.solvers[order[1]] if order[1:] else None,
-        sentence=_sentence(found, order, beyond, features, cost),
+        runner_up=labels[1] if labels[1:] else None,
+        sentence=_sentence(found, labels, beyond, features, cost),
         check=check,
         features=features,
-        near=tuple(dict.fromkeys(found.problems[i] for i in np.argsort(far)[:3])),
+        near=tuple(dict.fromkeys(found.problems[i].problem for i in np.argsort(far)[:3])),
         solver=label,
         code=code_of(problem, chosen, stop),
         stop=stop,
-        doubt=_doubt(found, beyond[0], features),
+        doubt=_doubt(found.lost, beyond[0], features),
     )
 
 
 def likely(problem: AnyProblem, instance: AnyInstance) -> list[tuple[str, dict[str, Any]]]:
     """Return the order in which to try solvers on data, the fastest first: names and parameters.
 
-    The installed atlas answers, or `expected_order` if it does not know such data.
+    The installed atlas answers: by these data, or by `expected_order` if no solver is known to end
+    on such data. Empty if it does not know the family.
 
     Raises
     ------
@@ -175,55 +169,31 @@ def likely(problem: AnyProblem, instance: AnyInstance) -> list[tuple[str, dict[s
         If the data are unfit.
     """
     features = features_of(instance, MOST_READ)
-    try:
-        atlas = opened(None, family=problem.family)
-        rows = _rows_of_kind(atlas, problem, instance, problem.family)
-    except OrthobenchError:
-        return expected_order(problem)
-    found = losses(rows, tolerance=STRICT if features.ordered else TOLERANCE)
-    if not found.solvers:
-        return expected_order(problem)
-    parameters = {row.solver: settings(row.solver_parameters) for row in rows}
-    return [
-        (found.solver_names[i], parameters[found.solvers[i]])
-        for i in np.argsort(found.expected(position_of(features), found.model))
-    ]
+    atlas = opened(None, family=problem.family)
+    if not atlas.rows:
+        return []
+    rows = _rows_of_kind(atlas, problem)
+    found = losses(rows, compare(rows, tolerance=STRICT if features.ordered else TOLERANCE))
+    named = {row.solver: (row.solver_name, settings(row.solver_parameters)) for row in rows}
+    return [named[label] for label in found.ranked(features)] or expected_order(problem)
 
 
-def on_problem(
-    atlas: Atlas, text: str, cost: str = "seconds", tolerance: float = TOLERANCE
-) -> Answer:
-    """Return the answer for one of an atlas's own problems, by its name or label."""
-    (kind, *_), _ = find(atlas, text)
-    wanted = folded(text)
-    rows = [r for r in atlas.kinds[kind] if wanted in (folded(r.name), folded(r.problem))]
-    return answer(compare(rows, cost, tolerance))
-
-
-def _built(problem: str | AnyProblem | AnyInstance) -> tuple[AnyProblem | None, AnyInstance, str]:
-    """Return the problem if it is one, its instance, and its name on a command line."""
+def _built(problem: str | AnyProblem | AnyInstance) -> tuple[AnyProblem | None, AnyInstance]:
+    """Return the problem if it is one, and its instance."""
     if isinstance(problem, str):
-        from orthobench.registry.entries import specification
-
-        entry: dict[str, Any] = specification(problem)
-        recipe = catalogue().problem(entry.pop("name"), entry)
-        return recipe, instance_of(recipe, 0), problem
+        entry = specification(problem)
+        problem = catalogue().problem(entry.pop("name"), entry)
     if isinstance(problem, Problem):
-        return problem, instance_of(problem, 0), problem.name
-    return None, problem, ""
+        return problem, instance_of(problem, 0)
+    return None, problem
 
 
-def _rows_of_kind(
-    atlas: Atlas, recipe: AnyProblem | None, instance: AnyInstance, family: str
-) -> Sequence[AtlasRow]:
+def _rows_of_kind(atlas: Atlas, problem: AnyProblem | type[AnyProblem]) -> Sequence[AtlasRow]:
     """Return the rows of the family of a problem, with its metric if there are any."""
-    base = recipe or catalogue().base_of(instance.oracle)
-    wanted = family or (base.family if base else "")
-    kinds = [rows for rows in atlas.kinds.values() if rows[0].family == wanted]
+    kinds = [rows for rows in atlas.kinds.values() if rows[0].family == problem.family]
     if not kinds:
-        raise unmapped(atlas, wanted)
-    metric = recipe.primary if recipe else ""
-    return next((rows for rows in kinds if rows[0].metric == metric), kinds[0])
+        raise unmapped(atlas, problem.family)
+    return next((rows for rows in kinds if rows[0].metric == problem.primary), kinds[0])
 
 
 def _usable(
@@ -234,14 +204,11 @@ def _usable(
     try:
         offers = type(instance.oracle)
         made = catalogue().solver(row.solver_name, settings(row.solver_parameters), offers)
+        check_instance(made, instance)
         check_ending(made, instance, Budget(**dict(_stop(made, instance, rows).limits)), None)
     except UsageError:
         return None
-    if recipe:
-        takes = made.refuses(recipe) is None
-    else:
-        takes = isinstance(instance.oracle, made.needs) and made.missing_packages() is None
-    return made if takes else None
+    return None if recipe and made.refuses(recipe) else made
 
 
 def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) -> Stop:
@@ -254,14 +221,15 @@ def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) ->
 
 
 def _sentence(
-    found: Losses, order: Sequence[int], beyond: tuple[float, str], features: Features, cost: str
+    found: Losses, order: Sequence[str], beyond: tuple[float, str], features: Features, cost: str
 ) -> str:  # fmt: skip
-    regret = math.exp(mean_loss(found.held_out[found.model]))
-    text = f"Use {clean(found.solvers[order[0]])}: expect {factor_text(regret)} times the least "
-    text += f"{ALL_COSTS[cost].title}, judged on {plural(len(found.problems), 'problem')} of the "
-    text += "atlas"
+    regret = factor_text(math.exp(mean_loss(found.lost)))
+    text = (
+        f"Use {clean(order[0])}: expect {regret} times the least {ALL_COSTS[cost].title}, judged "
+        f"on {plural(len(found.problems), 'problem')} of the atlas"
+    )
     if order[1:]:
-        text += f"; next is {clean(found.solvers[order[1]])}"
+        text += f"; next is {clean(order[1])}"
     if beyond[0] > 1:
         text += f". Your data have {factor_text(beyond[0])} times {beyond[1]} than any measured"
     if features.ordered:
@@ -272,9 +240,8 @@ def _sentence(
     return f"{text}."
 
 
-def _doubt(found: Losses, extrapolation: float, features: Features) -> str:
+def _doubt(lost: Array, extrapolation: float, features: Features) -> str:
     """Return why a race is the better answer; empty if advice is enough."""
-    lost = found.held_out[found.model]
     if extrapolation > 1:
         return "the data are far from all that was measured"
     if features.ordered:
@@ -286,11 +253,9 @@ def _doubt(found: Losses, extrapolation: float, features: Features) -> str:
 
 def _extrapolation(features: Features, rows: Sequence[AtlasRow]) -> tuple[float, str]:
     """Return the largest factor between a size and all measured ones, and which size."""
-    measured = [features_in(row) for row in {r.problem_id: r for r in rows}.values()]
     beyond = [(1.0, "")]
     for name, word in (("rows", "rows"), ("d", "columns"), ("k", "components")):
-        sizes = [getattr(one, name) for one in measured if getattr(one, name) > 0]
-        own = getattr(features, name)
+        sizes, own = {getattr(row, name) for row in rows} - {0}, getattr(features, name)
         if sizes and own > BEYOND * max(sizes):
             beyond.append((own / max(sizes), f"more {word}"))
         elif sizes and 0 < own < min(sizes) / BEYOND:

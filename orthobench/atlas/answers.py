@@ -10,14 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from orthobench.atlas.table import Atlas, AtlasRow, read, settings
 from orthobench.contract.problem import AnyProblem
-from orthobench.decide.answer import MISS, Answer, answer, plain_answer, standings
+from orthobench.decide.answer import MISS, Answer, answer, plain_answer
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Verdict, decide
 from orthobench.decide.wording import factor_text
-from orthobench.errors import OrthobenchError, UsageError, unknown
+from orthobench.errors import UsageError, unknown
 from orthobench.harness.identity import digest
 from orthobench.harness.source_digests import LENGTH, digests
 from orthobench.harness.stopping import RunStatus
@@ -51,18 +49,7 @@ NUMBERS = (
 
 
 def opened(path: Path | None, rows: bool = True, family: str = "") -> Atlas:
-    """Return the atlas in a file, by default the one in the package; see `read`, whose errors too.
-
-    Raises
-    ------
-    UsageError
-        If the package has none.
-    """
-    if path is None and not SHIPPED.exists():
-        raise UsageError(
-            "no atlas came with this installation; name one with --atlas FILE, which "
-            "`orthobench atlas STORE --out DIR` makes"
-        )
+    """Return the atlas in a file, by default the one in the package; see `read`."""
     return read(path or SHIPPED, rows, family)
 
 
@@ -97,13 +84,14 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
         for solver, own in grouped(rows, lambda row: row.solver).items()
     }
     gap = {row.seed: row for row in rows}
+    known = catalogue().problems.get(first.name)
     best, decided = decide(
         {s: [_end(own.get(i)) for i in seeds] for s, own in runs.items()},
         [gap[seed].start for seed in seeds],
         {s: [getattr(own.get(i), cost, math.nan) for i in seeds] for s, own in runs.items()},
         lowest=[gap[seed].lowest for seed in seeds],
         tolerance=tolerance,
-        certified=_is_primary(first),
+        certified=known is not None and known.item.primary == first.metric,  # known to end at zero
     )
     one = {row.solver: (row.solver_name, settings(row.solver_parameters)) for row in rows}
     found = [(d, *one[d.solver]) for d in decided]
@@ -112,12 +100,6 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
         first.problem, f"{first.name} {first.rows} x {first.d}", first.family, first.metric,
         best, tuple(decisions), tolerance, cost, len(seeds), first.name, settings(first.parameters),
     )  # fmt: skip
-
-
-def _is_primary(row: AtlasRow) -> bool:
-    """Return whether the metric of a row is the one whose optimum its family knows to be zero."""
-    known = catalogue().problems.get(row.name)
-    return known is not None and known.item.primary == row.metric
 
 
 def _end(row: AtlasRow | None) -> float:
@@ -202,86 +184,38 @@ def facts(atlas: Atlas, kinds: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def with_records(atlas: Atlas) -> Atlas:
-    """Return an atlas with a sentence about each solver, and the order in which to try them.
-
-    If a solver has several labels in a family, the best one counts.
-    """
-    clauses: dict[str, list[str]] = {}
-    order: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for kind, rows in atlas.kinds.items():
-        comparisons = compare(rows)
-        own = {r.solver: (r.solver_name, settings(r.solver_parameters)) for r in reversed(rows)}
-        order[kind] = [own[solver] for solver in portfolio(comparisons)]
-        first = {one.use: one for one in reversed(standings(comparisons))}
-        for name, one in first.items():
-            among = f"{one.as_good_on} of {one.problems} problems of {clean(kind)}"
-            clauses.setdefault(name, []).append(
-                f"{among} (cheapest on {one.cheapest_on or 'none'})"
-            )
-    records = {
-        solver: f"In the atlas, as good as the best on {listed(own)}."
-        for solver, own in sorted(clauses.items())
-    }
-    return replace(atlas, about={**atlas.about, "records": records, "order": order})
-
-
-def portfolio(comparisons: Sequence[Comparison]) -> list[str]:
-    """Return the labels of solvers in the order in which to try them.
-
-    Each solver lowers the cost of the best one before it more than any other would, on the
-    geometric mean over problems; a miss counts ten.
-    """
-    decided = [own for c in comparisons if (own := factors(c))]
-    names = list(dict.fromkeys(name for own in decided for name in own))
-    logs = np.log([[own.get(name, MISS) for name in names] for own in decided])
-    best, order = np.full(len(decided), math.log(MISS)), list[str]()
-    while names:
-        gained = np.fmin(best[:, None], logs).mean(axis=0) + 1e-3 * logs.mean(axis=0)
-        first = int(gained.argmin())
-        best = np.fmin(best, logs[:, first])
-        order.append(names.pop(first))
-        logs = np.delete(logs, first, axis=1)
-    return order
-
-
 def expected_order(problem: AnyProblem) -> list[tuple[str, dict[str, Any]]]:
     """Return the order in which to try solvers on a problem: names, and all parameters.
 
     No data are built, and no row is read. Empty if the installed atlas has no such problem.
     """
-    try:
-        order = opened(None, rows=False).about.get("order", {})
-    except OrthobenchError:
-        return []
+    order = opened(None, rows=False).about.get("order", {})
     metric = problem.primary.replace("_", " ")
     found = order.get(f"{problem.family} by {metric}") or order.get(problem.family, [])
     return [(name, parameters) for name, parameters in found]
 
 
-def find(atlas: Atlas, text: str) -> tuple[list[str], str]:
-    """Return the kinds of problems that a text names, and the problem, empty for a family.
+def find(atlas: Atlas, text: str) -> list[str]:
+    """Return the kinds of problems that a text names: a family, or a problem of one.
 
     Raises
     ------
     UsageError
-        If it names neither; suggests the nearest name, or the command that measures the family.
+        If it names none; suggests the nearest name, or the command that measures the family.
     """
-    wanted = folded(text)
+    known = catalogue().problems
+    wanted = _folded(known[text].item.family if text in known else text)
     kinds = [
-        kind for kind, rows in atlas.kinds.items()
-        if wanted in (folded(kind), folded(rows[0].family))
-    ]  # fmt: skip
-    if kinds:
-        return kinds, ""
-    for kind, rows in atlas.kinds.items():
-        if any(wanted in (folded(row.name), folded(row.problem)) for row in rows):
-            return [kind], text
-    for name, one in catalogue().problems.items():
-        if wanted in (folded(name), folded(one.item.family)):
+        kind
+        for kind, rows in atlas.kinds.items()
+        if wanted in (_folded(kind), _folded(rows[0].family))
+    ]
+    for one in known.values():
+        if not kinds and wanted == _folded(one.item.family):
             raise unmapped(atlas, one.item.family)
-    names = {name for kind, rows in atlas.kinds.items() for name in (kind, rows[0].family)}
-    raise unknown("family or problem of the atlas", text, names | {r.name for r in atlas.rows})
+    if not kinds:
+        raise unknown("family or problem of the atlas", text, {*atlas.kinds, *known})
+    return kinds
 
 
 def unmapped(atlas: Atlas, family: str) -> UsageError:
@@ -296,7 +230,7 @@ def unmapped(atlas: Atlas, family: str) -> UsageError:
     )
 
 
-def folded(text: str) -> str:
+def _folded(text: str) -> str:
     """Return a name in lower case, with spaces in place of hyphens."""
     return text.lower().replace("-", " ")
 
@@ -313,15 +247,9 @@ def short(one: Answer) -> str:
 
 def origin(atlas: Atlas) -> str:
     """Return the origin of an atlas as a sentence."""
-    machines = atlas.about.get("machines") or [atlas.about.get("machine", "an unnamed machine")]
+    machines = atlas.about.get("machines", ["an unnamed machine"])
     date = atlas.about.get("date", "an unknown date")
     return (
         f"From the atlas of {clean(str(date))}: {len(atlas.rows):,} runs, timed on "
         f"{clean(listed([str(name) for name in machines]))}."
     )
-
-
-def titled(kind: str, rows: Sequence[AtlasRow]) -> str:
-    """Return the name of a kind, with its problems if the family has several kinds."""
-    names = dict.fromkeys(clean(row.name) for row in rows)
-    return clean(kind) + ("" if kind == rows[0].family else f" ({listed([*names])})")

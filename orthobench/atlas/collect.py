@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.answers import code_digest
+from orthobench.atlas.answers import code_digest, compare
 from orthobench.atlas.features import features_of
+from orthobench.atlas.losses import losses, portfolio
 from orthobench.atlas.table import COSTS, Atlas, AtlasRow, settings
-from orthobench.errors import OrthobenchError, StoreError, UsageError
+from orthobench.decide.answer import standings
+from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.identity import Streams, canonical
 from orthobench.registry.plugins import catalogue
 from orthobench.results.results import Results, store_at
@@ -25,6 +27,7 @@ from orthobench.stats.costs import COSTS as READ
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import refuse_files
+from orthobench.tools.formatting import clean, listed
 
 
 def collect(stores: Sequence[Path]) -> Atlas:
@@ -37,7 +40,7 @@ def collect(stores: Sequence[Path]) -> Atlas:
     StoreError
         If a store cannot be read.
     UsageError
-        If a store has runs of another harness, or all runs measured memory, or budgets differ.
+        If a store has runs of another harness, or all runs measured memory.
     """
     suites = by_suite(stores)
     timed = [own for own in suites.values() if not any(run.measure for run in own[0].records)]
@@ -53,9 +56,8 @@ def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:
     for path in map(store_at, stores):
         with Store(path) as store:
             names = store.suites()
-        if not names:
-            raise StoreError(f"nothing was run on the store {path} yet")
-        parts += [Results.read(path, name) for name in names]
+        # reading refuses an empty store
+        parts += [Results.read(path, name) for name in names or (None,)]
         if foreign := [part.suite for part in parts if part.suite_as_typed == ""]:
             raise UsageError(
                 f"the store {path} has runs of another harness (suite {foreign[0]}), whose times "
@@ -66,67 +68,32 @@ def by_suite(stores: Sequence[Path]) -> dict[str, list[Results]]:
 
 def _about(parts: Sequence[Results]) -> dict[str, Any]:
     sessions = [part.session() for part in parts]
-    versions: dict[str, set[str]] = {}
-    for part in parts:
-        for name, version in part.versions.items():
-            versions.setdefault(name, set()).add(version)
     return {
         "date": max(str(session["ended"] or session["started"]) for session in sessions)[:10],
-        "machines": sorted({_machine(part) for part in parts}),
-        "versions": {name: ", ".join(sorted(some)) for name, some in sorted(versions.items())},
-        "suites": list(dict.fromkeys(part.suite for part in parts)),
+        "machines": sorted({str(session["environment"].get("cpu", "")) for session in sessions}),
+        "versions": Results("", Path(), [run for part in parts for run in part.records]).versions,
     }
 
 
-def _machine(part: Results) -> str:
-    return str(part.session()["environment"].get("cpu", ""))
-
-
 def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
-    """Yield the rows of one suite, each cell once: a run with checkpoints if a store has one.
-
-    Raises
-    ------
-    UsageError
-        If two stores ran a problem with different budgets.
-    """
-    _check_budgets(parts)
+    """Yield the rows of one suite, each cell once: a run with checkpoints if a store has one."""
     rows: dict[tuple[str, str, int], AtlasRow] = {}
     curves: dict[tuple[str, int], list[CostCurve]] = {}
     for part in parts:
         entries = [entry for entry in part.entries if not entry.refused]
-        timed = _timed(part)
+        environment = part.session()["environment"]
+        race, machine = environment.get("race", {}), str(environment.get("cpu", ""))
+        timed = {(label, seed): took for label, seed, took in race.get("timed_on_all", ())}
         for entry, run in ((own, run) for own in entries for run in own.finished):
             at = entry.problem, run.solver.label, run.seed
             if run.trace or at not in rows:
-                row = _row(part.suite, entry, run, _machine(part))
+                row = _row(part.suite, entry, run, machine)
                 rows[at] = replace(row, seconds=timed.get(at[1:], row.seconds))
             if (curve := cost_curve(run, entry.level)) is not None:
                 curves.setdefault((entry.problem, run.seed), []).append(curve)
     for row in rows.values():
         start, lowest = gap_of(curves.get((row.problem, row.seed), ()))
         yield replace(row, start=start, lowest=lowest)
-
-
-def _timed(part: Results) -> dict[tuple[str, int], float]:
-    """Return the seconds of the calls that a race of the map timed on each seed."""
-    race = part.session()["environment"].get("race", {})
-    return {(label, seed): seconds for label, seed, seconds in race.get("timed_on_all", ())}
-
-
-def _check_budgets(parts: Sequence[Results]) -> None:
-    first: dict[str, tuple[Results, str]] = {}
-    for part in parts:
-        for problem, runs in grouped(part.records, lambda run: run.problem.label).items():
-            budget, *others = {canonical(run.budget) for run in runs}
-            if others:
-                continue  # a race gives each run its own
-            other, known = first.setdefault(problem, (part, budget))
-            if budget != known:
-                raise UsageError(
-                    f"the runs of {part.suite} on {problem} have other budgets in {other.path} "
-                    f"({known}) than in {part.path} ({budget}): leave one out"
-                )
 
 
 def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
@@ -167,3 +134,27 @@ def _features(name: str, parameters: str) -> dict[str, Any]:
         return {}
     del measured["ordered"]  # it decides which solvers are named, and the models do not use it
     return measured
+
+
+def with_records(atlas: Atlas) -> Atlas:
+    """Return an atlas with a sentence about each solver, and the order in which to try them.
+
+    If a solver has several labels in a family, the best one counts.
+    """
+    clauses: dict[str, list[str]] = {}
+    order: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for kind, rows in atlas.kinds.items():
+        comparisons = compare(rows)
+        own = {r.solver: (r.solver_name, settings(r.solver_parameters)) for r in reversed(rows)}
+        order[kind] = [own[solver] for solver in portfolio(losses(rows, comparisons))]
+        first = {one.use: one for one in reversed(standings(comparisons))}
+        for name, one in first.items():
+            clauses.setdefault(name, []).append(
+                f"{one.as_good_on} of {one.problems} problems of {clean(kind)} "
+                f"(cheapest on {one.cheapest_on or 'none'})"
+            )
+    records = {
+        solver: f"In the atlas, as good as the best on {listed(own)}."
+        for solver, own in sorted(clauses.items())
+    }
+    return replace(atlas, about={**atlas.about, "records": records, "order": order})

@@ -70,7 +70,7 @@ class Features:
 
 
 def features_of(instance: AnyInstance, most: float = math.inf) -> Features:
-    """Return the features of an instance, and rewind its oracle.
+    """Return the features of an instance, and rewind its stream.
 
     A function on the manifold has no data, so only its sizes are known. A stream is read up to
     ``most`` entries, and a file is checked up to these.
@@ -80,34 +80,15 @@ def features_of(instance: AnyInstance, most: float = math.inf) -> Features:
     DataError
         If an entry is not finite; names its row.
     """
+    oracle: Any = instance.oracle
     with limited(1):  # more threads do not pay at these sizes
-        return _features_of(instance.oracle, most)
-
-
-def _features_of(oracle: Any, most: float) -> Features:
-    oracle.rewind(np.random.default_rng(0))
-    length = oracle.remaining()
-    rows = int(length) if math.isfinite(length) and _draws(oracle) else 0
-    matrix = _matrix(oracle)
-    if math.isfinite(length):
-        length = min(length, max(MOST_ROWS, most / oracle.n))
-    data = _data(oracle, length) if matrix is None else _some_rows(matrix, oracle.k, most)
-    oracle.rewind(np.random.default_rng(0))
-    if data is None:
-        return Features(rows, oracle.n, oracle.k)
-    if matrix is None:
-        found = replace(features(data, oracle.k, rows), ordered=bool(rows) and ordered(data))
-        if _draws(oracle) or oracle.k < oracle.n:
-            return found
-        tensor = oracle.T  # of which the data are rows
-        return replace(found, rows=tensor.size // oracle.n, noise=not_commuting(tensor))
-    sparsity = float((data == 0).mean())
-    if getattr(oracle, "center", False):
-        data = data - data.mean(axis=0)
-    if (scale := getattr(oracle, "scale", None)) is not None:
-        data = data / scale
-    found = features(data, oracle.k, matrix.shape[0])
-    return replace(found, sparsity=sparsity, ordered=ordered(data))
+        if callable(getattr(oracle, "take", None)):
+            return _of_stream(oracle, most)
+        if _is_matrix(getattr(oracle, "X", None)):
+            return _of_matrix(oracle, most)
+        if isinstance(getattr(oracle, "T", None), np.ndarray):
+            return _of_tensor(oracle)
+    return Features(0, oracle.n, oracle.k)
 
 
 def features(X: Array, k: int, rows: int | None = None) -> Features:
@@ -184,57 +165,63 @@ def leading(X: Array, count: int) -> Array:
     Q = np.linalg.qr(X.T @ np.random.default_rng(0).standard_normal((m, width)))[0]
     for _ in range(ITERATIONS):
         Q = np.linalg.qr(X.T @ np.linalg.qr(X @ Q)[0])[0]
-    values = np.linalg.svd(X @ Q, compute_uv=False) ** 2
-    return np.pad(values, (0, max(0, count - len(values))))[:count]
+    values: Array = np.linalg.svd(X @ Q, compute_uv=False) ** 2
+    return values[:count]
 
 
-def _matrix(oracle: Any) -> Any:
-    found = getattr(oracle, "X", None)
-    is_matrix = len(getattr(found, "shape", ())) == 2 and hasattr(found, "__getitem__")
-    return found if is_matrix and not _draws(oracle) else None
+def _of_stream(oracle: Any, most: float) -> Features:
+    """Return the features of equally spaced samples, or of the first ones of an endless stream."""
+    oracle.rewind(np.random.default_rng(0))
+    length, wanted = oracle.remaining(), _wanted(oracle.k, oracle.n)
+    endless = math.isinf(length)
+    until = wanted if endless else int(min(length, max(MOST_ROWS, most / oracle.n)))
+    step, block = math.ceil(until / wanted), until if endless else max(1, oracle.window)
+    found, taken = list[Array](), 0
+    while taken < until:
+        count = min(until - taken, block)
+        oracle.prepare(count)
+        found.append(np.array(oracle.take(count)[-taken % step :: step]))
+        taken += count
+    oracle.rewind(np.random.default_rng(0))
+    data = np.concatenate(found)
+    if endless:
+        return features(data, oracle.k, 0)
+    return replace(features(data, oracle.k, int(length)), ordered=ordered(data))
 
 
-def _some_rows(matrix: Any, k: int, most: float) -> Array:
-    """Return equally spaced rows of a matrix as a dense array; refuse a file with unfit ones."""
+def _of_matrix(oracle: Any, most: float) -> Features:
+    """Return the features of equally spaced rows, as centred and scaled; refuse unfit files."""
+    matrix = oracle.X
     rows, columns = matrix.shape
-    block = max(k + 1, min(MOST_ROWS, MOST_ENTRIES // columns))
+    wanted = _wanted(oracle.k, columns)
     if isinstance(matrix, np.memmap):  # other matrices were looked at when they were made
         what = f"{Path(str(matrix.filename)).name}: row"
-        for first in range(0, int(min(most / columns, rows)), block):
-            check_rows(np.asarray(matrix[first : first + block], np.float64), first, what=what)
-    some = matrix[:: math.ceil(rows / block)]
-    dense = some.toarray() if hasattr(some, "toarray") else some
-    return np.asarray(dense, dtype=np.float64)
+        for first in range(0, int(min(most / columns, rows)), wanted):
+            check_rows(np.asarray(matrix[first : first + wanted], np.float64), first, what=what)
+    some = matrix[:: math.ceil(rows / wanted)]
+    data = np.asarray(some.toarray() if hasattr(some, "toarray") else some, dtype=np.float64)
+    sparsity = float((data == 0).mean())
+    if getattr(oracle, "center", False):
+        data = data - data.mean(axis=0)
+    if (scale := getattr(oracle, "scale", None)) is not None:
+        data = data / scale
+    return replace(features(data, oracle.k, rows), sparsity=sparsity, ordered=ordered(data))
 
 
-def _draws(oracle: Any) -> bool:
-    return callable(getattr(oracle, "take", None))
+def _of_tensor(oracle: Any) -> Features:
+    """Return the features of rows of the unfolding of a tensor."""
+    unfolding = oracle.T.reshape(-1, oracle.n)
+    data = unfolding[:: math.ceil(len(unfolding) / _wanted(oracle.k, oracle.n))]
+    found = features(data, oracle.k, 0)
+    if oracle.k < oracle.n:
+        return found
+    return replace(found, rows=len(unfolding), noise=not_commuting(oracle.T))
 
 
-def _data(oracle: Any, length: float) -> Array | None:
-    """Return samples of an oracle, or rows of the unfolding of its tensor; None without either."""
-    most = max(oracle.k + 1, min(MOST_ROWS, MOST_ENTRIES // oracle.n))
-    if _draws(oracle):
-        return _samples(oracle, most, length)
-    tensor = getattr(oracle, "T", None)
-    if not isinstance(tensor, np.ndarray):
-        return None
-    unfolding = tensor.reshape(-1, oracle.n)
-    return unfolding[:: math.ceil(len(unfolding) / most)]
+def _is_matrix(found: Any) -> bool:
+    return len(getattr(found, "shape", ())) == 2 and hasattr(found, "__getitem__")
 
 
-def _samples(oracle: Any, most: int, length: float) -> Array:
-    """Return equally spaced samples of finite data, or the first ones of an endless stream."""
-    if not math.isfinite(length):
-        oracle.prepare(most)
-        drawn: Array = np.array(oracle.take(most))
-        return drawn
-    step, found = math.ceil(length / most), list[Array]()
-    taken = 0
-    while left := int(length) - taken:
-        count = min(left, max(1, oracle.window))
-        oracle.prepare(count)
-        samples = oracle.take(count)
-        found.append(np.array(samples[-taken % step :: step]))
-        taken += count
-    return np.concatenate(found)
+def _wanted(k: int, columns: int) -> int:
+    """Return the number of rows to look at."""
+    return max(k + 1, min(MOST_ROWS, MOST_ENTRIES // columns))

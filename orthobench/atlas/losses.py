@@ -7,7 +7,7 @@ call; a miss counts ten.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -15,11 +15,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orthobench.atlas.answers import compare, factors
+from orthobench.atlas.answers import factors
 from orthobench.atlas.features import Features
 from orthobench.atlas.table import AtlasRow
 from orthobench.decide.answer import MISS
-from orthobench.decide.rule import TOLERANCE
+from orthobench.decide.rule import Comparison
 from orthobench.tools.arrays import Array
 
 Model: TypeAlias = Callable[[Array, Array, Array, Array], Array]
@@ -51,10 +51,11 @@ class Losses:
 
     Attributes
     ----------
-    solvers, solver_names, problems, names : tuple of str
+    solvers, solver_names : tuple of str
         Labels, and names in the catalogue.
-    features : tuple of Features
-    blocks : tuple of str
+    problems : tuple of AtlasRow
+        A row of each problem.
+    blocks : ndarray of str, shape (problems,)
         Variants of one data set have equal blocks.
     logs, costs : ndarray, shape (problems, solvers)
         Losses, and costs, which are NaN for a miss.
@@ -62,17 +63,15 @@ class Losses:
 
     solvers: tuple[str, ...]
     solver_names: tuple[str, ...]
-    problems: tuple[str, ...]
-    names: tuple[str, ...]
-    features: tuple[Features, ...]
-    blocks: tuple[str, ...]
+    problems: tuple[AtlasRow, ...]
+    blocks: NDArray[np.str_]
     logs: Array
     costs: Array
 
     @cached_property
     def positions(self) -> Array:
         """The logarithms of features, shape (problems, features); NaN if unknown."""
-        return np.array([position_of(one) for one in self.features])
+        return np.array([position_of(one) for one in self.problems])
 
     @cached_property
     def model(self) -> Model:
@@ -80,24 +79,35 @@ class Losses:
 
         It is the single best solver if no other model gains more than `CLOSE`.
         """
-        lost = {model: mean_loss(self.held_out[model]) for model in MODELS}
-        best = min(MODELS, key=lost.__getitem__)
-        return single_best if lost[single_best] <= lost[best] + CLOSE else best
+        means = {model: mean_loss(self.held_out[model]) for model in MODELS}
+        best = min(MODELS, key=means.__getitem__)
+        return single_best if means[single_best] <= means[best] + CLOSE else best
+
+    @property
+    def lost(self) -> Array:
+        """The losses of advice by its model on problems of other blocks."""
+        return self.held_out[self.model]
+
+    def ranked(self, features: Features) -> list[str]:
+        """Return the labels of the solvers, the smallest expected loss first."""
+        if not self.solvers:
+            return []
+        order = np.argsort(self.expected(position_of(features), self.model))
+        return [self.solvers[i] for i in order]
 
     def expected(
         self, position: Array, model: Model, among: NDArray[np.intp] | None = None
     ) -> Array:
         """Return the expected loss of each solver at a position, from some problems."""
         own = np.arange(len(self.problems)) if among is None else among
-        blocks = np.array(self.blocks)[own]
+        blocks = self.blocks[own]
         shares = 1.0 / np.array([(blocks == block).sum() for block in blocks])
         return model(self.positions[own], self.logs[own], shares, position)
 
     @cached_property
     def held_out(self) -> dict[Model, Array]:
         """The losses of each model's advice, made without the problems of the same block."""
-        blocks = np.array(self.blocks)
-        others = [(i, np.flatnonzero(blocks != block)) for i, block in enumerate(blocks)]
+        others = [(i, np.flatnonzero(self.blocks != one)) for i, one in enumerate(self.blocks)]
         return {
             model: np.array([
                 self.logs[i, self.expected(self.positions[i], model, own).argmin()]
@@ -138,19 +148,17 @@ def linear(positions: Array, logs: Array, shares: Array, position: Array) -> Arr
 MODELS: tuple[Model, ...] = (single_best, nearer, linear)
 
 
-def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = TOLERANCE) -> Losses:
+def losses(rows: Sequence[AtlasRow], comparisons: Iterable[Comparison]) -> Losses:
     """Return the losses of each solver on the problems of one kind that some solver solves."""
     first = {row.problem: row for row in reversed(rows)}
     names = {row.solver: row.solver_name for row in rows}
-    solved = [(c, own) for c in compare(rows, cost, tolerance) if (own := factors(c))]
+    solved = [(c, own) for c in comparisons if (own := factors(c))]
     solvers = tuple(dict.fromkeys(solver for _, own in solved for solver in own))
     return Losses(
         solvers,
         tuple(names[solver] for solver in solvers),
-        tuple(c.problem for c, _ in solved),
-        tuple(c.name for c, _ in solved),
-        tuple(features_in(first[c.problem]) for c, _ in solved),
-        tuple(c.block for c, _ in solved),
+        tuple(first[c.problem] for c, _ in solved),
+        np.array([c.block for c, _ in solved]),
         np.log([[own.get(name, MISS) for name in solvers] for _, own in solved]),
         np.array([
             [c.of(name).cost if name in own else math.nan for name in solvers]
@@ -159,12 +167,7 @@ def losses(rows: Sequence[AtlasRow], cost: str = "seconds", tolerance: float = T
     )  # fmt: skip
 
 
-def features_in(row: AtlasRow) -> Features:
-    """Return the features of the problem of a row."""
-    return Features(row.rows, row.d, row.k, row.decay, row.noise, row.sparsity)
-
-
-def position_of(one: Features) -> Array:
+def position_of(one: Features | AtlasRow) -> Array:
     """Return the logarithms of features; NaN if unknown."""
     sizes = [float(size) if size > 0 else math.nan for size in (one.rows, one.d, one.k)]
     decay = max(one.decay - 1, 0.0) + SMALL if math.isfinite(one.decay) else math.nan
@@ -195,3 +198,20 @@ def members(found: Losses) -> Iterator[dict[str, Any]]:
             "factor": math.exp(logs[i].mean()),
             "marginal": math.exp((others - np.minimum(others, logs[i])).mean()),
         }
+
+
+def portfolio(found: Losses) -> list[str]:
+    """Return the labels of solvers in the order in which to try them.
+
+    Each solver lowers the cost of the best one before it more than any other would, on the
+    geometric mean over problems.
+    """
+    left, order = list(range(len(found.solvers))), list[str]()
+    best = np.full(len(found.logs), math.log(MISS))
+    while left:
+        logs = found.logs[:, left]
+        gained = np.fmin(best[:, None], logs).mean(axis=0) + 1e-3 * logs.mean(axis=0)
+        first = left.pop(int(gained.argmin()))
+        best = np.fmin(best, found.logs[:, first])
+        order.append(found.solvers[first])
+    return order

@@ -20,9 +20,9 @@ orthobench advise -p "npy-stochastic-pca path=X.npy k=8" is about your data"""
 @click.option("-p", "--problem", type=Installed("problems"), metavar="SPEC",
               help='Advise on these data: "NAME key=value ...".')  # fmt: skip
 @click.option("--cost", type=click.Choice(("seconds", "samples", "flops")), default="seconds",
-              help="Minimise this cost; for a problem only, not for a family.")  # fmt: skip
+              help="Minimise this cost; with -p only.")  # fmt: skip
 @click.option("--tolerance", type=float, default=0.01,
-              help="Accept solvers that leave this part of the gap, 0.01 or 1e-6; for a problem "
+              help="Accept solvers that leave this part of the gap, 0.01 or 1e-6; with -p "
               "only.")  # fmt: skip
 @click.option("--atlas", "file", type=FILE,
               help="Read this atlas.  [default: that of the package]")  # fmt: skip
@@ -31,13 +31,11 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
            file: Path | None, as_json: bool) -> None:  # fmt: skip
     """Recommend a method from stored results, without a run.
 
-    ABOUT is a family or a problem of the atlas  [default: a line for each family]. With -p, similar
+    ABOUT is a family, or a problem of one  [default: a line for each family]. With -p, similar
     problems of the atlas answer: by rows, dimension, decay of the spectrum, noise.
     """
     if about and problem:
-        raise click.UsageError(
-            "name a family or problem of the atlas, or your data with -p, not both"
-        )
+        raise click.UsageError("name a family of the atlas, or your data with -p, not both")
     from orthobench.atlas import advice, answers
 
     table = answers.opened(file)
@@ -47,11 +45,8 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
         lines = [own.sentence, f"Like: {', '.join(own.near)}", f"{race} {own.check}"]
         print_json(own) if as_json else _print(lines)
         return
-    kinds, named = answers.find(table, about) if about else (list(table.kinds), "")
-    if named:
-        one = advice.on_problem(table, named, cost, tolerance)
-        print_json(one) if as_json else _print(str(one).splitlines())
-    elif as_json:
+    kinds = answers.find(table, about) if about else list(table.kinds)
+    if as_json:
         print_json(answers.facts(table, kinds))
     elif about:
         _print(answers.of_family(table, kinds))

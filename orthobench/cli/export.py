@@ -12,11 +12,10 @@ from orthobench.cli.options import PATH, STORE, SUITE_OF_STORE
 
 @click.command()
 @STORE
-@click.option("-o", "--out", type=PATH, help="Write this .csv, .jsonl or .parquet file.  "
-              "[default: CSV to standard output]")  # fmt: skip
+@click.option("-o", "--out", type=PATH, help="Write this .csv file.  [default: standard output]")
 @SUITE_OF_STORE
 def export(store: Path, out: Path | None, suite: str | None) -> None:
-    """Write a table of all checkpoints of all runs in STORE."""
+    """Write a table of all checkpoints of all runs in STORE, as CSV."""
     from orthobench.results.results import Results, to_csv, write
 
     results = Results.read(store, suite)

@@ -59,11 +59,12 @@ def race(problems: tuple[str, ...], within: float, tolerance: float, cost: str,
 
 def _print(one: Race, many: bool) -> None:
     from orthobench.racing import wording
+    from orthobench.tools.collections import grouped
 
     say()
     for line in wording.lines(one.table, one.cost):
         say(line)
-    for why, names in one.lacking.items():
+    for why, names in grouped(one.missing, one.missing.__getitem__).items():
         say(wrapped(f"not raced: {', '.join(names)} ({why})"))
     title = f"{one.problem}: " if many else ""
     say(f"\n{wrapped(title + one.sentence)}\n{wrapped(one.evidence)}")

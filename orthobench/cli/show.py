@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -38,8 +37,6 @@ def show(name: str, suite: str | None, tolerance: float | None, as_json: bool) -
         facts = listing.details(catalogue(), name)
         if facts["kind"] == "solver":
             from orthobench.atlas.answers import opened
-            from orthobench.errors import UsageError
 
-            with suppress(UsageError):  # no atlas
-                facts["record"] = opened(None, rows=False).about.get("records", {}).get(name, "")
+            facts["record"] = opened(None, rows=False).about.get("records", {}).get(name, "")
         print_facts(facts, as_json, listing.page)

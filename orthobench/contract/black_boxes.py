@@ -23,18 +23,11 @@ from orthobench.contract.solver import AnySolver, Solver, State, Status
 from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
 
-SEEDS = 2**63
-"""Bound of the seeds of a function's generators."""
-
 SETTLED, ROUNDING = 16, 1e-12
 """A function has converged if this factor of steps changes the point by less than rounding."""
 
-ALWAYS = {
-    "n": "rows of the point",
-    "k": "columns of the point",
-    "start": "a random point with orthonormal columns (n, k), the same for all solvers",
-}
-"""Attributes that a black box sees of every problem."""
+ALWAYS = ("n", "k", "start")
+"""Attributes of `Oracle` that a black box sees of every problem."""
 
 
 class SkipError(UsageError):
@@ -108,15 +101,12 @@ class BlackBox(Solver[Oracle, BoxState]):
     function : callable
     arguments : tuple of str
         Its arguments after the problem.
-    install : str
-        The command that installs its `packages`.
     others : tuple of type
         The solver of the same function for streams.
     """
 
     function: ClassVar[Callable[..., Any]]
     arguments: ClassVar[tuple[str, ...]] = ()
-    install: ClassVar[str] = ""
     others: ClassVar[tuple[type[AnySolver], ...]] = ()
     reruns = True
 
@@ -124,17 +114,10 @@ class BlackBox(Solver[Oracle, BoxState]):
         values = {p.field: getattr(self, p.field) for p in parameters_of(type(self))}
         return _again, (type(self).function, bool(self.batch), values)
 
-    def missing_packages(self) -> str | None:
-        """Return the command that installs missing packages."""
-        missing = super().missing_packages()
-        if missing and self.install:
-            return f"needs {' '.join(self.packages)}: {self.install}"
-        return missing
-
     def init(self, oracle: Oracle, rng: np.random.Generator) -> BoxState:
         """Begin at the start of all solvers."""
         start = Solution(np.array(oracle.start).reshape(-1, oracle.k))
-        return BoxState(seed=int(rng.integers(SEEDS)), solution=start)
+        return BoxState(seed=int(rng.integers(2**63)), solution=start)
 
     def advance(self, oracle: Oracle, state: BoxState, count: int) -> None:
         """Call the function with `count` more steps than the last time."""
@@ -165,14 +148,12 @@ class BlackBox(Solver[Oracle, BoxState]):
             return deepcopy(found)
         parts = found if isinstance(found, tuple) else (found,)
         point, *rest = (np.array(part, dtype=np.float64) for part in parts)
+        shape = (oracle.n, oracle.k)
         if point.ndim == 3:  # a stack: one below another
             point = point.reshape(-1, oracle.k)
-        if point.shape != (oracle.n, oracle.k):
-            shape = f"an array {np.shape(found)}" if point.ndim else f"a {type(found).__name__}"
-            raise UsageError(
-                f"{self.name} returned {shape}: return the point, "
-                f"an array (n, k) = {oracle.n, oracle.k}"
-            )
+        if point.shape != shape:
+            wrong = f"an array {np.shape(found)}" if point.ndim else f"a {type(found).__name__}"
+            raise UsageError(f"{self.name} returned {wrong}: return the point (n, k) = {shape}")
         weights, core = [*rest, None, None][:2]
         return Solution(point, weights, core)
 
@@ -231,14 +212,14 @@ def _made(function: Any, streams: bool, /) -> type[BlackBox]:
 
 def _field(function: Any, argument: inspect.Parameter) -> tuple[str, type, Any]:
     """Return the field of a parameter; its suffix keeps it apart from methods."""
-    if type(argument.default) not in (bool, int, float, str):
+    name, default = argument.name, argument.default
+    if type(default) not in (bool, int, float, str):
         raise UsageError(
-            f"{function.__name__} has the argument {argument.name!r}: write "
-            "run(problem, steps, rng), and give further arguments a number or a text by default"
+            f"{function.__name__} has the argument {name!r}: write run(problem, steps, rng), and "
+            "give further arguments a number or a text by default"
         )
-    declared = parameter(argument.default, help=f"argument of {function.__name__}",
-                         name=argument.name)  # fmt: skip
-    return f"{argument.name}_", type(argument.default), declared
+    declared = parameter(default, help=f"argument of {function.__name__}", name=name)
+    return f"{name}_", type(default), declared
 
 
 def _reads(function: Any, name: str) -> bool:

@@ -147,16 +147,13 @@ def packed(exhibit: Exhibit) -> tuple[str, str, bytes]:
 
     The data are an image, or x and y of a curve as rows, in a compressed .npy of float32.
     """
-    meta: dict[str, Any] = {"reference": exhibit.reference}
-    if isinstance(exhibit, Image):
-        kind, array = "image", exhibit.values
-        meta |= {"signed": exhibit.signed}
-    else:
-        kind, array = "curve", np.stack([exhibit.x, exhibit.y])
-        meta |= {"x_label": exhibit.x_label, "y_label": exhibit.y_label}
+    arrays = [value for value in vars(exhibit).values() if isinstance(value, np.ndarray)]
+    meta = {name: v for name, v in vars(exhibit).items() if not isinstance(v, np.ndarray)}
+    kind = "image" if isinstance(exhibit, Image) else "curve"
+    array = arrays[0] if kind == "image" else np.stack(arrays)
     buffer = BytesIO()
     np.lib.format.write_array(buffer, array.astype("<f4", order="C"), allow_pickle=False)
-    return kind, json.dumps(meta), zlib.compress(buffer.getvalue())
+    return kind, json.dumps(meta, sort_keys=True), zlib.compress(buffer.getvalue())
 
 
 def unpacked(kind: str, meta: str, data: bytes) -> Exhibit:

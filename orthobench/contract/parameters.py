@@ -137,13 +137,16 @@ class Parameter:
             return None
         value = self._typed(value)
         if isinstance(value, str) and not is_text(value):
-            raise ParameterError(self.name, f"{self.name} is {quoted(value)}, {NOT_TEXT}")
+            raise self._error(f"is {quoted(value)}, {NOT_TEXT}")
         if self.choices and value not in self.choices:
             message = str(unknown(f"value of {self.name}", str(value), self.choices))
             raise ParameterError(self.name, message)
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            self._in_range(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and self._is_out(value):
+            raise self._error(f"must be {self.bounds or 'a number'}, not {quoted(value)}")
         return value
+
+    def _error(self, why: str) -> ParameterError:
+        return ParameterError(self.name, f"{self.name} {why}")
 
     def _typed(self, value: Any) -> Any:
         kinds = _alternatives(self.type)
@@ -156,24 +159,19 @@ class Parameter:
                 return value
         elif isinstance(value, int):
             if value.bit_length() > 63:
-                raise ParameterError(self.name, f"{self.name} has more than 64 bits")
+                raise self._error("has more than 64 bits")
             if int in kinds:
                 return value
             if float in kinds:
                 return float(value)
         elif isinstance(value, kinds):
             return value
-        raise ParameterError(
-            self.name, f"{self.name} must be {self.type_name}, not {quoted(value)}"
-        )
+        raise self._error(f"must be {self.type_name}, not {quoted(value)}")
 
-    def _in_range(self, value: float) -> None:
+    def _is_out(self, value: float) -> bool:
         outside = not self.low <= value <= self.high
         outside |= self.above > -math.inf and value <= self.above
-        outside |= self.below < math.inf and value >= self.below
-        if outside:
-            message = f"{self.name} must be {self.bounds or 'a number'}, not {quoted(value)}"
-            raise ParameterError(self.name, message)
+        return outside or (self.below < math.inf and value >= self.below)
 
 
 def parameters_of(cls: type) -> tuple[Parameter, ...]:

@@ -6,7 +6,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -49,11 +49,9 @@ class Solution:
         """The same in float64."""
         if self.point.dtype == np.float64:
             return self
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        rounded: dict[str, Any] = {
-            k: v.astype(np.float64) for k, v in values.items() if isinstance(v, np.ndarray)
-        }
-        return replace(self, **rounded)
+        arrays = ((k, v) for k, v in vars(self).items() if isinstance(v, np.ndarray))
+        wider: dict[str, Any] = {name: array.astype(np.float64) for name, array in arrays}
+        return replace(self, **wider)
 
     @property
     def is_finite(self) -> bool:

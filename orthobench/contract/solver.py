@@ -80,6 +80,8 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     packages : tuple of str
         Distributions that it calls, as ``("scikit-learn",)``; without one it refuses every problem.
         Their versions are part of a run's identity.
+    install : str
+        The command that installs its `packages`, by default of pip.
     files : tuple of str
         Patterns of files outside of its package that runs load, from the folder of its module, as
         ``("../build/*.so",)``. Their contents are part of a run's identity.
@@ -96,6 +98,7 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     reruns: ClassVar[bool] = False
     converges: ClassVar[bool] = False
     packages: ClassVar[tuple[str, ...]] = ()
+    install: ClassVar[str] = ""
     files: ClassVar[tuple[str, ...]] = ()
     place: ClassVar[Place] = DEFAULT
     batch: int = 0
@@ -174,7 +177,7 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         """Return a sentence on the `packages` that are not installed, or None."""
         missing = [name for name in self.packages if version(name) is None]
         words = " ".join(missing)
-        return f"needs {words}: pip install {words}" if missing else None
+        return f"needs {words}: {self.install or f'pip install {words}'}" if missing else None
 
 
 AnySolver = Solver[Any, Any]

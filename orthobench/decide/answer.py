@@ -156,22 +156,16 @@ def _of_family(comparisons: Sequence[Comparison], suite: str) -> Answer:
     best = order[0] if order and order[0].as_good_on else NOBODY
     about = comparisons[0] if comparisons else Comparison("", "", "", "", None, ())
     return Answer(
-        best.use or None,
-        best.parameters,
-        use_sentence(_in_turn(comparisons), comparisons, suite),
-        best.as_good_on,
-        len(comparisons),
-        _mean([c.lead(best.solver) for c in comparisons]),
-        tuple(one for one in order if one is not best),
-        best.factor,
-        best.worst,
-        evidence(comparisons),
-        about.cost,
-        about.tolerance,
-        about.family,
-        best.solver,
-        tuple(comparisons),
-    )
+        use=best.use or None, parameters=best.parameters, solver=best.solver,
+        sentence=use_sentence(_in_turn(comparisons), comparisons, suite),
+        evidence=evidence(comparisons),
+        as_good_on=best.as_good_on, problems=len(comparisons),
+        factor=_mean([c.lead(best.solver) for c in comparisons]),
+        mean_factor=best.factor, worst_factor=best.worst,
+        alternatives=tuple(one for one in order if one is not best),
+        cost=about.cost, tolerance=about.tolerance, family=about.family,
+        comparisons=tuple(comparisons),
+    )  # fmt: skip
 
 
 def _in_turn(comparisons: Sequence[Comparison]) -> list[str]:
@@ -189,16 +183,15 @@ def _standing(solver: str, comparisons: Sequence[Comparison]) -> Standing:
     factors = [max(1.0, d.factor) if math.isfinite(d.factor) else MISS for d in own]
     decided = {i: c.block for i, c in enumerate(comparisons) if c.as_good}
     means = [factors[i] for i in decided]
+    finite = [max(1.0, d.factor) for d in own if math.isfinite(d.factor)]
     return Standing(
-        solver,
-        known[0].name or solver,
-        common([d.parameters for d in known]),
-        sum(d.as_good for d in own),
-        sum(c.cheapest == solver for c in comparisons),
-        len(comparisons),
-        geometric_mean(means, [*decided.values()]) if decided else math.inf,
-        max((max(1.0, d.factor) for d in own if math.isfinite(d.factor)), default=math.nan),
-    )
+        solver, known[0].name or solver, common([d.parameters for d in known]),
+        as_good_on=sum(d.as_good for d in own),
+        cheapest_on=sum(c.cheapest == solver for c in comparisons),
+        problems=len(comparisons),
+        factor=geometric_mean(means, [*decided.values()]) if decided else math.inf,
+        worst=max(finite, default=math.nan),
+    )  # fmt: skip
 
 
 def common(parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

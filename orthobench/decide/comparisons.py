@@ -74,6 +74,7 @@ class _Problem:
         self._unit = results[0].records[0].imported.unit
         self._metric = metric = metric or self._info.primary
         self._seeds = sorted({seed for r in results for seed in r.seeds})
+        self._solvers = {r.solver: r.records[0].solver for r in results}
         part = {r.solver: r for r in results if r.takes_part}
         self._runs = {name: self._by_seed(r) for name, r in part.items()}
         self._curves = {
@@ -81,12 +82,9 @@ class _Problem:
             for name, own in self._runs.items()
         }
         finals = {name: [_final(run, metric) for run in own] for name, own in self._runs.items()}
+        ratios = {n: next(ratio_of(run) for run in own if run) for n, own in self._runs.items()}
         self._calls = {
-            name: calls_of(
-                own,
-                [math.isinf(value) for value in finals[name]],
-                next(ratio_of(run) for run in self._runs[name] if run),
-            )
+            name: calls_of(own, [math.isinf(value) for value in finals[name]], ratios[name])
             for name, own in self._curves.items()
         }
         by_seed = zip(*self._curves.values(), strict=True)
@@ -110,24 +108,18 @@ class _Problem:
             name: own.costs([curve.spent(cost) if curve else None for curve in self._curves[name]])
             for name, own in self._calls.items()
         }
-        decided = {d.solver: d for d in self._evidence.decide(prices, tolerance, cost)}
-        solvers = {r.solver: r.records[0].solver for r in self._results}
-        order = dict.fromkeys([*decided, *solvers])
-        found = [
-            replace(
-                self._measured(decided.get(name) or Decision(name, Verdict.ABSENT)),
-                name=solvers[name].name,
-                parameters=solvers[name].parameters,
-            )
-            for name in order
-        ]
+        decided = self._evidence.decide(prices, tolerance, cost)
+        absent = [Decision(name, Verdict.ABSENT) for name in self._solvers if name not in prices]
         return Comparison(
             self._results[0].problem, self._info.name, self._info.family, self._metric,
-            self._evidence.best, tuple(found), tolerance, cost, len(self._seeds),
-            self._info.name, self._info.parameters,
+            self._evidence.best, tuple(self._told(d) for d in [*decided, *absent]), tolerance, cost,
+            len(self._seeds), self._info.name, self._info.parameters,
         )  # fmt: skip
 
-    def _measured(self, d: Decision) -> Decision:
+    def _told(self, d: Decision) -> Decision:
+        """Return a decision with name and parameters of its solver, and metrics of its calls."""
+        solver = self._solvers[d.solver]
+        d = replace(d, name=solver.name, parameters=solver.parameters)
         if not d.as_good:
             return d
         calls, runs = self._calls[d.solver], self._runs[d.solver]
@@ -135,7 +127,7 @@ class _Problem:
             call and replace(call, metrics=calls.metrics(call.place, runs))
             for call in (d.call, d.exact)
         )
-        return replace(d, call=exact if d.call is d.exact else call, exact=exact)
+        return replace(d, call=call, exact=exact)
 
 
 def _curve(run: Run | None, level: Target | None, metric: str) -> CostCurve | None:
@@ -149,7 +141,7 @@ def _curve(run: Run | None, level: Target | None, metric: str) -> CostCurve | No
 
 def _final(run: Run | None, metric: str) -> float:
     """Return the final value; infinite if the run failed, NaN without one, or if time cut it."""
-    if run is None or run.stop.status in (RunStatus.MISSING, RunStatus.TIMEOUT):
+    if run is None or run.stop.status is RunStatus.TIMEOUT:
         return math.nan
     return final(run, metric_of(metric))
 

@@ -58,10 +58,9 @@ def more_cells(results: Results, cells: Sequence[Cell], limit: int = LIMIT) -> l
         for solver in contenders(comparison, limit):
             entry = entries[comparison.problem, solver]
             label = entry.problem_info.label, solver, canonical(entry.best_parameters)
-            for seed in itertools.islice(
-                itertools.count(max(entry.seeds) + 1),
-                next_look(comparison.seeds, limit) - comparison.seeds,
-            ):
+            first = max(entry.seeds) + 1
+            added = next_look(comparison.seeds, limit) - comparison.seeds
+            for seed in range(first, first + added):
                 cell = replace(one[label], seed=seed, position=next(place))
                 more.setdefault(cell.key, cell)
     return list(more.values())

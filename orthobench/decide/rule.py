@@ -124,6 +124,11 @@ class Decision:
         return self.call.cost if self.call else math.inf
 
     @property
+    def is_exact(self) -> bool:
+        """Whether its call ends at a known optimum on all seeds."""
+        return self.exact is not None and self.call == self.exact
+
+    @property
     def reached(self) -> int:
         """Seeds on which its call ends within the tolerance."""
         return self.call.reached if self.call else 0
@@ -198,9 +203,9 @@ class Comparison:
     def alternative(self) -> Decision | None:
         """The cheaper call beside an exact one that is named, or the exact one beside it."""
         named = self.named
-        if named is None or named.call is None:
+        if named is None:
             return None
-        if named.call is named.exact:
+        if named.is_exact:
             return _cheapest_decision(d for d in self.as_good if d.cost < named.cost)
         return self.exact
 
@@ -216,11 +221,10 @@ class Comparison:
         def of(solver: str, call: Call | None) -> Call | None:
             return call and replace(call, cost=costs.get((solver, call.stop), call.cost))
 
-        found = []
-        for d in self.decisions:
-            exact = of(d.solver, d.exact)
-            call = exact if d.call is d.exact else of(d.solver, d.call)
-            found.append(replace(d, call=call, exact=exact))
+        found = [
+            replace(d, call=of(d.solver, d.call), exact=of(d.solver, d.exact))
+            for d in self.decisions
+        ]
         return replace(self, decisions=tuple(_with_factors(found, {}, self.cost)))
 
     def of(self, solver: str) -> Decision:

@@ -29,11 +29,7 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
     "star": ("★", "*", "the call to make: as good as the best, at the lowest cost"),
     "good": ("●", "o", "as good as the best"),
     "undecided": ("?", "?", "undecided with these seeds"),
-    "untested": (
-        "-",
-        "-",
-        f"untested: fewer than {FEWEST} seeds (2 are enough if they repeat one run)",
-    ),
+    "untested": ("-", "-", f"untested: fewer than {FEWEST} seeds (2 do if they repeat one run)"),
     "worse": ("✗", "x", "worse than the best"),
     "failed": ("!", "!", "half of the runs or more failed"),
 }
@@ -53,7 +49,7 @@ def verdict_text(decision: Decision) -> str:
     """Return a decision in few words: ``"exact"``, ``"as good"``, ``"3 failed"``."""
     if decision.verdict is Verdict.FAILED:
         return f"{decision.n_failed} failed"
-    if decision.as_good and decision.exact is not None and decision.call is decision.exact:
+    if decision.as_good and decision.is_exact:
         return "exact"
     return str(decision.verdict.value)
 
@@ -107,7 +103,7 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
 
 
 def _quality(solver: str, good: Sequence[Comparison]) -> str:
-    if all((d := c.of(solver)).exact is not None and d.call is d.exact for c in good):
+    if all(c.of(solver).is_exact for c in good):
         return "exact"
     within = within_text(good[0].tolerance)
     if len(good) > 1:
@@ -141,7 +137,7 @@ def _other(comparison: Comparison) -> str:
         return ""
     text = f" {clean(other.solver)}{stop_text(other.call)}"
     amount = _amount(comparison, other.call)
-    if other.exact is not None and other.call is other.exact:
+    if other.is_exact:
         return f"{text} is exact and takes {amount}."
     compared = comparison.family, comparison.metric
     problems = (entry.item for entry in catalogue().problems.values())
@@ -179,14 +175,13 @@ def _price(solver: str, good: Sequence[Comparison]) -> str:
 
 def _lead(solver: str, good: Sequence[Comparison]) -> str:
     cost = cost_of(good[0].cost)
-    leads = [lead for c in good if not math.isnan(lead := c.lead(solver))]
-    finite = [lead for lead in leads if math.isfinite(lead)]
-    if not finite:
+    leads = [lead for c in good if math.isfinite(lead := c.lead(solver))]
+    if not leads:
         return ""
     proven = "" if len(leads) == len(good) else f" on the {len(leads)} with another as good"
-    if max(finite) < ALIKE:
+    if max(leads) < ALIKE:
         return f"; the next takes about the same {cost.title}{proven}"
-    span = " to ".join(dict.fromkeys(map(factor_text, (min(finite), max(finite)))))
+    span = " to ".join(dict.fromkeys(map(factor_text, (min(leads), max(leads)))))
     return f"; the next {cost.dearer.format(span)}{proven}"
 
 

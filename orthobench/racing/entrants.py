@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from orthobench.atlas.advice import likely
-from orthobench.atlas.answers import expected_order
 from orthobench.contract.parameters import changed_values, values_of
 from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.errors import DataError, OrthobenchError, UsageError
@@ -30,10 +29,13 @@ class Entrants:
         Its solvers are configurations in the order of their runs, each with its own label.
     missing : mapping
         Names of solvers that are not installed, with the remedy.
+    source : str, Problem or Instance, optional
+        The problem as the caller gave it, if not by a suite.
     """
 
     suite: Suite
     missing: Mapping[str, str]
+    source: Any = None
 
     @property
     def order(self) -> dict[str, str]:
@@ -61,7 +63,8 @@ def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()
     measure = "memory" if cost == "memory" else None
     asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
     known = asked.problems[0]
-    return entrants(asked, known, likely(known.problem, _built(known.problem)))
+    order = likely(known.problem, _built(known.problem))
+    return replace(entrants(asked, known, order), source=problem)
 
 
 def _built(problem: AnyProblem) -> AnyInstance:
@@ -74,18 +77,17 @@ def _built(problem: AnyProblem) -> AnyInstance:
 
 
 def entrants(
-    asked: Suite, known: SuiteProblem, order: Sequence[tuple[str, Mapping[str, Any]]] | None = None
+    asked: Suite, known: SuiteProblem, order: Sequence[tuple[str, Mapping[str, Any]]] = ()
 ) -> Entrants:
     """Return the configurations that race on one problem of a suite; see `entrants_on`.
 
-    ``order`` has the solvers that come first, and their parameters; by default that of the family.
+    ``order`` has the solvers that come first, and their parameters.
     """
     refusals = {s.label: s.solver.refuses(known.problem) for s in asked.solvers}
     able = [s for s in asked.solvers if s.solver.refuses(known.problem) is None]
     if not able:
         reasons = [f"{name}: {why}" for name, why in refusals.items()]
         raise UsageError(f"no solver can take {known.label} ({listed(reasons, 3)})")
-    order = expected_order(known.problem) if order is None else order
     names = [solver for solver, _ in order]
     first = {(solver, canonical(values)): at for at, (solver, values) in enumerate(order)}
 

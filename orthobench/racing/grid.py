@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orthobench.atlas.answers import expected_order
 from orthobench.decide.answer import MISS
 from orthobench.errors import DataError, unknown
 from orthobench.harness.cell import instance_of
@@ -52,13 +53,9 @@ class Point:
     @property
     def rules(self) -> Rules:
         """The rules of its race."""
+        order, most = self.entrants.order, FINALISTS if self.seconds <= WITHIN else TIMED
         return Rules(
-            self.entrants.order,
-            self.seconds,
-            factor=MISS,
-            finalists=FINALISTS if self.seconds <= WITHIN else TIMED,
-            seeds=SEEDS,
-            timed_on_all=TIMED,
+            order, self.seconds, factor=MISS, finalists=most, seeds=SEEDS, timed_on_all=TIMED
         )
 
     @property
@@ -77,20 +74,19 @@ def grids() -> dict[str, str]:
 
 def points(parts: Sequence[str], folder: Path) -> list[Point]:
     """Return the problems of some parts of the map or families, by default of all."""
-    known = grids()
-    suites = {part: load(catalogue().suite(name), catalogue()) for part, name in known.items()}
+    known = catalogue()
+    suites = {part: load(known.suite(name), known) for part, name in grids().items()}
     families = {part: suite.problems[0].problem.family for part, suite in suites.items()}
-    chosen = []
+    named = {*families, *families.values()}
     for part in parts:
-        own = [name for name, family in families.items() if part in (name, family)]
-        if not own:
-            raise unknown("part of the map", part, {*known, *families.values()})
-        chosen += own
+        if part not in named:
+            raise unknown("part of the map", part, named)
     return [
         Point(own, folder / part / f"{own.suite.name}.sqlite", race_seconds(problem))
-        for part in chosen or known
-        for problem in suites[part].problems
-        for own in (entrants(suites[part], problem),)
+        for part, suite in suites.items()
+        if not parts or part in parts or families[part] in parts
+        for problem in suite.problems
+        for own in (entrants(suite, problem, expected_order(problem.problem)),)
     ]
 
 

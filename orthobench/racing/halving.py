@@ -10,7 +10,7 @@ finalists run on fresh seeds until `orthobench.decide` names the cheapest that i
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -77,38 +77,29 @@ class Halving(Standing):
     def decisions(self) -> list[Decision]:
         """Return the decisions about the finalists, on the seeds with results."""
         seeds = sorted(self.gaps)
-        trials = {name: [self.latest.get((name, s)) for s in seeds] for name in self.finalists}
-        calls = {
-            name: calls_of(
-                [t.curve if t else None for t in own],
-                [bool(t and t.failed) for t in own],
-                next(t.ratio for t in own if t),
-            )
-            for name, own in trials.items()
+        trials = {
+            name: [self.latest.get((name, s)) or Trial(name, s, 0.0, None) for s in seeds]
+            for name in self.finalists
         }
-        costs = {
-            name: calls[name].costs([t.spent if t and len(t.values) else None for t in own])
-            for name, own in trials.items()
-        }
+        calls, costs = {}, {}
+        for name, own in trials.items():
+            failed = [bool(t.failed) for t in own]
+            calls[name] = calls_of([t.curve for t in own], failed, own[0].ratio)
+            costs[name] = calls[name].costs([t.spent if t.curve else None for t in own])
         ends = Differences(
-            {name: [t.end if t else math.nan for t in own] for name, own in trials.items()},
+            {name: [t.end for t in own] for name, own in trials.items()},
             [self.gaps[seed][0] for seed in seeds],
             [self.gaps[seed][1] for seed in seeds],
-            {name: [t and t.values.tobytes() for t in own] for name, own in trials.items()},
+            {name: [t.values.tobytes() for t in own] for name, own in trials.items()},
         )
         certified = any(t.certified for t in self.latest.values())
-        return Evidence(ends, calls, certified).decide(costs, self.rules.tolerance, self._cost)
-
-    @property
-    def _cost(self) -> str:
-        """The cost for the rule of decision, if it is seconds."""
-        return "seconds" if self.rules.timed else ""
+        return Evidence(ends, calls, certified).decide(costs, self.rules.tolerance, self.rules.cost)
 
     @cached_property
     def settled(self) -> bool:
         """Whether a call can be named, and no undecided one is cheaper."""
         decided = self.decisions()
-        named = named_of(decided, self._cost)
+        named = named_of(decided, self.rules.cost)
         if named is None or named.call is None:
             return False
         if not named.call.stop.own and named.call.seeds < self.rules.seeds:
@@ -140,14 +131,13 @@ class Halving(Standing):
         ask = None
         if shared > FINALS * self.rules.total or self.leader is None:
             ask = (
-                self._look(shared, most, overhead, running, contenders=True)
+                self._look(self._contends, shared, most, overhead, running)
                 or self._untried(shared, overhead, running)
-                or self._look(shared, most, overhead, running, contenders=False)
+                or self._look(self._may_win, shared, most, overhead, running)
                 or self._to_the_end(most, running)
             )
         if ask is None:
-            names = self._affordable(shared, overhead)
-            ask = next(self._fresh(names, most, overhead, running), None)
+            ask = self._fresh(self._affordable(shared, overhead), most, overhead, running)
         # a run that stops in time is a result, one that the end of the race kills is none
         return replace(ask, cap=min(ask.cap, most)) if ask and most > 0 else ask
 
@@ -166,19 +156,20 @@ class Halving(Standing):
         if self.leader is None:
             return min(FIRST * self.rules.total, left)
         share = (left - FINALS * self.rules.total) / waiting - overhead
-        most = self.rules.factor * self.lead + FREE["seconds"] if self.rules.timed else math.inf
+        is_timed = self.rules.cost == "seconds"
+        most = self.rules.factor * self.lead + FREE["seconds"] if is_timed else math.inf
         return max(self.floor, min(most, max(share, overhead)))
 
     def _look(
-        self, left: float, most: float, overhead: float, running: Collection[Run], contenders: bool
-    ) -> NextRun | None:
-        """Return a longer run of a configuration that was cut: the leader first, then by value.
+        self, wanted: Callable[[Trial], bool], left: float, most: float, overhead: float,
+        running: Collection[Run],
+    ) -> NextRun | None:  # fmt: skip
+        """Return a longer run of a wanted trial that was cut: the leader first, then by value.
 
-        ``contenders`` keep up with the leader; the others may win. ``most`` is the longest run.
+        ``most`` is the longest run.
         """
         if 0 not in self.gaps:
             return None
-        wanted = self._contends if contenders else self._may_win
         free = [t for name, t in self.first.items() if t.cap < most and (name, 0) not in running]
         looks = [trial for trial in free if wanted(trial)]
         if not looks:
@@ -237,18 +228,18 @@ class Halving(Standing):
 
     def _fresh(
         self, names: Sequence[str], most: float, overhead: float, running: Collection[Run]
-    ) -> Iterator[NextRun]:
-        """Yield the runs of some finalists on fresh seeds, until the cheapest is known."""
+    ) -> NextRun | None:
+        """Return a run of some finalists on a fresh seed, until the cheapest is known."""
         if self.leader is None or self._repeat(names):
-            return
+            return None
         for seed in range(1, self.rules.seeds):
             if seed >= FEWEST and self.settled:
-                return
+                return None
             for name in names:
                 cap = self._cap_on(name, seed)
                 if cap and self._needs(name) < most and (name, seed) not in running:
-                    yield NextRun(name, seed, max(cap, overhead))
-                    return
+                    return NextRun(name, seed, max(cap, overhead))
+        return None
 
     def _needs(self, name: str) -> float:
         """Return the seconds of a configuration to the target, or else to its end, on seed 0."""
@@ -260,7 +251,7 @@ class Halving(Standing):
         trial, most = self.latest.get((name, seed)), MOST * self.lead
         if trial is None:
             return max(self._fresh_cap, FRESH * self._end(name) * self.first[name].ended)
-        killed = not len(trial.values) and name not in self.failed
+        killed = trial.curve is None and name not in self.failed
         return most if killed and trial.cap < most else 0.0
 
     def _repeat(self, names: Sequence[str]) -> bool:

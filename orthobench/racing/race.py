@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from orthobench.api import RESULTS
@@ -26,15 +26,14 @@ from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.suite import Suite
 from orthobench.racing import wording
 from orthobench.racing.entrants import Entrants, entrants_on
-from orthobench.racing.scheduler import Clock, Progress, RaceScheduler
+from orthobench.racing.scheduler import Progress, RaceScheduler
 from orthobench.racing.standing import Rules
 from orthobench.report.notebook_view import Results
 from orthobench.results.runs import Run
 from orthobench.results.schema import exists
 from orthobench.results.store import FILE, Store
 from orthobench.stats.calls import Stop
-from orthobench.stats.costs import ALL_COSTS
-from orthobench.tools.collections import grouped, plain
+from orthobench.tools.collections import plain
 from orthobench.tools.environment import cores
 from orthobench.tools.files import safe_join
 from orthobench.tools.processes import Alarm
@@ -119,11 +118,6 @@ class Race:
     def __str__(self) -> str:
         return f"{self.sentence}\n{self.evidence}\n\n{self.code}"
 
-    @property
-    def lacking(self) -> dict[str, list[str]]:
-        """The solvers that could not take part, by remedy."""
-        return grouped(self.missing, lambda name: self.missing[name])
-
     def facts(self) -> dict[str, Any]:
         """Return all attributes except the runs as JSON values."""
         values = {name: value for name, value in vars(self).items() if name != "results"}
@@ -186,7 +180,7 @@ def races(
     **how: Any,
 ) -> list[Race]:
     """Race on several problems in turn, with equal shares of the remaining time; see `race`."""
-    began = time.monotonic()
+    began = monotonic()
     if not 0 < within < math.inf:
         raise UsageError(f"a race takes a positive number of seconds, not {within}")
     if not 0 < tolerance < 1:
@@ -196,10 +190,10 @@ def races(
     entries = [entrants_on(problem, cost, solvers) for problem in problems]
     found: list[Race] = []
     for i, one in enumerate(entries):
-        started = time.monotonic() if i else began
+        started = monotonic() if i else began
         total = (began + within - started) / (len(entries) - i)
-        rules = Rules(one.order, total, tolerance, cost == "seconds", ending=one.ending)
-        found.append(run(one, rules, cost, began=started, source=problems[i], **how))
+        rules = Rules(one.order, total, tolerance, cost, ending=one.ending)
+        found.append(run(one, rules, began=started, **how))
         if found[-1].interrupted:
             break
     return found
@@ -208,15 +202,12 @@ def races(
 def run(
     one: Entrants,
     rules: Rules,
-    cost: str = "seconds",
     store: Path | str | None = None,
     *,
     memory: int | None = None,
     began: float | None = None,
     tell: Progress | None = None,
-    source: Any = None,
     executor: Executor | None = None,
-    clock: Clock = time.monotonic,
 ) -> Race:
     """Run a race by its rules, from the runs in its store.
 
@@ -224,25 +215,19 @@ def run(
     ----------
     one : Entrants
     rules : Rules
-    cost, store, memory, tell
+    store, memory, tell
         As in `race`.
     began : float, optional
         The beginning of its time, by the clock; by default now.
-    source : str, Problem or Instance, optional
-        The problem of the caller, for the code.
     executor : Executor, optional
         By default one run for each core, at most `MOST_WORKERS`.
-    clock : callable
-        Returns seconds.
     """
-    suite, began = one.suite, clock() if began is None else began
+    suite, began = one.suite, monotonic() if began is None else began
     path = Path(store or safe_join(Path(), RESULTS, suite.name, FILE))
     workers = max(1, min(MOST_WORKERS, int(cores() // suite.threads)))
     executor = executor or Executor("local", workers, suite.threads, Limits(None, memory))
     known, _ = stored(suite, path)
-    race = RaceScheduler(
-        suite, rules, cost, known, executor.at_once, began, clock, tell or (lambda *_: None)
-    )
+    race = RaceScheduler(suite, rules, known, executor.at_once, began, tell)
     interrupted = False
 
     def tick() -> None:
@@ -260,7 +245,7 @@ def run(
                 raise
             interrupted = True
         results = Results(suite.name, path, opened.records(suite.name))
-    return _result(race, results, one.missing, source, executor.at_once, interrupted)
+    return _result(one, race, results, interrupted)
 
 
 def stored(suite: Suite, path: Path) -> tuple[list[tuple[Cell, Run]], int]:
@@ -276,46 +261,41 @@ def stored(suite: Suite, path: Path) -> tuple[list[tuple[Cell, Run]], int]:
     return found, len(runs) - len(found)
 
 
-def _result(
-    race: RaceScheduler, results: Results, missing: Mapping[str, str], source: Any, workers: int,
-    interrupted: bool,
-) -> Race:  # fmt: skip
-    standing, suite, cost = race.standing, race.suite, race.cost
+def _result(one: Entrants, race: RaceScheduler, results: Results, interrupted: bool) -> Race:
+    standing, suite, rules = race.standing, one.suite, race.rules
     decided, call = race.answered(results.records)
     named, exact = (decided.named, decided.exact) if decided else (None, None)
     winner = standing.leader
     if decided and named:
         winner, call, sentence = named.solver, named.call, answer([decided]).sentence
     else:
-        long = standing.lead > LONG * standing.rules.total and not interrupted
-        more = wording.too_long(standing.rules.total, _advised(source, cost)) if long else ""
-        sentence = wording.provisional(standing, call, ALL_COSTS[cost], more)
+        long = standing.lead > LONG * rules.total and not interrupted
+        more = wording.too_long(rules.total, _advised(one.source, rules.cost)) if long else ""
+        sentence = wording.provisional(standing, call, more)
     solver = {s.label: s.solver for s in suite.solvers}.get(winner or "")
-    problem = suite.problems[0].problem if source is None else source
+    problem = suite.problems[0].problem if one.source is None else one.source
     firsts = {name: first for (name, _), (_, first) in race.timed.items()}
     rows = wording.rows(standing, decided, call, winner, firsts)
     others = [row["factor"] for row in rows[1:] if row["verdict"] in ("as good", "exact")]
-    dropped = (
-        Dropped(name, round(race.dropped.get(name, 0.0), 3), why)
-        for name, why in standing.dropped.items()
-    )
+    out, when = standing.dropped, race.dropped
+    dropped = [Dropped(name, round(when.get(name, 0.0), 3), why) for name, why in out.items()]
     return Race(
         solver.name if solver else None,
         changed_values(solver) if solver else {},
         min(others, default=math.nan),
         sentence,
-        wording.evidence(standing, call, bool(firsts), workers, decided=named is not None),
+        wording.evidence(standing, call, bool(firsts), race.workers, decided=named is not None),
         named is not None,
         rows,
         tuple(dropped),
-        missing,
+        one.missing,
         results,
         code_of(problem, solver, call.stop) if solver and call else "",
         call.stop if call else Stop(),
         exact.name if exact else None,
         race.elapsed,
         suite.problems[0].label,
-        cost,
+        rules.cost,
         interrupted,
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
+from time import monotonic
 from typing import Any, TypeAlias
 
 from orthobench.decide.comparisons import compare
@@ -26,6 +27,7 @@ from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.stats.calls import Call, Stop
 from orthobench.tools.environment import cores
+from orthobench.tools.formatting import plural
 
 RESERVE = 0.5, 0.05
 """Seconds reserved for the end of a race, and a share of its time."""
@@ -42,8 +44,6 @@ BEGINNING = 0.6
 LOADING = 0.15
 """Minimum share of the time of a race that a run may take to load packages, compile, build data or
 start a process."""
-
-Clock: TypeAlias = Callable[[], float]
 
 Progress: TypeAlias = Callable[[str, bool], None]
 """Takes text for people, and whether it is the table, which the next one replaces."""
@@ -62,17 +62,17 @@ class RaceScheduler(Scheduler):
     """
 
     def __init__(
-        self, suite: Suite, rules: Rules, cost: str, known: Sequence[tuple[Cell, Run]],
-        workers: int, began: float, clock: Clock, tell: Progress,
+        self, suite: Suite, rules: Rules, known: Sequence[tuple[Cell, Run]], workers: int,
+        began: float, tell: Progress | None,
     ) -> None:  # fmt: skip
-        self.suite, self.cost, self.began, self.tell = suite, cost, began, tell
+        self.suite, self.rules, self.workers, self.began = suite, rules, workers, began
         self.planned = [cell for cell, _ in known]
-        self.standing = Halving(rules, [trial_of(run, cost) for _, run in known])
+        self.standing = Halving(rules, [trial_of(run, rules.cost) for _, run in known])
         self.dropped: dict[str, float] = {}
         self.timed: dict[tuple[str, Stop], tuple[float, ...]] = {}
-        self._workers, self._clock = workers, clock
+        self._tell = tell or (lambda *_: None)
         fixed, share = RESERVE
-        if cost == "seconds":
+        if rules.cost == "seconds":
             fixed, share = fixed + TIMING[0], share + TIMING[1]
         self.deadline = began + max(rules.total * (1 - share) - fixed, rules.total / 2)
         self._cells = {(cell.solver_label, cell.seed): cell for cell in suite.cells()}
@@ -83,23 +83,22 @@ class RaceScheduler(Scheduler):
     @property
     def elapsed(self) -> float:
         """Seconds since the beginning."""
-        return self._clock() - self.began
+        return monotonic() - self.began
 
     @property
     def left(self) -> float:
         """Seconds until the deadline of the last run."""
-        return self.deadline - self._clock()
+        return self.deadline - monotonic()
 
     def take(self, held: Data | None = None, last: bool = False) -> Cell | None:
         """Return the next cell, with its budget and the time after which it is killed."""
         del last
         if (ask := self._next()) is None:
             return None
-        at = ask.configuration, ask.seed
-        cell = replace(self._cells[at], budget=Budget(seconds=ask.cap))
+        cell = self._cells[ask.configuration, ask.seed]
         timeout = min(ask.cap + self._slack(cell, held), max(self.left, 0.01))
-        self._running[at] = self.elapsed
-        return replace(cell, timeout=timeout)
+        self._running[ask.configuration, ask.seed] = self.elapsed
+        return replace(cell, budget=Budget(seconds=ask.cap), timeout=timeout)
 
     def keeps(self, cell: Cell, outcome: Outcome) -> bool:
         """Return False for a run that the end of the race cut off.
@@ -123,7 +122,7 @@ class RaceScheduler(Scheduler):
         """Add a stored run to the standing."""
         begun = self._running.pop((cell.solver_label, cell.seed))
         records = self._store.records(self.suite.name, cell.problem_label, cell.solver_label)
-        trial = trial_of(next(run for run in records if run.key == cell.key), self.cost)
+        trial = trial_of(next(run for run in records if run.key == cell.key), self.rules.cost)
         self.standing = replace(self.standing, trials=[*self.standing.trials, trial])
         clock = float(trial.seconds[-1]) if len(trial.seconds) else 0.0
         self._overheads.append(self.elapsed - begun - clock)
@@ -131,29 +130,29 @@ class RaceScheduler(Scheduler):
 
     def conclude(self) -> Mapping[str, Any]:
         """Time the calls that may be named, one after another; return them for the session."""
-        solvers = {s.label: s.solver for s in self.suite.solvers}
-        calls, left = self._offers(), self.standing.rules.total - RESERVE[0] - self.elapsed
-        if calls and left > 0:
-            self.tell(wording.timing_line(self.elapsed, len(calls)), False)
-            own = [(solvers[name], stop) for name, stop in calls]
-            took = time_calls(self.suite.problems[0].problem, own, left)
-            for call, seconds in zip(calls, took, strict=False):
-                self.timed[call] = seconds
+        for (name, stop, _), seconds in self._timed(self._offers(), (0,)):
+            self.timed[name, stop] = seconds
         timed = [[name, dict(stop.limits), *took] for (name, stop), took in self.timed.items()]
-        found = {**self._asked, "timed": timed, "dropped": self.dropped}
-        return {"race": {**found, "timed_on_all": self._timed_on_all()}}
+        cheapest = self._reaching()[: self.rules.timed_on_all]
+        ends = self._timed([(name, Stop()) for name in cheapest], self.suite.seeds)
+        on_all = [(name, seed, seconds) for (name, _, seed), (seconds, _) in ends]
+        found = {"timed": timed, "dropped": self.dropped, "timed_on_all": on_all}
+        return {"race": {**self._asked, **found}}
 
-    def _timed_on_all(self) -> list[tuple[str, int, float]]:
-        """Return label, seed and seconds of the cheapest calls to the own end, on each seed."""
-        names = self._reaching()[: self.standing.rules.timed_on_all]
-        left = self.standing.rules.total - RESERVE[0] - self.elapsed
-        if not names or left <= 0:
-            return []
-        solvers, seeds = {s.label: s.solver for s in self.suite.solvers}, self.suite.seeds
-        calls = [(solvers[name], Stop()) for name in names]
-        took = time_calls(self.suite.problems[0].problem, calls, left, seeds)
-        order = ((name, seed) for seed in seeds for name in names)
-        return [(*at, seconds) for at, (seconds, _) in zip(order, took, strict=False)]
+    def _timed(
+        self, calls: Sequence[tuple[str, Stop]], seeds: Sequence[int]
+    ) -> Iterator[tuple[tuple[str, Stop, int], tuple[float, float]]]:
+        """Yield calls on seeds, with their seconds and those of the first one in a process."""
+        left = self.rules.total - RESERVE[0] - self.elapsed
+        if not calls or left <= 0:
+            return
+        said = f"{plural(len(calls), 'call')} timed one after another"
+        self._tell(f"{wording.at(self.elapsed)} {said}", False)
+        solvers = {s.label: s.solver for s in self.suite.solvers}
+        own = [(solvers[name], stop) for name, stop in calls]
+        order = ((name, stop, seed) for seed in seeds for name, stop in calls)
+        took = time_calls(self.suite.problems[0].problem, own, left, seeds)
+        yield from zip(order, took, strict=False)
 
     def _reaching(self) -> list[str]:
         """Return the finalists of which all runs end within the tolerance, the cheapest first."""
@@ -170,7 +169,7 @@ class RaceScheduler(Scheduler):
             return False
         session = store.session(self.suite.name)
         found = session["environment"].get("race", {})
-        if session["ended"] is None or any(found.get(n) != v for n, v in self._asked.items()):
+        if session["ended"] is None or not self._asked.items() <= found.items():
             return False
         timed = {(name, Stop.at(**limits)): tuple(t) for name, limits, *t in found["timed"]}
         self._store = store
@@ -182,18 +181,18 @@ class RaceScheduler(Scheduler):
     @property
     def _asked(self) -> dict[str, Any]:
         """The options that timed calls depend on."""
-        return {"cost": self.cost, "tolerance": self.standing.rules.tolerance}
+        return {"cost": self.rules.cost, "tolerance": self.rules.tolerance}
 
     @property
     def _overhead(self) -> float:
         return median(self._overheads[1:] or self._overheads or [0.0])
 
     def _next(self) -> NextRun | None:
-        return self.standing.next(self.left, self._overhead, self._running, self._workers)
+        return self.standing.next(self.left, self._overhead, self._running, self.workers)
 
     def _slack(self, cell: Cell, held: Data | None) -> float:
         """Return the maximum seconds of a run beside its clock."""
-        total = self.standing.rules.total
+        total = self.rules.total
         if not self._overheads:
             return BEGINNING * total
         loads = {type(cell.solver.single).__module__, *cell.solver.packages} - self._loaded
@@ -205,21 +204,20 @@ class RaceScheduler(Scheduler):
     def tell_standing(self) -> None:
         """Print the table of the race."""
         now = next(iter(self._running), ("", 0))[0]
-        text = wording.standing(self.standing, self.cost, now, self.elapsed, self.left)
-        self.tell(text, True)
+        self._tell(wording.standing(self.standing, now, self.elapsed, self.left), True)
 
     def _tell_dropped(self) -> None:
-        order, dropped = self.standing.rules.order, self.standing.dropped
+        order, dropped = self.rules.order, self.standing.dropped
         for name in [name for name in dropped if name not in self.dropped]:
             self.dropped[name] = self.elapsed
             kin = [other for other, solver in order.items() if solver == order[name]]
             if all(other in dropped for other in kin):
-                self.tell(f"{wording.at(self.elapsed)} {name}: {dropped[name]}", False)
+                self._tell(f"{wording.at(self.elapsed)} {name}: {dropped[name]}", False)
 
     def _offers(self) -> list[tuple[str, Stop]]:
         """Return the calls that may be the cheapest and the named ones, the cheapest first."""
         found, leading = self.answered(self._store.records(self.suite.name))
-        if found is None or self.cost != "seconds":
+        if found is None or self.rules.cost != "seconds":
             return []
         calls = ((d.solver, call) for d in found.as_good for call in (d.call, d.exact))
         offers = {(name, call.stop): call.cost for name, call in calls if call}
@@ -234,7 +232,7 @@ class RaceScheduler(Scheduler):
         """Return the comparison of all runs, and the call of the leader, with the timed costs."""
         metric = next((measured(run) for run in runs if run.trace), "")
         entries = Results("", Path(), runs).entries
-        found = compare(entries, self.cost, self.standing.rules.tolerance, metric)
+        found = compare(entries, self.rules.cost, self.rules.tolerance, metric)
         costs = {call: seconds for call, (seconds, _) in self.timed.items()}
         leader, leading = self.standing.leader or "", self.standing.leading
         if leading:

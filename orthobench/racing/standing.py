@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthobench.decide.rule import EXACT, TOLERANCE, chosen
 from orthobench.decide.wording import factor_text
@@ -17,7 +16,7 @@ from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.results.runs import Run
 from orthobench.stats.calls import Call, Stop, calls_of, ratio_of
-from orthobench.stats.cost_curve import CostCurve, cost_curve, settled
+from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of, settled
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
@@ -61,18 +60,13 @@ class Trial:
     ----------
     cap : float
         Its limit, in seconds.
-    values : ndarray, shape (m,)
-        The metric at each checkpoint; empty for a failed run, infinite outside a level.
+    curve : CostCurve, optional
+        The metric at each checkpoint, infinite outside a level; ``ended`` by its own test. None if
+        the run failed, or was killed before its first checkpoint.
     seconds, spent : ndarray, shape (m,)
         The seconds and the cost up to each checkpoint.
-    ended : bool
-        Whether it ended by its own test.
     failed : str
         The reason of a failure, or empty.
-    start : float
-        The metric at the start, if that is not the first value.
-    steps : ndarray of int, shape (m,), optional
-        By default 0, 1, 2 and so on.
     certified : bool
         Whether zero is known to be the optimum.
     ratio : float
@@ -82,29 +76,30 @@ class Trial:
     configuration: str
     seed: int
     cap: float
-    values: Array
-    seconds: Array
-    spent: Array
-    ended: bool = False
+    curve: CostCurve | None
+    seconds: Array = field(default_factory=lambda: np.zeros(0))
+    spent: Array = field(default_factory=lambda: np.zeros(0))
     failed: str = ""
-    start: float = math.nan
-    steps: NDArray[np.int64] | None = None
     certified: bool = False
     ratio: float = RATIO
 
     @property
-    def curve(self) -> CostCurve | None:
-        """Its curve; None if it failed."""
-        if not len(self.values):
-            return None
-        steps = np.arange(len(self.values)) if self.steps is None else self.steps
-        return CostCurve(steps, self.values, self.ended)
+    def values(self) -> Array:
+        """The metric at each checkpoint."""
+        return self.curve.values if self.curve else np.zeros(0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ended by its own test."""
+        return self.curve is not None and self.curve.ended
 
     @property
     def exact(self) -> bool:
         """Whether it ended by its own test, at a known optimum."""
-        start = np.fmin(self.start, self.values[0]) if len(self.values) else math.nan
-        return bool(self.certified and self.ended and abs(self.values[-1]) <= EXACT * abs(start))
+        curve = self.curve
+        if curve is None or not (curve.ended and self.certified):
+            return False
+        return bool(abs(curve.values[-1]) <= EXACT * abs(curve.start))
 
     @property
     def end(self) -> float:
@@ -146,8 +141,8 @@ class Rules:
         The solver of each configuration, the best expected first.
     total : float
         Seconds of the race.
-    timed : bool
-        Whether the cost is seconds.
+    cost : str
+        The cost to minimise, by name.
     ending : collection of str
         The configurations that end by their own test.
     timed_on_all : int
@@ -157,7 +152,7 @@ class Rules:
     order: Mapping[str, str]
     total: float
     tolerance: float = TOLERANCE
-    timed: bool = True
+    cost: str = "seconds"
     factor: float = FACTOR
     finalists: int = FINALISTS
     seeds: int = SEEDS
@@ -192,14 +187,12 @@ class Standing:
     @cached_property
     def gaps(self) -> dict[int, tuple[float, float]]:
         """The common start and the best value so far, for each seed with results."""
-        sound = [t for t in self.latest.values() if len(t.values)]
-        return {
-            seed: (
-                max(float(np.fmin(t.start, t.values[0])) for t in sound if t.seed == seed),
-                min(t.lowest for t in sound if t.seed == seed),
-            )
-            for seed in sorted({t.seed for t in sound if t.lowest < math.inf})
-        }
+        curves: dict[int, list[CostCurve]] = {}
+        for (_, seed), trial in self.latest.items():
+            if trial.curve:
+                curves.setdefault(seed, []).append(trial.curve)
+        found = {seed: gap_of(own) for seed, own in sorted(curves.items())}
+        return {seed: gap for seed, gap in found.items() if gap[1] < math.inf}
 
     def target(self, seed: int) -> float:
         """Return the largest value that is good enough on a seed."""
@@ -278,19 +271,15 @@ class Standing:
         costs = self.costs(name)
         if len(costs) == 1 and costs[0] == math.inf:
             return self._why_not_there(trial, leader)
-        if trial.exact and trial.seconds[-1] <= self.rules.factor * self._exact_seconds:
-            return ""
+        if trial.exact:
+            quickest = min(other.seconds[-1] for other in self.first.values() if other.exact)
+            if trial.seconds[-1] <= self.rules.factor * quickest:
+                return ""
         factor = self.cost(name) / self.cost(leader)
         if math.inf > factor > self.rules.factor * (FAR if len(costs) > 2 else 1):
-            noun = "time" if self.rules.timed else "cost"
+            noun = "time" if self.rules.cost == "seconds" else "cost"
             return f"{factor_text(factor)} times the {noun} of {leader} for the same quality"
         return ""
-
-    @cached_property
-    def _exact_seconds(self) -> float:
-        """Minimum seconds of an exact run on the first seed; infinite without any."""
-        exact = (trial for trial in self.first.values() if trial.exact)
-        return min((float(trial.seconds[-1]) for trial in exact), default=math.inf)
 
     def _why_not_there(self, trial: Trial, leader: str) -> str:
         if trial.ended and self._near(trial):
@@ -299,7 +288,7 @@ class Standing:
             return "ends outside the level at which solvers are compared"
         if trial.ended:
             return f"ends {100 * self.above(trial):.2g} % of the gap above {leader}"
-        if self.rules.timed and trial.cap >= self.rules.factor * self.lead:
+        if self.rules.cost == "seconds" and trial.cap >= self.rules.factor * self.lead:
             factor = factor_text(trial.cap / self.lead)
             return f"more than {factor} times the time of {leader} for the same quality"
         start, best = self.gaps[0]
@@ -326,25 +315,21 @@ class Standing:
 def trial_of(run: Run, cost: str) -> Trial:
     """Return the trial of a stored run."""
     stop, cap = run.stop, run.budget.get("seconds", math.inf)
-    counted = run
-    if stop.status in SHORT:
-        counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason))
+    is_short = stop.status in SHORT
+    counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason)) if is_short else run
     level = run.problem.levels[0] if run.problem.levels else None
     path = cost_curve(counted, level, measured(run))
-    nothing = np.zeros(0)
     if path is None:
-        failed = "" if stop.status in SHORT else stop.reason
-        return Trial(run.solver.label, run.seed, cap, nothing, nothing, nothing, False, failed)
-    values, seconds = path.values, path.spent("seconds")
+        failed = "" if is_short else stop.reason
+        return Trial(run.solver.label, run.seed, cap, None, failed=failed)
+    values = path.values
     if level and run.trace[-1].metrics.get(level.metric, math.inf) > level.value:
         values = np.full_like(values, math.inf)
     ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
     return Trial(
-        run.solver.label, run.seed, cap, values, seconds, path.spent(cost), ended,
-        start=path.start,
-        steps=path.steps,
-        certified=measured(run) == run.problem.primary,
-        ratio=ratio_of(run),
+        run.solver.label, run.seed, cap, replace(path, values=values, ended=ended),
+        path.spent("seconds"), path.spent(cost),
+        certified=measured(run) == run.problem.primary, ratio=ratio_of(run),
     )  # fmt: skip
 
 

@@ -44,29 +44,23 @@ def time_calls(
             left = (end - time.monotonic()) / (1 + (i < len(planned) - 1))
             process.send((seed, pickled(solver), dict(stop.limits), left))
             try:
-                took = process.receive(max(left, 0.0))
+                yield process.receive(max(left, 0.0))
             except (ProcessError, TimeoutError):
                 return
-            if not took:
-                return
-            yield took
 
 
 def main(channel: Channel) -> None:
-    """Make calls until the parent closes the channel."""
+    """Make calls until the parent closes the channel; the error of a call ends the process."""
     from orthobench.api import instance
 
     problem, built = channel.receive(), 0
     made = instance(problem)
     while (message := channel.receive()) is not None:
-        try:
-            seed, *call = message
-            if seed != built:
-                del made  # so that memory has one instance at a time
-                built, made = seed, instance(problem, seed)
-            channel.send(_seconds(made, seed, *call))
-        except Exception:
-            channel.send(())
+        seed, *call = message
+        if seed != built:
+            del made  # so that memory has one instance at a time
+            built, made = seed, instance(problem, seed)
+        channel.send(_seconds(made, seed, *call))
 
 
 def _seconds(

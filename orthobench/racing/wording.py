@@ -10,7 +10,7 @@ from orthobench.decide.rule import Comparison, Verdict
 from orthobench.decide.wording import stop_text, verdict_text, within_text
 from orthobench.racing.standing import Standing
 from orthobench.stats.calls import Call, Stop
-from orthobench.stats.costs import ALL_COSTS, Cost
+from orthobench.stats.costs import ALL_COSTS
 from orthobench.tools.formatting import clean, duration, plural
 
 SHOWN = 6
@@ -22,7 +22,7 @@ def at(seconds: float) -> str:
     return f"{seconds:6.1f} s "
 
 
-def standing(race: Standing, cost: str, running: str, elapsed: float, left: float) -> str:
+def standing(race: Standing, running: str, elapsed: float, left: float) -> str:
     """Return the table of a running race, and a line with the leader, counts and time left.
 
     ``running`` is the current configuration, for a race without a leader; times are in seconds.
@@ -32,17 +32,12 @@ def standing(race: Standing, cost: str, running: str, elapsed: float, left: floa
     shown = list[str]()
     if race.leader:
         lead = f"{race.leader} leads with {duration(race.lead)}"
-        shown = [*lines(rows(race, None, race.leading, race.leader, {}), cost, SHOWN)]
+        shown = [*lines(rows(race, None, race.leading, race.leader, {}), race.rules.cost, SHOWN)]
     now = f"{at(elapsed)} {clean(lead)}; {counts}; {duration(max(left, 0.0))} left"
     return "\n".join([*shown, now])
 
 
-def timing_line(elapsed: float, calls: int) -> str:
-    """Return the line about the timing of calls."""
-    return f"{at(elapsed)} {plural(calls, 'call')} timed one after another"
-
-
-def provisional(race: Standing, call: Call | None, cost: Cost, more: str = "") -> str:
+def provisional(race: Standing, call: Call | None, more: str = "") -> str:
     """Return the sentence about a leader with too few seeds for a decision.
 
     ``more`` is added if more time would help.
@@ -54,8 +49,9 @@ def provisional(race: Standing, call: Call | None, cost: Cost, more: str = "") -
         if why:
             return f"No solver yet: {clean(why)}."
         return f"No solver yet: no run came to an end: give it more time.{more}"
+    cost = ALL_COSTS[race.rules.cost].text(call.cost)
     return (
-        f"Use {clean(race.leader)}{stop_text(call)} for now, {cost.text(call.cost)}: untested on "
+        f"Use {clean(race.leader)}{stop_text(call)} for now, {cost}: untested on "
         f"{plural(len(race.costs(race.leader)), 'seed')}. It is the cheapest of {len(race.ran)} of "
         f"{plural(len(race.rules.order), 'configuration')} {within_text(race.rules.tolerance)}; "
         f"give it more time.{more}"

@@ -15,7 +15,7 @@ from orthobench.results.tuning import SolverResult
 from orthobench.stats import run_pairs
 from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.costs import COSTS
-from orthobench.stats.run_pairs import REORDERED, Change, Finding, ToleranceRule, pairs
+from orthobench.stats.run_pairs import REORDERED, Change, Finding, ToleranceRule
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.collections import grouped
 from orthobench.tools.files import hide_home
@@ -84,7 +84,8 @@ def _paired(
     )
     found: dict[tuple[str, str], list[Pair]] = {}
     alone: dict[str, list[str]] = {}
-    for (problem, solver, seed), (one, other) in pairs(first, second).items():
+    for key in {**first, **second}:
+        (problem, solver, seed), one, other = key, first.get(key), second.get(key)
         why = _hindrance(one, other)
         if one and other and not why:
             found.setdefault((problem, solver), []).append((one, other))

@@ -13,7 +13,7 @@ from orthobench.decide.wording import mark
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import Cost, costs_of
-from orthobench.stats.values import Summary, median_final, metric_of, summaries
+from orthobench.stats.values import Summary, median_final, metric_of, summary
 from orthobench.tools.collections import grouped
 from orthobench.tools.formatting import number
 
@@ -73,9 +73,7 @@ class Row:
 
 def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> list[Row]:
     """Return the rows of a comparison, in its order, from the results on its problem."""
-    seeds = {seed for r in results for seed in r.seeds}
-    found = summaries([r.records for r in results], comparison.metric, seeds)
-    known = {r.solver: (r, s) for r, s in zip(results, found, strict=True)}
+    known = {r.solver: (r, summary(r.records, comparison.metric, r.seeds)) for r in results}
     starts = (abs(run.start) for r in results for run in r.records)
     rounding = ROUNDING * max((value for value in starts if math.isfinite(value)), default=0.0)
     return [

@@ -55,23 +55,20 @@ def texts(value: Any, what: str) -> Mapping[str, str]:
 
 def catalogued(value: Any, what: str) -> Mapping[str, Any]:
     """Return name and parameters of a problem or a solver."""
-    good = isinstance(value, dict) and isinstance(value.get("name"), str)
-    _need(good, f"the {what} is not a name with parameters", value)
+    _need(isinstance(value["name"], str), f"the {what} is not a name with parameters", value)
     scalars(value.get("parameters"), f"the parameters of the {what}")
     return dict(value)
 
 
 def settings(value: Any) -> Mapping[str, Any]:
     """Return the settings of a cell."""
-    _need(isinstance(value, dict), "the settings are not values by name", value)
     limits = scalars(value.get("budget"), "the budget")
     _need(all(map(fits_store, limits.values())), "the budget is not of numbers", limits)
     texts(value.get("versions"), "the versions")
     texts(value.get("imported") or {}, "the facts about another harness")
     until, measure = value.get("until") or {"metric": ""}, value.get("measure", "")
-    good = isinstance(until, dict) and isinstance(until.get("metric"), str)
-    _need(good, "the target is not one of a metric", until)
-    _need(isinstance(measure, str), "the measure is not a name", measure)
+    good = isinstance(until["metric"], str) and isinstance(measure, str)
+    _need(good, "the target and the measure are not names", (until, measure))
     return dict(value)
 
 
@@ -93,7 +90,6 @@ def session(row: Mapping[str, Any]) -> dict[str, Any]:
     for when in (row["started"], row["ended"]):
         datetime.fromisoformat(when or row["started"])
     environment = document(row["environment"])
-    _need(isinstance(environment, dict), "the environment is not values by name", environment)
     for part in ("packages", "run", "git"):
         scalars(environment.get(part) or {}, f"the {part} of a session")
     for pool in environment.get("blas") or []:

@@ -12,6 +12,8 @@ from orthobench.tools.collections import grouped
 
 RUNS, STORED = "runs", "stored"
 
+NEW = "it is new: no cell of this problem, solver, parameters and seed is there"
+
 
 def explain(
     planned: Iterable[Cell], stored: Mapping[str, Identity], failed: Mapping[str, str]
@@ -29,10 +31,7 @@ def explain(
     same = grouped(stored.values(), lambda one: (one.problem, one.solver, one.seed))
     for cell in planned:
         key, identity = cell.key, cell.identity
-        action, reason = (
-            RUNS,
-            "it is new: no cell of this problem, solver, parameters and seed is there",
-        )
+        action, reason = RUNS, NEW
         if key in failed:
             reason = f"it ended with {failed[key]}, and is tried again"
         elif key in stored:

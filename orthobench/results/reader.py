@@ -23,6 +23,13 @@ from orthobench.results.runs import NOT_RUN, ProblemInfo, Run, SolverInfo, run_l
 Session: TypeAlias = Mapping[str, Any]
 """The columns of a session, its environment as plain values."""
 
+Row: TypeAlias = Mapping[str, Any] | sqlite3.Row
+
+Names: TypeAlias = tuple[str, ...]
+
+Kept: TypeAlias = Callable[[str], AbstractContextManager[None]]
+"""``kept(label)`` is the context in which a row is read; it may suppress an error."""
+
 PLANNED = """
     SELECT plan.problem AS problem_label, plan.solver AS solver_label, tuned, levels,
         cell.*, run.* FROM plan LEFT JOIN cell ON cell.id = plan.cell
@@ -50,7 +57,7 @@ TOGETHER = 2**27
 """Maximum entries of exhibits that are read at once: half a gigabyte."""
 
 
-def checksum(key: bytes, row: Mapping[str, Any] | sqlite3.Row, reason: str, names: str) -> bytes:
+def checksum(key: bytes, row: Row, reason: str, names: str) -> bytes:
     """Return a digest of a run, which shows changed numbers."""
     sealed = repr((reason, names, *SEALED(row)))
     return hashlib.sha256(key + sealed.encode() + row["trace"]).digest()[:16]
@@ -64,18 +71,13 @@ class Reader:
     connection : sqlite3.Connection
     where : str
         The store, for errors of traces.
-    kept : callable
-        ``kept(label)`` is the context in which a row is read; it may suppress an error.
+    kept : Kept
     """
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        where: str,
-        kept: Callable[[str], AbstractContextManager[None]],
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection, where: str, kept: Kept) -> None:
         self._connection, self._where, self._kept = connection, where, kept
-        self._text, self._check_session = cache(self._read_text), cache(self._find_session)
+        self._sessions = {n for (n,) in connection.execute("SELECT id FROM session")}
+        self._text = cache(self._read_text)
         self._document = cache(lambda number: checks.document(self._text(number)))
         self._settings = cache(lambda number: checks.settings(self._document(number)))
         self._names = cache(lambda number: checks.names(self._document(number)))
@@ -154,7 +156,8 @@ class Reader:
             raise ValueError("its key is not the digest of its content")
         outcome: dict[str, Any] = {"stop": NOT_RUN}
         if row["status"] is not None:
-            self._check_session(row["session"])
+            if row["session"] not in self._sessions:
+                raise ValueError(f"its session {row['session']} is missing")
             texts = {name: self._text(row[name]) for name in ("reason", "traceback", "names")}
             where = f"{self._where}: {self._label(row)}"
             names = self._names(row["names"])
@@ -172,13 +175,10 @@ class Reader:
     ) -> ProblemInfo:
         named = checks.catalogued(self._document(problem), "problem")
         facts = checks.texts(self._document(ranking), "the metrics of the problem")
-        return ProblemInfo(
-            named["name"] if label is None else self._text(label),
-            named["name"],
-            named["parameters"],
-            levels=() if levels is None else checks.levels(self._document(levels)),
-            **{name: facts[name] for name in RANKING},
-        )
+        name, metrics = named["name"], {name: facts[name] for name in RANKING}
+        shown = name if label is None else self._text(label)
+        own = () if levels is None else checks.levels(self._document(levels))
+        return ProblemInfo(shown, name, named["parameters"], levels=own, **metrics)
 
     def _solver_info(
         self, label: int | None, solver: int, tuned: int | None, settings: int
@@ -190,11 +190,6 @@ class Reader:
             bool(self._settings(settings).get("reruns", False)), named["name"],
         )  # fmt: skip
 
-    def _find_session(self, number: int) -> None:
-        query = "SELECT 1 FROM session WHERE id = ?"
-        if not self._connection.execute(query, (number,)).fetchone():
-            raise ValueError(f"its session {number} is missing")
-
     def _read_text(self, number: int) -> str:
         query = "SELECT value FROM text WHERE id = ?"
         for (text,) in self._connection.execute(query, (number,)):
@@ -203,26 +198,17 @@ class Reader:
 
 
 def ended(
-    key: bytes,
-    row: Mapping[str, Any] | sqlite3.Row,
-    texts: Mapping[str, str],
-    names: tuple[str, ...],
-    primary: str,
-    where: str = "",
+    key: bytes, row: Row, texts: Mapping[str, str], names: Names, primary: str, where: str = ""
 ) -> dict[str, Any]:
     """Return status, trace and load of a row that is read or written, checked."""
     if checksum(key, row, texts["reason"], texts["names"]) != row["checksum"]:
         raise ValueError("it is not what was written")
     stop = Termination(RunStatus(row["status"]), texts["reason"], texts["traceback"])
-    return {
-        "stop": stop, "load": checks.load(row["load"]),
-        "trace": _trace(row, names, primary, where),
-    }  # fmt: skip
+    trace = _trace(row, names, primary, where)
+    return {"stop": stop, "load": checks.load(row["load"]), "trace": trace}
 
 
-def _trace(
-    row: Mapping[str, Any] | sqlite3.Row, names: tuple[str, ...], primary: str, where: str
-) -> Sequence[Checkpoint]:
+def _trace(row: Row, names: Names, primary: str, where: str) -> Sequence[Checkpoint]:
     points, start = row["points"], row["start"]
     costs = [row[name] for name in COSTS[:5]]
     if not points and all(cost is None for cost in costs):
@@ -232,5 +218,5 @@ def _trace(
     values = zip(names, checks.metrics(row["metrics"], len(names)), strict=True)
     metrics = {name: value for name, value in values if value is not None}
     final = checked(Checkpoint(costs[3], costs[4], Work(*costs[:3]), metrics))
-    begin = primary, math.nan if start is None else start
-    return traces.Trace(points, names, final, row["trace"], begin, where)
+    start = math.nan if start is None else start
+    return traces.Trace(points, names, final, row["trace"], primary, start, where)

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import itertools
-import json
 import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError, UsageError, unknown
 from orthobench.harness.identity import Same, digest
-from orthobench.harness.stopping import RunStatus
+from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import END, SCORES
+from orthobench.results import traces
 from orthobench.results.runs import UNTOLD, ProblemInfo, Run, SolverInfo
 from orthobench.results.store import FILE, Store
 from orthobench.results.tuning import SolverResult, choose
 from orthobench.tools import toml
-from orthobench.tools.collections import plain
 from orthobench.tools.files import atomic_write, hide_home, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Info = TypeVar("Info", bound=ProblemInfo | SolverInfo)
-
 LABELS = ("key", "problem", "family", "solver", "seed", "status", "reason", "chosen")
-COUNTS = ("number", "steps", "samples", "flops")
+COUNTS = ("number", *traces.COUNTS)
 TIMES = ("seconds", "readout_seconds")
 """Columns of a table of results, before and after those of parameters."""
 
@@ -39,6 +36,12 @@ DTYPES = {
     **dict.fromkeys(COUNTS, "Int64"),
 }  # fmt: skip
 """Those of them that are not floats."""
+
+PARAMETER_DTYPES = {
+    "integer": "Int64", "floating": "float64", "mixed-integer-float": "float64",
+    "boolean": "boolean", "string": "string",
+}  # fmt: skip
+"""Those of parameters, by the kind that pandas finds."""
 
 
 @dataclass(frozen=True)
@@ -152,17 +155,14 @@ class Results:
 
     def without_home(self) -> Results:
         """Return the results with ``~`` for the home folder, to be published."""
-        info = cache(lambda shared: _without_home(shared.one))  # many runs share them
+        shown = cache(lambda shared: _without_home(shared.one))  # many runs share them
 
-        def record(run: Run) -> Run:
-            problem, solver = info(Same(run.problem)), info(Same(run.solver))
-            reason, traceback = hide_home(run.stop.reason), hide_home(run.stop.traceback)
-            stop = replace(run.stop, reason=reason, traceback=traceback)
-            if (problem, solver, stop) == (run.problem, run.solver, run.stop):
-                return run
+        def hidden(run: Run) -> Run:
+            problem, solver = shown(Same(run.problem)), shown(Same(run.solver))
+            stop = _without_home(run.stop)
             return replace(run, problem=problem, solver=solver, stop=stop, identity=UNTOLD)
 
-        return replace(self, records=[record(run) for run in self.records])
+        return replace(self, records=[hidden(run) for run in self.records])
 
     def fingerprint(self) -> str:
         """Return a digest of all that a report depends on."""
@@ -191,15 +191,10 @@ class Results:
 
     def columns(self) -> list[str]:
         """Return the names of the columns of `to_pandas`."""
-        metrics = dict.fromkeys(n for r in self.records for mark in r.trace for n in mark.metrics)
-        return [
-            *LABELS,
-            *_prefixed("problem", (record.problem.parameters for record in self.records)),
-            *_prefixed("solver", (record.solver.parameters for record in self.records)),
-            *COUNTS,
-            *TIMES,
-            *metrics,
-        ]
+        problems = (f"problem.{name}" for run in self.records for name in run.problem.parameters)
+        solvers = (f"solver.{name}" for run in self.records for name in run.solver.parameters)
+        metrics = (name for run in self.records for mark in run.trace for name in mark.metrics)
+        return list(dict.fromkeys((*LABELS, *problems, *solvers, *COUNTS, *TIMES, *metrics)))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each checkpoint, and for each run without any."""
@@ -214,15 +209,9 @@ class Results:
             if not run.trace:
                 yield head
             for number, at in enumerate(run.trace):
-                spent = (
-                    at.work.steps,
-                    at.work.samples,
-                    at.work.flops,
-                    at.seconds,
-                    at.readout_seconds,
-                )
-                counts = zip((*COUNTS, *TIMES), (number, *spent), strict=True)
-                yield {**head, **dict(counts), **at.metrics}
+                work = {name: getattr(at.work, name) for name in traces.COUNTS}
+                times = {"seconds": at.seconds, "readout_seconds": at.readout_seconds}
+                yield {**head, "number": number, **work, **times, **at.metrics}
 
     def to_pandas(self) -> pd.DataFrame:
         """Return all checkpoints as a data frame, with the columns of `docs/store.md`.
@@ -243,7 +232,8 @@ class Results:
         dtypes = {**dict.fromkeys(values, "float64"), **DTYPES}
         for name, column in values.items():
             if name.startswith(("problem.", "solver.")):
-                dtypes[name] = _dtype(column)
+                kind = pd.api.types.infer_dtype(column, skipna=True)
+                dtypes[name] = PARAMETER_DTYPES.get(kind, "object")
         return pd.DataFrame({name: pd.Series(values[name], dtype=dtypes[name]) for name in values})
 
 
@@ -252,26 +242,16 @@ def store_at(path: Path) -> Path:
     return path / FILE if path.is_dir() else path
 
 
-def _without_home(info: Info) -> Info:
-    names = ("parameters", "tuned") if isinstance(info, SolverInfo) else ("parameters",)
-    values: dict[str, Any] = {
-        name: {k: hide_home(v) if isinstance(v, str) else v for k, v in getattr(info, name).items()}
-        for name in names
-    }
-    return replace(info, label=hide_home(info.label), **values)
-
-
-def _prefixed(prefix: str, settings: Iterable[Mapping[str, Any]]) -> dict[str, None]:
-    return dict.fromkeys(f"{prefix}.{name}" for values in settings for name in values)
-
-
-def _dtype(values: Iterable[Any]) -> str:
-    """Return the dtype of a column of parameters."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {int, float}:
-        return "float64"
-    dtypes = {int: "Int64", float: "float64", bool: "boolean", str: "string"}
-    return dtypes.get(kinds.pop(), "object") if len(kinds) == 1 else "object"
+def _without_home(value: Any) -> Any:
+    """Return a value with ``~`` for the home folder in its texts."""
+    if isinstance(value, str):
+        return hide_home(value)
+    if isinstance(value, Mapping):
+        return {name: _without_home(one) for name, one in value.items()}
+    if isinstance(value, ProblemInfo | SolverInfo | Termination):
+        parts = {part.name: getattr(value, part.name) for part in fields(value)}
+        return replace(value, **_without_home(parts))
+    return value
 
 
 def _keys(suite: str, store: Path) -> tuple[str, float | None]:
@@ -288,25 +268,17 @@ def _keys(suite: str, store: Path) -> tuple[str, float | None]:
 
 
 def write(results: Results, path: Path) -> None:
-    """Write one row a checkpoint.
-
-    Parameters
-    ----------
-    results : Results
-    path : Path
-        With suffix ``.csv``, ``.jsonl`` (null for numbers that are not finite) or ``.parquet``
-        (which needs ``orthobench[export]``).
+    """Write one row a checkpoint into a ``.csv`` file.
 
     Raises
     ------
     UsageError
-        On another suffix, a missing package, or a file that cannot be written.
+        On another suffix, or a file that cannot be written.
     """
-    formats = {".csv": to_csv, ".jsonl": _to_json_lines, ".parquet": _to_parquet}
-    if path.suffix not in formats:
-        raise unknown("suffix", path.suffix, formats)
+    if path.suffix != ".csv":
+        raise UsageError(f"{path} does not end in .csv, which is all that is written")
     with atomic_write(path) as file:
-        formats[path.suffix](results, file)
+        to_csv(results, file)
 
 
 def to_csv(results: Results, file: BinaryIO) -> None:
@@ -314,22 +286,3 @@ def to_csv(results: Results, file: BinaryIO) -> None:
     columns = results.columns()
     rows = ([row.get(name, "") for name in columns] for row in results.rows())
     write_csv(itertools.chain([columns], rows), file, "\n")
-
-
-def _to_json_lines(results: Results, file: BinaryIO) -> None:
-    for row in results.rows():
-        text = json.dumps(plain(row))
-        file.write(f"{text}\n".encode())
-
-
-def _to_parquet(results: Results, file: BinaryIO) -> None:
-    """Write Parquet; a column of several types becomes text."""
-    try:
-        frame = results.to_pandas()
-        for name in frame.select_dtypes(object):
-            if frame[name].dropna().map(type).nunique() > 1:
-                frame[name] = frame[name].map(str, na_action="ignore").astype("string")
-        frame.to_parquet(file, index=False)
-    except ImportError as error:
-        message = f"Parquet needs more packages: pip install 'orthobench[export]' ({error})"
-        raise UsageError(message) from None

@@ -113,7 +113,12 @@ def exists(path: Path) -> bool:
     StoreError
         If there is a folder, a pipe or a device; or its name is too long.
     """
-    _refuse_long(path)
+    size = len(os.fsencode(path.name))
+    if size > LONGEST_NAME:
+        raise StoreError(
+            f"the name of the store {path} has {size} bytes: take one of at most "
+            f"{LONGEST_NAME}, since SQLite makes files with longer names beside it"
+        )
     if path.exists() and not path.is_file():
         raise StoreError(f"{path} is not a regular file; name another file")
     return path.exists() and path.stat().st_size > 0
@@ -127,35 +132,20 @@ def refuse_unwritable(path: Path) -> None:
     UsageError
         If it, or a file beside it, is a link.
     StoreError
-        If one is no regular file, not writable, or would have too long a name.
+        If one is no regular file, or not writable.
     """
-    _refuse_long(path)
-    for file in (path, *(path.with_name(f"{path.name}{end}") for end in BESIDE)):
+    beside = [path.with_name(f"{path.name}{end}") for end in BESIDE]
+    for file in (path, *beside):
         files.refuse_link(file)
-        if file.exists():
-            if not file.is_file():
-                raise StoreError(f"{file} is not a regular file: remove it, or name another store")
-            if not os.access(file, os.W_OK) and not file.name.endswith("-lock"):
-                raise _not_writable(path, file)
+        if file.exists() and not file.is_file():
+            raise StoreError(f"{file} is not a regular file: remove it, or name another store")
     folder = next(folder for folder in path.absolute().parents if folder.exists())
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise _not_writable(path, folder)
-
-
-def _refuse_long(path: Path) -> None:
-    size = len(os.fsencode(path.name))
-    if size > LONGEST_NAME:
-        raise StoreError(
-            f"the name of the store {path} has {size} bytes: take one of at most "
-            f"{LONGEST_NAME}, since SQLite makes files with longer names beside it"
-        )
-
-
-def _not_writable(path: Path, at: Path) -> StoreError:
-    return StoreError(
-        f"cannot write the store {path}: you have no permission to write {at}; copy it, or name "
-        "another one"
-    )
+    for at in (path, *beside, folder):
+        if at.exists() and not os.access(at, os.W_OK) and not at.name.endswith("-lock"):
+            raise StoreError(
+                f"cannot write the store {path}: you have no permission to write {at}; copy it, or "
+                "name another one"
+            )
 
 
 def recognise(path: Path) -> None:
@@ -234,17 +224,16 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     """
     try:
         declared = {*connection.execute("SELECT type, name, sql FROM sqlite_master")}
-        alien = min((f"{kind} {name}" for kind, name, _ in declared - _declared()), default="")
-        finding = alien or connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if aliens := sorted(f"{kind} {name}" for kind, name, _ in declared - _declared()):
+            raise StoreError(
+                f"{path} is no store of ours: the {aliens[0]!r} is none that orthobench makes; "
+                "do not use it"
+            )
+        finding = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 0xFF not in DAMAGE:
             raise
-        finding, alien = str(error), ""
-    if alien:
-        raise StoreError(
-            f"{path} is no store of ours: the {alien!r} is none that orthobench makes; "
-            "do not use it"
-        )
+        finding = str(error)
     if finding != "ok":
         said = " ".join(finding.split())
         raise StoreError(f"the store {path} is damaged ({said}); restore a copy or start anew")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from os.path import samestat
 from pathlib import Path
@@ -18,7 +18,6 @@ from typing import Any
 from orthobench.contract.exhibits import Exhibit
 from orthobench.errors import StoreError
 from orthobench.harness.cell import Cell
-from orthobench.harness.identity import Identity
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
@@ -32,7 +31,7 @@ FILE = "results.sqlite"
 """The default name of a store."""
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open store, a context manager.
 
     Parameters
@@ -61,15 +60,13 @@ class Store:
         if not fresh:
             schema.recognise(path)
         with ExitStack() as opened, self._reported():
-            if fresh:
-                path.parent.mkdir(parents=True, exist_ok=True)
             if write:
+                path.parent.mkdir(parents=True, exist_ok=True)
                 busy = f"another process writes the store {path}: wait until it ends, or name"
                 error = StoreError(f"{busy} another with --store")
                 opened.enter_context(exclusive_lock(path, error))
             at = path if write else opened.enter_context(schema.readable(path))
-            self._connection = schema.opened(at, write)
-            opened.callback(lambda: self._connection.close())
+            self._connection = opened.enter_context(closing(schema.opened(at, write)))
             if fresh:
                 schema.create(self._connection)
             else:
@@ -85,14 +82,7 @@ class Store:
         self._place = path.absolute()  # a solver in this process may change the folder
         self._file = self._place.stat()
 
-    def __enter__(self) -> Store:
-        return self
-
     def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file, which is a single one then."""
         self._opened.close()
 
     def begin(self, suite: Suite, planned: Sequence[Cell], command: str, environment: Any) -> int:
@@ -103,10 +93,8 @@ class Store:
                 "environment": environment, "started": _now(), "ended": None,
             })  # fmt: skip
             self._plan(suite.name, planned)
-            connection.execute(
-                "DELETE FROM cell WHERE id NOT IN (SELECT cell FROM run)"
-                " AND id NOT IN (SELECT cell FROM plan)"
-            )
+            used = "SELECT cell FROM run UNION SELECT cell FROM plan"
+            connection.execute(f"DELETE FROM cell WHERE id NOT IN ({used})")  # noqa: S608
         return session
 
     def plan(self, suite: str, planned: Iterable[Cell]) -> None:
@@ -131,10 +119,6 @@ class Store:
         """Return the keys of finished cells among `keys`."""
         query = "SELECT 1 FROM run WHERE cell = (SELECT id FROM cell WHERE key = ?)"
         return {key for key in keys if self._read(query, (bytes.fromhex(key),))}
-
-    def contents(self) -> dict[str, Identity]:
-        """Return the identity of each finished cell, by key."""
-        return {run.key: run.identity for run in self.runs()}
 
     def runs(self) -> Iterator[Run]:
         """Yield the finished runs of all suites, with the catalogue's names.
@@ -212,13 +196,11 @@ class Store:
 
     def discard(self, keys: Iterable[str]) -> None:
         """Remove the runs of cells."""
+        found = [(bytes.fromhex(key),) for key in keys]
         with self._transaction() as connection:
-            for key in keys:
-                for part in ("exhibit", "run"):
-                    connection.execute(
-                        f"DELETE FROM {part} WHERE cell = (SELECT id FROM cell WHERE key = ?)",  # noqa: S608
-                        (bytes.fromhex(key),),
-                    )
+            for table in ("exhibit", "run"):
+                query = f"DELETE FROM {table} WHERE cell = (SELECT id FROM cell WHERE key = ?)"  # noqa: S608
+                connection.executemany(query, found)
 
     def suites(self) -> list[str]:
         """Return the names of the suites here, the latest last."""

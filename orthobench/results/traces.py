@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,11 @@ Clocks do not repeat, so that no trace packs as densely.
 """
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace(Sequence[Checkpoint]):
     """The checkpoints of a run, of which only the last is known before they are unpacked.
 
-    Parameters
+    Attributes
     ----------
     points : int
         Their number.
@@ -54,32 +55,28 @@ class Trace(Sequence[Checkpoint]):
         The last one.
     block : bytes
         The others, as `packed` makes it.
-    start : (str, float)
-        The primary metric and its value at the first; NaN if it was not reported.
+    primary : str
+    start : float
+        The primary metric at the first; NaN if it was not reported.
     where : str
         Store and run, for errors.
     """
 
-    def __init__(
-        self,
-        points: int,
-        names: tuple[str, ...],
-        final: Checkpoint,
-        block: bytes,
-        start: tuple[str, float] = ("", math.nan),
-        where: str = "",
-    ) -> None:
-        self._points, self._names, self._final, self._block = points, names, final, block
-        self._primary, self.start = start
-        self._where = where
+    points: int
+    names: tuple[str, ...]
+    final: Checkpoint
+    block: bytes
+    primary: str = ""
+    start: float = math.nan
+    where: str = ""
 
     def __len__(self) -> int:
-        return self._points
+        return self.points
 
     def __getitem__(self, index: Any) -> Any:
         if index in (-1, slice(-1, None)):
-            return self._final if index == -1 else (self._final,)
-        return self._at(index) if isinstance(index, Integral) else self._marks[index]
+            return self.final if index == -1 else (self.final,)
+        return self._marks[index]
 
     def __iter__(self) -> Iterator[Checkpoint]:
         return iter(self._marks)
@@ -87,61 +84,45 @@ class Trace(Sequence[Checkpoint]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
-    __hash__ = None  # type: ignore[assignment]
-
     @cached_property
     def columns(self) -> Any:
         """The trace as one `Checkpoint` of arrays; unreported metrics are NaN."""
         counts, times, metrics = self._columns
-        named = dict(zip(self._names, metrics, strict=True))
+        named = dict(zip(self.names, metrics, strict=True))
         return Checkpoint(times[0], times[1], Work(*counts), named)
-
-    @property
-    def packed(self) -> tuple[tuple[str, ...], bytes]:
-        """The names of the metrics, and the block."""
-        return self._names, self._block
 
     @cached_property
     def _columns(self) -> tuple[NDArray[np.int64], Array, Array]:
         """The counts, times and metrics of all checkpoints."""
-        last, work = self._final, self._final.work
+        last, work = self.final, self.final.work
         finals = (
             np.array([work.steps, work.samples, work.flops]),
             np.array([last.seconds, last.readout_seconds]),
-            np.array([last.metrics.get(name, ABSENT[0]) for name in self._names], dtype="<f8"),
+            np.array([last.metrics.get(name, ABSENT[0]) for name in self.names], dtype="<f8"),
         )
         try:
-            before = unpacked(self._block, self._points - 1, len(self._names))
+            before = unpacked(self.block, self.points - 1, len(self.names))
             counts, times, metrics = map(np.column_stack, zip(before, finals, strict=True))
             self._check_start(metrics)
         except (ValueError, zlib.error) as error:
             raise StoreError(
-                f"{self._where}: its trace cannot be read ({error}); {REMEDY}"
+                f"{self.where}: its trace cannot be read ({error}); {REMEDY}"
             ) from error
         return counts, times, metrics
 
     def _check_start(self, metrics: Array) -> None:
-        first = dict(zip(self._names, metrics[:, 0].tolist(), strict=True))
-        start = first.get(self._primary, self.start)
-        if start != self.start and not (math.isnan(start) and math.isnan(self.start)):
-            raise ValueError("it does not begin as the result says")
-
-    def _at(self, index: Any) -> Checkpoint:
-        """Return one checkpoint, without making the others."""
-        counts, times, metrics = self._columns
-        values = metrics[:, index]
-        reported = zip(self._names, values.tolist(), _absent(values).tolist(), strict=True)
-        named = {name: value for name, value, gone in reported if not gone}
-        seconds, reading = times[:, index].tolist()
-        return Checkpoint(seconds, reading, Work(*counts[:, index].tolist()), named)
+        if self.primary in self.names:
+            first = metrics[self.names.index(self.primary), 0]
+            if not np.array_equal(first, self.start, equal_nan=True):
+                raise ValueError("it does not begin as the result says")
 
     @cached_property
     def _marks(self) -> tuple[Checkpoint, ...]:
         counts, times, metrics = (part.T.tolist() for part in self._columns)
-        absent = _absent(self._columns[2]).T.tolist()
+        absent = (self._columns[2].view("<u8") == ABSENT.view("<u8")).T.tolist()
         return tuple(
             Checkpoint(clock[0], clock[1], Work(*work), {
-                name: value for name, value, gone in zip(self._names, values, lacks, strict=True)
+                name: value for name, value, gone in zip(self.names, values, lacks, strict=True)
                 if not gone
             })
             for clock, work, values, lacks in zip(times, counts, metrics, absent, strict=True)
@@ -174,7 +155,7 @@ def packed(trace: Sequence[Checkpoint]) -> tuple[tuple[str, ...], bytes]:
     `docs/store.md` has the format.
     """
     if isinstance(trace, Trace):
-        return trace.packed
+        return trace.names, trace.block
     names = tuple(dict.fromkeys(name for mark in trace for name in mark.metrics))
     kept = trace[:-1]
     times = [[round(t * 1e9) for t in (m.seconds, m.readout_seconds)] for m in kept]
@@ -223,11 +204,6 @@ def _schedule() -> bytes:
     while len(steps) < 60:
         steps.append(max(steps[-1] + 1, int(1.3 * steps[-1])))
     return _planes(np.diff(steps, prepend=0))
-
-
-def _absent(values: Array) -> NDArray[np.bool_]:
-    mask: NDArray[np.bool_] = values.view("<u8") == ABSENT.view("<u8")
-    return mask
 
 
 def _planes(column: NDArray[np.int64] | Array) -> bytes:

@@ -122,9 +122,7 @@ class SolverResult:
         return next(reasons, "") if self.refused else ""
 
 
-def choose(
-    records: Sequence[Run], seeds: Iterable[int] = (), score: str = END
-) -> list[SolverResult]:
+def choose(records: Sequence[Run], score: str = END) -> list[SolverResult]:
     """Choose the hyperparameters of each solver on each problem.
 
     A trial with a failed or missing run scores infinity. If all do, the one with the fewest such
@@ -134,8 +132,6 @@ def choose(
     ----------
     records : sequence of Run
         The same run counts once.
-    seeds : iterable of int
-        Seeds planned beyond those of the runs.
     score : str
         At a level the end counts in any case.
 
@@ -145,13 +141,12 @@ def choose(
         If trials lack the validation metric or have different hyperparameters, or two different
         cells have the same labels, hyperparameters and seed.
     """
-    planned = set(seeds)
     entries: list[SolverResult] = []
     for of_problem in grouped(records, lambda r: r.problem.label).values():
-        expected = tuple(sorted(planned | {r.seed for r in of_problem}))
+        seeds = tuple(sorted({record.seed for record in of_problem}))
         for level in of_problem[0].problem.levels or (None,):
             groups = grouped(of_problem, lambda r: r.solver.label).values()
-            entries += [_entry(group, expected, level, score) for group in groups]
+            entries += [_entry(group, seeds, level, score) for group in groups]
     return entries
 
 
@@ -183,20 +178,17 @@ def average(record: Run, metric: str, horizon: float | None = None) -> float:
     It is infinite if the run failed, is absent or has metrics that are not finite; NaN without the
     metric at its end.
     """
-    if not (record.ok and record.trace):
-        return math.inf
-    if metric not in record.trace[-1].metrics:
-        return math.nan
+    end = last(record, metric)
+    if not math.isfinite(end):
+        return end
     values = read(record.trace, lambda mark: mark.metrics.get(metric, math.nan))
     if not np.isfinite(values).all():
         return math.inf
     at = _effort(record)
     if horizon is not None and horizon > at[-1]:
-        at, values = np.append(at, horizon), np.append(values, values[-1])
+        at, values = np.append(at, horizon), np.append(values, end)
     span = at[-1] - at[0]
-    if span <= 0:
-        return float(values[-1])
-    return float(np.diff(at) @ (values[1:] + values[:-1]) / (2 * span))
+    return float(np.diff(at) @ (values[1:] + values[:-1]) / (2 * span)) if span > 0 else end
 
 
 def last(record: Run, metric: str) -> float:
@@ -240,20 +232,17 @@ def _entry(
             f"trials of {solver!r} on {facts.label!r} tune different parameters: compare them one "
             "at a time, or give them labels of their own"
         )
-    runs = {
-        canonical(group[0].solver.tuned): _by_seed(group)
-        for group in grouped(records, lambda r: canonical(r.solver.tuned)).values()
-    }
+    groups = grouped(records, lambda r: canonical(r.solver.tuned))
+    runs = {tuned: _by_seed(group) for tuned, group in groups.items()}
     shared = set.intersection(*map(set, runs.values())) if len(runs) > 1 else ()
     tuned_on = tuple(sorted(shared)) or seeds
-    compared = [r for of_trial in runs.values() for s, r in of_trial.items() if s in tuned_on]
-    score = (lambda *_: math.nan) if len(runs) == 1 else _scoring(level, by, compared)
-    tried = grouped(compared, lambda r: canonical(r.solver.tuned)).values()
+    tried = [tuple(own[seed] for seed in tuned_on if seed in own) for own in runs.values()]
+    compared = [run for own in tried for run in own]
+    score = (lambda *_: math.nan) if len(tried) == 1 else _scoring(level, by, compared)
     trials = tuple(
-        sorted((_trial(group, tuned_on, score) for group in tried), key=lambda t: _order(t.tuned))
+        sorted((_trial(own, len(tuned_on), score) for own in tried), key=lambda t: _order(t.tuned))
     )
-    planned = len(tuned_on)
-    best, unkept = _best_at(level, trials, planned) if level else (_best(trials, planned), "")
+    best, unkept = _best_at(level, trials) if level else (_best(trials), "")
     of_best = runs[canonical(best.tuned)]
     chosen = tuple(of_best[seed] for seed in sorted(of_best))
     if unkept:
@@ -262,37 +251,34 @@ def _entry(
     return SolverResult(problem, solver, best.tuned, chosen, trials, seeds, level, tuned_on, by)
 
 
-def _best_at(level: Target, trials: Sequence[Trial], planned: int) -> tuple[Trial, str]:
+def _best_at(level: Target, trials: Sequence[Trial]) -> tuple[Trial, str]:
     """Return the best trial that keeps a level, or the nearest one and why none does."""
     if all(any(not record.ok for record in trial.records) for trial in trials):
-        return _best(trials, planned), ""
-    reached = {id(trial): _reached(trial, level.metric) for trial in trials}
-    keeping = [trial for trial in trials if reached[id(trial)] <= level.value]
+        return _best(trials), ""
+    ends = [_end(trial, level.metric) for trial in trials]
+    keeping = [trial for trial, end in zip(trials, ends, strict=True) if end <= level.value]
     if keeping:
-        return _best(keeping, planned), ""
-    nearest = min(trials, key=lambda trial: reached[id(trial)])
+        return _best(keeping), ""
+    nearest = trials[ends.index(min(ends))]
     marks = [record.trace[-1] for record in nearest.records if record.trace]
     if marks and level.metric not in marks[0].metrics:
         known = ", ".join(marks[0].metrics)
         return nearest, f"its judge does not report {level.metric!r}; it reports {known}"
-    return nearest, f"no trial keeps {level}: the nearest ends at {reached[id(nearest)]:.4g}"
+    return nearest, f"no trial keeps {level}: the nearest ends at {min(ends):.4g}"
 
 
-def _reached(trial: Trial, metric: str) -> float:
-    if any(not (record.ok and record.trace) for record in trial.records):
-        return math.inf
-    return float(np.mean([r.trace[-1].metrics.get(metric, math.inf) for r in trial.records]))
+def _end(trial: Trial, metric: str) -> float:
+    """Return the mean of the final values of a metric; infinite if one is missing."""
+    mean = float(np.mean([last(record, metric) for record in trial.records]))
+    return math.inf if math.isnan(mean) else mean
 
 
-def _trial(
-    records: Sequence[Run], seeds: tuple[int, ...], score_of: Callable[[Run, str], float]
-) -> Trial:
-    ordered = tuple(sorted(records, key=lambda record: record.seed))
-    score, scores = math.inf, tuple[float, ...]()
-    if len(records) == len(seeds):
-        scores = tuple(score_of(r, r.problem.tuned_by) for r in ordered)
-        score = float(np.mean(scores))
-    return Trial(records[0].solver.tuned, score, ordered, scores)
+def _trial(runs: tuple[Run, ...], planned: int, score_of: Callable[[Run, str], float]) -> Trial:
+    tuned = runs[0].solver.tuned
+    if len(runs) < planned:
+        return Trial(tuned, math.inf, runs)
+    scores = tuple(score_of(r, r.problem.tuned_by) for r in runs)
+    return Trial(tuned, float(np.mean(scores)), runs, scores)
 
 
 def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
@@ -307,7 +293,7 @@ def _by_seed(records: Sequence[Run]) -> dict[int, Run]:
     return runs
 
 
-def _best(trials: Sequence[Trial], planned: int) -> Trial:
+def _best(trials: Sequence[Trial]) -> Trial:
     if len(trials) == 1:
         return trials[0]
     if unmeasured := [trial for trial in trials if math.isnan(trial.score)]:
@@ -316,7 +302,7 @@ def _best(trials: Sequence[Trial], planned: int) -> Trial:
 
     def rank(trial: Trial) -> tuple[float, bool, int]:
         refused = any(record.stop.status is RunStatus.REFUSED for record in trial.records)
-        return trial.score, refused, planned - sum(record.ok for record in trial.records)
+        return trial.score, refused, -sum(record.ok for record in trial.records)
 
     return min(trials, key=rank)
 

@@ -1,18 +1,17 @@
 """Curves over seeds: median and spread of a metric along the runs of one solver, on one grid.
 
-A run that failed, is infeasible, is missing or is not finite counts as infinite; none is dropped.
+A run that failed, is infeasible or is not finite counts as infinite; none is dropped.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.contract.panel import Series
-from orthobench.errors import unknown
 from orthobench.harness.judging import excess_violation
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
@@ -28,7 +27,7 @@ LONGEST = 300
 """Maximum number of points of a curve."""
 
 
-def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()) -> Series:
+def curve(records: Sequence[Run], x: str, metric: str) -> Series:
     """Align the traces of several seeds on one grid, and take median and spread there.
 
     Between two checkpoints a trace is interpolated linearly in log x and log value; the earlier
@@ -43,60 +42,30 @@ def curve(records: Sequence[Run], x: str, metric: str, seeds: Iterable[int] = ()
         The runs of one solver on one problem.
     x, metric : str
         One of `orthobench.stats.costs.costs_of`, and a metric.
-    seeds : iterable of int
-        The planned seeds; a missing run is infinite everywhere.
 
     Returns
     -------
     Series
         On all positive checkpoints from the first one on that every run has reached; without a
         label, with a cross at the last sound point of each failed run.
-
-    Raises
-    ------
-    UsageError
-        On an unknown `x`.
     """
-    return Traces(records, seeds).curve(x, metric)
-
-
-class Traces:
-    """The traces of one solver on one problem, as arrays; the arguments as in `curve`."""
-
-    def __init__(self, records: Sequence[Run], seeds: Iterable[int] = ()) -> None:
-        self.records = records
-        self._missing = len(set(seeds) - {record.seed for record in records})
-
-    def costs(self, x: str) -> list[Array]:
-        """Return one of `costs_of` at the checkpoints of each run, never descending."""
-        known = costs_of(self.records)
-        if x not in known:
-            raise unknown("cost", x, known)
+    cost, parts, crosses = costs_of(records)[x], [], []
+    for run in records:
         # a reading that takes longer than the next step and its reading would let seconds fall
-        return [np.maximum.accumulate(read(run.trace, known[x])) for run in self.records]
-
-    def values(self, metric: str) -> list[Array]:
-        """Return a metric at the checkpoints of each run; NaN if the judge reported none."""
-        return [read(run.trace, metric_of(metric)) for run in self.records]
-
-    def curve(self, x: str, metric: str) -> Series:
-        """Return a metric along the runs; see `curve`."""
-        parts, crosses = [], []
-        runs = zip(self.records, self.costs(x), self.values(metric), strict=True)
-        for run, at, values in runs:
-            sound = np.isfinite(values) & (read(run.trace, excess_violation) <= 0)
-            n = len(sound) if sound.all() else int(sound.argmin())
-            failed = n > 0 and (not run.ok or n < len(run.trace))
-            places, index = _points(run, at[:n])
-            parts.append((places, values[index], failed))
-            if failed:
-                crosses.append((float(places[-1]), float(values[n - 1])))
-        grid = _grid([at for at, _, _ in parts if len(at)])
-        if not len(grid):
-            return Series("", grid, grid, grid, grid, crosses=tuple(crosses))
-        rows = [_on_grid(*part, grid) for part in parts]
-        rows += [np.full(len(grid), math.inf)] * self._missing
-        return Series("", grid, *spread(np.array(rows)), crosses=tuple(crosses))
+        at = np.maximum.accumulate(read(run.trace, cost))
+        values = read(run.trace, metric_of(metric))
+        sound = np.isfinite(values) & (read(run.trace, excess_violation) <= 0)
+        n = len(sound) if sound.all() else int(sound.argmin())
+        failed = n > 0 and (not run.ok or n < len(run.trace))
+        places, index = _points(run, at[:n])
+        parts.append((places, values[index], failed))
+        if failed:
+            crosses.append((float(places[-1]), float(values[n - 1])))
+    grid = _grid([at for at, _, _ in parts if len(at)])
+    if not len(grid):
+        return Series("", grid, grid, grid, grid, crosses=tuple(crosses))
+    rows = [_on_grid(*part, grid) for part in parts]
+    return Series("", grid, *spread(np.array(rows)), crosses=tuple(crosses))
 
 
 def _points(record: Run, at: Array) -> tuple[Array, NDArray[np.intp]]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.results.runs import Run
-from orthobench.results.traces import COUNTS
+from orthobench.results.traces import COUNTS, read
 from orthobench.tools.arrays import Array
 from orthobench.tools.places import place_of
 
@@ -113,13 +114,6 @@ class Finding:
     explanation: str = ""
 
 
-def pairs(
-    first: Mapping[Key, Run], second: Mapping[Key, Run]
-) -> dict[Key, tuple[Run | None, Run | None]]:
-    """Return both runs of each key, None without one; those of the first come first."""
-    return {key: (first.get(key), second.get(key)) for key in {**first, **second}}
-
-
 def device_rule(run: Run) -> ToleranceRule:
     """Return the rule for two runs of the same code on the device of a run."""
     try:
@@ -152,8 +146,7 @@ def values(run: Run) -> Array:
 
 def work_table(run: Run) -> Array:
     """Return a row of steps, samples and flops for each checkpoint."""
-    rows = [[getattr(mark.work, name) for name in COUNTS] for mark in run.trace]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(COUNTS))
+    return np.column_stack([read(run.trace, attrgetter(f"work.{name}")) for name in COUNTS])
 
 
 def compare_results(base: Run, head: Run, tolerance: float) -> Finding:

@@ -16,11 +16,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orthobench.errors import unknown
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.cost_curve import CostCurve, cheapest, cost_curve, gap_of, whole_cost
-from orthobench.stats.costs import costs_of
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
@@ -54,8 +52,6 @@ class RunMatrix:
         if targets ended runs, the largest value at which one did. NaN if no run finished.
     absent : tuple of (str, str)
         Each solver that does not take part in a problem, with the problem.
-    failed : tuple of int
-        For each solver, the number of failed runs on the problems that it takes part in.
     """
 
     solvers: tuple[str, ...]
@@ -65,26 +61,17 @@ class RunMatrix:
     start: Array
     lowest: Array
     absent: tuple[tuple[str, str], ...]
-    failed: tuple[int, ...]
 
     @property
-    def unfinished(self) -> int:
-        """Number of instances that no run finished."""
-        return int(np.isnan(self.start).sum())
+    def failed(self) -> tuple[int, ...]:
+        """For each solver, the number of its runs that failed."""
+        failed = Counter(i for i, _ in self.runs.keys() - self.curves.keys())
+        return tuple(failed[i] for i in range(len(self.solvers)))
 
     @property
-    def unimproved(self) -> int:
-        """Number of instances on which runs finished, but none of them below the start."""
-        return int((~self._improved).sum()) - self.unfinished
-
-    @property
-    def _improved(self) -> NDArray[np.bool_]:
-        improved: NDArray[np.bool_] = self.start - self.lowest > self._rounding
-        return improved
-
-    @property
-    def _rounding(self) -> Array:
-        return ROUNDING * np.maximum(np.abs(self.start), np.abs(self.lowest))
+    def unsolved(self) -> int:
+        """Number of instances on which no run got below the start."""
+        return int(np.isneginf(self.targets(0.0)).sum())
 
     def targets(self, tau: float) -> Array:
         """Return the value at or below which each instance is solved to an accuracy, shape (I,).
@@ -94,21 +81,16 @@ class RunMatrix:
         Optim. 20(1), convergence test (2.2). Values that equal f_L up to rounding always pass. It
         is negative infinity if no run got below the start.
         """
-        slack = np.maximum(tau * (self.start - self.lowest), self._rounding)
-        return np.where(self._improved, self.lowest + slack, -math.inf)
+        gap = self.start - self.lowest
+        rounding = ROUNDING * np.maximum(np.abs(self.start), np.abs(self.lowest))
+        return np.where(gap > rounding, self.lowest + np.maximum(tau * gap, rounding), -math.inf)
 
     def costs(self, cost: str, tau: float) -> Array:
         """Return the cost of each run up to the cheapest checkpoint at or below the target.
 
-        Shape (S, I), positive, and infinite if the target was never reached.
-
-        Raises
-        ------
-        UsageError
-            On a cost that is not in `orthobench.stats.costs.costs_of`.
+        Shape (S, I), positive, and infinite if the target was never reached. The cost is one of
+        `orthobench.stats.costs.costs_of`.
         """
-        if cost not in (known := costs_of(self.runs.values())):
-            raise unknown("cost", cost, known)
         targets = self.targets(tau)
         found = np.full((len(self.solvers), len(self.instances)), math.inf)
         for (i, j), curve in self.curves.items():
@@ -130,31 +112,23 @@ def run_matrix(results: Sequence[SolverResult]) -> RunMatrix:
     instances = _instances(results)
     row = {solver: i for i, solver in enumerate(solvers)}
     column = {instance: j for j, instance in enumerate(instances)}
-    runs: dict[tuple[int, int], Run] = {}
-    curves: dict[tuple[int, int], CostCurve] = {}
-    for result in begun:
-        for run in result.finished:
-            if (result.problem, run.seed) in column:
-                at = row[result.solver], column[result.problem, run.seed]
-                runs[at] = run
-                if (curve := cost_curve(run, result.level)) is not None:
-                    curves[at] = curve
+    found = {
+        (row[result.solver], column[result.problem, run.seed]): (run, result.level)
+        for result in begun
+        for run in result.finished
+        if (result.problem, run.seed) in column
+    }
+    tried = {at: cost_curve(run, level) for at, (run, level) in found.items()}
+    curves = {at: curve for at, curve in tried.items() if curve is not None}
     of_instance = grouped(curves, lambda at: at[1])
     groups = [[curves[at] for at in of_instance.get(j, ())] for j in range(len(instances))]
     taking_part = {(result.solver, result.problem) for result in begun}
     problems = dict.fromkeys(problem for problem, _ in instances)
-    planned = [sum((solver, p) in taking_part for p, _ in instances) for solver in solvers]
-    finished = Counter(i for i, _ in curves)
-    return RunMatrix(
-        solvers,
-        instances,
-        runs,
-        curves,
-        np.array([gap_of(own)[0] for own in groups]),
-        np.array([_lowest(own) for own in groups]),
-        absent=tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part),
-        failed=tuple(n - finished[i] for i, n in enumerate(planned)),
-    )
+    runs = {at: run for at, (run, _) in found.items()}
+    start = np.array([gap_of(own)[0] for own in groups])
+    lowest = np.array([_lowest(own) for own in groups])
+    absent = tuple((s, p) for s in solvers for p in problems if (s, p) not in taking_part)
+    return RunMatrix(solvers, instances, runs, curves, start, lowest, absent)
 
 
 def _instances(results: Sequence[SolverResult]) -> tuple[Instance, ...]:
@@ -193,15 +167,8 @@ def performance_ratios(costs: Array) -> Array:
     Their distribution is the performance profile of a solver: Dolan and Moré 2002, "Benchmarking
     optimization software with performance profiles", Math. Program. 91, section 2.
 
-    `costs` has shape (S, I), and is not finite if an instance was never solved.
-
-    Raises
-    ------
-    ValueError
-        If a cost is not positive.
+    `costs` has shape (S, I), is positive, and not finite if an instance was never solved.
     """
-    if (costs <= 0).any():
-        raise ValueError("costs must be positive, since performance profiles are of their ratios")
     least = np.where(np.isfinite(costs), costs, math.inf).min(axis=0, initial=math.inf)
     ratios: Array = costs / np.where(np.isfinite(least), least, 1.0)
     return ratios

@@ -59,14 +59,14 @@ def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> fl
 
 
 def final_spread(
-    records: Sequence[Run], value: Callable[[Checkpoint], float], planned: int
+    records: Sequence[Run], value: Callable[[Checkpoint], float]
 ) -> tuple[float, float, float]:
-    """Return median, low and high of a final value over the planned runs; see `spread`.
+    """Return median, low and high of a final value; see `spread`.
 
-    Runs that failed or are absent are infinite.
+    Runs that failed or are absent are infinite, and so are all three without any run.
     """
     values = [final(record, value) if record.ok else math.inf for record in records]
-    return spread(values + [math.inf] * (planned - len(records)))
+    return spread(values or [math.inf])
 
 
 def geometric_mean(factors: Sequence[float], blocks: Sequence[Hashable]) -> float:
@@ -117,52 +117,33 @@ class Summary:
     @property
     def reasons(self) -> dict[str, list[int]]:
         """The seeds that failed, by ``"status: reason"``."""
-        seeds: dict[str, list[int]] = {}
-        for failure in self.failures:
-            text = ": ".join(part for part in (failure["status"], failure["reason"]) if part)
-            seeds.setdefault(text, []).append(failure["seed"])
-        return seeds
+        groups = grouped(self.failures, lambda one: f"{one['status']}: {one['reason']}")
+        return {
+            reason.removesuffix(": "): [failure["seed"] for failure in failures]
+            for reason, failures in groups.items()
+        }
 
 
-def summaries(
-    runs: Iterable[Iterable[Run]], metric: str, seeds: Iterable[int] = ()
-) -> list[Summary]:
-    """Summarize the final values of a metric over the runs of each solver on one problem.
+def summary(records: Iterable[Run], metric: str, seeds: Sequence[int]) -> Summary:
+    """Summarize the final values of a metric over the planned seeds of a solver on a problem.
 
-    A run whose judge does not report the metric has failed; `seeds` are planned beyond those of the
-    runs.
-
-    Raises
-    ------
-    ValueError
-        If there are neither runs nor seeds.
+    A run whose judge does not report the metric has failed.
     """
-    records = [{record.seed: record for record in of_solver} for of_solver in runs]
-    planned = sorted(set(seeds).union(*records))
-    if not planned:
-        raise ValueError("there are no runs to summarize")
-    return [_summary(planned, by_seed, metric) for by_seed in records]
-
-
-def _summary(planned: Sequence[int], by_seed: Mapping[int, Run], metric: str) -> Summary:
-    read = metric_of(metric)
-    values = [final(by_seed[seed], read) if seed in by_seed else math.nan for seed in planned]
-    failures = tuple(
-        _failure(seed, by_seed[seed], metric)
-        for seed, value in zip(planned, values, strict=True)
-        if math.isinf(value)
-    )
+    runs, read = {record.seed: record for record in records}, metric_of(metric)
+    values = tuple(final(runs[seed], read) if seed in runs else math.nan for seed in seeds)
+    failed = [runs[seed] for seed, value in zip(seeds, values, strict=True) if math.isinf(value)]
+    failures = tuple(_failure(run, metric) for run in failed)
     known = [value for value in values if not math.isnan(value)]
     median, low, high = map(float, spread(known)) if known else (math.nan,) * 3
     ends = interval(known) if known else (math.nan, math.nan)
-    return Summary(tuple(values), median, low, high, ends, len(known) - len(failures), failures)
+    return Summary(values, median, low, high, ends, len(known) - len(failures), failures)
 
 
-def _failure(seed: int, record: Run, metric: str) -> dict[str, Any]:
-    if record.failed:
-        reason = record.stop.reason
-    elif not record.trace or metric not in record.trace[-1].metrics:
+def _failure(run: Run, metric: str) -> dict[str, Any]:
+    if run.failed:
+        reason = run.stop.reason
+    elif not run.trace or metric not in run.trace[-1].metrics:
         reason = f"the judge did not report {metric}"
     else:
         reason = f"{metric} is not finite"
-    return {"seed": seed, "status": record.stop.status.value, "reason": reason}
+    return {"seed": run.seed, "status": run.stop.status.value, "reason": reason}

@@ -44,9 +44,7 @@ __all__ = [
 ]
 
 
-def check_solver(
-    solver: AnySolver, instance: AnyInstance | None = None, *, plain: AnySolver | None = None
-) -> tuple[Result, ...]:
+def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> tuple[Result, ...]:
     """Make all checks of a solver.
 
     Parameters
@@ -54,8 +52,6 @@ def check_solver(
     solver : Solver
     instance : Instance, optional
         A small one, for about thirty runs of 40 steps, or 6 with `reruns`; by default an `example`.
-    plain : Solver, optional
-        The same method in plain NumPy, for `check_flops`.
 
     Returns
     -------
@@ -77,7 +73,7 @@ def check_solver(
     ['flops']
     """
     small = example(solver) if instance is None else instance
-    checks = checks_of_solvers.checks(solver, plain)
+    checks = checks_of_solvers.checks(solver)
     return _passed(f"solver {solver.name}", [check.result(solver, small) for check in checks])
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from orthobench.contract.parameters import changed_values, make
@@ -19,18 +19,14 @@ from orthobench.harness.identity import label
 from orthobench.registry.entries import class_in, specification
 from orthobench.registry.plugins import GROUP, OWN, Plugin, Registry
 from orthobench.testing import checks_of_problems, checks_of_solvers
-from orthobench.testing.check import Check, CheckStatus, NotCheckable, NotConforming, Result
+from orthobench.testing.check import Check, NotCheckable, NotConforming, Result, result_of
 from orthobench.testing.reference import check_against
 from orthobench.testing.shared_checks import captured
 from orthobench.testing.short_runs import example
 from orthobench.tools.datasets import offline
 
-Plain: TypeAlias = Mapping[str, AnySolver]
-"""Solvers in plain NumPy, by the names of those whose flops they count."""
-
-Problems: TypeAlias = Collection[type[AnyProblem]]
-
-_NONE: Plain = MappingProxyType({})
+Maker: TypeAlias = Callable[[AnySolver], AnyInstance]
+"""A function that returns the instance for the checks of a solver."""
 
 
 class Asked(NamedTuple):
@@ -71,33 +67,23 @@ class Case:
 
     def result(self) -> Result:
         """Return the result, without downloads or output."""
-        try:
-            subject = self.subject()
-        except NotCheckable as reason:
-            return Result(self.check.name, CheckStatus.NOT_CHECKABLE, str(reason))
-        with offline(), captured():
-            return self.check.result(*subject)
+        with captured():
+            return result_of(self.check.name, self)
 
 
-def cases_of(
-    item: AnySolver | AnyProblem,
-    plain: Plain = _NONE,
-    problems: Problems = (),
-    maker: Callable[[], AnyInstance] | None = None,
-) -> list[Case]:
-    """Return the cases of a problem, or of a solver on an example or the instance of `maker`."""
+def cases_of(item: AnySolver | AnyProblem, maker: Maker = example) -> list[Case]:
+    """Return the cases of a problem, or of a solver."""
     if not isinstance(item, (Solver, Problem)):
         raise UsageError(f"{item!r} is neither a solver nor a problem: pass MySolver()")
     name = label(item, changed_values(item))
     if isinstance(item, Problem):
-        every = checks_of_problems.CHECKS
-        return [Case("problem", name, check, lambda: (item,)) for check in every]
+        return [Case("problem", name, one, lambda: (item,)) for one in checks_of_problems.CHECKS]
 
     @cache
     def found() -> AnyInstance | str:
         try:
             with offline():
-                return maker() if maker else example(item, problems)
+                return maker(item)
         except UsageError as error:
             return str(error)
 
@@ -107,26 +93,25 @@ def cases_of(
             raise NotCheckable(instance)
         return item, instance
 
-    checks = checks_of_solvers.checks(item, plain.get(item.name))
-    return [Case("solver", name, check, subject) for check in checks]
+    return [Case("solver", name, one, subject) for one in checks_of_solvers.checks(item)]
 
 
-def cases(asked: Asked, registry: Registry, plain: Plain = _NONE) -> Iterator[Case]:
+def cases(asked: Asked, registry: Registry) -> Iterator[Case]:
     """Yield the cases of a package, or of a class in a file."""
     if ".py:" in asked.item:
-        yield from _of_file(asked, registry.extended(), plain)
+        yield from _of_file(asked, registry.extended())
         return
     if asked.problem or asked.against:
         raise UsageError("-p and --against are for one solver: write FILE.py:CLASS")
     plugins = plugins_of(asked.item, registry)
     yield from _broken(plugins, registry)
     own_first = sorted(registry.problems.values(), key=lambda p: p.plugin not in plugins)
-    problems = [provided.item for provided in own_first]
+    maker = partial(example, problems=[provided.item for provided in own_first])
     for items in (registry.solvers, registry.problems):
         for name, first in items.items():
             for provided in first.all:
                 if provided.plugin in plugins:
-                    yield from _of_class(name, provided.item, plain, problems)
+                    yield from _of_class(name, provided.item, maker)
 
 
 def _broken(plugins: Sequence[Plugin], registry: Registry) -> Iterator[Case]:
@@ -135,54 +120,42 @@ def _broken(plugins: Sequence[Plugin], registry: Registry) -> Iterator[Case]:
     remedy = "Mend the import; the module's solvers or problems are not checked"
     for module, why in registry.broken.items():
         if module.startswith(roots):
-            fail = partial(_raise, NotConforming(why, remedy))
-            yield Case("module", module, Check("import", "it can be imported", fail), tuple)
+            error = NotConforming(why, remedy)
+            yield _raising(error, "module", module, Check("import", "it can be imported", tuple))
         elif any(f"{plugin} and " in why or f" and {plugin} both " in why for plugin in plugins):
             kind, _, name = module.partition(" ")
-            fail = partial(_raise, NotConforming(why, f"This {kind} is not checked"))
-            yield Case(kind, name, Check("name", "no other plugin brings its name", fail), tuple)
+            error = NotConforming(why, f"This {kind} is not checked")
+            yield _raising(error, kind, name, Check("name", "no other plugin brings it", tuple))
 
 
-def _of_file(asked: Asked, registry: Registry, plain: Plain) -> Iterator[Case]:
-    """Yield the cases of a class or a black box in a file."""
+def _of_file(asked: Asked, registry: Registry) -> list[Case]:
+    """Return the cases of a class or a black box in a file."""
     entry = specification(asked.item)
     name = registry.register(class_in(entry.pop("name")))
     if name in registry.problems and registry.problems[name].plugin is OWN:
-        yield from cases_of(registry.problem(name, entry))
-        return
+        return cases_of(registry.problem(name, entry))
     make = partial(registry.solver, name, entry)
     if asked.against:
         file = Path(asked.against)
         held = Check("against", f"it follows the steps of {file.name}", check_against)
-        yield Case("solver", name, held, lambda: (file, lambda offers: make(offers=offers)))
-        return
+        return [Case("solver", name, held, lambda: (file, lambda offers: make(offers=offers)))]
     if asked.problem:
         other = specification(asked.problem)
         problem = registry.problem(other.pop("name"), other)
-        maker = partial(instance_of, problem, 0)
-        yield from cases_of(make(offers=problem.offers), plain, maker=maker)
-        return
-    problems = [one.item for one in registry.problems.values()]
+        return cases_of(make(offers=problem.offers), lambda _: instance_of(problem, 0))
+    maker = partial(example, problems=[one.item for one in registry.problems.values()])
     # a black box has a class for streams, too
     solvers = [make(offers=one.item.needs) for one in registry.solver_class(name).all]
-    fit = next((solver for solver in solvers if _has_example(solver, problems)), solvers[0])
-    yield from cases_of(fit, plain, problems)
-
-
-def _has_example(solver: AnySolver, problems: Problems) -> bool:
-    try:
-        with offline():
-            return bool(example(solver, problems))
-    except UsageError:
-        return False
+    for solver in solvers:
+        with suppress(UsageError), offline():
+            maker(solver)
+            return cases_of(solver, maker)
+    return cases_of(solvers[0], maker)
 
 
 def plugins_of(package: str, registry: Registry) -> list[Plugin]:
     """Return the plugins with the name of a plugin, module or distribution."""
-    names = {
-        plugin: [plugin.name, plugin.module.partition(":")[0], plugin.distribution]
-        for plugin in registry.plugins
-    }
+    names = {p: [p.name, p.module.partition(":")[0], p.distribution] for p in registry.plugins}
     if meant := [p for p, own in names.items() if _normal(package) in map(_normal, own)]:
         return meant
     modules = {point.name: point.module for point in entry_points(group=GROUP)}
@@ -191,28 +164,30 @@ def plugins_of(package: str, registry: Registry) -> list[Plugin]:
             raise UsageError(f"plugin {name!r} does not load: {why}")
     every = {name for own in names.values() for name in own if name}
     error = unknown("plugin, module or distribution", package, every)
-    raise UsageError(
-        f"{error}; a package without an entry point must declare one in pyproject.toml: "
-        f'[project.entry-points.{GROUP}], my-plugin = "my_module"'
-    )
+    raise UsageError(f"{error}; pyproject.toml declares plugins in [project.entry-points.{GROUP}]")
 
 
 def _normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _of_class(name: str, item: type[Any], plain: Plain, problems: Problems) -> list[Case]:
+def _of_class(name: str, item: type[Any], maker: Maker) -> list[Case]:
     """Return the cases of a class with its defaults; one if it refuses them."""
     try:
-        return cases_of(make(item, {}, "it"), plain, problems)
+        return cases_of(make(item, {}, "it"), maker)
     except OrthobenchError as error:
         why = NotCheckable(f"{error}: check one of yours, with orthobench.testing")
     kind = "problem" if issubclass(item, Problem) else "solver"
-    return [Case(kind, name, Check("example", "it has an example", partial(_raise, why)), tuple)]
+    return [_raising(why, kind, name, Check("example", "it has an example", tuple))]
 
 
-def _raise(error: BaseException) -> None:
-    raise error
+def _raising(error: Exception, kind: str, name: str, check: Check) -> Case:
+    """Return a case of a check that has ended with an error."""
+
+    def subject() -> tuple[Any, ...]:
+        raise error
+
+    return Case(kind, name, check, subject)
 
 
 def facts(case: Case, result: Result) -> dict[str, str]:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any
 from unittest import SkipTest
 
@@ -71,7 +72,7 @@ class Check:
 
     name: str
     requirement: str
-    function: Callable[..., None]
+    function: Callable[..., object]
     prerequisites: tuple[Check, ...] = ()
 
     def __call__(self, *subject: Any) -> None:
@@ -91,13 +92,18 @@ class Check:
 
     def result(self, *subject: Any) -> Result:
         """Return the result, without raising."""
-        try:
-            self(*subject)
-        except NotCheckable as reason:
-            return Result(self.name, CheckStatus.NOT_CHECKABLE, str(reason))
-        except NotConforming as fault:
-            return Result(self.name, CheckStatus.FAILED, str(fault))
-        return Result(self.name, CheckStatus.PASSED)
+        return result_of(self.name, partial(self, *subject))
+
+
+def result_of(check: str, call: Callable[[], object]) -> Result:
+    """Return the result of a call that makes a check."""
+    try:
+        call()
+    except NotCheckable as reason:
+        return Result(check, CheckStatus.NOT_CHECKABLE, str(reason))
+    except NotConforming as fault:
+        return Result(check, CheckStatus.FAILED, str(fault))
+    return Result(check, CheckStatus.PASSED)
 
 
 def check(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -33,6 +32,9 @@ TOLERANCE = 1e-10
 LEAST = 1e-2
 """Minimum of that value: some metrics are only rounding."""
 
+CONVERSIONS = ("__bool__", "__float__", "__int__", "__index__")
+"""Methods that make a number of an array, for which a device has to end its work."""
+
 
 def check_libraries(
     solver: AnySolver, instance: AnyInstance, on: str = REFERENCE, tolerance: float = TOLERANCE
@@ -45,8 +47,8 @@ def check_libraries(
         raise NotCheckable(why)
     if (library := solver.place.library) != "numpy":
         raise NotCheckable(f"it computes with {library} only, so that NumPy's runs are not its own")
-    steps = Runner(solver, instance).steps
-    streams = Streams.of("conformance", solver.name, 0)
+    runner = Runner(solver, instance)
+    steps, streams = runner.steps, runner.streams
     ours, theirs = (
         run(instance, _on(solver, place), Budget(steps=steps), streams) for place in ("numpy", on)
     )
@@ -55,24 +57,24 @@ def check_libraries(
     difference = _difference(ours, theirs, tolerance)
     require(difference is None, f"on {on} {difference}", remedy)
     if on == REFERENCE:
-        seen, allowed = (
-            readings(solver, instance, steps),
-            1 + steps * getattr(solver, "readings", 0),
-        )
-        require(
-            seen <= allowed,
-            f"{steps} steps bring {seen} values back to the host, its readings allow "
-            f"{allowed:.0f}: on a device each one waits for it",
-            "Keep them in arrays, see orthobench.tools.arrays and EndingState, or raise readings",
-        )
+        seen = readings(solver, instance, steps)
+        allowed = 1 + steps * getattr(solver, "readings", 0)
+        observed = f"{steps} steps bring {seen} values back to the host, {allowed:.0f} are declared"
+        remedy = "Keep them in arrays, see orthobench_kit.arrays and ending, or raise `readings`"
+        require(seen <= allowed, observed, remedy)
 
 
 def readings(solver: AnySolver, instance: AnyInstance, steps: int) -> int:
     """Return the number of values that ``advance(steps)`` brings back to the host."""
     advance = begun(solver, instance, steps, REFERENCE)
-    with _read() as seen:
+    kind = type(LIBRARIES[REFERENCE].module.asarray(0.0))
+    with ExitStack() as stack:
+        seen = [
+            stack.enter_context(patch.object(kind, name, autospec=True, side_effect=convert))
+            for name, convert in ((name, getattr(kind, name)) for name in CONVERSIONS)
+        ]
         advance()
-    return len(seen)
+    return sum(method.call_count for method in seen)
 
 
 def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Callable[[], None]:
@@ -83,27 +85,6 @@ def begun(solver: AnySolver, instance: AnyInstance, steps: int, on: str) -> Call
     count = prepare_steps(oracle, moved.batch, steps)
     running = state.status is Status.RUNNING
     return partial(moved.advance, oracle, state, count) if running else lambda: None
-
-
-@contextmanager
-def _read() -> Iterator[list[str]]:
-    """Yield a list that grows with each array that becomes a number."""
-    kind = type(LIBRARIES[REFERENCE].module.asarray(0.0))
-    seen: list[str] = []
-
-    def noting(name: str) -> Any:
-        method = getattr(kind, name)
-
-        def noted(array: Any, *args: Any) -> Any:
-            seen.append(name)
-            return method(array, *args)
-
-        return noted
-
-    with ExitStack() as stack:
-        for name in ("__bool__", "__float__", "__int__", "__index__"):
-            stack.enter_context(patch.object(kind, name, noting(name)))
-        yield seen
 
 
 def _on(solver: AnySolver, place: str) -> AnySolver:
@@ -119,12 +100,9 @@ def _difference(ours: Outcome, theirs: Outcome, tolerance: float) -> str | None:
     if len(ours.trace) != len(theirs.trace) and tolerance <= TOLERANCE:
         return f"it ends otherwise: {theirs.stop.reason}, in NumPy: {ours.stop.reason}"
     for name in ours.trace[0].metrics:
-        values = [
-            (a.metrics[name], b.metrics[name])
-            for a, b in zip(ours.trace, theirs.trace, strict=False)
-        ]
-        scale = max(abs(a) for a, _ in values)
-        worst = max(abs(a - b) for a, b in values)
-        if not worst <= tolerance * max(scale, LEAST):
+        marks = zip(ours.trace, theirs.trace, strict=False)
+        a, b = np.transpose([(one.metrics[name], other.metrics[name]) for one, other in marks])
+        worst = np.abs(a - b).max()
+        if not worst <= tolerance * max(np.abs(a).max(), LEAST):
             return f"the metric {name} differs by {worst:.2g}"
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,16 @@ from orthobench.errors import DataError, UsageError
 from orthobench.harness.executors.messages import packed
 from orthobench.harness.judging import FEASIBLE
 from orthobench.testing.check import NotCheckable, NotConforming, check, require
-from orthobench.testing.shared_checks import of_declaration, of_side_effects
+from orthobench.testing.shared_checks import DECLARATION, of_side_effects
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
 from orthobench.tools.object_graph import arrays, walk
 
 SEED = 0
 
-NOTHING = np.empty((0, 0, 0, 0))
-"""In place of an array that one instance lacks."""
+DRAW = (
+    "Draw all that is random in `build`, from the generator given there, and keep nothing between"
+)
 
 PIECES = (1, 6, 13)
 """Numbers of samples taken at once."""
@@ -29,14 +31,11 @@ PIECES = (1, 6, 13)
 @check()
 def builds(problem: AnyProblem) -> None:
     """Require that build returns an instance of the type announced."""
-    oracle = _built(problem).oracle
-    actual, announced = type(oracle).__name__, problem.offers.__name__
-    observed = f"the oracle is a {actual}, and `offers` is {announced}"
-    right = isinstance(oracle, problem.offers)
-    require(right, observed, "Set `offers` to the type of the oracle")
+    oracle, offers = _built(problem).oracle, problem.offers
+    observed = f"the oracle is a {type(oracle).__name__}, and `offers` is {offers.__name__}"
+    require(isinstance(oracle, offers), observed, "Set `offers` to the type of the oracle")
     observed = f"the oracle has n = {oracle.n} and k = {oracle.k}"
-    remedy = "Set the shape (n, k) of the point sought, 1 <= k <= n"
-    require(1 <= oracle.k <= oracle.n, observed, remedy)
+    require(1 <= oracle.k <= oracle.n, observed, "Set the shape (n, k) of the point, 1 <= k <= n")
 
 
 @check(builds)
@@ -47,15 +46,11 @@ def judge(problem: AnyProblem) -> None:
     before = solution.point.copy()
     violation = instance.violation(solution)
     observed = f"a random point, made feasible, violates the constraint by {violation:.2g}"
-    remedy = (
-        "Pass the family's constraint to Instance(violation=...), and if that is no orthonormal "
-        "columns, what makes a point feasible to Instance(nearest=...)"
-    )
+    remedy = "Pass the constraint and what makes points feasible: Instance(violation=, nearest=)"
     require(violation <= FEASIBLE, observed, remedy)
     metrics: dict[str, Any] = dict(instance.measure(solution))
     observed = f"the primary metric {problem.primary!r} is not among {', '.join(metrics)}"
-    remedy = "Set `primary` to the metric that solvers are ranked by"
-    require(problem.primary in metrics, observed, remedy)
+    require(problem.primary in metrics, observed, "Set `primary` to the metric that ranks solvers")
     for name, value in metrics.items():
         observed = f"the metric {name!r} of a random point is {value!r}"
         finite = isinstance(value, float) and math.isfinite(value)
@@ -65,11 +60,8 @@ def judge(problem: AnyProblem) -> None:
     require(not unknown, observed, "Name metrics of the judge in `best`")
     same = np.array_equal(solution.point, before)
     require(same, "the judge writes into the solution", "Copy what it changes")
-    require(
-        dict(instance.measure(solution)) == metrics,
-        "the judge reports other metrics when it measures the same solution again",
-        "Draw all that is random in `build`, from the generator given there",
-    )
+    again = dict(instance.measure(solution)) == metrics
+    require(again, "the judge measures the same solution otherwise again", DRAW)
 
 
 @check(builds)
@@ -81,26 +73,22 @@ def optimum(problem: AnyProblem) -> None:
         return
     for seed in range(3):
         value = instance.measure(_random(instance, seed))[problem.primary]
-        require(
-            value >= best - 1e-9 * max(1.0, abs(best)),
-            f"a random point has {problem.primary} = {value:.6g}, below the best, {best:.6g}",
-            "Make smaller values better: report a gap or an error, not what is maximized",
-        )
+        observed = f"a random point has {problem.primary} = {value:.6g}, below the best, {best:.6g}"
+        remedy = "Make smaller values better: report a gap or an error, not what is maximized"
+        require(value >= best - 1e-9 * max(1.0, abs(best)), observed, remedy)
 
 
 @check(builds)
 def repeats(problem: AnyProblem) -> None:
     """Require that the same seed gives the same data."""
     one, other = _built(problem), _built(problem)
-    remedy = "Draw everything random from the generator given to `build`, and keep nothing between"
-    ours, theirs = arrays(one.oracle), arrays(other.oracle)
+    ours, theirs = ({path: (a.shape, a.tobytes()) for path, a in arrays(each.oracle).items()}
+                    for each in (one, other))  # fmt: skip
     for path in ours.keys() | theirs.keys():
-        a, b = ours.get(path, NOTHING), theirs.get(path, NOTHING)
         observed = f"two instances from the same seed differ in oracle{path}"
-        require(a.shape == b.shape and a.tobytes() == b.tobytes(), observed, remedy)
-    metrics = [repr(dict(each.measure(_random(one, 0)))) for each in (one, other)]
-    observed = "the judges of two instances from the same seed disagree"
-    require(metrics[0] == metrics[1], observed, remedy)
+        require(ours.get(path) == theirs.get(path), observed, DRAW)
+    metrics = {repr(dict(each.measure(_random(one, 0)))) for each in (one, other)}
+    require(len(metrics) == 1, "the judges of two instances from the same seed disagree", DRAW)
 
 
 @check(builds)
@@ -109,14 +97,12 @@ def stream(problem: AnyProblem) -> None:
     instance = _built(problem)
     if not hasattr(instance.oracle, "take"):
         return
-    whole, again = _samples(instance, [sum(PIECES)]), _samples(instance, [sum(PIECES)])
-    observed = "the samples after `rewind` with the same generator are others"
-    remedy = "Go back to the beginning in `rewind`, and draw from its generator alone"
-    require(np.array_equal(whole, again), observed, remedy)
-    pieces = ", ".join(map(str, PIECES))
-    observed = f"samples taken in pieces of {pieces} are others than those taken at once"
-    remedy = "Draw samples in fixed blocks (orthobench_kit.sources)"
-    require(np.array_equal(whole, _samples(instance, list(PIECES))), observed, remedy)
+    whole = _samples(instance, [sum(PIECES)])
+    same = np.array_equal(whole, _samples(instance, [sum(PIECES)]))
+    require(same, "samples after `rewind` are others", "Begin again, and draw from its generator")
+    same = np.array_equal(whole, _samples(instance, PIECES))
+    observed = f"samples taken in pieces of {PIECES} are others than those taken at once"
+    require(same, observed, "Draw samples in fixed blocks (orthobench_kit.sources)")
 
 
 @check(builds)
@@ -126,10 +112,9 @@ def hidden(problem: AnyProblem) -> None:
     judge = [instance, instance.measure, instance.exhibits]
     judge += [getattr(part, "__self__", None) for part in (instance.measure, instance.exhibits)]
     hidden = {id(part) for part in judge if part is not None}
+    remedy = "Keep the truth, the test data and the metrics out of the oracle"
     for path, item in walk(instance.oracle):
-        observed = f"solvers can reach the judge, by oracle{path}"
-        remedy = "Keep the truth, the test data and the metrics out of the oracle"
-        require(id(item) not in hidden, observed, remedy)
+        require(id(item) not in hidden, f"solvers can reach the judge, by oracle{path}", remedy)
 
 
 @check(builds)
@@ -138,9 +123,8 @@ def sent(problem: AnyProblem) -> None:
     try:
         packed(_built(problem).oracle, problem.name)
     except UsageError as error:
-        observed = str(error.__cause__ or error)
         remedy = "Keep arrays, numbers and functions in it, no files, locks or generators"
-        raise NotConforming(f"the oracle cannot be pickled: {observed}", remedy) from error
+        raise NotConforming(f"the oracle cannot be pickled: {error.__cause__}", remedy) from error
 
 
 def _built(problem: AnyProblem) -> AnyInstance:
@@ -162,7 +146,7 @@ def _random(instance: AnyInstance, seed: int) -> Solution:
     return drawn if feasible else instance.nearest(drawn)
 
 
-def _samples(instance: AnyInstance, counts: list[int]) -> Array:
+def _samples(instance: AnyInstance, counts: Sequence[int]) -> Array:
     oracle = instance.oracle
     oracle.rewind(np.random.default_rng(SEED))
     taken = []
@@ -179,6 +163,6 @@ def _judged(problem: AnyProblem) -> object:
 
 CHECKS = (
     builds, judge, optimum, repeats, stream, hidden, sent,
-    *of_side_effects(_judged, builds)[:2], *of_declaration(),
+    *of_side_effects(_judged, builds)[:2], *DECLARATION,
 )  # fmt: skip
 """Every check of a problem, in order."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
-import pickle
-from dataclasses import asdict, replace
+import gc
+import math
+import threading
+from dataclasses import asdict
 from functools import partial
 
 import numpy as np
@@ -12,13 +14,14 @@ import numpy as np
 from orthobench.contract.placed_solvers import ArraySolver, SummarySolver
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import AnySolver, State, Status
-from orthobench.harness.judging import FEASIBLE
+from orthobench.errors import UsageError
+from orthobench.harness.judging import FEASIBLE, OPTIMAL
+from orthobench.registry import plugins
 from orthobench.testing.check import Check, NotCheckable, NotConforming, check, require
 from orthobench.testing.check_of_libraries import check_libraries
-from orthobench.testing.checks_of_conduct import check_memory, check_progress, check_threads
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
-from orthobench.testing.shared_checks import of_declaration, of_side_effects
+from orthobench.testing.shared_checks import DECLARATION, of_side_effects, pickled
 from orthobench.testing.short_runs import (
     Run,
     Runner,
@@ -26,11 +29,20 @@ from orthobench.testing.short_runs import (
     fill_with_nan,
     require_equal,
 )
+from orthobench.tools.arrays import Array
+from orthobench.tools.machine import resident
 from orthobench.tools.object_graph import Snapshot, arrays
 
 ENDING_STEPS = 100_000
 """Maximum number of steps of a solver that `converges`."""
 
+COUNT = "Let nothing depend on calls of `advance`, or on steps to come: count steps in the state"
+
+GROWTH = 4 * 2**20
+"""Maximum memory that a short run leaves behind, in bytes."""
+
+LONG = 1000
+"""Maximum number of steps of a run on samples."""
 
 _of_runs = partial(check, subject=Runner)
 
@@ -46,39 +58,53 @@ def runs(runner: Runner) -> None:
     observed = f"solution returns a {type(solution).__name__}"
     require(isinstance(solution, Solution), observed, "Return an orthobench.contract.Solution")
     point, shape = solution.point, (runner.oracle.n, runner.oracle.k)
-    require(
-        point.shape == shape and point.dtype == np.float64,
-        f"the point is {point.dtype} of shape {point.shape}",
-        f"Return float64 of shape (n, k) = {shape}",
-    )
+    right = point.shape == shape and point.dtype == np.float64
+    observed = f"the point is {point.dtype} of shape {point.shape}"
+    require(right, observed, f"Return float64 of shape (n, k) = {shape}")
+
+
+@_of_runs(runs)
+def threads(runner: Runner) -> None:
+    """Require that no thread is left running; a pool may stay."""
+    for steps in (1, runner.steps):  # after many steps too many threads could block all others
+        runner.run(steps).read()
+        before = set(threading.enumerate())
+        runner.run(steps).read()
+        left = sorted(thread.name for thread in set(threading.enumerate()) - before)
+        observed = f"it leaves {len(left)} threads running, such as {left[:1]}"
+        require(not left, observed, "Join them before a step is over: they slow down later runs")
+
+
+@_of_runs(runs)
+def memory(runner: Runner) -> None:
+    """Require that memory does not grow with each run."""
+    sizes = []
+    for _ in range(3):  # the first loads libraries and fills caches
+        runner.run().read()
+        gc.collect()
+        sizes.append(resident())
+    growth = min(sizes[1] - sizes[0], sizes[2] - sizes[1])
+    observed = f"each run of {runner.steps} steps leaves {growth / 2**20:.0f} MB of memory behind"
+    require(growth <= GROWTH, observed, "Keep nothing in the module or the class, but in the state")
 
 
 @_of_runs(runs)
 def orthonormal(runner: Runner) -> None:
     """Require that every solution satisfies the constraint."""
     run = runner.start()
-    for count in (0, *runner.pieces()):
+    remedy = f"{FEASIBLE:g} is allowed: orthonormalize in `solution` (orthobench.contract)"
+    for count in (0, *runner.pieces):
         run.advance(count)
         violation = runner.instance.violation(run.read())
-        require(
-            violation <= FEASIBLE,
-            f"the solution at step {run.state.work.steps} violates the constraint by "
-            f"{violation:.2g}; {FEASIBLE:g} is allowed",
-            "Orthonormalize in `solution`, or keep the iterate orthonormal to double precision: "
-            "orthobench.contract.orthonormalize, polar",
-        )
+        observed = f"at step {run.state.work.steps} it violates the constraint by {violation:.2g}"
+        require(violation <= FEASIBLE, observed, remedy)
 
 
 @_of_runs(runs)
 def repeats(runner: Runner) -> None:
     """Require that the same seed gives the same bits."""
-    require_equal(
-        runner.run(),
-        runner.run(),
-        f"two runs from the same seed differ after {runner.steps} steps",
-        "Draw from the generator given to `init` alone, keep nothing in the solver or its class "
-        "from run to run, and let no sum depend on threads or on the order of a set",
-    )
+    remedy = "Draw from the generator of `init`, keep nothing in the class, sum in a fixed order"
+    require_equal(runner.run(), runner.run(), "two runs from the same seed differ", remedy)
 
 
 @_of_runs(runs, repeats)
@@ -98,8 +124,7 @@ def fresh(runner: Runner) -> None:
 
     run = runner.interrupted(read)
     changed = difference_of_solutions(*returned)
-    observed = f"a solution changes when the solver advances: {changed}"
-    require(changed is None, observed, remedy)
+    require(not changed, f"a solution changes when the solver advances: {changed}", remedy)
     observed = "writing into a solution changes the rest of the run"
     require_equal(run, runner.interrupted(overwrite), observed, remedy)
 
@@ -107,26 +132,20 @@ def fresh(runner: Runner) -> None:
 @_of_runs(runs, repeats)
 def chunking(runner: Runner) -> None:
     """Require that advance(a), advance(b) equals advance(a + b)."""
-    calls = " then ".join(f"advance({count})" for count in runner.pieces())
-    require_equal(
-        runner.run(),
-        runner.run(*runner.pieces()),
-        f"{calls} differs from advance({runner.steps})",
-        "Let nothing depend on where a call of `advance` begins or ends: put blocks, schedules "
-        "and orthonormalizations at fixed numbers of steps, counted in the state",
-    )
+    calls = " then ".join(f"advance({count})" for count in runner.pieces)
+    observed = f"{calls} differs from advance({runner.steps})"
+    require_equal(runner.run(), runner.run(*runner.pieces), observed, COUNT)
 
 
 @_of_runs(runs, repeats)
 def reading(runner: Runner) -> None:
     """Require that reading a solution changes nothing."""
-    require_equal(
+    one, other = (
         runner.interrupted(lambda run: (run.read(), run.read())),
-        runner.run(*runner.halves()),
-        f"a run whose solution is read at step {runner.halves()[0]} ends differently from one "
-        "whose solution is not read",
-        "Leave the state as it is in `solution`, and draw nothing from its generator there",
+        runner.run(*runner.halves),
     )
+    observed = f"a run whose solution is read at step {runner.halves[0]} ends differently"
+    require_equal(one, other, observed, "Leave the state, and its generator, alone in `solution`")
 
 
 @_of_runs(runs, repeats, chunking, reading)
@@ -135,18 +154,9 @@ def budgets(runner: Runner) -> None:
     marks = runner.recorded(runner.steps, curve=True)
     work, solution = marks[len(marks) // 2]
     done, end = runner.recorded(work.steps, curve=False)[-1]
-    difference = (
-        difference_of_solutions(solution, end)
-        if done == work
-        else f"their work is {work} and {done}"
-    )
-    require(
-        difference is None,
-        f"a run with Budget(steps={work.steps}) differs from the checkpoint of a longer run: "
-        f"{difference}",
-        "Let nothing depend on the number of calls of `advance`, or of the steps to come: count "
-        "steps in the state",
-    )
+    same = done == work and difference_of_solutions(solution, end) is None
+    observed = f"a run with Budget(steps={work.steps}) ends unlike the checkpoint of a longer run"
+    require(same, observed, COUNT)
 
 
 @_of_runs(runs, repeats)
@@ -154,30 +164,28 @@ def resumes(runner: Runner) -> None:
     """Require that a pickled run goes on the same."""
 
     def pickle_state(run: Run) -> None:
-        try:
-            run.state = pickle.loads(pickle.dumps(run.state))  # noqa: S301 - pickled right here
-        except Exception as error:
-            remedy = "Keep arrays, numbers and generators in it, no functions, files or kernels"
-            raise NotConforming(f"the state cannot be pickled: {error!r}", remedy) from error
+        run.state = pickled(run.state, "the state")
 
-    require_equal(
-        runner.interrupted(pickle_state),
-        runner.run(*runner.halves()),
-        f"a run that is pickled and resumed at step {runner.halves()[0]} ends differently from "
-        "one that is not",
-        "Put everything that a run depends on into the pickle of the state",
-    )
+    one, other = runner.interrupted(pickle_state), runner.run(*runner.halves)
+    observed = f"a run that is pickled and resumed at step {runner.halves[0]} ends differently"
+    require_equal(one, other, observed, "Put all that a run depends on into the state's pickle")
 
 
 @_of_runs(runs)
 def inputs(runner: Runner) -> None:
     """Require that the data of the oracle are left as they are."""
+    taken: list[tuple[Array, Array]] = []
+
+    def keep(samples: Array) -> Array:
+        taken.append((samples, samples.copy()))
+        return samples
+
     run = runner.start()
     before = Snapshot(runner.oracle)
-    with runner.recorded_samples() as samples:
+    with runner.samples_as(keep):
         run.advance(runner.steps)
     where = before.changed()
-    if where is None and any(not np.array_equal(taken, copied) for taken, copied in samples):
+    if where is None and any(not np.array_equal(*pair) for pair in taken):
         where = "take()"
     observed = f"the solver writes into oracle.{where}"
     require(where is None, observed, "Copy what you change: the data are shared")
@@ -190,15 +198,14 @@ def work(runner: Runner) -> None:
     The flops of solvers with `reruns` may fall: the last run may have converged sooner.
     """
     run = runner.start()
-    with runner.recorded_samples() as samples:
-        for count in runner.pieces():
-            before = asdict(run.state.work)
-            run.advance(count)
-            _check_counts(run, before, count, sum(len(taken) for taken, _ in samples))
+    for count in runner.pieces:
+        before = asdict(run.state.work)
+        run.advance(count)
+        _check_counts(run, before, count)
 
 
-def _check_counts(run: Run, before: dict[str, int], count: int, taken: int) -> None:
-    now = asdict(run.state.work)
+def _check_counts(run: Run, before: dict[str, int], count: int) -> None:
+    now, taken = asdict(run.state.work), run.oracle.taken
     for name, value in now.items():
         observed = f"work.{name} is a {type(value).__name__}, {value!r}"
         require(type(value) is int, observed, "Count in Python integers: int(...)")
@@ -214,6 +221,29 @@ def _check_counts(run: Run, before: dict[str, int], count: int, taken: int) -> N
     require(right, observed, "Add the number of samples that each step takes")
 
 
+@_of_runs(runs, orthonormal, reading)
+def progress(runner: Runner) -> None:
+    """Require that runs end better than their start, by the primary metric or the objective."""
+    try:
+        family = plugins.catalogue().base_of(runner.oracle)
+    except UsageError as error:
+        raise NotCheckable(str(error)) from None
+    if family.at:
+        raise NotCheckable(f"{family.primary} is compared only at levels of another metric")
+    recorded = runner.recorded(LONG if runner.solver.batch else runner.steps, curve=True)
+    measured = [runner.instance.measure(one) for _, one in recorded]
+    # without a known optimum a judge may report no gap, but first what is minimized
+    metric = family.primary if family.primary in measured[0] else next(iter(measured[0]))
+    first, *values = (one[metric] for one in measured)
+    if not values or (runner.solver.batch and {*values} == {first}):
+        raise NotCheckable("it does not leave its start on this instance: pass one of more data")
+    late = float(np.median(values[len(values) // 2 :]))
+    late = values[-1] if late == first else late  # it may move only after a pass
+    optimal = first <= runner.instance.best.get(metric, -math.inf) + OPTIMAL
+    observed = f"it ends no better than its start: {metric} is {first:.3g}, then {late:.3g}"
+    require(late < first or optimal, observed, "Look for a wrong sign, or steps that are too large")
+
+
 @_of_runs(runs)
 def nan(runner: Runner) -> None:
     """Require that data that are NaN end the run as failed.
@@ -221,18 +251,12 @@ def nan(runner: Runner) -> None:
     That is the status FAILED, a solution that is not finite, or a `ValueError`. Samples are NaN in
     the second half, other data from the start.
     """
-    remedy = (
-        "Set state.status = Status.FAILED, with a sentence in state.reason, as soon as the "
-        "iterate is not finite; `not (value <= bound)` catches NaN where `value > bound` does not"
-    )
-    first, second = runner.halves()
+    first, second = runner.halves
     try:
         if runner.solver.batch and hasattr(runner.oracle, "take"):
             run = runner.run(first)
             with runner.samples_as(lambda samples: np.full_like(samples, np.nan)):
                 run.advance(second)
-        elif runner.solver.batch:
-            run = runner.interrupted(lambda run: fill_with_nan(run.oracle))
         else:
             run = runner.start(before_init=lambda: fill_with_nan(runner.oracle))
             run.advance(second)
@@ -242,11 +266,8 @@ def nan(runner: Runner) -> None:
         return
     finally:
         runner.rewind()
-    raise NotConforming(
-        f"given data that are NaN throughout, it is {run.state.status.value} at step "
-        f"{run.state.work.steps} with a finite solution",
-        remedy,
-    )
+    observed = f"given NaN only, it is {run.state.status.value} with a finite solution"
+    raise NotConforming(observed, "Set Status.FAILED and state.reason if it is not finite")
 
 
 @_of_runs(runs)
@@ -254,10 +275,6 @@ def ending(runner: Runner) -> None:
     """Require that a solver that converges ends."""
     if not runner.solver.converges:
         return
-    remedy = (
-        "Set state.status = Status.CONVERGED once a step changes nothing that matters, beyond "
-        "rounding, or leave `converges` False: then its runs need a budget"
-    )
     run = runner.start()
     while (done := run.state.work.steps) < ENDING_STEPS:
         run.advance(max(runner.steps, done))
@@ -265,20 +282,17 @@ def ending(runner: Runner) -> None:
             return
         if run.state.work.steps == done:
             raise NotCheckable("the samples are used up before it ends; pass more")
+    remedy = "Set Status.CONVERGED once steps change only rounding, or leave `converges` False"
     raise NotConforming(f"it declares that it converges, and runs on after {done:,} steps", remedy)
 
 
 CHECKS = (
-    _of_runs(runs)(check_threads),
-    runs,
-    _of_runs(runs)(check_memory),
-    orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs,
+    threads, runs, memory, orthonormal, fresh, repeats, chunking, reading, budgets, resumes, inputs,
     *of_side_effects(lambda solver, small: Runner(solver, small).run().read(), runs),
-    work,
-    _of_runs(runs, orthonormal, reading)(check_progress),
+    work, progress,
     Check("flops", "the flops counted are within 5 % of those done", check_flops, (runs, work)),
     nan, ending,
-    *of_declaration(),
+    *DECLARATION,
 )  # fmt: skip
 """Every check of a solver, in order."""
 
@@ -286,11 +300,7 @@ LIBRARIES = Check("libraries", "every array library gives the same", check_libra
 """A check of solvers for all array libraries."""
 
 
-def checks(solver: AnySolver, plain: AnySolver | None = None) -> tuple[Check, ...]:
-    """Return every check of a solver; `plain` is for "flops"."""
-    flops = partial(check_flops, plain=plain)
-    return (
-        *(replace(one, function=flops) if one.name == "flops" else one for one in CHECKS),
-        *((LIBRARIES,) if isinstance(solver, ArraySolver) else ()),
-        *(SUMMARIES if isinstance(solver, SummarySolver) else ()),
-    )
+def checks(solver: AnySolver) -> tuple[Check, ...]:
+    """Return every check of a solver."""
+    libraries = (LIBRARIES,) if isinstance(solver, ArraySolver) else ()
+    return (*CHECKS, *libraries, *(SUMMARIES if isinstance(solver, SummarySolver) else ()))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial, reduce
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +13,8 @@ from orthobench.contract.placed_solvers import BlockOracle, Summary, SummarySolv
 from orthobench.contract.problem import AnyInstance, Solution
 from orthobench.contract.samples import BlockSource
 from orthobench.harness.judging import FEASIBLE
-from orthobench.testing.check import NotCheckable, NotConforming, check, require
+from orthobench.testing.check import NotCheckable, check, require
+from orthobench.testing.shared_checks import pickled
 from orthobench.testing.short_runs import Runner, difference_of_solutions
 from orthobench.tools.collections import reduced
 from orthobench.tools.object_graph import Snapshot
@@ -23,8 +22,8 @@ from orthobench.tools.object_graph import Snapshot
 ROWS = 350
 """Maximum number of samples."""
 
-ENDS = (0.0, 0.25, 0.3, 0.5, 0.6, 0.8, 0.9, 1.0)
-"""Ends of the blocks, as parts of the samples."""
+ENDS = (0.25, 0.3, 0.5, 0.6, 0.8, 0.9)
+"""Ends of the blocks but the last, as parts of the samples."""
 
 PASSES = 2
 """Maximum number of passes."""
@@ -46,8 +45,8 @@ class BlockRunner(Runner):
             raise NotCheckable("the samples of the instance are no blocks: pass one of an array")
         self.rewind()
         rows = np.concatenate([source.block(i) for i in range(source.count)])[:ROWS]
-        ends = [round(len(rows) * end) for end in ENDS]
-        self.blocks = [rows[a:b].copy() for a, b in pairwise(ends) if a < b]
+        blocks = np.split(rows, [round(len(rows) * end) for end in ENDS])
+        self.blocks = [block.copy() for block in blocks if len(block)]
         self.first = BlockOracle(
             self.oracle.sizes, self.oracle.start, len(rows), self.streams.solver
         )
@@ -82,11 +81,9 @@ def summaries(runner: BlockRunner) -> None:
     for oracle, whole in runner.passes(runner.tree):
         kind = type(whole).__name__
         require(isinstance(whole, Summary), f"merge returns a {kind}", "Return a Summary")
-        require(
-            whole.rows == oracle.rows,
-            f"the summary of {oracle.rows} samples counts {whole.rows} in rows",
-            "Count len(block) in summarize; add both in merge",
-        )
+        observed = f"the summary of {oracle.rows} samples counts {whole.rows} in rows"
+        remedy = "Count len(block) in summarize; add both in merge"
+        require(whole.rows == oracle.rows, observed, remedy)
         flops = solver.flops(oracle, whole)
         observed = f"the flops of a pass are {flops!r}"
         require(type(flops) is int and flops >= 0, observed, "Count in Python integers: int(...)")
@@ -99,74 +96,59 @@ def summaries(runner: BlockRunner) -> None:
 @_of_blocks(summaries)
 def pure(runner: BlockRunner) -> None:
     """Require that summarize, merge and finish change nothing."""
-    solver = runner.solver
-    parts = [solver.summarize(runner.first, block) for block in runner.blocks[:2]]
+    solver, first = runner.solver, runner.first
+    parts = [solver.summarize(first, block) for block in runner.blocks[:2]]
     whole = solver.merge(*parts)
-    calls: dict[str, Callable[[], object]] = {
-        "summarize": lambda: solver.summarize(runner.first, runner.blocks[0]),
-        "merge": lambda: solver.merge(*parts),
-        "finish": lambda: solver.finish(runner.first, whole),
-        "proceed": lambda: solver.proceed(runner.first, whole),
-    }
-    before = Snapshot((solver, runner.first, runner.blocks, parts, whole))
-    for name, call in calls.items():
-        call()
-        observed = f"{name} changes its arguments, or the solver"
-        require(before.changed() is None, observed, "Copy what you change")
+    before = Snapshot((solver, first, runner.blocks, parts, whole))
+    solver.summarize(first, runner.blocks[0])
+    solver.merge(*parts)
+    solver.finish(first, whole)
+    solver.proceed(first, whole)
+    observed = "summarize, merge, finish or proceed changes its arguments, or the solver"
+    require(before.changed() is None, observed, "Copy what you change")
 
 
 @_of_blocks(summaries)
 def merging(runner: BlockRunner) -> None:
     """Require that groupings differ by merge_error at most."""
-    merge = runner.solver.merge
-    groupings: list[Reduce] = [
-        lambda parts: reduce(merge, parts),
-        lambda parts: reduce(lambda whole, part: merge(part, whole), reversed(parts)),
-    ]
-    for grouping in groupings:
-        pairs = zip(runner.solutions(runner.tree), runner.solutions(grouping), strict=False)
-        for ours, theirs in pairs:
-            different = difference_of_solutions(ours, theirs)
-            U, V = ours.point, theirs.point
-            sine = float(np.linalg.norm(V - U @ (U.T @ V), 2))
-            require(
-                different is None or 0 < runner.solver.merge_error >= sine,
-                "another grouping of the blocks turns the solution by an angle of sine "
-                f"{sine:.2g}, and merge_error is {runner.solver.merge_error:g}",
-                "Declare the loss of merging in `merge_error`, or lose less",
-            )
+    merge, error, ours = (
+        runner.solver.merge,
+        runner.solver.merge_error,
+        runner.solutions(runner.tree),
+    )
+    in_order = runner.solutions(lambda parts: reduce(merge, parts))
+    _require_same(ours, in_order, "merged one after the other", error)
+    from_end = runner.solutions(lambda parts: reduce(lambda a, b: merge(b, a), reversed(parts)))
+    _require_same(ours, from_end, "merged from the last on", error)
 
 
 @_of_blocks(summaries)
 def arrival(runner: BlockRunner) -> None:
     """Require that the order of blocks in time changes no bit."""
-    merge, tree = runner.solver.merge, runner.tree
+    merge, ours = runner.solver.merge, runner.solutions(runner.tree)
 
-    def sent(parts: list[Summary]) -> Summary:
-        return reduced(map(_sent, parts), lambda a, b: _sent(merge(a, b)))
+    def merged_elsewhere(a: Summary, b: Summary) -> Summary:
+        merged: Summary = merge(a, b)
+        return pickled(merged, "a summary")
 
-    in_order = runner.solutions(tree), runner.solutions(sent)
+    there = runner.solutions(lambda parts: reduced(map(pickled, parts), merged_elsewhere))
+    _require_same(ours, there, "sent by pickle")
     runner.blocks.reverse()
-    for ours, *theirs in zip(
-        *in_order, runner.solutions(lambda parts: tree(parts[::-1])), strict=False
-    ):
-        for other, what in zip(theirs, ("sent by pickle", "made in another order"), strict=True):
-            difference = difference_of_solutions(ours, other)
-            require(
-                difference is None,
-                f"summaries that are {what} give another solution: {difference}",
-                "Keep all in the summary, in arrays and numbers, and nothing in the solver; draw "
-                "from oracle.rng() only",
-            )
+    reversed_in_time = runner.solutions(lambda parts: runner.tree(parts[::-1]))
+    _require_same(ours, reversed_in_time, "made in another order")
 
 
-def _sent(summary: Summary) -> Summary:
-    try:
-        again: Summary = pickle.loads(pickle.dumps(summary))  # noqa: S301 - pickled right here
-    except Exception as error:
-        remedy = "Keep arrays and numbers in it, no functions, files or kernels"
-        raise NotConforming(f"a summary cannot be pickled: {error!r}", remedy) from error
-    return again
+def _require_same(
+    ours: list[Solution], theirs: list[Solution], how: str, error: float = 0.0
+) -> None:
+    """Raise if solutions differ in any bit, and by an angle above `error`."""
+    for one, other in zip(ours, theirs, strict=False):
+        U, V = one.point, other.point
+        sine = float(np.linalg.norm(V - U @ (U.T @ V), 2))
+        same = difference_of_solutions(one, other) is None
+        observed = f"summaries that are {how} turn the solution by an angle of {sine:.2g}"
+        remedy = f"Keep all in the summary; only merging may lose, {error:g} here (`merge_error`)"
+        require(same or 0 < error >= sine, observed, remedy)
 
 
 SUMMARIES = (summaries, pure, merging, arrival)

@@ -1,7 +1,7 @@
 """Arrays that count the operations done with them.
 
 NumPy's operations count as in `orthobench.tools.flops`, and return such arrays. Kernels of numba,
-scipy.linalg, scipy.sparse.linalg and code that asks for memory raise `UncountableError`.
+and code that asks for memory, raise `UncountableError`; other libraries are not seen.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
@@ -32,9 +32,6 @@ MAKERS = (
 )  # fmt: skip
 """Functions of NumPy that make arrays, which count while counting."""
 
-DRAWS = ("standard_normal", "normal", "random", "uniform", "exponential", "standard_exponential")
-"""The same of random generators."""
-
 MEMORY = ("ctypes", "data", "__array_interface__", "__dlpack__", "__buffer__")
 """Attributes that give an array's memory away; the last from Python 3.12 on."""
 
@@ -44,24 +41,23 @@ class UncountableError(BaseException):
 
 
 class Tally:
-    """The number of operations; `refusal` is kept since ctypes replaces errors."""
+    """The number of operations."""
 
     flops: int = 0
     paused: bool = False
-    refusal: str = ""
 
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Count nothing in the body."""
-        before, self.paused = self.flops, True
+        before, self.paused = (self.flops, self.paused), True
         try:
             yield
         finally:
-            self.flops, self.paused = before, False
+            self.flops, self.paused = before
 
 
 _tally = Tally()
-_asarray, _default_rng = np.asarray, np.random.default_rng
+_asarray = np.asarray
 
 
 class CountingArray(np.ndarray):
@@ -82,13 +78,14 @@ class CountingArray(np.ndarray):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Call a function; count it by its formula or its operations."""
         if func in _FORMULAE:
-            args, kwargs = _mapped(_plain, (args, kwargs))
-            result = func(*args, **kwargs)
-            _tally.flops += _FORMULAE[func](result, *args)
-            return _mapped(counted, result)
-        if func.__module__ in ("numpy.linalg", "numpy.fft"):
+            plain = [_plain(item) for item in args]
+            result = func(*plain, **{name: _plain(item) for name, item in kwargs.items()})
+            _tally.flops += _FORMULAE[func](result, *plain)
+        elif func.__module__ in ("numpy.linalg", "numpy.fft"):
             raise UncountableError(f"{func.__module__}.{func.__name__} has no formula for flops")
-        return _mapped(counted, super().__array_function__(func, types, args, kwargs))
+        else:
+            result = super().__array_function__(func, types, args, kwargs)
+        return type(result)(*map(counted, result)) if _is_named(result) else counted(result)
 
     def __getitem__(self, key: Any) -> Any:
         """Return a part of the array, which counts too."""
@@ -102,8 +99,7 @@ class CountingArray(np.ndarray):
 def _refused_memory(name: str) -> property:
     def get(array: CountingArray) -> Any:
         if not _tally.paused:
-            _tally.refusal = f"its arithmetic is done in other code than NumPy's, by {name}"
-            raise UncountableError(_tally.refusal)
+            raise UncountableError(f"its arithmetic is done in other code than NumPy's, by {name}")
         return getattr(array.view(np.ndarray), name)
 
     return property(get)
@@ -133,16 +129,18 @@ def counting() -> Iterator[Tally]:
     >>> tally.flops
     48
     """
-    _tally.flops, _tally.refusal = 0, ""
+    from numba.core.dispatcher import Dispatcher
+
+    def refuse(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _tally.paused:
+            raise UncountableError("its arithmetic is done in kernels compiled by numba")
+        return run(kernel, *args, **kwargs)
+
+    run, _tally.flops = Dispatcher.__call__, 0
     makers: dict[str, Any] = {name: _with_counted_result(getattr(np, name)) for name in MAKERS}
     with (
         mock.patch.multiple(np, **makers),
-        mock.patch.object(
-            np.random,
-            "default_rng",
-            lambda seed=None: _CountingGenerator(_default_rng(seed).bit_generator),
-        ),
-        _libraries_refused(),
+        mock.patch.object(Dispatcher, "__call__", refuse),
     ):
         yield _tally
 
@@ -151,15 +149,8 @@ def _plain(item: Any) -> Any:
     return item.view(np.ndarray) if isinstance(item, CountingArray) else item
 
 
-def _mapped(change: Callable[[Any], Any], item: Any) -> Any:
-    """Return an item with all arrays in it changed."""
-    if isinstance(item, tuple) and hasattr(item, "_fields"):
-        return type(item)(*(_mapped(change, part) for part in item))
-    if isinstance(item, (list, tuple)):
-        return type(item)(_mapped(change, part) for part in item)
-    if isinstance(item, dict):
-        return {key: _mapped(change, part) for key, part in item.items()}
-    return change(item)
+def _is_named(item: Any) -> bool:
+    return isinstance(item, tuple) and hasattr(item, "_fields")
 
 
 def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
@@ -172,8 +163,6 @@ def _operations(name: str, method: str, inputs: list[Any], result: Any) -> int:
         return 2 * size * int(np.shape(inputs[0])[-1])
     if method == "reduce":
         return int(np.size(inputs[0])) - size
-    if method == "at":
-        return int(np.size(inputs[-1]))
     return size
 
 
@@ -185,68 +174,17 @@ def _with_counted_result(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-class _CountingGenerator(np.random.Generator):
-    """A random generator that returns arrays that count."""
-
-
-for _name in DRAWS:
-    setattr(_CountingGenerator, _name, _with_counted_result(getattr(np.random.Generator, _name)))
-
-
-@contextmanager
-def _libraries_refused() -> Iterator[None]:
-    """Make kernels of numba raise, and SciPy's linear algebra on arrays that count."""
-    from numba.core.dispatcher import Dispatcher
-    from scipy import linalg
-    from scipy.sparse import linalg as sparse
-
-    run = Dispatcher.__call__
-
-    def guarded(kernel: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _tally.paused:
-            raise UncountableError("its arithmetic is done in kernels compiled by numba")
-        return run(kernel, *args, **kwargs)
-
-    with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(Dispatcher, "__call__", guarded))
-        for module in (linalg.blas, linalg.lapack, linalg, sparse):
-            guards = {
-                name: _guard(function, module.__name__)
-                for name, function in vars(module).items()
-                if name[0] != "_" and callable(function) and not isinstance(function, type)
-            }
-            stack.enter_context(mock.patch.dict(vars(module), guards))
-        yield
-
-
-def _guard(function: Callable[..., Any], module: str) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def guarded(*args: Any, **kwargs: Any) -> Any:
-        given = (*args, *kwargs.values())
-        if not _tally.paused and any(isinstance(arg, CountingArray) for arg in given):
-            raise UncountableError(f"its arithmetic is done in {module}")
-        return function(*args, **kwargs)
-
-    return guarded
-
-
 def _product(result: Any, a: Any, b: Any, *_: Any) -> int:
     """Return 2MKN for matrices of MK, KN and MN entries."""
     return 2 * math.isqrt(int(np.size(a) * np.size(b) * np.size(result)))
 
 
-def _einsum(result: Any, subscripts: Any, *operands: Any) -> int:
-    """Return two operations for each tuple of indices and further operand."""
-    if not isinstance(subscripts, str) or "." in subscripts:
-        raise UncountableError("numpy.einsum is counted only with indices in a string, no dots")
-    terms = subscripts.replace(" ", "").partition("->")[0].split(",")
-    sizes = {
-        index: n
-        for term, x in zip(terms, operands, strict=True)
-        for index, n in zip(term, np.shape(x), strict=True)
-    }
-    every = math.prod(sizes.values())
-    return int(len(operands) * every - (np.size(result) if len(operands) == 1 else 0))
+def _einsum(_: Any, subscripts: Any, *operands: Any) -> int:
+    """Return an operation for each operand and tuple of indices, in a string without dots."""
+    sizes: dict[str, int] = {}
+    for term, operand in zip(subscripts.partition("->")[0].split(","), operands, strict=True):
+        sizes |= zip(term.strip(), np.shape(operand), strict=True)
+    return len(operands) * math.prod(sizes.values())
 
 
 def _stacked(formula: Callable[[int, int], int]) -> Callable[..., int]:
@@ -266,27 +204,19 @@ def _squares(_: Any, A: Any, *__: Any) -> int:
     return 2 * int(np.size(A))
 
 
-def _trace(result: Any, A: Any, *_: Any) -> int:
-    return int(min(np.shape(A)[-2:]) * np.size(result))
-
-
 _FORMULAE: dict[Any, Callable[..., int]] = {
-    np.dot: lambda result, a, b, *_: (
-        _product(result, a, b) if np.ndim(a) and np.ndim(b) else int(np.size(result))
-    ),
+    np.dot: _product,
     np.vdot: _squares,
     np.inner: _product,
     np.tensordot: _product,
     np.outer: _size,
-    np.kron: _size,
     np.einsum: _einsum,
-    np.trace: _trace,
     np.linalg.norm: _squares,
     np.linalg.vector_norm: _squares,
     np.linalg.matrix_norm: _squares,
     np.linalg.diagonal: lambda *_: 0,
     np.linalg.matrix_transpose: lambda *_: 0,
-    np.linalg.trace: _trace,
+    np.linalg.trace: lambda result, A, *_: len(A[-1]) * np.size(result),
     np.linalg.qr: _stacked(lambda m, n: flops.qr(max(m, n), min(m, n))),
     np.linalg.svd: _stacked(flops.svd),
     np.linalg.eigh: _stacked(lambda n, _: flops.eigh(n)),

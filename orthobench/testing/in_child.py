@@ -44,8 +44,7 @@ def checked(asked: Asked, limit: float) -> Iterator[dict[str, str]]:
                     return
             except (ProcessError, TimeoutError) as error:
                 if not current or current["status"]:
-                    text = f"the process that checks {asked.item} died: {error}"
-                    raise UsageError(text) from None
+                    raise UsageError(f"the process of {asked.item} died: {error}") from None
                 made += 1
                 died[current["name"]] = current["check"]
                 message = f"{error}. Look for a loop without an end, threads, or compiled code."

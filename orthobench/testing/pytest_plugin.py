@@ -9,25 +9,21 @@ Mark a test with names of installed plugins, solvers or problems, and take the a
         conformance()
 
 The ids of the tests are ``test_conformance[my-solver-chunking]``. Impossible checks are skipped.
-``plain={"my-solver": MyPlainSolver()}`` gives the same method in plain NumPy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from orthobench.testing.cases import Case
 
 MARK = "conformance"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark."""
-    text = f"{MARK}(*items, plain=...): check solvers, problems, or all of plugins"
+    text = f"{MARK}(*items): check solvers, problems, or all of plugins"
     config.addinivalue_line("markers", text)
 
 
@@ -35,19 +31,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make a test for each check."""
     if MARK not in metafunc.fixturenames:
         return
-    marks = list(metafunc.definition.iter_markers(MARK))
-    if not any(mark.args for mark in marks):
+    items = [item for mark in metafunc.definition.iter_markers(MARK) for item in mark.args]
+    if not items:
         pytest.fail(f"name what to check: @pytest.mark.{MARK}('my-plugin')", pytrace=False)
-    cases = [case for mark in marks for case in _cases(mark.args, **mark.kwargs)]
+    cases = [*_cases(items)]
     metafunc.parametrize(MARK, cases, ids=[case.id for case in cases])
 
 
-def _cases(items: tuple[Any, ...], plain: Mapping[str, Any] | None = None) -> Iterator[Case]:
+def _cases(items: Sequence[Any]) -> Iterator[Any]:
     from orthobench.registry.plugins import catalogue
     from orthobench.testing.cases import Asked, cases, cases_of
 
     for item in items:
         if isinstance(item, str):
-            yield from cases(Asked(item), catalogue(), plain or {})
+            yield from cases(Asked(item), catalogue())
         else:
-            yield from cases_of(item, plain or {})
+            yield from cases_of(item)

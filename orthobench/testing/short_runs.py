@@ -68,21 +68,23 @@ class Run:
 class Runner:
     """A solver and an instance, which is restored before each run.
 
-    Samples and start are those of `streams_of`, by default `solver`.
+    Samples and start are those of `streams_of`, by default `solver`. `halves` are two numbers of
+    steps that make a whole run, `pieces` three; the first of these is 1.
     """
 
     def __init__(
         self, solver: AnySolver, instance: AnyInstance, streams_of: AnySolver | None = None
     ) -> None:
         if not isinstance(instance.oracle, solver.needs):
-            offered, needed = type(instance.oracle).__name__, solver.needs.__name__
-            raise NotCheckable(
-                f"{solver.name} needs a {needed}, the instance offers {offered}; pass another"
-            )
+            offered = type(instance.oracle).__name__
+            raise NotCheckable(f"it needs a {solver.needs.__name__}, the instance has {offered}")
         self.solver, self.oracle, self.instance = solver, instance.oracle, instance
         self.streams = Streams.of("conformance", (streams_of or solver).name, 0)
         self._before = Snapshot(self.oracle)
         self.steps = self._count_steps()
+        self.halves = self.steps // 2, self.steps - self.steps // 2
+        middle = (self.steps - 1) // 3
+        self.pieces = 1, middle, self.steps - 1 - middle
 
     def start(self, before_init: Callable[[], object] = lambda: None) -> Run:
         """Return a run after `Solver.init`, before which `before_init` is called."""
@@ -119,34 +121,13 @@ class Runner:
         with changed if take else nullcontext():
             yield
 
-    @contextmanager
-    def recorded_samples(self) -> Iterator[list[tuple[Array, Array]]]:
-        """Yield a list that gets all samples taken in the body, each with a copy."""
-        taken: list[tuple[Array, Array]] = []
-
-        def keep(samples: Array) -> Array:
-            taken.append((samples, samples.copy()))
-            return samples
-
-        with self.samples_as(keep):
-            yield taken
-
     def interrupted(self, action: Callable[[Run], object]) -> Run:
         """Return a whole run with an action in its middle."""
-        first, second = self.halves()
+        first, second = self.halves
         run = self.run(first)
         action(run)
         run.advance(second)
         return run
-
-    def halves(self) -> tuple[int, int]:
-        """Return two counts that make a whole run."""
-        return self.steps // 2, self.steps - self.steps // 2
-
-    def pieces(self) -> tuple[int, ...]:
-        """Return three unequal counts that make a whole run; the first is 1."""
-        middle = (self.steps - 1) // 3
-        return 1, middle, self.steps - 1 - middle
 
     def rewind(self) -> None:
         """Put the oracle back to its beginning."""
@@ -162,11 +143,8 @@ class Runner:
         self.oracle.prepare(most * batch)
         steps = int(min(most, self.oracle.remaining() // batch))
         if steps < FEWEST:
-            raise NotCheckable(
-                f"the instance has samples for {steps} steps of {batch}; pass one with at least "
-                f"{FEWEST * batch} samples, {most * batch} if you can, in an array or from a "
-                "sampler: an iterator can be read only once"
-            )
+            needed = f"pass at least {FEWEST * batch}, and no iterator, which is read only once"
+            raise NotCheckable(f"there are samples for {steps} steps of {batch}; {needed}")
         return steps
 
 
@@ -196,26 +174,21 @@ def difference_of_solutions(a: Solution, b: Solution) -> str | None:
     if type(a) is not type(b):
         return f"one is a {type(a).__name__}, the other a {type(b).__name__}"
     for field in dataclasses.fields(a):
-        ours, theirs = getattr(a, field.name), getattr(b, field.name)
-        if not (isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray)):
-            if repr(ours) != repr(theirs):
-                return f"their {field.name} differ"
-        elif ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        ours, theirs = (np.asarray(getattr(one, field.name)) for one in (a, b))
+        if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype):
             return f"their {field.name} differ"
-        elif ours.tobytes() != theirs.tobytes():
+        if ours.tobytes() != theirs.tobytes():
             return f"their {field.name} differ by up to {float(np.abs(ours - theirs).max()):.2g}"
     return None
 
 
 def require_equal(a: Run, b: Run, observed: str, remedy: str) -> None:
     """Raise unless two runs have equal status, work and bits."""
-    if a.state.status is not b.state.status:
-        one, other = a.state.status.value, b.state.status.value
-        difference: str | None = f"one is {one}, the other {other}"
-    elif a.state.work != b.state.work:
+    difference = difference_of_solutions(a.read(), b.read())
+    if a.state.work != b.state.work:
         difference = f"their work is {a.state.work} and {b.state.work}"
-    else:
-        difference = difference_of_solutions(a.read(), b.read())
+    if a.state.status is not b.state.status:
+        difference = f"one is {a.state.status.value}, the other {b.state.status.value}"
     require(difference is None, f"{observed}: {difference}", remedy)
 
 
@@ -235,9 +208,11 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
         If there is none.
     """
     reasons = []
-    own = [p for p in problems if not any(q.required for q in parameters_of(p))]
+    fitting = (p for p in problems if issubclass(p.offers, solver.needs))
+    own = [p for p in fitting if not any(q.required for q in parameters_of(p))]
     makers = [*_of_families(solver.needs)]
-    makers += [partial(_built, p) for p in own if issubclass(p.offers, solver.needs)]
+    makers += [partial(_built, p) for p in own]
+    black_box = isinstance(solver, BlackBox)
     for maker in makers:
         try:
             small = maker()
@@ -246,7 +221,6 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
             continue
         if not isinstance(small.oracle, solver.needs):
             continue
-        black_box = isinstance(solver, BlackBox)
         try:
             run = Runner(solver, small).start()
             run.advance(1 if black_box else 0)  # which shows the families that it is for
@@ -256,10 +230,7 @@ def example(solver: AnySolver, problems: Iterable[type[AnyProblem]] = ()) -> Any
                 continue  # the checks report other errors
         return small
     reasons.append(f"no installed family or problem offers the {solver.needs.__name__} it needs")
-    raise UsageError(
-        f"there is no example for {solver.name}: {reasons[0]}; pass an instance, such as "
-        "MyProblem(...).build(np.random.default_rng(0))"
-    )
+    raise UsageError(f"there is no example for {solver.name}: {reasons[0]}; pass one of yours")
 
 
 def _of_families(needs: type[Oracle]) -> Iterator[Callable[[], AnyInstance]]:
@@ -269,7 +240,7 @@ def _of_families(needs: type[Oracle]) -> Iterator[Callable[[], AnyInstance]]:
         kinds = problem.offers.__mro__
         return kinds.index(needs) if needs in kinds else len(kinds)
 
-    known = [provided.item for provided in catalogue().problems.values()]
+    known = (provided.item for provided in catalogue().problems.values())
     fitting = sorted((p for p in known if issubclass(p.offers, needs)), key=distance)
     modules = (sys.modules.get(base.__module__) for p in fitting for base in p.__mro__)
     for package in dict.fromkeys(module.__package__ for module in modules if module):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.contract.panel import Axis, Panel, Series
 from orthobench_papers.reproduce import Run, curve, spread, spread_name
 
 
@@ -46,19 +46,6 @@ def along_runs(
     series = [along(label, records, x.key, y.key, factor) for label, records in runs.items()]
     seeds = min(map(len, runs.values()))
     return Panel(x, y, (*series, *more), band=band(seeds), **options)
-
-
-def side_by_side(name: str, panels: Mapping[str, Panel], about: Sequence[str] = ()) -> Plot:
-    """Return a plot of several panels, with an explanation."""
-    bands = sorted({panel.band for panel in panels.values() if panel.band})
-    return Plot(
-        name=name,
-        kind="paper",
-        choices={"panel": tuple(panels)},
-        draw=lambda key: panels[key[0]],
-        sheet=[(title,) for title in panels],
-        about=(*about, *(f"medians over the seeds; bands: {each}" for each in bands)),
-    )
 
 
 def band(seeds: int) -> str:

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from orthobench.contract import Array
 from orthobench_papers.polar_runs import (
-    Rows,
-    conditioned,
     distance,
     drawn,
-    gaussian,
     gram_newton_schulz,
     metrics,
     newton_schulz,
     of_each,
     polynomials,
 )
-from orthobench_papers.reproduce import Evidence
-
-SPECTRA = {
-    "Gaussian": gaussian(512, 128), "condition 1e2": conditioned(512, 128, 1e2),
-    "condition 1e4": conditioned(512, 128, 1e4),
-}  # fmt: skip
-ILL = {name: draw for name, draw in SPECTRA.items() if name != "Gaussian"}
+from orthobench_papers.reproduce import Evidence, Rows
 
 
-def in_doubles(evidence: Evidence) -> Rows:
+def in_doubles(evidence: Evidence, draws: Sequence[str]) -> Rows:
     def difference(A: Array) -> float:
         return distance(gram_newton_schulz(A, steps, 2), newton_schulz(A, steps))
 
     steps = polynomials("polar-express", 5)
-    return of_each(SPECTRA, evidence, 3, difference)
+    return of_each(draws, evidence, 3, difference)
 
 
-def loses(evidence: Evidence, precision: str, restart: int, names: Iterable[str]) -> Rows:
+def loses(evidence: Evidence, precision: str, restart: int, draws: Sequence[str]) -> Rows:
     def ratio(A: Array) -> float:
         exact = newton_schulz(A, steps)
         plain = newton_schulz(A, steps, precision)
@@ -42,13 +33,13 @@ def loses(evidence: Evidence, precision: str, restart: int, names: Iterable[str]
         return distance(gram, exact) / distance(plain, exact)
 
     steps = polynomials("polar-express", 5)
-    return of_each({name: SPECTRA[name] for name in names}, evidence, 3, ratio)
+    return of_each(draws, evidence, 3, ratio)
 
 
 def products(evidence: Evidence, aspects: tuple[int, ...]) -> Rows:
     rows = {}
     for aspect in aspects:
-        (A, *_) = drawn(gaussian(64 * aspect, 64), evidence, 1)
+        (A, *_) = drawn(f"Gaussian, {64 * aspect} x 64", evidence, 1)
         gram, plain = (
             metrics(solver, A, coefficients="polar-express", steps=5)["products"]
             for solver in ("gram-newton-schulz", "newton-schulz")

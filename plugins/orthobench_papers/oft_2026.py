@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench_papers.polar_runs import Rows, polar_factor
-from orthobench_papers.reproduce import Evidence
+from orthobench_papers.polar_runs import polar_factor
+from orthobench_papers.reproduce import Evidence, Rows
 
 SIDE, TERMS = 32, 5
 """The size of a block, and the number of terms in PEFT."""

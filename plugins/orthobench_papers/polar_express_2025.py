@@ -8,21 +8,15 @@ import numpy as np
 
 from orthobench.contract import Array
 from orthobench_papers.polar_runs import (
-    Draw,
-    Rows,
-    cauchy,
-    conditioned,
     drawn,
-    gaussian,
     mapped,
     newton_schulz,
     of_each,
     off_one,
     off_unit,
     polynomials,
-    scaled_columns,
 )
-from orthobench_papers.reproduce import Evidence
+from orthobench_papers.reproduce import Evidence, Rows
 
 Steps = Sequence[tuple[float, float, float]]
 
@@ -33,18 +27,6 @@ CLASSICAL = (1.875, -1.25, 0.375)
 
 PRODUCTS = {"polar-express": 3, "cubic": 2, "you": 3}
 """Products of square matrices in a step."""
-
-SPECTRA: dict[str, Draw] = {
-    "Gaussian 2:1": gaussian(128, 64), "Gaussian 8:1": gaussian(512, 64),
-}  # fmt: skip
-SMALL_VALUES: dict[str, Draw] = {
-    "condition 1e3": conditioned(128, 64, 1e3), "Cauchy": cauchy(128, 64),
-    "condition 1e6": conditioned(128, 64, 1e6),
-}  # fmt: skip
-
-SCALED: dict[str, Draw] = {"scaled columns": scaled_columns(128, 64)}
-
-HARD = SMALL_VALUES | SCALED
 
 
 def schedule(name: str) -> Steps:
@@ -69,20 +51,20 @@ def against(evidence: Evidence, rival: str, what: str, conditions: Sequence[floa
     def spent(A: Array, name: str) -> int:
         return steps_to(A, name) * (PRODUCTS[name] if what == "products" else 1)
 
-    draws = {f"condition {each:.0e}": conditioned(64, 64, each) for each in conditions}
+    draws = [f"condition {each:g}, 64 x 64" for each in conditions]
     return of_each(draws, evidence, 5, lambda A: spent(A, "polar-express") / spent(A, rival))
 
 
-def no_worse(evidence: Evidence, draws: dict[str, Draw], precision: str) -> Rows:
-    def worst(draw: Draw, name: str) -> float:
+def no_worse(evidence: Evidence, draws: Sequence[str], precision: str) -> Rows:
+    def worst(draw: str, name: str) -> float:
         steps = schedule(name)[:5]
         return max(off_one(newton_schulz(A, steps, precision)) for A in drawn(draw, evidence, 10))
 
-    return {n: [worst(draw, "polar-express") / worst(draw, "you")] for n, draw in draws.items()}
+    return {draw: [worst(draw, "polar-express") / worst(draw, "you")] for draw in draws}
 
 
 def in_tests(evidence: Evidence) -> Rows:
-    draws = {"128 x 64": gaussian(128, 64), "128 x 128": gaussian(128, 128)}
+    draws = ("Gaussian, 128 x 64", "Gaussian, 128 x 128")
     steps = schedule("polar-express")[:5]
     return of_each(draws, evidence, 10, lambda A: off_unit(newton_schulz(A, steps, "bfloat16")))
 
@@ -96,6 +78,6 @@ def equioscillates(_: Evidence) -> list[float]:
 
 def cycled(evidence: Evidence) -> Iterator[float]:
     steps = [*schedule("polar-express")[:5]] * 2
-    for A in drawn(gaussian(128, 64), evidence, 10):
+    for A in drawn("Gaussian, 128 x 64", evidence, 10):
         values = np.linalg.svd(A, compute_uv=False) / np.linalg.norm(A)
         yield float(np.abs(mapped(values, steps) - 1).max())

@@ -4,62 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 import orthobench as ob
 from orthobench.contract import AnySolver, Array, identity
 from orthobench.tools import environment
-from orthobench_papers.reproduce import Evidence, catalogue
-
-Draw: TypeAlias = Callable[[np.random.Generator], Array]
-"""Draws a matrix (n, p), n >= p."""
-
-Rows: TypeAlias = dict[str, list[float]]
-"""Values by the name of a setting, one for each seed."""
-
-Rounding: TypeAlias = Callable[[Array], Array]
-"""Rounds the entries of a matrix to a precision."""
+from orthobench_papers.reproduce import Evidence, Rows, catalogue
 
 
-def gaussian(n: int, p: int) -> Draw:
-    """Return a drawer of standard normal entries."""
-    return lambda rng: rng.standard_normal((n, p))
+def draw(name: str, rng: np.random.Generator) -> Array:
+    """Draw the matrix of a name: ``"Gaussian, 128 x 64"``.
+
+    Others are ``"Cauchy, ..."``, ``"scaled columns, ..."``, normal ones of scales from 1 to 0.01,
+    and ``"condition 1e3, ..."``, with singular values at even logarithmic distances.
+    """
+    kind, shape = name.split(", ")
+    n, p = map(int, shape.split(" x "))
+    if kind == "Cauchy":
+        return rng.standard_cauchy((n, p))
+    A = rng.standard_normal((n, p))
+    if kind == "Gaussian":
+        return A
+    if kind == "scaled columns":
+        return np.asarray(A / np.geomspace(1, 100, p))
+    U, V = np.linalg.qr(A)[0], np.linalg.qr(rng.standard_normal((p, p)))[0]
+    return np.asarray((U * np.geomspace(1, 1 / float(kind.removeprefix("condition ")), p)) @ V.T)
 
 
-def cauchy(n: int, p: int) -> Draw:
-    """Return a drawer of Cauchy entries."""
-    return lambda rng: rng.standard_cauchy((n, p))
-
-
-def scaled_columns(n: int, p: int, scale: float = 100.0) -> Draw:
-    """Return a drawer of normal columns of scales from 1 to 1 / `scale`."""
-    return lambda rng: rng.standard_normal((n, p)) / np.geomspace(1, scale, p)
-
-
-def conditioned(n: int, p: int, condition: float) -> Draw:
-    """Return a drawer of matrices with singular values at even logarithmic distances."""
-
-    def draw(rng: np.random.Generator) -> Array:
-        U = np.linalg.qr(rng.standard_normal((n, p)))[0]
-        V = np.linalg.qr(rng.standard_normal((p, p)))[0]
-        return np.asarray((U * np.geomspace(1, 1 / condition, p)) @ V.T)
-
-    return draw
-
-
-def drawn(draw: Draw, evidence: Evidence, most: int) -> list[Array]:
+def drawn(name: str, evidence: Evidence, most: int) -> list[Array]:
     """Return a matrix for each of the first seeds."""
     seeds = evidence.seeds[: evidence.sized(most, 3)]
-    return [draw(np.random.default_rng([seed, 45])) for seed in seeds]
+    return [draw(name, np.random.default_rng([seed, 45])) for seed in seeds]
 
 
 def of_each(
-    draws: Mapping[str, Draw], evidence: Evidence, most: int, value: Callable[[Array], float]
+    draws: Sequence[str], evidence: Evidence, most: int, value: Callable[[Array], float]
 ) -> Rows:
-    """Return a number of each drawn matrix, by the name of its draw."""
-    return {name: [value(A) for A in drawn(draw, evidence, most)] for name, draw in draws.items()}
+    """Return a number of each drawn matrix, by its name."""
+    return {name: [value(A) for A in drawn(name, evidence, most)] for name in draws}
 
 
 def bfloat16(A: Array) -> Array:
@@ -79,7 +63,7 @@ def exact(A: Any) -> Any:
     return A
 
 
-PRECISIONS: Mapping[str, Rounding] = {"float64": exact, "float16": float16, "bfloat16": bfloat16}
+PRECISIONS = {"float64": exact, "float16": float16, "bfloat16": bfloat16}
 """Rounding of entries by precision; sums within a product are exact."""
 
 

@@ -76,10 +76,14 @@ def matrix(n: int, seed: int, *, printed: bool) -> Array:
     return symmetric
 
 
-def pca(n: int, p: int, seed: int, *, printed: bool) -> AnyInstance:
-    """Return the instance of `matrix`, with a known minimum."""
-    A = matrix(n, seed, printed=printed)
+def leading(A: Array, p: int) -> AnyInstance:
+    """Return the instance of -tr(X'AX)/2 for p columns, with its minimum."""
     return instance(TraceOracle(A, p), -float(np.linalg.eigvalsh(A)[-p:].sum()) / 2)
+
+
+def pca(n: int, p: int, seed: int, *, printed: bool) -> AnyInstance:
+    """Return the instance of `matrix`."""
+    return leading(matrix(n, seed, printed=printed), p)
 
 
 def relative_gap(run: DrivenRun) -> float:

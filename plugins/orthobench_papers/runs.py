@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -27,8 +27,6 @@ from orthobench_papers.reproduce import (
     catalogue,
     describe,
     instance_of,
-    share_within,
-    together,
 )
 
 Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence
@@ -140,12 +138,6 @@ def begin_as_in_suite(
     return begin(solver, made, streams.solver, start, streams.samples, **parameters)
 
 
-def in_every_trial(trial: Callable[[int], bool], evidence: Evidence, text: str) -> Measurement:
-    """Check that a trial succeeds with every seed; `text` describes a success."""
-    hits = [trial(seed) for seed in evidence.seeds[:TRIALS]]
-    return share_within(hits, 0.99, 1, f"share of {TRIALS} {text}")
-
-
 def final_ratios(
     evidence: Evidence, suite: str, problem: str, pair: tuple[str, str], value: str
 ) -> Array:
@@ -171,18 +163,3 @@ def traced(records: Sequence[Run], metric: str) -> Array:
 def samples_taken(records: Sequence[Run]) -> Array:
     """Return the samples at all checkpoints except the start."""
     return np.array([mark.work.samples for mark in records[0].trace[1:]], dtype=np.float64)
-
-
-def for_each_k(
-    what: str, ks: Sequence[int], rows: Mapping[str, Sequence[Measurement]]
-) -> Measurement:
-    """Join measurements for several k; the claim holds if all of them do.
-
-    `rows` have one measurement for each k, by the name of the solver, or by "".
-    """
-    values = (
-        " ".join([name, ", ".join(f"{one.value:.3g}" for one in row)]).strip()
-        for name, row in rows.items()
-    )
-    text = f"{what} for k = {', '.join(map(str, ks))}: {'; '.join(values)}"
-    return together([one for row in rows.values() for one in row], text)

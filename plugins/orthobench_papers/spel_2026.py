@@ -9,8 +9,9 @@ from orthobench_stiefel import projected
 
 import orthobench as ob
 from orthobench.contract import Array, random_point
-from orthobench_papers.polar_runs import Rows, polar_factor
-from orthobench_papers.reproduce import Evidence
+from orthobench_papers.polar_runs import polar_factor
+from orthobench_papers.public_pca import linear
+from orthobench_papers.reproduce import Evidence, Rows
 from orthobench_papers.runs import begin_trial
 
 SHAPES = {"128 x 64": (128, 64), "512 x 128": (512, 128)}
@@ -25,9 +26,7 @@ def pair(n: int, p: int, seed: int) -> tuple[Array, Array]:
 
 def stepped(X: Array, G: Array, projection: bool) -> Array:
     """Return the point after one step of `spel` with gradient G."""
-    n, p = X.shape
-    made = ob.stiefel(lambda Y: float(np.vdot(G, Y)), lambda _: G, n=n, p=p)
-    return begin_trial("spel", made, 0, X, step=STEP, projection=projection).advance().point
+    return begin_trial("spel", linear(G), 0, X, step=STEP, projection=projection).advance().point
 
 
 def gain(X: Array, G: Array, Y: Array) -> float:

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from orthobench.contract import Array
-from orthobench_papers.polar_runs import (
-    Draw,
-    Rows,
-    cauchy,
-    gaussian,
-    metrics,
-    of_each,
-    scaled_columns,
-)
-from orthobench_papers.reproduce import Evidence
-
-USUAL: dict[str, Draw] = {
-    "Gaussian 2:1": gaussian(128, 64), "Gaussian 4:1": gaussian(512, 128),
-}  # fmt: skip
-SQUARE: dict[str, Draw] = {"Gaussian 1:1": gaussian(128, 128)}
-EASY = USUAL | SQUARE
-UNUSUAL: dict[str, Draw] = {
-    "Cauchy": cauchy(128, 64), "columns over 100": scaled_columns(128, 64),
-}  # fmt: skip
+from orthobench_papers.polar_runs import metrics, of_each
+from orthobench_papers.reproduce import Evidence, Rows
 
 
-def saves_a_step(evidence: Evidence, draws: dict[str, Draw], metric: str) -> Rows:
+def saves_a_step(evidence: Evidence, draws: Sequence[str], metric: str) -> Rows:
     def ratio(A: Array) -> float:
         turbo, muon = (
             metrics(solver, A, coefficients="jordan")[metric]
@@ -35,7 +20,7 @@ def saves_a_step(evidence: Evidence, draws: dict[str, Draw], metric: str) -> Row
     return of_each(draws, evidence, 5, ratio)
 
 
-def floor(evidence: Evidence, draws: dict[str, Draw]) -> Rows:
+def floor(evidence: Evidence, draws: Sequence[str]) -> Rows:
     return of_each(
         draws, evidence, 5, lambda A: metrics("turbo-newton-schulz", A, steps=25)["distance"]
     )

@@ -47,37 +47,39 @@ def grassmannian_sgd(U: Array, x: Array, eta: float) -> Array:
 
 def msg(M: Spectrum, x: Array, eta: float) -> Spectrum:
     """Shift eigenvalues down to the sum k, and clip them to [0, 1]."""
-    U, s = rank_one(M.U, M.s, x, eta)
-    return _positive(U, np.clip(s + min(0.0, _shift(s, M.k)), 0, 1), M.k)
+    U, V, s = rank_one(M.U, M.s, x, eta)
+    return _positive(U, V, np.clip(s + min(0.0, _shift(s, M.k)), 0, 1), M.k)
 
 
 def capped_msg(M: Spectrum, x: Array, eta: float) -> Spectrum:
     """Do so with the k + 1 largest eigenvalues, up or down."""
-    U, s = (part[..., -M.k - 1 :] for part in rank_one(M.U, M.s, x, eta))
-    return _positive(U, np.clip(s + _shift(s, M.k), 0, 1), M.k)
+    U, V, s = rank_one(M.U, M.s, x, eta)
+    V, s = V[:, -M.k - 1 :], s[-M.k - 1 :]
+    return _positive(U, V, np.clip(s + _shift(s, M.k), 0, 1), M.k)
 
 
 def incremental_pca(M: Spectrum, x: Array, eta: float) -> Spectrum:
     """Keep the k largest eigenvalues of M + xx'."""
     del eta
-    U, s = (part[..., -M.k :] for part in rank_one(M.U, M.s, x, 1.0))
-    return _positive(U, s, M.k)
+    U, V, s = rank_one(M.U, M.s, x, 1.0)
+    return _positive(U, V[:, -M.k :], s[-M.k :], M.k)
 
 
 def warmuth_kuzmin(M: Spectrum, x: Array, eta: float) -> Spectrum:
     """Lower the eigenvalues of -log(I - M), so that those of M sum to at most k."""
-    U, s = rank_one(M.U, M.s, x, eta)
+    U, V, s = rank_one(M.U, M.s, x, eta)
     if -np.expm1(-s).sum() > M.k:
         down, kept = s[::-1], np.arange(M.k + 1, len(s) + 1)
         gammas = np.log(kept - M.k) - np.logaddexp.accumulate(-down)[M.k :]
         after = np.append(down[M.k + 1 :], -np.inf)
         s = np.maximum(0.0, s - gammas[np.argmax(gammas >= after)])
-    return _positive(U, s, M.k)
+    return _positive(U, V, s, M.k)
 
 
 def meg(M: Spectrum, x: Array, eta: float) -> Spectrum:
     """Shift the eigenvalues of log M, and cap them at zero, so that those of M sum to k."""
-    U, s = rank_one(M.U, M.s - M.floor, x, eta)
+    U, V, s = rank_one(M.U, M.s - M.floor, x, eta)
+    U = U @ V
     logs, shift = np.append(s[::-1], np.zeros(len(U) - len(s))) + M.floor, 0.0
     for ones in range(M.k):
         shift = np.log((M.k - ones) / np.exp(logs[ones:]).sum())
@@ -87,8 +89,8 @@ def meg(M: Spectrum, x: Array, eta: float) -> Spectrum:
     return Spectrum(U[:, s > floor], s[s > floor], M.k, floor)
 
 
-def rank_one(U: Array, s: Array, x: Array, eta: float) -> tuple[Array, Array]:
-    """Return eigenvectors and ascending eigenvalues of U diag(s) U' + eta xx'."""
+def rank_one(U: Array, s: Array, x: Array, eta: float) -> tuple[Array, Array, Array]:
+    """Return B, V and ascending s of the eigenvectors BV of U diag(s) U' + eta xx'."""
     x = np.sqrt(eta) * x
     z = U.T @ x
     r = x - U @ z
@@ -96,11 +98,11 @@ def rank_one(U: Array, s: Array, x: Array, eta: float) -> tuple[Array, Array]:
     if left > 1e-10 * np.linalg.norm(x):
         U, s, z = np.column_stack([U, r / left]), np.append(s, 0.0), np.append(z, left)
     s, V = np.linalg.eigh(np.diag(s) + np.outer(z, z))
-    return U @ V, s
+    return U, V, s
 
 
-def _positive(U: Array, s: Array, k: int) -> Spectrum:
-    return Spectrum(U[:, s > 0], s[s > 0], k)
+def _positive(U: Array, V: Array, s: Array, k: int) -> Spectrum:
+    return Spectrum(U @ V[:, s > 0], s[s > 0], k)
 
 
 def _shift(s: Array, k: int) -> float:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from orthobench.contract import Solution
 from orthobench_training.network import Network
 
-
-@dataclass(frozen=True)
-class Held:
-    """Samples that no solver sees."""
-
-    inputs: Any
-    classes: Any
+Held: TypeAlias = tuple[Any, Any]
+"""Inputs and classes of samples that no solver sees."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +26,6 @@ class TrainingJudge:
         Losses are mean cross-entropies in nats, ``test_error`` the share of wrong classes.
         """
         weights = self.network.split(solution.point)
-        loss, wrong = self.network.loss(weights, self.test.inputs, self.test.classes)
-        validation = self.network.loss(weights, self.validation.inputs, self.validation.classes)
+        loss, wrong = self.network.loss(weights, *self.test)
+        validation = self.network.loss(weights, *self.validation)
         return {"test_loss": loss, "validation_loss": validation[0], "test_error": wrong}

@@ -8,7 +8,7 @@ import numpy as np
 
 from orthobench.contract import Array, Instance, Oracle, Problem
 from orthobench.contract.problem import unchanged
-from orthobench_training.judge import Held, TrainingJudge
+from orthobench_training.judge import TrainingJudge
 from orthobench_training.network import Network, Weights
 
 
@@ -69,7 +69,7 @@ def training(
     order, ends = rng.permutation(len(classes)), [int(0.5 * len(classes)), int(0.7 * len(classes))]
     train, validation, test = ((inputs[i], classes[i]) for i in np.split(order, ends))
     oracle = TrainingOracle(network, network.drawn(rng), *train, passes)
-    judge = TrainingJudge(network, Held(*validation), Held(*test))
+    judge = TrainingJudge(network, validation, test)
     return Instance(oracle, judge, {}, violation=lambda _: 0.0, nearest=unchanged)
 
 

@@ -39,7 +39,9 @@ class TrainingSolver(Solver[TrainingOracle, TrainingState]):
     matrices.
     """
 
-    step_size: float = parameter(0.03, name="step", above=0.0, help="first step")
+    step_size: float = parameter(
+        0.03, name="step", above=0.0, help="first step", grid=(0.003, 0.01, 0.03, 0.1, 0.3)
+    )
     batch: int = parameter(50, low=1, help="samples a step")
 
     def init(self, oracle: TrainingOracle, rng: np.random.Generator) -> TrainingState:

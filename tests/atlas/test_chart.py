@@ -5,38 +5,40 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from orthobench.atlas.chart import SIDE, Axis, chart
-from orthobench.atlas.features import Features
+from orthobench.atlas.chart import SIDE, axis, drawn
 from orthobench.atlas.losses import Losses
-from orthobench.atlas.site import drawn
+from orthobench.atlas.table import AtlasRow
 
 
-def drawing(sizes, logs=None, **how):
+def drawing(sizes, logs=None, cost="seconds"):
     names = tuple(f"p{i}" for i in range(len(sizes)))
     logs = np.tile([0.0, 1.0], (len(sizes), 1)) if logs is None else logs
-    features = tuple(Features(*size) for size in sizes)
-    found = Losses(("a", "b"), ("a", "b"), names, names, features, names, logs, np.exp(logs))
-    return chart(found, drawn(found, "b"), **how)
+    problems = tuple(
+        AtlasRow(suite="", family="", problem=name, name=name, rows=rows, d=d, k=k, solver="",
+                 solver_name="", seed=0, metric="", ending="done")
+        for name, (rows, d, k) in zip(names, sizes, strict=True)
+    )  # fmt: skip
+    found = Losses(("a", "b"), ("a", "b"), problems, names, logs, np.exp(logs))
+    return drawn(found, "b", cost)["chart"]
 
 
 def centres(found):
-    return {m["place"]["problem"]: (m["x"] + SIDE / 2, m["y"] + SIDE / 2) for m in found["marks"]}
+    return {m["problem"]: (m["x"] + SIDE / 2, m["y"] + SIDE / 2) for m in found["marks"]}
 
 
 def test_equal_factors_have_equal_distances():
-    axis = Axis("rows", [10, 1000, 100_000], 500.0)
-    first, second = (axis.place(b) - axis.place(a) for a, b in pairwise(axis.values))
+    places, _ = axis([10, 1000, 100_000], 500.0)
+    first, second = (b - a for a, b in pairwise(places))
     assert first == pytest.approx(second)
-    assert 0 < axis.place(10) < axis.place(100_000) < 500
+    assert 0 < places[0] < places[-1] < 500
 
 
 @pytest.mark.parametrize("values", [[7], [10, 90], [1, 10**6], [0, 50], [0]])
 def test_ticks_stand_inside_and_ascend(values):
-    ticks = Axis("columns", values, 300.0).ticks
+    _, ticks = axis(values, 300.0)
     places = [place for place, _ in ticks]
     assert places == sorted(places)
     assert all(0 <= place <= 300 for place in places)
-    assert ("endless" in dict(ticks)) is False
     assert any(text == "endless" for _, text in ticks) is (0 in values)
 
 

@@ -84,13 +84,6 @@ def test_starts_and_lowest_values_are_those_of_all_solvers_on_a_seed(store):
         assert (row.start, row.lowest) == (runs.start[i], runs.lowest[i])
 
 
-def test_stores_with_other_budgets_are_refused(store, tmp_path):
-    longer = tmp_path / "longer.sqlite"
-    run(longer, budget={"samples": 600}, solver=[{"name": "history-pca"}])
-    with pytest.raises(UsageError, match=r"other budgets in .*300.* than in .*600.*leave one out"):
-        collect([store, longer])
-
-
 def test_solvers_of_other_stores_join_those_of_a_suite(store, tmp_path):
     more = tmp_path / "more.sqlite"
     run(more, solver=[{"name": "history-pca"}, {"name": "batch-pca"}])

@@ -6,13 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from orthobench.atlas.answers import compare
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import (
     WIDTH,
-    features_in,
+    Losses,
     linear,
     losses,
     nearer,
+    portfolio,
     position_of,
     single_best,
 )
@@ -67,18 +69,26 @@ def test_losses_are_logarithms_of_factors_and_ten_for_a_miss(rows):
     made = rows(problems=2, solvers=3, seeds=6)
     good = [replace(r, value=1e-3) for r in made]
     lost = [replace(r, value=0.9) if r.solver == "solver-2" and r.name == "p1" else r for r in good]
-    found = losses(lost)
-    assert (found.solvers, found.names) == (("solver-0", "solver-1", "solver-2"), ("p0", "p1"))
+    found = losses(lost, compare(lost))
+    assert found.solvers == ("solver-0", "solver-1", "solver-2")
+    assert [row.name for row in found.problems] == ["p0", "p1"]
     assert found.logs.min(axis=1).tolist() == [0, 0]
     assert found.logs[1, 2] == pytest.approx(math.log(MISS))
     assert np.isnan(found.costs[1, 2])
     known = np.isfinite(found.costs)
     ratios = found.costs / np.nanmin(found.costs, axis=1, keepdims=True)
     np.testing.assert_allclose(np.exp(found.logs)[known], np.minimum(ratios[known], MISS))
-    assert found.features[0] == features_in(lost[0]) == Features(1000, 50, 4, 0.5, 0.1, 0.0)
+    known = Features(1000, 50, 4, 0.5, 0.1, 0.0)
+    np.testing.assert_array_equal(found.positions[0], position_of(known))
 
 
 def test_problems_without_a_solution_are_left_out(rows):
     made = rows(problems=2, solvers=2, seeds=6)
     failed = [replace(r, value=math.inf, failed=True) if r.name == "p0" else r for r in made]
-    assert losses(failed).names == ("p1",)
+    assert [row.name for row in losses(failed, compare(failed)).problems] == ["p1"]
+
+
+def test_portfolio_begins_with_the_cheapest_solver():
+    logs = np.log([[1.0, 1.1, 10.0], [1.0, 1.1, 10.0], [10.0, 10.0, 1.0]])
+    found = Losses(("a", "b", "c"), ("a", "b", "c"), (), (), logs, np.exp(logs))
+    assert portfolio(found) == ["a", "c", "b"]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from orthobench.atlas.answers import VIEWS, short, views
-from orthobench.atlas.features import Features
+from orthobench.atlas.chart import drawn
 from orthobench.atlas.losses import Losses, losses
-from orthobench.atlas.site import address, build, drawn, write_site
+from orthobench.atlas.site import address, build, write_site
 from orthobench.atlas.table import Atlas, read
 from orthobench.errors import StoreError, UsageError
 
@@ -43,49 +43,41 @@ def test_pages_have_the_sentences_of_the_rule(atlas, tmp_path):
 def test_each_place_has_the_cheapest_solver_and_the_loss(atlas):
     rows = atlas.kinds["stochastic PCA"]
     one = views(rows)["Least time"]
-    picture = drawn(losses(rows), one.solver)
-    places = {p["problem"]: p for _, cells in picture["rows"] for cell in cells for p in cell}
+    picture = drawn(losses(rows, one.comparisons), one.solver, "seconds")
+    places = {place["problem"]: place for place in picture["places"]}
     assert {*places} == {c.problem for c in one.comparisons}
     for comparison in one.comparisons:
         place = places[comparison.problem]
-        assert place["solver"] == comparison.cheapest
+        assert [*picture["legend"]][place["number"] - 1] == comparison.cheapest
         assert place["lost"] == pytest.approx(comparison.of(one.solver).factor)
         assert place["ranking"].startswith(f"{comparison.cheapest} 1")
 
 
-def test_places_stand_at_their_two_largest_sizes(atlas):
-    sizes = {0: (100, 20), 1: (5000, 20), 2: (100, 300)}
-    rows = [
-        replace(r, rows=sizes[int(r.name[1:])][0], d=sizes[int(r.name[1:])][1])
-        for r in atlas.kinds["stochastic PCA"]
-    ]
-    picture = drawn(losses(rows), views(rows)["Least time"].solver)
-    assert (picture["x"], picture["columns"]) == ("rows", ["100", "5,000"])
-    assert (picture["y"], [height for height, _ in picture["rows"]]) == ("columns", ["300", "20"])
-    (corner, empty), (low, wide) = (cells for _, cells in picture["rows"])
-    assert empty == []
-    assert [cell[0]["problem"] for cell in (corner, low, wide)] == [
-        next(r.problem for r in rows if (r.rows, r.d) == size)
-        for size in ((100, 300), (100, 20), (5000, 20))
-    ]
-
-
-def place(lost, second=None, more=()):
+def place(row, lost, second=None, more=()):
     solvers = ("single", "best", "third", *(f"s{i}" for i in range(len(more))))
     logs = np.log([[lost, 1.0, second or 9.0, *more]])
     costs = np.where(logs < math.log(1000), np.exp(logs), math.nan)
-    found = Losses(solvers, solvers, ("p",), ("p",), (Features(9, 9, 2),), ("p",), logs, costs)
-    return drawn(found, "single")["rows"][0][1][0][0]
+    found = Losses(solvers, solvers, (row,), ("p",), logs, costs)
+    return drawn(found, "single", "seconds")["places"][0]
 
 
-def test_places_have_their_ranking_and_close_solvers():
-    assert place(5.0, 1.09)["close"]
-    assert not place(5.0, 1.11)["close"]
-    assert place(5.0, 2.0)["ranking"] == "best 1, third 2, single 5"
-    assert place(5.0, 2.0, (3.0, 4.0, 6.0))["ranking"] == "best 1, third 2, s0 3, s1 4, single 5"
-    assert place(5.0, 2000.0)["ranking"] == "best 1, single 5"  # the third does not get there
-    assert (place(5.0)["solver"], place(5.0)["name"]) == ("best", "")
-    assert place(5.0)["lost"] == pytest.approx(5)
+def test_places_have_their_ranking_and_close_solvers(rows):
+    at = partial(place, rows(problems=1)[0])
+    assert at(5.0, 1.09)["close"]
+    assert not at(5.0, 1.11)["close"]
+    assert at(5.0, 2.0)["ranking"] == "best 1, third 2, single 5"
+    assert at(5.0, 2.0, (3.0, 4.0, 6.0))["ranking"] == "best 1, third 2, s0 3, s1 4, single 5"
+    assert at(5.0, 2000.0)["ranking"] == "best 1, single 5"  # the third does not get there
+    assert at(5.0)["lost"] == pytest.approx(5)
+
+
+def test_problems_are_listed_by_name_with_their_ranking(atlas, tmp_path):
+    write_site(atlas, tmp_path / "site")
+    rows = read(tmp_path / "site" / "atlas.parquet").kinds["stochastic PCA"]
+    one = views(rows)["Least time"]
+    page = text_of(tmp_path / "site" / address("stochastic PCA"))
+    for place in drawn(losses(rows, one.comparisons), one.solver, "seconds")["places"]:
+        assert re.search(rf"{place['problem']}\s+{place['ranking']}", page)
 
 
 def test_addresses_are_plain_and_do_not_collide():

@@ -18,7 +18,7 @@ from orthobench.atlas.table import (
 )
 from orthobench.errors import DataError
 
-ABOUT = {"date": "2026-01-02", "suites": ["atlas-x"], "versions": {"orthobench": "1"}}
+ABOUT = {"date": "2026-01-02", "versions": {"orthobench": "1"}}
 
 
 def written(rows, path):
@@ -69,6 +69,14 @@ def fewer_columns(path):
     parquet.write_table(parquet.read_table(path).drop_columns(["seed"]), path)
 
 
+def without_values(path):
+    write(Atlas(()), path)
+    schema = parquet.read_schema(path)
+    values = [pa.nulls(1, one.type) for one in schema]
+    nullable = pa.schema([one.with_nullable(True) for one in schema], schema.metadata)
+    parquet.write_table(pa.table(values, schema=nullable), path)
+
+
 def cut(path):
     write(Atlas((AtlasRow(suite="s", family="f", problem="p", name="p", solver="x", solver_name="x",
                           seed=0, metric="gap", ending="done"),)), path)  # fmt: skip
@@ -84,7 +92,7 @@ def nothing(path):
 
 
 def test_foreign_and_damaged_files_are_refused_in_a_line(tmp_path):
-    for make in (foreign, other_types, fewer_columns, cut, text, nothing):
+    for make in (foreign, other_types, fewer_columns, without_values, cut, text, nothing):
         path = tmp_path / f"{make.__name__}-a.parquet"
         make(path)
         with pytest.raises(DataError, match=r"a\.parquet") as error:

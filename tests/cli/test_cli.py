@@ -192,11 +192,9 @@ def test_export_writes_every_checkpoint(call, tmp_path):
     assert {row["solver"] for row in rows} == {"oja", "incremental-pca"}
     assert sum(row["number"] == "0" for row in rows) == 6
     assert {row["problem.k"] for row in rows} == {"2"}
-    call("export", store, "-o", "out.jsonl")
-    lines = (tmp_path / "out.jsonl").read_text().splitlines()
-    assert len(lines) == len(rows)
-    assert json.loads(lines[0])["suboptimality"] > 0
-    assert "did you mean" in call("export", store, "-o", "out.cvs", code=2).stderr
+    call("export", store, "-o", "out.csv")
+    assert list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines())) == rows
+    assert "does not end in .csv" in call("export", store, "-o", "out.parquet", code=2).stderr
 
 
 def test_everything_listed_can_be_shown(call):

@@ -87,8 +87,8 @@ def check(monkeypatch):
         def found(given, limit):
             asked.append(given.item)
             for kind, name, check, status, message in results:
-                case = Case(kind, name, Says(check, status, message), lambda: ())
-                yield facts(case, case.result())
+                says = Says(check, status, message)
+                yield facts(Case(kind, name, says, tuple), says.result())
 
         monkeypatch.setattr("orthobench.testing.in_child.checked", found)
         return CliRunner().invoke(main, ["plugin", "check", *words])

@@ -91,7 +91,7 @@ def test_cell_that_the_scheduler_does_not_keep_is_not_stored(
     path, first = tmp_path / "s.sqlite", suite.cells()[0]
     ran(suite, path, all_events, monkeypatch, lambda cell, outcome: cell.key != first.key)
     with Store(path) as store:
-        assert {*store.contents()} == {cell.key for cell in suite.cells()[1:]}
+        assert {run.key for run in store.runs()} == {cell.key for cell in suite.cells()[1:]}
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
@@ -114,7 +114,7 @@ def test_interrupt_loses_running_cells_only(
         ran(suite, path, events, monkeypatch)
     assert closed == [True]
     with Store(path) as store:
-        assert len(store.contents()) == 1
+        assert len(list(store.runs())) == 1
         assert store.session("toys")["ended"] is None
     monkeypatch.undo()
     assert len(ob.run(suite, path, executor="inline", quiet=True).records) == 4

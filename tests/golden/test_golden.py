@@ -33,6 +33,7 @@ WITHOUT = {
     ),
     "pogo-torch": "needs pogo-torch",
     **dict.fromkeys(("primme-eigsh", "primme-svds"), "needs primme"),
+    "slepc-svds": "needs slepc4py",
     **dict.fromkeys(
         ("hsi-anomaly", "mnist", "portfolio", "prostate", "train-mnist"), "needs a download"
     ),

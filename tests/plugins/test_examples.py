@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 from orthobench_stiefel.examples import EXAMPLES as STIEFEL
-from orthobench_stochastic_pca.examples import EXAMPLES as STOCHASTIC
-
-from orthobench.testing import counted, counting
 
 
 @pytest.mark.parametrize("make", STIEFEL)
@@ -16,32 +13,3 @@ def test_the_derivatives_of_an_example_are_those_of_its_cost(make):
     step = 1e-5
     slope = (oracle.value(X + step * V) - oracle.value(X - step * V)) / (2 * step)
     assert np.vdot(oracle.gradient(X), V) == pytest.approx(slope, rel=1e-6)
-
-
-def test_the_moment_is_the_mean_of_its_terms_and_counts_its_flops():
-    oracle = STIEFEL[0]().oracle
-    X = np.random.default_rng(5).standard_normal((oracle.n, oracle.k))
-    everything = oracle.terms_gradient(X, slice(None))
-    np.testing.assert_allclose(everything, oracle.gradient(X), rtol=1e-12)
-    X = counted(X)
-    for call, flops in (
-        (lambda: oracle.value(X), oracle.cost_flops),
-        (lambda: oracle.gradient(X), oracle.gradient_flops),
-        (lambda: oracle.terms_gradient(X, slice(0, 500)), 500 * oracle.term_flops),
-    ):
-        with counting() as tally:
-            call()
-        assert tally.flops == pytest.approx(flops, rel=0.02)
-
-
-def test_components_are_whitened():
-    Z = STIEFEL[2]().oracle.Z
-    np.testing.assert_allclose(Z.T @ Z / len(Z), np.eye(4), atol=1e-12)
-    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
-
-
-def test_entries_are_those_of_the_samples_or_zero():
-    oracle = STOCHASTIC[1]().oracle
-    oracle.rewind(np.random.default_rng(0))
-    oracle.prepare(400)
-    assert np.mean(oracle.take(400) == 0) == pytest.approx(0.3, abs=0.05)

@@ -160,9 +160,9 @@ def compare_oracles(name, on):
 @pytest.mark.parametrize(
     "solver",
     [
-        Landing(step_size=3.0, relative=False, tolerance=0.02),
-        POGO(step_size=3.0, relative=False, tolerance=0.02, base="sgd"),
-        RandomSubmanifold(step_size=3.0, size=24, relative=False, tolerance=0.02),
+        Landing(step_size=0.3, relative=False, tolerance=0.02),
+        POGO(step_size=0.3, relative=False, tolerance=0.02, base="sgd"),
+        RandomSubmanifold(step_size=0.3, size=24, relative=False, tolerance=0.02),
         RiemannianGradient(tolerance=0.02),
         PolarPower(),
         GPower(block=True),

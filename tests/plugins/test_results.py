@@ -18,7 +18,6 @@ A, B = X[:12].T @ X[:12], Y.T @ Y
 B = scipy.linalg.block_diag(B, B, np.eye(2))
 U, W = random_point(5, 5, RNG), np.arange(1.0, 6.0)
 CENTRED = X - X.mean(axis=0)
-COVARIANCE = np.cov(X.T)
 
 
 def leading(S, k, M=None):

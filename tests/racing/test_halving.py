@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from trials import made_trial
 
 from orthobench.racing.halving import MOST, Halving, NextRun
 from orthobench.racing.standing import SEEDS, Rules, Trial
@@ -37,7 +38,7 @@ class Curve:
         t = t * speed
         within = (t <= cap) | ((np.arange(len(t)) < 2) & (t <= cap + SLACK))
         t, values = t[within], values[within]
-        return Trial(name, seed, cap, values, t, t, ended=bool(within.all()))
+        return made_trial(name, seed, cap, values, t, ended=bool(within.all()))
 
 
 def field_of(
@@ -150,7 +151,7 @@ def test_nobody_has_more_than_a_few_times_what_the_leader_needed() -> None:
 def test_runs_that_fail_are_out_and_the_next_one_begins() -> None:
     nothing = np.zeros(0)
     rules = Rules({"broken": "broken", "sound": "sound"}, 60.0)
-    broken = Trial("broken", 0, 6.0, nothing, nothing, nothing, False, "it raised")
+    broken = made_trial("broken", 0, 6.0, nothing, nothing, False, "it raised")
     field = Halving(rules, (broken,))
     ask = field.next(60.0)
     assert ask is not None
@@ -161,8 +162,8 @@ def test_runs_that_fail_are_out_and_the_next_one_begins() -> None:
 def test_the_gap_begins_where_runs_do_even_if_that_does_not_count() -> None:
     t, counts = np.array([0.0, 1.0]), np.array([math.inf, 0.5])
     trials = [
-        Trial("good", 0, 9.0, counts, t, t, True, start=1.0),
-        Trial("poor", 0, 9.0, counts + 0.4, t, t, True, start=1.0),
+        made_trial("good", 0, 9.0, counts, t, True, start=1.0),
+        made_trial("poor", 0, 9.0, counts + 0.4, t, True, start=1.0),
     ]
     field = Halving(Rules({"poor": "poor", "good": "good"}, 60.0), trials)
     assert field.gaps[0] == (1.0, 0.5)
@@ -181,7 +182,7 @@ def test_nothing_runs_twice_at_once() -> None:
 def test_deterministic_runs_are_repeated_once() -> None:
     values, t = np.array([1.0, 0.1, 0.0]), np.array([0.0, 0.1, 0.2])
     trials = [
-        Trial(name, seed, 6.0, values + (name == "b") * t * 1e-4, t * factor, t * factor, True)
+        made_trial(name, seed, 6.0, values + (name == "b") * t * 1e-4, t * factor, True)
         for name, factor in (("a", 1.0), ("b", 2.0)) for seed in (0, 1)
     ]  # fmt: skip
     field = Halving(Rules({"a": "a", "b": "b"}, 60.0), trials)
@@ -194,14 +195,16 @@ def test_a_number_of_steps_is_tested_on_all_seeds() -> None:
     t = np.arange(21.0)
     for reached, seeds, settled in ((1, 5, False), (1, SEEDS, True), (20, 5, True)):
         values = np.where(t < reached, 1.0, 0.0)
-        trials = [Trial("a", seed, 60.0, values + 1e-4 * seed, t, t, True) for seed in range(seeds)]
+        trials = [
+            made_trial("a", seed, 60.0, values + 1e-4 * seed, t, True) for seed in range(seeds)
+        ]
         assert Halving(Rules({"a": "a"}, 600.0), trials).settled is settled, (reached, seeds)
 
 
 def test_runs_that_end_outside_a_level_do_not_lead() -> None:
     clock = np.array([0.0, 1.0, 2.0])
-    inside = Trial("inside", 0, 9.0, np.array([math.inf, 0.6, 0.4]), clock, clock, True, start=1.0)
-    outside = Trial("outside", 0, 9.0, np.full(3, math.inf), clock, clock, True, start=1.0)
+    inside = made_trial("inside", 0, 9.0, np.array([math.inf, 0.6, 0.4]), clock, True, start=1.0)
+    outside = made_trial("outside", 0, 9.0, np.full(3, math.inf), clock, True, start=1.0)
     rules = Rules({"outside": "a", "inside": "b"}, 30.0)
     race = Halving(rules, [outside, inside])
     assert race.leader == "inside"
@@ -225,7 +228,7 @@ def run(
     ended: bool = True,
 ) -> Trial:  # fmt: skip
     at = np.array(seconds, dtype=float)
-    return Trial(name, seed, cap, np.array(values, dtype=float), at, at, ended)
+    return made_trial(name, seed, cap, np.array(values, dtype=float), at, ended)
 
 
 def asked(*trials: Trial, overhead: float = 0.0) -> NextRun | None:
@@ -273,10 +276,10 @@ def test_a_race_ends_at_five_seeds_where_the_cheapest_is_as_good() -> None:
 
 
 @pytest.mark.parametrize(
-    ("timed", "overhead", "cap"), [(True, 40, 8.1), (False, 0, 37.5), (False, 40, 40)]
+    ("cost", "overhead", "cap"), [("seconds", 40, 8.1), ("samples", 0, 37.5), ("samples", 40, 40)]
 )
-def test_grids_of_the_best_solver_run_first(timed: bool, overhead: float, cap: float) -> None:
-    rules = Rules({"a": "a", "b": "b", "a x=1": "a", "b x=1": "b"}, 100.0, timed=timed)
+def test_grids_of_the_best_solver_run_first(cost: str, overhead: float, cap: float) -> None:
+    rules = Rules({"a": "a", "b": "b", "a x=1": "a", "b x=1": "b"}, 100.0, cost=cost)
     field = Halving(rules, [run("a", [1, 0.5], [0, 1]), run("b", [1, 0.1], [0, 2])])
     assert field.next(100.0, overhead) == NextRun("b x=1", 0, cap)
 

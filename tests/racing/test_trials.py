@@ -45,7 +45,9 @@ def ran(status: RunStatus = RunStatus.DONE, density: float = 0.3, **values: Any)
 
 def test_a_run_says_its_values_seconds_and_cost() -> None:
     trial = trial_of(ran(), "samples")
-    assert (trial.configuration, trial.seed, trial.cap, trial.start) == ("s", 4, 9.0, 1.0)
+    assert (trial.configuration, trial.seed, trial.cap) == ("s", 4, 9.0)
+    assert trial.curve is not None
+    assert trial.curve.start == 1.0
     assert trial.values.tolist() == [1.0, 0.5, 0.25]
     assert trial.seconds.tolist() == [0.125, 1.125, 2.125]
     assert trial.spent.tolist() == [1.0, 10.0, 20.0]
@@ -66,7 +68,8 @@ def test_runs_that_end_at_a_level_keep_it(density: float, inside: bool) -> None:
     level = Target("density", 0.3)
     trial = trial_of(ran(density=density, levels=(level, Target("density", 0.0))), "seconds")
     assert trial.values.tolist() == ([*GAPS] if inside else 3 * [math.inf])
-    assert trial.start == 1.0
+    assert trial.curve is not None
+    assert trial.curve.start == 1.0
 
 
 @pytest.fixture

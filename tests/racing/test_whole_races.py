@@ -72,9 +72,8 @@ class Track:
     def race(self, total: float = 100.0, cost: str = "seconds", **rules: Any) -> module.Race:
         return module.run(
             self.entrants,
-            Rules(self.entrants.order, total, timed=cost == "seconds", **rules), cost,
-            self.path, began=100.0, tell=lambda *words: self.told.append(words),
-            executor=self, clock=lambda: self.now,
+            Rules(self.entrants.order, total, cost=cost, **rules), self.path, began=100.0,
+            tell=lambda *words: self.told.append(words), executor=self,
         )  # fmt: skip
 
 
@@ -103,6 +102,7 @@ def track_in(folder: Path, toys: SimpleNamespace, monkeypatch: pytest.MonkeyPatc
     asked = from_table(table, "toys", known)
     found = Track(entrants(asked, asked.problems[0]), folder / "race.sqlite")
     monkeypatch.setattr(scheduler, "time_calls", time_calls)
+    monkeypatch.setattr(scheduler, "monotonic", lambda: found.now)
     MADE.clear()
     return found
 
@@ -263,7 +263,7 @@ def test_a_store_has_a_folder_of_its_own_where_none_is_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rules: Any = Rules(track.entrants.order, 100.0)
-    found = module.run(track.entrants, rules, began=100.0, executor=track, clock=lambda: track.now)
+    found = module.run(track.entrants, rules, began=100.0, executor=track)
     place = Path("orthobench-results", track.entrants.suite.name, "results.sqlite")
     assert found.results.path == place
     assert ob.Results.read(place).records

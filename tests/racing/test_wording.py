@@ -6,14 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from trials import made_trial
 
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.racing import wording
 from orthobench.racing.halving import Halving
 from orthobench.racing.standing import Rules, Trial
-from orthobench.stats.costs import ALL_COSTS
-
-SECONDS = ALL_COSTS["seconds"]
 
 
 def run(
@@ -21,7 +19,7 @@ def run(
 ) -> Trial:
     at = np.array([] if failed else [0.0, cost])
     values = np.array([] if failed else [1.0, end])
-    return Trial(name, seed, 10.0, values, at, at, ended and not failed, failed)
+    return made_trial(name, seed, 10.0, values, at, ended and not failed, failed)
 
 
 def race(*trials: Trial, tolerance: float = 0.01) -> Halving:
@@ -34,7 +32,7 @@ RACED = (run("a", 0, 2.0), run("a x=1", 0, 3.0), run("b", 0, 4.0), run("b", 0, 5
 
 def test_standing_has_the_leader_and_the_counts() -> None:
     field = race(run("a", 0, 2.0), run("b", 0, 4.0), run("c", 0.9, 1.0))
-    *rows, now = wording.standing(field, "seconds", "b", 12.0, -1.0).splitlines()
+    *rows, now = wording.standing(field, "b", 12.0, -1.0).splitlines()
     assert now == "  12.0 s  a leads with 2.00 s; 3 of 4 raced, 1 dropped; 0.00 µs left"
     assert rows == [
         "a     2.00 s     1/1 seed  leads",
@@ -65,16 +63,18 @@ def test_the_leader_is_on_top_of_a_table_then_the_cheapest() -> None:
 )
 def test_a_race_without_a_leader_says_why(trials: tuple[Trial, ...], why: str) -> None:
     trials = tuple(
-        Trial(t.configuration, t.seed, t.cap, t.values + math.inf, t.seconds, t.spent, t.ended,
-              t.failed) for t in trials
-    )  # fmt: skip
-    said = wording.provisional(race(*trials), None, SECONDS)
+        made_trial(
+            t.configuration, t.seed, t.cap, t.values + math.inf, t.seconds, t.ended, t.failed
+        )
+        for t in trials
+    )
+    said = wording.provisional(race(*trials), None)
     assert said.startswith(f"No solver yet: {why}")
 
 
 def test_a_leader_that_is_not_shown_to_be_as_good_is_named_for_now() -> None:
     field = race(*RACED[:2], run("b", 0, 5.0), run("c", 0, 7.0))
-    said = wording.provisional(field, field.leading, SECONDS)
+    said = wording.provisional(field, field.leading)
     assert said.startswith("Use a for now, 2.00 s: untested on 1 seed. ")
     assert "the cheapest of 4 of 4 configurations within 1 % of the gap" in said
     assert "more time" in said
@@ -83,7 +83,7 @@ def test_a_leader_that_is_not_shown_to_be_as_good_is_named_for_now() -> None:
 def test_more_time_is_asked_for_only_if_it_would_help() -> None:
     for trials, helps in (((), True), ((run("a", math.inf, 1.0),), False),
                           ((run("a", 0, 0, failed="it raised"),), False)):  # fmt: skip
-        said = wording.provisional(race(*trials), None, SECONDS, " Too short.")
+        said = wording.provisional(race(*trials), None, " Too short.")
         assert said.endswith(" Too short.") is helps
 
 

@@ -1,10 +1,8 @@
 """Results as tables: one row a checkpoint, with dtypes that do not depend on what failed."""
 
 import io
-import json
 import math
 import shutil
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +14,7 @@ from orthobench import api
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.registry.suite_file import from_table
-from orthobench.results.results import Results, to_csv, write
+from orthobench.results.results import Results, to_csv
 from orthobench.results.store import Store
 
 TABLE = {
@@ -112,24 +110,10 @@ def test_csv_has_the_same_columns_and_numbers(results, frame):
         )
 
 
-def test_json_lines_are_json_where_a_metric_is_no_number(results, tmp_path):
-    record = next(r for r in results.records if r.trace)
-    first = replace(record.trace[0], metrics={"gap": math.nan, "validation_gap": -math.inf})
-    odd = replace(record, trace=(first, *record.trace[1:]))
-    write(replace(results, records=[odd]), tmp_path / "odd.jsonl")
-
-    def refuse(word):
-        raise AssertionError(f"{word} is not JSON")
-
-    lines = (tmp_path / "odd.jsonl").read_text().splitlines()
-    rows = [json.loads(line, parse_constant=refuse) for line in lines]
-    assert rows[0]["gap"] is rows[0]["validation_gap"] is None
-    assert rows[1]["gap"] == record.trace[1].metrics["gap"]
-
-
 def test_a_store_without_runs_or_the_suite_is_refused(results, tmp_path):
     path = tmp_path / "results.sqlite"
-    Store(path, write=True).close()
+    with Store(path, write=True):
+        pass
     with pytest.raises(StoreError, match=f"nothing was run on the store {path} yet"):
         Results.read(tmp_path)
     with pytest.raises(UsageError, match=r"unknown suite in the store .*did you mean 'toys'"):
@@ -198,16 +182,3 @@ def test_fingerprint_changes_with_each_part_of_a_report(results):
     ]  # fmt: skip
     prints = {one.fingerprint() for one in (results, *others)}
     assert len(prints) == 1 + len(others)
-
-
-def test_parameter_of_several_types_is_text_in_parquet(results, tmp_path):
-    mixed = [altered(r, parameters={"step": "zero" if r.seed else 0.5}) for r in results.records]
-    write(replace(results, records=mixed), tmp_path / "runs.parquet")
-    assert set(pd.read_parquet(tmp_path / "runs.parquet")["solver.step"]) == {"zero", "0.5"}
-
-
-def test_parquet_without_pandas_names_the_install(results, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UsageError, match=r"pip install 'orthobench\[export\]'"):
-        write(results, tmp_path / "runs.parquet")
-    assert not [*tmp_path.iterdir()]

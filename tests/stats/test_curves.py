@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import along as record
 
-from orthobench.errors import UsageError
 from orthobench.harness.stopping import RunStatus
 from orthobench.stats.curves import LONGEST, curve
-from orthobench.stats.values import summaries
+from orthobench.stats.values import summary
 
 INF = math.inf
 
@@ -51,7 +50,7 @@ class TestCurve:
             assert c.high[-1] == c.y[-1] == INF, bad
             assert c.low[-1] == 2
             assert c.crosses == ((2, 1),)
-            (own,) = summaries([runs], "gap")
+            own = summary(runs, "gap", (0, 1))
             assert own.n_failed == 1
 
     def test_unreported_metric_is_infinite_without_a_cross(self):
@@ -59,10 +58,6 @@ class TestCurve:
         c = curve(runs, "samples", "other")
         np.testing.assert_array_equal(c.high, [INF, INF])
         assert c.crosses == ()
-
-    def test_is_infinite_if_a_run_is_missing(self):
-        c = curve([record([(1, 4.0)])], "samples", "gap", seeds=(0, 1))
-        assert c.y == [INF]
 
     def test_leaves_out_what_left_the_constraint(self):
         marks = record([(1, 4.0), (2, 1.0)]).trace
@@ -77,10 +72,6 @@ class TestCurve:
         assert (c.x[0], c.x[-1], len(c.x)) == (3, 2 * LONGEST - 1, LONGEST)
         np.testing.assert_allclose(np.diff(np.log(c.x)), np.log(c.x[-1] / 3) / (LONGEST - 1))
         np.testing.assert_allclose(c.y, 1 / c.x)
-
-    def test_refuses_an_unknown_cost(self):
-        with pytest.raises(UsageError, match="unknown cost 'second'; did you mean 'seconds'"):
-            curve([], "second", "gap")
 
 
 traces = st.lists(

@@ -26,11 +26,6 @@ class TestPerformanceRatios:
         nothing, other = map(distribution, performance_ratios(np.array([[NAN], [3.0]])))
         assert [len(nothing[0]), other[0].tolist(), other[1].tolist()] == [0, [1], [1]]
 
-    def test_refuses_costs_that_are_not_positive(self):
-        for cost in (0.0, -1.0):
-            with pytest.raises(ValueError, match="costs must be positive"):
-                performance_ratios(np.array([[cost, 1.0]]))
-
 
 @given(st.lists(st.one_of(st.floats(0, 10), st.just(INF), st.just(NAN)), min_size=1))
 def test_a_distribution_is_the_share_of_values_at_most_x(numbers):

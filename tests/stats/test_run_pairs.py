@@ -18,7 +18,6 @@ from orthobench.stats.run_pairs import (
     compare_work,
     device_rule,
     differences,
-    pairs,
     repeats,
     values,
     work_table,
@@ -197,13 +196,6 @@ def test_a_place_of_a_newer_version_is_compared_exactly():
     assert rule.atol_of_start == pytest.approx(1e-3 * rule.rtol)
     assert rule.same(0.0, 0.9e-3 * rule.rtol, 1.0)
     assert not rule.same(0.0, 1.1e-3 * rule.rtol, 1.0)
-
-
-def test_runs_are_paired_by_key_with_none_for_a_missing_one():
-    a, b, c = (curve([x]) for x in (1.0, 2.0, 3.0))
-    keys = [("p", "s", seed) for seed in range(3)]
-    first, second = {keys[0]: a, keys[1]: b}, {keys[1]: b, keys[2]: c}
-    assert pairs(first, second) == {keys[0]: (a, None), keys[1]: (b, b), keys[2]: (None, c)}
 
 
 @given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9), st.floats(0, 1e3))

@@ -8,14 +8,13 @@ import numpy as np
 from records import along as record
 
 from orthobench.harness.stopping import RunStatus
-from orthobench.stats.values import summaries
+from orthobench.stats.values import summary
 
 INF = math.inf
 
 
-def summarize(runs, metric, seeds=()):
-    (summary,) = summaries([runs], metric, seeds)
-    return summary
+def summarize(runs, metric, seeds=None):
+    return summary(runs, metric, seeds or [run.seed for run in runs])
 
 
 class TestSummary:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 
 from orthobench.contract.parameters import values_of
 from orthobench.contract.solver import Work
@@ -15,7 +15,7 @@ from orthobench.results.tuning import choose
 COSTS = ("steps", "samples", "flops")
 
 
-class Constructed(Runs):
+class Constructed(Evidence):
     """Constructed runs of a paper's suites; of a grid of trials there is the first.
 
     Parameters
@@ -43,7 +43,7 @@ class Constructed(Runs):
                     suite=name, problem=p.problem, solver=s.solver, seed=seed)))
                 for p in suite.problems for s in first_trials for seed in suite.seeds
             ]  # fmt: skip
-            self.results[name] = SimpleNamespace(entries=choose(runs, suite.seeds, suite.score))
+            self.results[name] = SimpleNamespace(entries=choose(runs, suite.score))
         return self.results[name]
 
 

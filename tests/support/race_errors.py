@@ -2,10 +2,11 @@
 
 import numpy as np
 from decision_errors import noise_of
+from trials import made_trial
 
 from orthobench.decide.rule import TOLERANCE
 from orthobench.racing.halving import Halving
-from orthobench.racing.standing import SEEDS, Rules, Trial
+from orthobench.racing.standing import SEEDS, Rules
 from orthobench.stats.noninferiority import FEWEST
 
 KINDS = ("normal", "heavy tails", "skewed")
@@ -58,7 +59,7 @@ def _best(ends, cost, looks):
 
 def _trial(name, seed, ends, cost):
     spent = np.array([0.0, cost[name]])
-    return Trial(name, seed, 60.0, np.array([1.5, ends[name][seed]]), spent, spent, True)
+    return made_trial(name, seed, 60.0, np.array([1.5, ends[name][seed]]), spent, True)
 
 
 def table(races):

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from orthobench_stiefel.orthogonal_group import OrthogonalGroupOracle
+from scipy import linalg
 
 import orthobench as ob
 from orthobench.contract.parameters import parameter
@@ -394,6 +395,20 @@ def test_a_solver_may_count_no_flops(instance, impatient):
     assert flops.status is CheckStatus.NOT_CHECKABLE
     assert "it counts no flops" in flops.message
     assert {result.status for result in results.values()} == {CheckStatus.PASSED}
+
+
+class ByScipy(PlainOja):
+    def step(self, oracle, state):
+        x = oracle.take(1)[0]
+        state.U[:] = linalg.qr(state.U + np.outer(self.eta * x, x @ state.U), mode="economic")[0]
+        self.count(oracle, state)
+
+
+def test_flops_that_scipy_does_are_not_checkable(instance):
+    (flops,) = (c for c in checks_of_solvers.CHECKS if c.name == "flops")
+    result = flops.result(ByScipy(), instance)
+    assert result.status is CheckStatus.NOT_CHECKABLE
+    assert "its arithmetic is done in scipy" in result.message
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from numpy.ctypeslib import ndpointer
 
 import orthobench as ob
 from orthobench.contract import SampleOracle, Solution, Solver, State, flops
-from orthobench.testing import CheckStatus
-from orthobench.testing.checks_of_solvers import checks
+from orthobench.testing import Check, CheckStatus, check_flops
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler, cc")
 
@@ -76,9 +75,8 @@ def instance():
     return ob.stochastic_pca(np.random.default_rng(0).standard_normal((400, 6)), k=2)
 
 
-def flops_checked(solver, instance, plain=None):
-    (check,) = [check for check in checks(solver, plain) if check.name == "flops"]
-    return check.result(solver, instance)
+def flops_checked(*subject):
+    return Check("flops", "", check_flops).result(*subject)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -94,7 +92,7 @@ def test_flops_of_c_are_checked_by_the_same_in_numpy(way, library, instance):
             return V
 
     found = flops_checked(COja(), instance)
-    assert "plain=, the same method in" in found.message
+    assert "pass plain= to check_flops" in found.message
     assert found.status is CheckStatus.NOT_CHECKABLE
-    assert flops_checked(COja(), instance, plain=PlainOja()).status is CheckStatus.PASSED
+    assert flops_checked(COja(), instance, PlainOja()).status is CheckStatus.PASSED
     assert flops_checked(PlainOja(), instance).status is CheckStatus.PASSED

@@ -52,8 +52,7 @@ def test_a_port_that_follows_its_reference_is_held(write):
     [
         (lambda s: [*s[:3], s[3] + 1e-6, *s[4:]], "differs .* at step 4, most at entry"),
         (lambda s: [U * [1, -1] for U in s], "at step 1, .*differ in sign alone"),
-        (lambda s: [s[1], s[0], *s[2:]], "It is step 2 of the reference"),
-        (lambda s: [U[:, ::-1] for U in s], "span the same space, in another basis"),
+        (lambda s: [U[:, ::-1] for U in s], "span the same space"),
         (lambda s: [U.T for U in s], r"step 1 has shape \(8, 2\), the reference \(2, 8\)"),
     ],
 )

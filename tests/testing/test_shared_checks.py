@@ -14,10 +14,9 @@ from orthobench.contract.parameters import parameter, parameters_of
 from orthobench.errors import UsageError
 from orthobench.testing import NotConforming
 from orthobench.testing.shared_checks import (
-    Unfit,
     captured,
-    check_global_random,
     check_parameters,
+    check_random,
     check_recipe,
     check_silent,
     unfit,
@@ -38,7 +37,7 @@ class Every:
         converted(self)
 
 
-def test_a_value_just_outside_of_each_bound_must_be_refused():
+def test_a_value_outside_of_each_bound_must_be_refused():
     values = {p.name: [*unfit(p)][1:] for p in parameters_of(Every)}
     assert math.isnan(values["rate"].pop(0))
     assert math.isnan(values["share"].pop(0))
@@ -48,7 +47,7 @@ def test_a_value_just_outside_of_each_bound_must_be_refused():
         "rate": [-5e-324, 1 + 2**-52], "share": [0, 1],
     }  # fmt: skip
     assert {type(value) for value in values["count"] + values["open"]} == {int}
-    assert all(isinstance(next(unfit(p)), Unfit) for p in parameters_of(Every))
+    assert all(next(unfit(p)) is ... for p in parameters_of(Every))
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def refusing(error):
 
 def test_a_wrong_value_that_is_not_refused_by_name_fails():
     for item, said in (
-        (Single(), "rate=<no value at all> is allowed"),
+        (Single(), "rate=Ellipsis is allowed"),
         (refusing(UsageError("no")), "is refused by an error that does not name it"),
         (refusing(ValueError("no")), r"raises ValueError\('no'\), not a UsageError"),
     ):
@@ -127,7 +126,7 @@ def test_output_of_python_and_of_c_is_captured(capfd):
             getattr(sys, name).write("by Python,")
             os.write(descriptor, b" below it \xff")
             assert written == []
-        assert written == ["by Python,", " below it \ufffd"]
+        assert written == [" below it \ufffdby Python,"]
         os.write(descriptor, b"after")
     assert capfd.readouterr() == ("after", "after")
 
@@ -143,6 +142,6 @@ def test_output_of_python_and_of_c_is_captured(capfd):
 def test_global_generators_that_were_used_are_named_and_are_as_before(call, where):
     before = np.random.get_state()[1].tobytes(), random.getstate()  # noqa: NPY002
     with pytest.raises(NotConforming, match=f"the global random state of {where}\\. "):
-        check_global_random(call)
-    check_global_random(lambda: np.random.default_rng(0).random())
+        check_random(call)
+    check_random(lambda: np.random.default_rng(0).random())
     assert (np.random.get_state()[1].tobytes(), random.getstate()) == before  # noqa: NPY002

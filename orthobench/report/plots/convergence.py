@@ -9,7 +9,7 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.plots import labels
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.costs import COSTS, costs_of
-from orthobench.stats.curves import Traces
+from orthobench.stats.curves import curve
 from orthobench.stats.values import others_cost
 
 
@@ -17,34 +17,33 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
     """Return the convergence plot of one problem: metrics against samples, seconds, ..."""
     taking_part = [entry for entry in entries if not entry.refused]
     costs, metrics = _costs(taking_part), _metrics(taking_part)
-    runs = [(entry, entry.finished) for entry in taking_part]
-    traces = [(entry, Traces(own, [r.seed for r in own])) for entry, own in runs if own]
+    begun = [entry for entry in taking_part if entry.finished]
     return Plot(
         name=entries[0].problem,
         kind="convergence",
         choices={"x": costs, "metric": metrics},
-        draw=lambda key: _panel(traces, *key),
+        draw=lambda key: _panel(begun, *key),
         sheet=[(x, metrics[0]) for x in dict.fromkeys((costs[0], "seconds")) if x in costs],
         about=labels.about(taking_part, *labels.medians(taking_part)),
     )
 
 
-def _panel(traces: Sequence[tuple[SolverResult, Traces]], x: str, metric: str) -> Panel:
+def _panel(entries: Sequence[SolverResult], x: str, metric: str) -> Panel:
     return Panel(
         Axis(x, labels.axis_label(x)),
         Axis(metric, labels.axis_label(metric)),
-        tuple(_series(entry, runs, x, metric) for entry, runs in traces),
-        band=labels.band_of([entry for entry, _ in traces]),
+        tuple(_series(entry, x, metric) for entry in entries),
+        band=labels.band_of(entries),
     )
 
 
-def _series(entry: SolverResult, traces: Traces, x: str, metric: str) -> Series:
+def _series(entry: SolverResult, x: str, metric: str) -> Series:
     cost = "flops" if x == labels.TOTAL else x
     before = others_cost(entry, COSTS[cost]) if x == labels.TOTAL else 0.0
-    curve = traces.curve(cost, metric)
+    found = curve(entry.finished, cost, metric)
     return replace(
-        curve, label=labels.legend_label(entry), x=before + curve.x, solver=entry.solver,
-        crosses=tuple((before + at, y) for at, y in curve.crosses),
+        found, label=labels.legend_label(entry), x=before + found.x, solver=entry.solver,
+        crosses=tuple((before + at, y) for at, y in found.crosses),
     )  # fmt: skip
 
 

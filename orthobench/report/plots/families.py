@@ -111,7 +111,7 @@ def _caption(
     planned = {(entry.problem, seed) for entry in entries for seed in entry.seeds}
     problems = plural(len({problem for problem, _ in runs.instances}), "problem")
     absent = grouped(runs.absent, lambda pair: pair[0])
-    waiting, unsolved = len(planned) - len(runs.instances), runs.unfinished + runs.unimproved
+    waiting, unsolved = len(planned) - len(runs.instances), runs.unsolved
     return about(
         entries,
         f"{plural(len(runs.instances), 'instance')} of {problems}",

@@ -88,7 +88,7 @@ def sweep_panel(parameter: str, members: Sequence[Member], y: str) -> Panel:
         finished = [(at, entry.finished) for at, entry in own if entry.finished]
         runs = [run for _, some in finished for run in some]
         label = with_failures(solver, sum(not run.ok for run in runs), str(len(runs)))
-        points = [(at, *final_spread(some, read, len(some))) for at, some in finished]
+        points = [(at, *final_spread(some, read)) for at, some in finished]
         x, median, low, high = np.array(points, dtype=np.float64).T
         series.append(Series(label, x, median, low, high, solver=solver))
     values = tuple(dict.fromkeys(float(at) for at, _ in members))

@@ -84,8 +84,7 @@ def _axis(parameter: str, values: Sequence[Any]) -> tuple[Axis, Callable[[Any], 
 def _heights(trials: Sequence[Trial], y: str) -> tuple[Array, Array | None, Array | None]:
     if y == SCORE:
         return np.array([trial.score for trial in trials]), None, None
-    runs = [trial.finished for trial in trials]
-    ends = np.array([final_spread(own, metric_of(y), max(1, len(own))) for own in runs])
+    ends = np.array([final_spread(trial.finished, metric_of(y)) for trial in trials])
     return ends[:, 0], ends[:, 1], ends[:, 2]
 
 

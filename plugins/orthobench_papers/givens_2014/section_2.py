@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from math import cos, sin
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 from orthobench_kit.geometry import rotate
 
 from orthobench.contract import Array, random_point
 from orthobench.tools.geometry import drift
-from orthobench_papers.reproduce import Evidence, Measurement
-from orthobench_papers.runs import in_every_trial
+from orthobench_papers.reproduce import Evidence
 
 Turn: TypeAlias = Callable[[Array, int, int, float], None]
 
@@ -38,12 +35,8 @@ def equation_6(x: Array, y: Array, gamma: float) -> Array:
     return values
 
 
-def steps_gain(evidence: Evidence, turn: Turn) -> Measurement:
-    text = "steps that do not lower the objective"
-    return in_every_trial(partial(_gains, turn), evidence, text)
-
-
-def _gains(turn: Turn, seed: int) -> bool:
+def gains(seed: int, turn: Turn) -> bool:
+    """Return whether a step does not lower the objective."""
     rng = np.random.default_rng(seed)
     AU = rng.standard_normal((12, 5))
     gamma = 0.3 * float(np.linalg.norm(AU, axis=1).max())
@@ -54,7 +47,7 @@ def _gains(turn: Turn, seed: int) -> bool:
     return bool(after >= before * (1 - 1e-12))
 
 
-class Counted:
+class Counted(float):
     """A number that counts additions, subtractions and multiplications.
 
     Attributes
@@ -65,52 +58,33 @@ class Counted:
 
     flops: ClassVar[int] = 0
 
-    def __init__(self, value: float) -> None:
-        self.value = value
-
-    def __add__(self, other: Counted | float) -> Counted:
+    def __add__(self, other: float) -> Counted:
         Counted.flops += 1
-        return Counted(self.value + _plain(other))
+        return Counted(float(self) + float(other))
 
-    def __sub__(self, other: Counted | float) -> Counted:
+    def __sub__(self, other: float) -> Counted:
         Counted.flops += 1
-        return Counted(self.value - _plain(other))
+        return Counted(float(self) - float(other))
 
-    def __mul__(self, other: Counted | float) -> Counted:
+    def __mul__(self, other: float) -> Counted:
         Counted.flops += 1
-        return Counted(self.value * _plain(other))
+        return Counted(float(self) * float(other))
 
     __radd__, __rmul__ = __add__, __mul__
-
-
-def _plain(value: Counted | float) -> float:
-    return value.value if isinstance(value, Counted) else value
-
-
-def counted(values: ArrayLike) -> Any:
-    """Return an array of `Counted` numbers, of the same shape."""
-    array = np.asarray(values, dtype=np.float64)
-    found = np.empty(array.shape, dtype=object)
-    found.flat[:] = [Counted(value) for value in array.flat]
-    return found
 
 
 def flops_of_a_rotation(evidence: Evidence) -> Iterator[float]:
     for seed in evidence.seeds[:20]:
         rng = np.random.default_rng(seed)
         d = int(rng.integers(2, 60))
-        A = counted(rng.standard_normal((d, 4)))
+        A: Any = np.frompyfunc(Counted, 1, 1)(rng.standard_normal((d, 4)))
         Counted.flops = 0
         rotate(A, 0, 2, float(rng.uniform(-3, 3)))
         yield Counted.flops / d
 
 
-def rotations_suffice(evidence: Evidence) -> Measurement:
-    text = "matrices, d = 8, reduced to I by d(d-1)/2 rotations"
-    return in_every_trial(partial(_reduced, 8), evidence, text)
-
-
-def _reduced(d: int, seed: int) -> bool:
+def reduced(seed: int, d: int) -> bool:
+    """Return whether d(d-1)/2 rotations reduce a matrix to I."""
     U = random_point(d, d, np.random.default_rng(seed))
     if np.linalg.det(U) < 0:
         U[:, 0] *= -1

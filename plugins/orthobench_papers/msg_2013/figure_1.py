@@ -8,11 +8,10 @@ from functools import cache
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import side_by_side
+from orthobench.contract.panel import Axis, Panel, Series
 from orthobench_papers.msg_2013.orthogonal import begin
 from orthobench_papers.msg_2013.relaxation import iterate
-from orthobench_papers.reproduce import Evidence, Measurement, median_within, together
+from orthobench_papers.reproduce import Evidence, Rows
 from orthobench_papers.runs import samples_taken, traced
 
 SUITE, PROBLEM, K = "figure-1", "orthogonal-distribution", 4
@@ -46,14 +45,13 @@ def _eigenvalues(evidence: Evidence) -> list[Array]:
     return [eigenvalues(seed, steps, 1.0) for seed in evidence.seeds[:seeds]]
 
 
-def rank(evidence: Evidence) -> Measurement:
-    found = []
+def rank(evidence: Evidence) -> Rows:
+    rows = {}
     for step, solver in SOLVERS.items():
         records = evidence.records(SUITE, PROBLEM, solver)
         settled = samples_taken(records) >= SETTLED
-        means = traced(records, "rank")[:, settled].mean(axis=1)
-        found.append(median_within(means, 12, 18, f"mean rank, msg, {step}"))
-    return together(found)
+        rows[step] = traced(records, "rank")[:, settled].mean(axis=1)
+    return rows
 
 
 def growths(evidence: Evidence) -> list[float]:
@@ -81,14 +79,10 @@ def _stays(D: Array) -> Array:
     return np.concatenate(found)
 
 
-def draw(evidence: Evidence) -> Plot:
+def draw(evidence: Evidence) -> dict[str, Panel]:
     seed, steps = evidence.seeds[0], evidence.sized(10_000, 3000, 1200)
     at = np.unique(np.geomspace(1, steps, 400).astype(int))
-    return side_by_side(
-        "Figure 1: MSG on the orthogonal distribution, k=4",
-        {"rank": _ranks(seed, steps, at), "eigenvalues": _spectrum(seed, steps, at)},
-        ("one run for each step size", "the eigenvalues are those with step size 1/sqrt(t)"),
-    )
+    return {"rank": _ranks(seed, steps, at), "eigenvalues": _spectrum(seed, steps, at)}
 
 
 def _ranks(seed: int, steps: int, at: Array) -> Panel:

@@ -18,7 +18,7 @@ from orthobench.harness.suite import FULL, QUICK, SMOKE
 from orthobench.tools.datasets import data_folder
 from orthobench.tools.formatting import number, plural
 from orthobench_papers.reproduce.claims import Claim, Measurement, Paper, Verdict
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 
 COLOURS = {
     Verdict.HOLDS: "green",
@@ -71,7 +71,7 @@ def select(paper: Paper, names: Sequence[str]) -> tuple[Claim, ...]:
     return tuple(known[name] for name in names) if names else paper.claims
 
 
-def check(claims: Sequence[Claim], runs: Runs) -> Iterator[Checked]:
+def check(claims: Sequence[Claim], runs: Evidence) -> Iterator[Checked]:
     """Check claims; an error in one does not stop the others."""
     for claim in claims:
         missing, error = missing_data(claim.data), ""

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
-from orthobench.contract.exhibits import Exhibit
-from orthobench.contract.panel import Plot
-from orthobench.results.runs import Run
-from orthobench.tools.arrays import Array
+from orthobench.contract.panel import Panel
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from orthobench_papers.reproduce.runs import Evidence
 
 
 class Verdict(Enum):
@@ -57,46 +55,7 @@ class Measurement:
     bounds: tuple[float, float] = (-math.inf, math.inf)
 
 
-class Evidence(Protocol):
-    """The runs of a paper's suites, for checks; suites run when they are needed."""
-
-    @property
-    def seeds(self) -> Sequence[int]:
-        """Seeds for checks that run no suite; two at the smoke size."""
-
-    def sized(self, full: T, quick: T, smoke: T | None = None) -> T:
-        """Return the value of the current size; `smoke` defaults to `quick`."""
-
-    def problems(self, suite: str, problem: str) -> Sequence[str]:
-        """Return a specification of each problem that a specification applies to."""
-
-    def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
-        """Return the runs of a solver on a problem, by seed, as tuned.
-
-        Parameters
-        ----------
-        suite : str
-            The stem of its file.
-        problem, solver : str
-            Specifications ``NAME key=value ...`` of one problem and one solver of the suite. The
-            metric of a level is a parameter of the problem.
-
-        Raises
-        ------
-        UsageError
-            If a specification applies to none or to several.
-        ClaimError
-            If a run failed or is missing.
-        """
-
-    def finals(self, suite: str, problem: str, solver: str, value: str) -> Array:
-        """Return the final values of a metric or a cost (seconds, ...), one a seed."""
-
-    def exhibits(self, suite: str, problem: str, solver: str) -> Sequence[Mapping[str, Exhibit]]:
-        """Return the exhibits of the last solutions, one mapping for each seed."""
-
-
-Check: TypeAlias = Callable[[Evidence], Measurement]
+Check: TypeAlias = "Callable[[Evidence], Measurement]"
 
 
 @dataclass(frozen=True)
@@ -142,13 +101,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a paper, drawn from runs here by ``plot(evidence)``."""
+    """A figure of a paper: ``plot(evidence)`` draws its panels from runs here, by title.
+
+    `about` are notes below it.
+    """
 
     name: str
     source: str
     caption: str
-    plot: Callable[[Evidence], Plot]
+    plot: Callable[[Evidence], Mapping[str, Panel]]
     data: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from orthobench_papers.reproduce.installed import catalogue
 from orthobench_papers.reproduce.origin import changed
 from orthobench_papers.reproduce.publish import PAGE
 from orthobench_papers.reproduce.publish import publish as publish_page
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 
 
 @click.command()
@@ -59,7 +59,7 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
     if publish:
         make_folder(page, "the page", "name another with --out")
     folder = store or safe_join(Path(), "orthobench-results", named.name)
-    runs = Runs(named, folder, size or FULL, first_seed, workers, quiet or as_json)
+    runs = Evidence(named, folder, size or FULL, first_seed, workers, quiet or as_json)
     checked = []
     for one in check(select(named, names), runs):
         checked.append(one)
@@ -77,10 +77,8 @@ def reproduce(paper: str | None, names: tuple[str, ...], size: str | None, first
         mend = "find the change that moved the verdicts, or --publish them"
         more = "--first-seed 1000 checks them on independent runs"
         if size == SMOKE:
-            mend, more = (
-                "mend the claims that cannot be checked",
-                "--quick checks whether they hold",
-            )
+            mend = "mend the claims that cannot be checked"
+            more = "--quick checks whether they hold"
         say(f"next: {mend if red else more}")
     sys.exit(FAILED if red else 0)
 

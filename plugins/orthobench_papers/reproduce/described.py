@@ -49,6 +49,7 @@ def papers_of(package: str) -> list[Paper]:
     the folder ``msg_2013/suites``. ``with`` has keyword arguments of a check or plot; a text that
     begins with ``@`` names an object there. With ``always``, ``mean``, ``median`` or ``share`` the
     check returns values for an `Estimate` with these bounds and ``text``, which may name arguments.
+    With ``trials = 400`` it returns the value of a seed instead, and is called for the first 400.
     Other keys are attributes of `Claim` and `Picture`.
 
     Parameters
@@ -90,8 +91,10 @@ def _item(kind: Callable[..., T], call: str, name: str, table: dict[str, Any], c
             function = resolve_name(f"{code}.{own[call]}")
             own[call] = partial(function, **given) if given else function
         for estimate in ESTIMATES.keys() & own.keys():
-            bounds, text = own.pop(estimate), own.pop("text", "").format(**given)
-            own[call] = Estimate(own[call], ESTIMATES[estimate], text, bounds)
+            own[call] = Estimate(
+                own[call], ESTIMATES[estimate], own.pop("text", ""), own.pop(estimate), given,
+                own.pop("trials", 0),
+            )  # fmt: skip
         if "known" in own:
             own["known"] = Verdict(own["known"])
         return kind(name=name, **own)

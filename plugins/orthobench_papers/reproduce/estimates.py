@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from orthobench.stats.bootstrap import interval, quantiles, student_quantile
-from orthobench_papers.reproduce.claims import Evidence, Measurement, Verdict
+from orthobench_papers.reproduce.claims import Measurement, Verdict
+
+if TYPE_CHECKING:
+    from orthobench_papers.reproduce.runs import Evidence
 
 
 def decided(ends: tuple[float, float], low: float, high: float) -> Verdict:
@@ -52,17 +55,6 @@ def mean_within(
     mean, half = float(array.mean()), student_quantile(0.975, len(array) - 1) * error
     ends = (mean - half, mean + half)
     return Measurement(decided(ends, low, high), mean, ends, text, (low, high))
-
-
-def ratio_within(
-    a: ArrayLike, b: ArrayLike, low: float = -math.inf, high: float = math.inf, text: str = ""
-) -> Measurement:
-    """Check that the median over the seeds of a / b lies between two bounds.
-
-    `a` and `b` are positive, and paired by seed.
-    """
-    ratios = np.asarray(a, dtype=np.float64) / np.asarray(b, dtype=np.float64)
-    return median_within(ratios, low, high, text)
 
 
 def share_within(
@@ -107,7 +99,7 @@ def together(measurements: Sequence[Measurement], text: str = "") -> Measurement
 def in_each(rows: Mapping[str, Measurement], text: str) -> Measurement:
     """Join measurements of several settings; the text has the value of each."""
     told = "; ".join(
-        f"{name} {row.value:.3g}{'' if row.verdict is Verdict.HOLDS else ' ✗'}"
+        f"{name}: {row.value:.3g}{'' if row.verdict is Verdict.HOLDS else ' ✗'}"
         for name, row in rows.items()
     )
     return together(list(rows.values()), f"{text}: {told}")
@@ -118,7 +110,8 @@ ESTIMATES: Mapping[str, Callable[..., Measurement]] = {
 }  # fmt: skip
 """The estimates by their names in a paper's file."""
 
-Values: TypeAlias = Iterable[float]
+Rows: TypeAlias = Mapping[str, ArrayLike]
+"""Values by the name of a setting, one for each seed."""
 
 
 @dataclass(frozen=True)
@@ -128,24 +121,39 @@ class Estimate:
     Attributes
     ----------
     values : callable
-        ``values(evidence)`` returns them, or a mapping of them by setting, each of which counts.
+        ``values(evidence)`` returns them, or a mapping of them by setting, each of which counts;
+        also a tuple of them and of more words for the text. With `trials`, ``values(seed)`` is one
+        of them.
     within : callable
         One of `ESTIMATES`.
     text : str
-        A description of the number.
+        A description of the number, with names of words in braces.
     bounds : mapping
         `low` and `high`.
+    words : mapping
+        Words by their names.
+    trials : int
+        Number of seeds, or 0.
     """
 
-    values: Callable[[Evidence], Values | Mapping[str, Values]]
+    values: Callable[..., Any]
     within: Callable[..., Measurement]
     text: str
     bounds: Mapping[str, float] = field(default_factory=dict)
+    words: Mapping[str, Any] = field(default_factory=dict)
+    trials: int = 0
 
     def __call__(self, evidence: Evidence) -> Measurement:
         """Return the measurement."""
-        found = self.values(evidence)
+        if self.trials:
+            found: Any = [self.values(seed) for seed in evidence.seeds[: self.trials]]
+        else:
+            found = self.values(evidence)
+        more: Mapping[str, Any] = {}
+        if isinstance(found, tuple) and isinstance(found[-1], Mapping):
+            found, more = found
+        text = self.text.format(**self.words, **more)
         if isinstance(found, Mapping):
             rows = {name: self.within([*row], **self.bounds) for name, row in found.items()}
-            return in_each(rows, self.text)
-        return self.within([*found], **self.bounds, text=self.text)
+            return in_each(rows, text)
+        return self.within([*found], **self.bounds, text=text)

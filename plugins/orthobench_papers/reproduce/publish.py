@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from orthobench.contract.panel import Panel, Plot
 from orthobench.harness.suite import FULL
 from orthobench.tools import environment
 from orthobench.tools.files import atomic_write, make_folder
@@ -14,7 +15,7 @@ from orthobench_papers.reproduce import origin
 from orthobench_papers.reproduce.check import Checked, counts, measured, missing_data
 from orthobench_papers.reproduce.claims import Paper, Picture, Verdict
 from orthobench_papers.reproduce.installed import catalogue
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 
 PAGE = "README.md"
 
@@ -32,7 +33,7 @@ SIGNS = {
 }
 
 
-def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) -> list[Path]:
+def publish(paper: Paper, checked: Sequence[Checked], runs: Evidence, folder: Path) -> list[Path]:
     """Write ``README.md`` and its pictures into a folder; return their paths.
 
     Parameters
@@ -40,7 +41,7 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     paper : Paper
     checked : sequence of Checked
         All of its claims.
-    runs : Runs
+    runs : Evidence
         The evidence.
     folder : Path
         Created if it does not exist.
@@ -51,15 +52,29 @@ def publish(paper: Paper, checked: Sequence[Checked], runs: Runs, folder: Path) 
     drawn = [picture for picture in paper.pictures if not missing_data(picture.data)]
     paths: list[Path] = []
     for one in drawn:
-        paths += save_plot(runs.asked(one.plot), folder / one.name, formats=["png"], dpi=DPI)
+        plot = plotted(one, runs.asked(one.plot))
+        paths += save_plot(plot, folder / one.name, formats=["png"], dpi=DPI)
     page = folder / PAGE
     with atomic_write(page) as file:
         file.write("\n".join([*_page(paper, checked, drawn, runs), ""]).encode())
     return [page, *paths]
 
 
+def plotted(picture: Picture, panels: Mapping[str, Panel]) -> Plot:
+    """Return the plot of a picture, with all its panels side by side."""
+    bands = sorted({panel.band for panel in panels.values() if panel.band})
+    return Plot(
+        name=picture.source,
+        kind="paper",
+        choices={"panel": tuple(panels)},
+        draw=lambda key: panels[key[0]],
+        sheet=[(title,) for title in panels],
+        about=(*picture.about, *(f"medians over the seeds; bands: {each}" for each in bands)),
+    )
+
+
 def _page(
-    paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture], runs: Runs
+    paper: Paper, checked: Sequence[Checked], drawn: Sequence[Picture], runs: Evidence
 ) -> Iterator[str]:
     yield f"# {paper.name}\n\n{paper.reference}\n"
     yield f"Of {len(checked)} claims, {listed(counts(checked))}."
@@ -116,7 +131,7 @@ def _paragraph(one: Checked) -> str:
     return " ".join([*parts, claim.reason]).strip()
 
 
-def _origin(paper: Paper, runs: Runs) -> Iterator[str]:
+def _origin(paper: Paper, runs: Evidence) -> Iterator[str]:
     ran_on = environment.snapshot()
     options = "" if runs.size == FULL else f" --{runs.size}"
     options += f" --first-seed {runs.first_seed}" if runs.first_seed else ""

@@ -24,7 +24,7 @@ from orthobench.results.runs import Run, run_label
 from orthobench.results.tuning import SolverResult
 from orthobench.stats.values import cost_or_metric, final
 from orthobench.tools.arrays import Array
-from orthobench_papers.reproduce.claims import Evidence, Paper
+from orthobench_papers.reproduce.claims import Paper
 from orthobench_papers.reproduce.installed import catalogue
 
 T = TypeVar("T")
@@ -38,8 +38,8 @@ class ClaimError(OrthobenchError):
 
 
 @dataclass
-class Runs:
-    """The runs of a paper's suites, which implement `Evidence`.
+class Evidence:
+    """The runs of a paper's suites, for checks; suites run when they are needed.
 
     Attributes
     ----------
@@ -71,16 +71,16 @@ class Runs:
 
     @property
     def seeds(self) -> Sequence[int]:
-        """The seeds for checks that run no suite."""
+        """Seeds for checks that run no suite; two at the smoke size."""
         return range(self.first_seed, self.first_seed + SEEDS[self.size])
 
     def sized(self, full: T, quick: T, smoke: T | None = None) -> T:
-        """Return the value for the size of the experiments; see `Evidence`."""
+        """Return the value of the current size; `smoke` defaults to `quick`."""
         given = {FULL: full, QUICK: quick} | ({} if smoke is None else {SMOKE: smoke})
         return sized(given, self.size)
 
     def problems(self, suite: str, problem: str) -> Sequence[str]:
-        """Return the problems of a suite that a specification applies to; see `Evidence`."""
+        """Return a specification of each problem that a specification applies to."""
         every = [planned.problem for planned in self._suite(suite).problems]
         found = [p for p in every if _applies(problem, p.name, values_of(p))]
         if not found:
@@ -89,7 +89,23 @@ class Runs:
         return [label(p, {key: values_of(p)[key] for key in shown}) for p in found]
 
     def records(self, suite: str, problem: str, solver: str) -> Sequence[Run]:
-        """Return the runs of one solver on one problem; see `Evidence`."""
+        """Return the runs of a solver on a problem, by seed, as tuned.
+
+        Parameters
+        ----------
+        suite : str
+            The stem of its file.
+        problem, solver : str
+            Specifications ``NAME key=value ...`` of one problem and one solver of the suite. The
+            metric of a level is a parameter of the problem.
+
+        Raises
+        ------
+        UsageError
+            If a specification applies to none or to several.
+        ClaimError
+            If a run failed or is missing.
+        """
         entry = self._entry(suite, problem, solver)
         for record in entry.records:
             if not record.ok:
@@ -102,7 +118,7 @@ class Runs:
         return entry.records
 
     def finals(self, suite: str, problem: str, solver: str, value: str) -> Array:
-        """Return final values seed by seed; see `Evidence`."""
+        """Return the final values of a metric or a cost (seconds, ...), one a seed."""
         read = cost_or_metric(value)
         values = np.array([final(r, read) for r in self.records(suite, problem, solver)])
         if not np.isfinite(values).all():
@@ -110,7 +126,7 @@ class Runs:
         return values
 
     def exhibits(self, suite: str, problem: str, solver: str) -> Sequence[Mapping[str, Exhibit]]:
-        """Return the exhibits of the solutions, seed by seed; see `Evidence`."""
+        """Return the exhibits of the last solutions, one mapping for each seed."""
         records = self.records(suite, problem, solver)
         by_key = self.run(suite).exhibits(records)
         return [by_key[record.key] for record in records]

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from orthobench_tucker.reference import moment
 
 import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
-from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import band, over_seeds, side_by_side
-from orthobench_papers.reproduce import (
-    Evidence,
-    Measurement,
-    always_within,
-    catalogue,
-    median_within,
-    together,
-)
+from orthobench.contract.panel import Axis, Panel
+from orthobench_papers.drawing import band, over_seeds
+from orthobench_papers.reproduce import Evidence, Measurement, catalogue, median_within, together
 from orthobench_papers.runs import DrivenRun, begin, final_ratios, timed
 from orthobench_papers.tucker_2022 import dense
 
@@ -59,20 +53,13 @@ def speedup(evidence: Evidence, problem: str, pair: tuple[str, str], text: str) 
     return timed(median_within(second / np.median(first), MUCH, text=text), runs)
 
 
-def faster(evidence: Evidence) -> Measurement:
+def faster(evidence: Evidence, ours: str, rivals: Sequence[str]) -> Measurement:
     found = [
-        speedup(evidence, problem, (IMPLICIT, solver), f"{CALLED[solver]}, {size}")
+        speedup(evidence, problem, (ours, rival), f"{CALLED[rival]}, {size}")
         for problem, size in sizes(evidence, SUITE).items()
-        for solver in EXPLICIT
+        for rival in rivals
     ]
-    return least(found, f"how many times faster {CALLED[IMPLICIT]} is, least of the medians:")
-
-
-def hoevd_faster(evidence: Evidence) -> Measurement:
-    at = sizes(evidence, SUITE)
-    found = [speedup(evidence, problem, HOEVD, size) for problem, size in at.items()]
-    each = ", ".join(f"{one.value:.3g} ({one.text})" for one in found)
-    return least(found, f"how many times faster implicit HOEVD is: {each}; least:")
+    return least(found, f"how many times faster {CALLED[ours]} is")
 
 
 def sizes(evidence: Evidence, suite: str) -> dict[str, str]:
@@ -87,8 +74,8 @@ def sizes(evidence: Evidence, suite: str) -> dict[str, str]:
 def least(found: Sequence[Measurement], text: str) -> Measurement:
     """Return the minimum of several measurements, with one verdict."""
     lowest = min(found, key=lambda one: one.value)
-    verdict = together(found).verdict
-    return replace(lowest, verdict=verdict, text=f"{text} {lowest.text}")
+    each = ", ".join(f"{one.value:.3g} ({one.text})" for one in found)
+    return replace(lowest, verdict=together(found).verdict, text=f"{text}, least of {each}")
 
 
 def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement:
@@ -101,42 +88,22 @@ def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement
     return median_within(large / small, 1, text=f"{CALLED[pair[1]]}, order {order}")
 
 
-def scales(evidence: Evidence) -> Measurement:
-    pairs = ((IMPLICIT, PGD), HOEVD)
+def scales(evidence: Evidence, pairs: Sequence[tuple[str, str]]) -> Measurement:
     found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
-    steps = {
-        size: float(np.median(evidence.finals(SUITE, problem, IMPLICIT, "steps")))
-        for problem, size in sizes(evidence, SUITE).items()
-    }
-    counts = ", ".join(f"{count:.0f} ({size})" for size, count in steps.items())
-    text = (
-        f"by how much explicit / implicit flops grow; iterations of {CALLED[IMPLICIT]}: {counts}; "
-        "least:"
-    )
-    return least(found, text)
+    return least(found, "by how much explicit / implicit flops grow")
 
 
-def others_scale(evidence: Evidence) -> Measurement:
-    pairs = [(IMPLICIT, solver) for solver in EXPLICIT[1:]]
-    found = [growth(evidence, pair, order) for pair in pairs for order in (3, 4)]
-    each = ", ".join(f"{one.value:.2g} ({one.text})" for one in found)
-    return least(found, f"by how much flops over those of {CALLED[IMPLICIT]} grow: {each}; least:")
-
-
-def further(evidence: Evidence) -> Measurement:
+def further(evidence: Evidence) -> tuple[list[float], dict[str, Any]]:
     problems = evidence.problems(LARGE, PROBLEM)
     found = [
         evidence.finals(LARGE, problem, IMPLICIT, "relative_gradient").max() for problem in problems
     ]
     largest = evidence.records(LARGE, problems[-1], IMPLICIT)[0].problem.parameters
+    n, d = largest["n"], largest["order"]
     explicit = catalogue().solver("pgd", {"form": "explicit"})
     refused = explicit.refuses(catalogue().problem("nig-factor", {**largest}))
-    size = 8 * largest["n"] ** largest["order"] / 1e9
-    text = (
-        f"largest relative gradient up to n = {largest['n']}, d = {largest['order']}, where the "
-        f"tensor has {size:.3g} GB" + (" and explicit methods are refused" if refused else "")
-    )
-    return always_within(found, high=2e-12, text=text)
+    can = "cannot" if refused else "can"
+    return found, {"n": n, "d": d, "size": 8 * n**d / 1e9, "can": can}
 
 
 def paired(evidence: Evidence) -> Iterator[tuple[Array, Array, DrivenRun]]:
@@ -187,14 +154,13 @@ def power_iteration(evidence: Evidence) -> Iterator[float]:
         yield dense.distance(moved, power) / dense.distance(moved, Q)
 
 
-def draw(evidence: Evidence) -> Plot:
+def draw(evidence: Evidence) -> dict[str, Panel]:
     phases = {"HOEVD": HOEVD, "to a relative gradient of 1e-12": (IMPLICIT, *EXPLICIT)}
-    panels = {
+    return {
         f"order {order}, {phase}": panel(evidence, order, solvers, phase)
         for order in (3, 4)
         for phase, solvers in phases.items()
     }
-    return side_by_side("Figure 2", panels)
 
 
 def panel(evidence: Evidence, order: int, solvers: Sequence[str], phase: str) -> Panel:

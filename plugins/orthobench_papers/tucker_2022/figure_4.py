@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 
 from orthobench.contract import Array
-from orthobench.contract.panel import Axis, Panel, Plot
-from orthobench_papers.drawing import along_runs, band, over_seeds, side_by_side
-from orthobench_papers.reproduce import Evidence, Measurement, median_within, ratio_within, together
+from orthobench.contract.panel import Axis, Panel
+from orthobench_papers.drawing import along_runs, band, over_seeds
+from orthobench_papers.reproduce import Evidence, Rows
 from orthobench_papers.tucker_2022.figure_3 import PAPER, RANK
 
 PHASES = {"I": "figure-4-phase-1", "II": "figure-4"}
@@ -17,11 +18,8 @@ PHASES = {"I": "figure-4-phase-1", "II": "figure-4"}
 
 LEVELS = (0.1, 0.5, 1, 1.5, 2)
 
-SKEWNESS = (1.5, HEAVY := 3.0)
+SKEWNESS = (1.5, 3.0)
 """Skewness of the factors."""
-
-GOOD = 0.15
-"""Maximum share of the largest possible error that is relatively good."""
 
 
 def errors(
@@ -37,47 +35,34 @@ def problem(level: float, skewness: float) -> str:
     return f"nig-factor inverse_snr={level:g} skewness={skewness:g}"
 
 
-def improvement(
-    evidence: Evidence, levels: tuple[float, ...], skewness: float = 1.5
-) -> Measurement:
-    found = []
+def improvement(evidence: Evidence, levels: tuple[float, ...], skewness: float = 1.5) -> Rows:
+    rows = {}
     for level in levels:
         first, second = (errors(evidence, phase, level, skewness) for phase in PHASES)
         longer = np.median(errors(evidence, "II", level, skewness, "shoevd"))
-        text = (
-            f"II / I at {level:g} ({np.median(first):.3f} to {np.median(second):.3f}; {longer:.3f} "
+        name = (
+            f"at {level:g} from {np.median(first):.3f} to {np.median(second):.3f} ({longer:.3f} "
             "where Phase I goes on instead)"
         )
-        found.append(ratio_within(second, first, 0, 1, text))
-    return together(found)
+        rows[name] = second / first
+    return rows
 
 
-def robustness(evidence: Evidence) -> Measurement:
-    found = []
+def robustness(evidence: Evidence) -> Rows:
+    rows = {}
     for level in LEVELS:
         both, alone = (errors(evidence, "II", level, solver=s) for s in ("spgd", "shoevd"))
-        text = f"both phases / Phase I alone, at {level:g}"
-        found.append(ratio_within(both, alone, 0, 1, text))
-    return together(found)
+        rows[f"at {level:g}"] = both / alone
+    return rows
 
 
-def good(evidence: Evidence) -> Measurement:
-    found = []
-    for level in (level for level in LEVELS if level <= 1):
-        text = f"error after Phase II over √(2r), at {level:g}"
-        share = errors(evidence, "II", level) / sqrt(2 * RANK)
-        found.append(median_within(share, 0, GOOD, text))
-    return together(found)
+def good(evidence: Evidence) -> Rows:
+    low = (level for level in LEVELS if level <= 1)
+    return {f"at {level:g}": errors(evidence, "II", level) / sqrt(2 * RANK) for level in low}
 
 
-def draw(evidence: Evidence) -> Plot:
-    panels = {f"skewness {each:g}": panel(evidence, each) for each in SKEWNESS}
-    return side_by_side("Figure 4", panels)
-
-
-def draw_ends(evidence: Evidence) -> Plot:
-    panels = {f"skewness {each:g}": ends(evidence, each) for each in SKEWNESS}
-    return side_by_side("Figure 4, at the end", panels)
+def draw(evidence: Evidence, part: Callable[[Evidence, float], Panel]) -> dict[str, Panel]:
+    return {f"skewness {each:g}": part(evidence, each) for each in SKEWNESS}
 
 
 def panel(evidence: Evidence, skewness: float) -> Panel:
@@ -88,13 +73,9 @@ def panel(evidence: Evidence, skewness: float) -> Panel:
     }
     x = Axis("steps", f"iterations, skewness {skewness:g}")
     y = Axis("subspace_error", "subspace error |QQ' - Q*Q*'|")
-    return along_runs(x, y, runs, PAPER, rules=(switch(evidence),))
-
-
-def switch(evidence: Evidence) -> float:
-    """Return the iteration at which Phase II begins."""
     first = evidence.records(PHASES["I"], problem(1, 1.5), "spgd")[0]
-    return float(first.trace[-1].work.steps)
+    switch = float(first.trace[-1].work.steps)
+    return along_runs(x, y, runs, PAPER, rules=(switch,))
 
 
 def ends(evidence: Evidence, skewness: float) -> Panel:

@@ -1,17 +1,18 @@
-"""Section 3: gradients from samples, batches, and Algorithms 2 and 3."""
+"""Sections 3 and 4: gradients from samples, batches, Algorithms 2 and 3, data and metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from orthobench_tucker.reference import moment
 
 import orthobench as ob
 from orthobench.contract import Array, orthonormalize, random_point
-from orthobench_papers.reproduce import Evidence, Measurement, median_within
-from orthobench_papers.runs import begin
+from orthobench_papers.reproduce import Evidence
+from orthobench_papers.runs import begin, instance
 from orthobench_papers.tucker_2022 import dense
 
 BATCH = 20
@@ -75,7 +76,7 @@ def equation_17(evidence: Evidence) -> Iterator[float]:
                 yield dense.distance(run.point, leading)
 
 
-def bias(evidence: Evidence) -> Measurement:
+def bias(evidence: Evidence) -> tuple[list[float], dict[str, float]]:
     found, formula = [], []
     b, order, draws = 50, 3, evidence.sized(3000, 300)
     for seed in evidence.seeds[:10]:
@@ -85,14 +86,10 @@ def bias(evidence: Evidence) -> Measurement:
         Y = Q.T @ pool
         full = dense.batch_cost(pool, order, Q)
         drawn = (Y[:, rng.integers(4000, size=b)] for _ in range(draws))
-        found.append(np.mean([np.sum((y.T @ y) ** order) / b**2 for y in drawn]) / full)
+        found.append(float(np.mean([np.sum((y.T @ y) ** order) / b**2 for y in drawn]) / full))
         own = np.mean(np.sum(Y**2, axis=0) ** order)
         formula.append(found[-1] / ((1 - 1 / b) + own / (b * full)))
-    text = (
-        f"mean of F_t over {draws} batches of {b}, over F; that is "
-        f"{np.median(formula):.3f} times (1 - 1/b) + E|Q'x|^(2d) / (b F)"
-    )
-    return median_within(found, 0.95, 1.05, text)
+    return found, {"draws": draws, "formula": np.median(formula)}
 
 
 def core_of_samples(evidence: Evidence) -> Iterator[float]:
@@ -100,3 +97,21 @@ def core_of_samples(evidence: Evidence) -> Iterator[float]:
         instance = ob.symmetric_tucker(X.T, order=order, rank=3, test=X.T[::2])
         core = instance.measure.test.core(Q)
         yield dense.deviation(core, moment((Q.T @ X[:, ::2]).T, order))
+
+
+def noise(evidence: Evidence) -> Iterator[float]:
+    n, r, asked = 100, 5, 0.5
+    for seed in evidence.seeds[:10]:
+        made = instance("nig-factor", seed, n=n, samples=20_000, test=0)
+        X, Q = made.oracle.X, made.measure.basis  # type: ignore[attr-defined]
+        inside, total = np.sum((X @ Q) ** 2) / len(X), np.sum(X**2) / len(X)
+        variance = (total - inside) / (n - r)
+        yield np.sqrt(n * variance / (inside - r * variance)) / asked
+
+
+def over_objective(evidence: Evidence, statistic: Callable[..., Any]) -> Iterator[float]:
+    for _, X, order, Q in batches(evidence):
+        powers = (X.T @ Q @ Q.T @ X) ** order
+        made = ob.symmetric_tucker(X.T, order=order, rank=3)
+        objective = made.measure(ob.Solution(Q))["objective"]
+        yield statistic(powers) / X.shape[1] ** 2 / objective

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
 from orthobench.contract.exhibits import Curve
-from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import side_by_side
-from orthobench_papers.reproduce import Evidence, Measurement, median_within, share_within, together
+from orthobench.contract.panel import Axis, Panel, Series
+from orthobench_papers.reproduce import Evidence, Rows
 from orthobench_papers.runs import begin, instance
 from orthobench_papers.tucker_2022 import dense
 
@@ -117,13 +116,12 @@ def preferred(found: Outcome, row: str) -> str:
     return max(found.rows, key=score)
 
 
-def every_row(evidence: Evidence) -> Measurement:
+def every_row(evidence: Evidence) -> tuple[list[bool], dict[str, Any]]:
     found = windows(evidence)
     rows = {row: [preferred(one, row) == "low rank" for one in found] for row in ROWS}
     shares = ", ".join(f"{np.mean(hits):.2f} ({row})" for row, hits in rows.items())
-    every = [all(hits[i] for hits in rows.values()) for i in range(len(found))]
-    text = f"share of {len(found)} windows with low rank best in every row; row by row {shares}"
-    return share_within(every, low=0.5, text=text)
+    every = [all(hits) for hits in zip(*rows.values(), strict=True)]
+    return every, {"count": len(found), "shares": shares}
 
 
 def higher_return(evidence: Evidence) -> Iterator[float]:
@@ -136,28 +134,20 @@ def stable(evidence: Evidence) -> Iterator[bool]:
         yield one.rows["equal"]["m2"] > max(one.rows[name]["m2"] for name in ("low rank", "sample"))
 
 
-def low_rank(evidence: Evidence) -> Measurement:
-    found = np.array([one.errors for one in windows(evidence)])
-    return together([
-        median_within(found[:, i], high=0.05, text=f"relative error of rank {RANK}, order {d}")
-        for i, d in enumerate((2, 3, 4))
-    ])  # fmt: skip
+def low_rank(evidence: Evidence) -> Rows:
+    orders = zip(*(one.errors for one in windows(evidence)), strict=True)
+    return {f"order {d}": errors for d, errors in enumerate(orders, 2)}
 
 
 def last_step(evidence: Evidence) -> list[float]:
     return [one.moved for one in windows(evidence)]
 
 
-def draw(evidence: Evidence) -> Plot:
-    about = ("One window of 16.",)
-    return side_by_side("Figure 9", {"30 industries": panel(evidence)}, about)
-
-
-def panel(evidence: Evidence) -> Panel:
-    """Draw the panel of the last window."""
+def draw(evidence: Evidence) -> dict[str, Panel]:
     curves = outcome(SPLITS[-1], evidence.seeds[0]).curves
     series = tuple(
         Series(name, np.arange(1.0, len(y) + 1), y, solver=name) for name, y in curves.items()
     )
     x = Axis("day", f"trading day from {SPLITS[-1]}", log=False)
-    return Panel(x, Axis("returns", "cumulative return (%)", log=False), series)
+    y = Axis("returns", "cumulative return (%)", log=False)
+    return {"30 industries": Panel(x, y, series)}

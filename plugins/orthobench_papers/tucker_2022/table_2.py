@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import combinations_with_replacement, pairwise
-from math import comb, prod, sqrt
+from math import comb, prod
 
 import numpy as np
 from orthobench_tucker import ComponentSolution
 
 import orthobench as ob
 from orthobench.contract import AnyInstance, Array
-from orthobench.contract.panel import Axis, Panel, Plot, Series
-from orthobench_papers.drawing import over_seeds, side_by_side
-from orthobench_papers.reproduce import Evidence, Measurement, median_within, together
+from orthobench_papers.reproduce import Evidence, Rows
 
 RANKS = (3, 4, 5, 6, 7)
-TUCKER = dict(zip(RANKS, (0.0027, 0.0035, 0.0039, 0.0048, 0.0059), strict=True))
-CP = dict(zip(RANKS, (32.74, 42.36, 45.94, 52.77, 57.59), strict=True))
-CUBE = dict(zip(RANKS, (0.0025, 0.0060, 0.0084, 0.0089, 0.0106), strict=True))
-"""Relative errors in percent, as printed."""
 
-METHODS: dict[str, tuple[str, str, dict[int, float], tuple[int, ...]]] = {
-    "Tucker": ("table-2-tucker", "spgd", TUCKER, RANKS),
-    "CP, r' = r": ("table-2-cp", "cp-adam", CP, RANKS),
-    "CP, r' = r³": ("table-2-cp-cube-{}", "cp-adam", CUBE, RANKS[:3]),
-}
-"""The suite, the solver and the printed row of each method, and the ranks that are run."""
-
-FORMAT, LOW, HIGH = METHODS
+TUCKER, CP, CUBE = (
+    ("table-2-tucker", "spgd"), ("table-2-cp", "cp-adam"), ("table-2-cp-cube-{}", "cp-adam"),
+)  # fmt: skip
+"""The suite and the solver of Tucker, and of CP with r' = r and r' = r³."""
 
 RUNS = 5
 """Number of runs for a cell of the table."""
-
-AGREE = 2.0
-"""Maximum factor between errors that agree; loadings are drawn anew here."""
-
-SIMILAR = 10.0
-"""Maximum factor between similar errors."""
-
-TEN_THOUSAND = (1e4 / sqrt(10), 1e4 * sqrt(10))
-"""Bounds of factors that round to ten thousand, in orders of magnitude."""
 
 N, ORDER = 500, 4
 
@@ -51,53 +31,43 @@ def lowest(errors: Array) -> Array:
     return np.array([part.min() for part in np.array_split(errors, groups)])
 
 
-def cells(evidence: Evidence, method: str, rank: int) -> Array:
+def cells(evidence: Evidence, method: tuple[str, str], rank: int) -> Array:
     """Return the cells of a method, in percent."""
-    suite, solver, *_ = METHODS[method]
+    suite, solver = method
     problem = f"gaussian-factor rank={rank}"
     return lowest(100 * evidence.finals(suite.format(rank), problem, solver, "relative_error"))
 
 
-def as_printed(
-    evidence: Evidence, method: str, ranks: tuple[int, ...] = RANKS, factor: float = AGREE
-) -> Measurement:
-    """Check that cells are those that are printed, up to a factor."""
-    rows, printed = {rank: cells(evidence, method, rank) for rank in ranks}, METHODS[method][2]
-    return together([
-        median_within(
-            found / printed[rank], 1 / factor, factor,
-            f"{np.median(found):.3g} % over {printed[rank]:g} %, r = {rank}",
-        )
-        for rank, found in rows.items()
-    ])  # fmt: skip
+def as_printed(evidence: Evidence, method: tuple[str, str], errors: dict[str, float]) -> Rows:
+    """Return cells over those that are printed, by rank."""
+    rows = {}
+    for rank, printed in errors.items():
+        found = cells(evidence, method, int(rank))
+        rows[f"r = {rank} ({np.median(found):.3g} %)"] = found / printed
+    return rows
 
 
-def cp_beats(evidence: Evidence) -> Measurement:
-    found, base = cells(evidence, HIGH, 3), np.median(cells(evidence, FORMAT, 3))
-    text = f"CP / Tucker; {np.median(found):.2g} % against {base:.2g} %"
-    return median_within(found / base, high=1, text=text)
+def cp_beats(evidence: Evidence) -> tuple[Array, dict[str, float]]:
+    found, base = cells(evidence, CUBE, 3), np.median(cells(evidence, TUCKER, 3))
+    return found / base, {"cp": np.median(found), "tucker": base}
 
 
 def cp_rises(evidence: Evidence) -> list[float]:
-    medians = [np.median(cells(evidence, LOW, rank)) for rank in RANKS]
+    medians = [np.median(cells(evidence, CP, rank)) for rank in RANKS]
     return [float(b / a) for a, b in pairwise(medians)]
 
 
-def ten_thousand(evidence: Evidence) -> Measurement:
-    ratios = (np.median(cells(evidence, LOW, r)) / cells(evidence, FORMAT, r) for r in RANKS)
-    return each_rank(ratios, *TEN_THOUSAND)
+def cp_over_tucker(evidence: Evidence) -> Rows:
+    return {
+        f"r = {r}": np.median(cells(evidence, CP, r)) / cells(evidence, TUCKER, r) for r in RANKS
+    }
 
 
-def similar(evidence: Evidence) -> Measurement:
-    ranks = METHODS[HIGH][3]
-    ratios = (cells(evidence, HIGH, r) / np.median(cells(evidence, FORMAT, r)) for r in ranks)
-    return each_rank(ratios, 1 / SIMILAR, SIMILAR)
-
-
-def each_rank(ratios: Iterable[Array], low: float, high: float) -> Measurement:
-    """Check ratios of CP to Tucker at each rank."""
-    pairs = zip(RANKS, ratios, strict=False)
-    return together([median_within(row, low, high, f"CP / Tucker, r = {r}") for r, row in pairs])
+def cube_over_tucker(evidence: Evidence) -> Rows:
+    return {
+        f"r = {r}": cells(evidence, CUBE, r) / np.median(cells(evidence, TUCKER, r))
+        for r in RANKS[:3]
+    }
 
 
 def economical(_: Evidence) -> list[float]:
@@ -120,7 +90,7 @@ def as_components(instance: AnyInstance, Q: Array, rng: np.random.Generator) -> 
     return ComponentSolution(Q @ V, weights=weights)
 
 
-def components_suffice(evidence: Evidence) -> Measurement:
+def components_suffice(evidence: Evidence) -> tuple[list[float], dict[str, str]]:
     found, counts = [], []
     n, p = evidence.sized((100, 2000), (40, 1000))
     for seed in evidence.seeds[:4]:
@@ -135,23 +105,4 @@ def components_suffice(evidence: Evidence) -> Measurement:
             errors = [instance.measure(s)["relative_error"] for s in (ob.Solution(Q), components)]
             found.append(errors[1] / errors[0])
             counts.append(f"{components.point.shape[1]} components for r = {r}")
-    text = (
-        f"error of CP over that of Tucker, {', '.join(dict.fromkeys(counts))}, built from Tucker's"
-    )
-    return median_within(found, low=1.01, text=text)
-
-
-def draw(evidence: Evidence) -> Plot:
-    about = ("Lowest errors of five runs each; dashed: what the paper prints.",)
-    return side_by_side("Table 2", {"relative error": panel(evidence)}, about)
-
-
-def panel(evidence: Evidence) -> Panel:
-    """Draw the cells, with the printed ones as references."""
-    measured, papers = [], []
-    for name, (*_, printed, ranks) in METHODS.items():
-        measured.append(over_seeds(name, ranks, [cells(evidence, name, rank) for rank in ranks]))
-        x, y = (np.array([*part], dtype=float) for part in (printed, printed.values()))
-        papers.append(Series(f"{name}, printed", x, y))
-    axis = Axis("rank", "factors r", log=False)
-    return Panel(axis, Axis("percent", "relative error (%)"), (*measured, *papers))
+    return found, {"counts": ", ".join(dict.fromkeys(counts))}

@@ -28,9 +28,6 @@ class TrainDion2(TrainingSolver):
     Ahn et al. 2025, "Dion2: a simple method to shrink matrix in Muon", arXiv:2512.16928.
     """
 
-    step_size: float = parameter(
-        0.03, name="step", above=0.0, help="first step", grid=(0.003, 0.01, 0.03, 0.1, 0.3)
-    )
     momentum: float = parameter(0.95, low=0.0, below=1.0, help="decay of chosen slices")
     fraction: float = parameter(0.25, above=0.0, high=1.0, help="share of slices a step")
 

@@ -31,9 +31,6 @@ class TrainManifoldMuon(SummedGradients):
     Bernstein 2025, "Modular manifolds", Thinking Machines.
     """
 
-    step_size: float = parameter(
-        0.03, name="step", above=0.0, help="first step", grid=(0.003, 0.01, 0.03, 0.1, 0.3)
-    )
     dual_steps: int = parameter(5, low=1, help="largest number of dual steps")
 
     name: ClassVar[str] = "train-manifold-muon"

@@ -27,9 +27,6 @@ class TrainMuon(SummedGradients):
     2025, "The Polar Express".
     """
 
-    step_size: float = parameter(
-        0.03, name="step", above=0.0, help="first step", grid=(0.003, 0.01, 0.03, 0.1, 0.3)
-    )
     coefficients: str = parameter(
         "jordan", choices=("jordan", "polar-express"), help="of the five Newton-Schulz steps"
     )

@@ -30,9 +30,6 @@ class TrainScion(TrainingSolver):
     arXiv:2502.07529.
     """
 
-    step_size: float = parameter(
-        0.03, name="step", above=0.0, help="first step", grid=(0.003, 0.01, 0.03, 0.1, 0.3)
-    )
     share: float = parameter(0.1, above=0.0, high=1.0, help="share of a gradient in the mean")
     last: float = parameter(16.0, above=0.0, help="radius of the last layer over the others'")
 

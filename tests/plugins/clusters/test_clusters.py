@@ -37,9 +37,6 @@ def test_own_cluster_requires_encryption():
         assert getattr(security, f"tls_{part}_cert") == security.tls_ca_file
 
 
-NOTED = []
-
-
 def test_own_scheduler_listens_on_this_machine_only(monkeypatch):
     monkeypatch.setattr(distributed, "SpecCluster", lambda **words: words)
     found = clusters._scheduler("folder")

@@ -42,15 +42,6 @@ KINDS = ("dask", "hdf5", "zarr", "sparse")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_has_the_rows_of_its_array(tmp_path, kind):
-    rows = rows_of(lazy(kind, tmp_path), "the samples")
-    source = ArraySource(rows)
-    assert np.array_equal(np.concatenate(list(source.one_pass())), X)
-    assert np.array_equal(np.concatenate([source.block(i) for i in range(source.count)]), X)
-    assert np.array_equal(rows.read(119, 131), X[119:131])
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("solver", ["oja", "frequent-directions"])
 def test_streaming_solvers_find_the_same_on_each_kind(tmp_path, kind, solver):
     options = {"step": 0.01} if solver == "oja" else {}
@@ -88,17 +79,6 @@ def test_only_chunks_that_are_read_are_computed():
     assert np.array_equal(source.block(1), X[200:300])
     assert made == [(200, 300)]
     assert np.array_equal(pickle.loads(pickle.dumps(source.block(2))), X[300:350])  # noqa: S301 - made here
-
-
-def test_unfit_dask_arrays_are_refused_with_the_remedy():
-    for broken, message in (
-        (lambda a: a[a[:, 0] > 0.5], r"unknown length: call compute_chunk_sizes\(\)"),
-        (lambda a: a.astype(complex), "real numbers, not of dtype complex"),
-        (lambda a: a[:, 0], "must be a matrix"),
-        (lambda a: a[:0], "are empty"),
-    ):
-        with pytest.raises(ob.DataError, match=message):
-            ob.stochastic_pca(broken(dask_array()), k=2)
 
 
 def test_sparse_rows_become_dense_a_block_at_a_time():

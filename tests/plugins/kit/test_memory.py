@@ -6,8 +6,6 @@ import pytest
 from orthobench_kit import memory
 from orthobench_kit.memory import refusal_of
 
-from orthobench.tools.machine import readable
-
 
 @pytest.fixture
 def limits(tmp_path, monkeypatch):
@@ -52,15 +50,3 @@ def test_too_large_data_are_refused_with_both_sizes(limits):
     assert why == "the tensor needs 5.0 TiB of memory, and there are 3.0 GiB"
     limits(None)
     assert refusal_of(2**80, "the tensor") is None
-
-
-def test_sizes_are_readable():
-    for count, text in (
-        (0, "0 bytes"),
-        (1023, "1,023 bytes"),
-        (1024, "1.0 KiB"),
-        (1536 * 2**10, "1.5 MiB"),
-        (2**31, "2.0 GiB"),
-        (2**60, "1,024.0 PiB"),
-    ):
-        assert readable(count) == text, count

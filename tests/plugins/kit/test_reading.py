@@ -1,6 +1,5 @@
 """Data of users in the forms of every library: the same numbers, or a refusal with a remedy."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -174,16 +173,12 @@ MASKED = np.ma.masked_array(X, np.arange(240).reshape(60, 4) == 14)
         (lambda: MASKED, r"masked array: pass data.filled\(value\).*\[3, 2\]"),
         (lambda: [*MASKED], "masked array"),
         (lambda: "x.npy", "path: load the file first"),
-        (lambda: Path("x.npy"), "path: load the file first"),
-        (lambda: b"x.npy", "path: load the file first"),
         (lambda: [[1, 2], [3]], "lists of different lengths"),
         (lambda: Elsewhere(), "cannot be read as an array of numpy: it is on a device$"),
         (lambda: Elsewhere(RuntimeError), "as an array of numpy: it is on a device$"),
-        (lambda: 3.0, "must be an array, not of type float"),
         (lambda: {"train": X}, r"of type dict with the keys \['train'\]: pass one of"),
         (lambda: X[0], r"a matrix .* shape \(4,\): pass data\[:, None\]"),
         (lambda: X[:0], "are empty"),
-        (lambda: X * 1j, "real numbers, not of dtype complex"),
         (lambda: X.astype(object), r"not of dtype object: pass data.astype\(float\)"),
         (lambda: X.astype([("a", "f8")]), r"fields \('a',\).*structured_to_unstructured"),
         (lambda: pandas_frame(ä=str), r"column 'ä' .*\.astype\(float\)"),
@@ -196,7 +191,7 @@ MASKED = np.ma.masked_array(X, np.arange(240).reshape(60, 4) == 14)
     ],
 )  # fmt: skip
 def test_data_that_are_no_real_matrix_are_refused_with_a_remedy(data, said):
-    assert is_data(data()) is not isinstance(data(), float)
+    assert is_data(data())
     with pytest.raises(DataError, match=f"(?s)^(?=.*samples|.*Dask).*{said}"):
         read(data(), "the samples")
 

@@ -5,11 +5,6 @@ import pytest
 from orthobench_papers import cca_packages
 
 
-def test_small_batches_diverge_where_large_ones_do_not():
-    assert cca_packages.diverges(0, 10, 0.08)
-    assert not cca_packages.diverges(0, 10, 0.01)
-
-
 def test_pairs_are_standardized_and_share_five_variables():
     X, Y = cca_packages.pairs(0)
     for side in (X, Y):

@@ -1,5 +1,8 @@
 """Estimates that decide claims: intervals between bounds, and what they are of."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import pytest
 from orthobench_papers.reproduce.claims import Measurement, Verdict
 from orthobench_papers.reproduce.estimates import (
@@ -7,7 +10,6 @@ from orthobench_papers.reproduce.estimates import (
     always_within,
     decided,
     mean_within,
-    ratio_within,
     share_within,
     together,
 )
@@ -21,15 +23,6 @@ def test_the_whole_interval_decides_by_either_bound():
         (0.5, 0.9): Verdict.FAILS, (2.1, 3.0): Verdict.FAILS, (0.0, 9.0): Verdict.UNDECIDED,
     }  # fmt: skip
     assert {ends: decided(ends, 1.0, 2.0) for ends in verdicts} == verdicts
-
-
-def test_ratios_are_paired():
-    a = [1.0, 10.0, 100.0, 1000.0]
-    found = ratio_within([2 * x for x in a], a, 1.99, 2.01)
-    assert found.value == 2
-    assert found.interval == (2, 2)
-    for one_sided in ({"low": 1.99}, {"high": 2.01}):
-        assert ratio_within([2 * x for x in a], a, **one_sided).verdict is Verdict.HOLDS
 
 
 def test_a_mean_has_students_interval():
@@ -82,8 +75,25 @@ def test_an_estimate_judges_the_values_of_a_check():
     assert found(2).verdict is Verdict.FAILS
 
 
+@pytest.mark.parametrize(
+    ("misses", "verdict"), [(0, Verdict.HOLDS), (4, Verdict.UNDECIDED), (40, Verdict.FAILS)]
+)
+def test_one_of_400_trials_that_fails_is_too_many_to_be_sure(misses, verdict):
+    every = SimpleNamespace(seeds=range(1000))
+    succeeds = partial(lambda seed, low: seed >= low, low=misses)
+    found = Estimate(succeeds, share_within, "good", {"low": 0.99}, trials=400)(every)
+    assert (found.value, found.verdict) == (1 - misses / 400, verdict)
+
+
+def test_a_check_adds_words_to_the_text_of_its_estimate():
+    found = Estimate(
+        lambda _: ([1.0], {"most": 2.5}), always_within, "{name}, {most:g}", words={"name": "a"}
+    )
+    assert found(None).text == "a, 2.5"
+
+
 def test_an_estimate_of_settings_holds_if_each_does():
     rows = {"small": [1.0], "large": [5.0]}
     found = Estimate(lambda _: rows, always_within, "error", {"high": 3})(None)
     assert (found.value, found.verdict) == (5, Verdict.FAILS)
-    assert found.text == "error: small 1; large 5 ✗"
+    assert found.text == "error: small: 1; large: 5 ✗"

@@ -66,11 +66,3 @@ def test_algorithm_2_as_printed_stops_too_early():
     values, counts = np.array([0.2, 0.4, 1.35, 1.6]), np.ones(4)
     assert not algorithm_2.finds(values, counts, 2, printed=True)
     assert algorithm_2.finds(values, counts, 2, printed=False)
-
-
-def test_the_best_of_the_orthogonal_distribution_misses_nothing():
-    axes = np.eye(32)
-    assert orthogonal.missed(axes[:, :2]) == pytest.approx(0, abs=1e-15)
-    assert orthogonal.missed(axes[:, [0, 2]]) == pytest.approx(
-        2 * orthogonal.half_gap(2), rel=1e-12
-    )

@@ -1,14 +1,11 @@
 """The mathematics of the claims on polar factors and spectral steps."""
 
-import re
-
 import numpy as np
 import pytest
 from orthobench_papers import gram_newton_schulz as gram
-from orthobench_papers import muon_2024, polar_express_2025, polar_runs, spel_2026, turbo_muon_2025
+from orthobench_papers import polar_runs, spel_2026
 from orthobench_papers.polar_runs import (
     bfloat16,
-    conditioned,
     distance,
     float16,
     gram_newton_schulz,
@@ -18,7 +15,7 @@ from orthobench_papers.polar_runs import (
     polynomials,
 )
 from orthobench_papers.reproduce.installed import catalogue
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 
 paper_of = catalogue().paper
 
@@ -32,7 +29,7 @@ def test_bfloat16_rounds_to_eight_digits_and_half_to_even():
 
 
 def test_both_forms_move_singular_values_as_their_polynomials_do():
-    A = conditioned(40, 10, 100.0)(np.random.default_rng(0))
+    A = polar_runs.draw("condition 1e2, 40 x 10", np.random.default_rng(0))
     steps = polynomials("you", 5)
     values = np.linalg.svd(A)[1] / np.linalg.norm(A)
     X = newton_schulz(A, steps)
@@ -41,38 +38,34 @@ def test_both_forms_move_singular_values_as_their_polynomials_do():
     assert distance(newton_schulz(A, polynomials("polar-express", 20)), polar_factor(A)) < 1e-13
 
 
-DRAWS = [
-    (f"{module.__name__} {label}", label, draw)
-    for module in (gram, muon_2024, polar_express_2025, turbo_muon_2025)
-    for table in vars(module).values()
-    if isinstance(table, dict)
-    for label, draw in table.items()
-    if getattr(draw, "__module__", "") == polar_runs.__name__
-]
+NAMES = {
+    name
+    for provided in catalogue().papers.values()
+    for claim in provided.item.claims
+    for name in getattr(claim.check, "words", {}).get("draws", ())
+}
 
 
-def test_matrices_are_what_their_labels_say():
-    for name, label, draw in DRAWS:
-        A = draw(np.random.default_rng(0))
-        n, p = A.shape
-        if found := re.search(r"condition (\S+)", label):
-            assert np.linalg.cond(A) == pytest.approx(float(found[1]), rel=1e-6), name
-        if found := re.search(r"(\d+) x (\d+)", label):
-            assert (n, p) == tuple(map(int, found.groups())), name
-        if found := re.search(r"(\d+):1", label):
-            assert n == int(found[1]) * p, name
-        if "columns" in label:
-            norms = np.linalg.norm(A, axis=0)
-            assert norms[0] / norms[-1] == pytest.approx(100, rel=0.5), name
-        if label == "Cauchy":
-            assert np.mean(np.abs(A) > 1) == pytest.approx(0.5, abs=0.05), name
-        elif "condition" not in label and "columns" not in label:
-            assert A.std() == pytest.approx(1, abs=0.05), name
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_matrix_is_what_its_name_says(name):
+    A = polar_runs.draw(name, np.random.default_rng(0))
+    kind, shape = name.split(", ")
+    assert f"{len(A)} x {A.shape[1]}" == shape
+    if kind == "scaled columns":
+        norms = np.linalg.norm(A, axis=0)
+        assert norms[0] / norms[-1] == pytest.approx(100, rel=0.5)
+    elif kind == "Cauchy":
+        assert np.mean(np.abs(A) > 1) == pytest.approx(0.5, abs=0.05)
+    elif kind == "Gaussian":
+        assert A.std() == pytest.approx(1, abs=0.05)
+    else:
+        condition = float(kind.removeprefix("condition "))
+        assert np.linalg.cond(A) == pytest.approx(condition, rel=1e-6)
 
 
 @pytest.mark.parametrize("restart", [0, 1, 2, 5])
 def test_the_gram_form_is_the_plain_one_wherever_it_restarts(restart):
-    A = conditioned(12, 5, 10.0)(np.random.default_rng(1))
+    A = polar_runs.draw("condition 10, 12 x 5", np.random.default_rng(1))
     steps = polynomials("you", 5)
     assert distance(gram_newton_schulz(A, steps, restart), newton_schulz(A, steps)) < 1e-13
 
@@ -106,6 +99,6 @@ def test_the_optimum_of_its_problem_is_known():
 
 @pytest.mark.parametrize("aspect", [1, 2, 4])
 def test_products_follow_from_the_flops_in_the_notes(aspect):
-    rows = gram.products(Runs(paper_of("gram-newton-schulz"), None, "smoke"), (aspect,))
+    rows = gram.products(Evidence(paper_of("gram-newton-schulz"), None, "smoke"), (aspect,))
     expected = (8 * aspect + 32) / (20 * aspect + 10)
     assert rows == {f"{aspect}:1": [pytest.approx(expected, rel=0.01)]}

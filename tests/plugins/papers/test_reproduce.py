@@ -5,14 +5,9 @@ from click.testing import CliRunner
 from orthobench_papers.reproduce import origin
 from orthobench_papers.reproduce.check import Checked, check, counts_line, select
 from orthobench_papers.reproduce.claims import Claim, Measurement, Paper, Verdict
-from orthobench_papers.reproduce.estimates import (
-    always_within,
-    median_within,
-    ratio_within,
-    share_within,
-)
+from orthobench_papers.reproduce.estimates import always_within, median_within, share_within
 from orthobench_papers.reproduce.installed import catalogue
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.runs import Evidence
 
 import orthobench as ob
 from orthobench import api
@@ -49,7 +44,7 @@ def beats(evidence):
     problem = evidence.problems("race", "spiked-covariance")[0]
     first = evidence.finals("race", problem, "incremental-pca", "suboptimality")
     second = evidence.finals("race", problem, "oja step=1", "suboptimality")
-    return ratio_within(first, second, 0, 1, "incremental-pca / oja")
+    return median_within(first / second, 0, 1, "incremental-pca / oja")
 
 
 def counted(evidence):
@@ -98,7 +93,7 @@ def paper(tmp_path):
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
-    return Runs(toy(folder), folder / "results", quiet=True)
+    return Evidence(toy(folder), folder / "results", quiet=True)
 
 
 class TestCheck:
@@ -121,7 +116,7 @@ class TestCheck:
         asked = []
         monkeypatch.setattr(api, "run", lambda *_, **words: asked.append(words))
         for workers in (1, 2):
-            Runs(paper, tmp_path, quiet=True, workers=workers).run("race")
+            Evidence(paper, tmp_path, quiet=True, workers=workers).run("race")
         assert [(words["executor"], words["workers"]) for words in asked] == [
             ("inline", 1), ("local", 2),
         ]  # fmt: skip
@@ -129,7 +124,7 @@ class TestCheck:
     @pytest.mark.parametrize(("size", "seeds"), [("full", 6), ("quick", 3), ("smoke", 2)])
     def test_sizes_and_other_seeds_are_other_runs(self, paper, tmp_path, size, seeds):
         for first in (0, 7):
-            runs = Runs(paper, tmp_path / "a", size, first, quiet=True)
+            runs = Evidence(paper, tmp_path / "a", size, first, quiet=True)
             problem, larger = runs.problems("race", "spiked-covariance")
             names = [f"spiked-covariance n={n}" for n in ((12, 20) if size == "full" else (8, 9))]
             assert [problem, larger] == names
@@ -175,7 +170,7 @@ class TestCheck:
             runs.records("race", problem, solver)
 
     def test_a_level_counts_as_a_parameter_of_its_problem(self, paper, tmp_path):
-        runs = Runs(paper, tmp_path / "results", "smoke", quiet=True)
+        runs = Evidence(paper, tmp_path / "results", "smoke", quiet=True)
         problem = "spiked-covariance n=8"
         levels = "levels = { suboptimality = [0.9, 0.99] }\n"
         (paper.suites / "race.toml").write_text(levels + SUITE)

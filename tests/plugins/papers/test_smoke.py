@@ -5,7 +5,8 @@ import pytest
 from orthobench_papers.reproduce.check import check
 from orthobench_papers.reproduce.claims import Verdict
 from orthobench_papers.reproduce.installed import catalogue
-from orthobench_papers.reproduce.runs import Runs
+from orthobench_papers.reproduce.publish import plotted
+from orthobench_papers.reproduce.runs import Evidence
 from orthobench_papers.tucker_2022 import section_5_1, section_5_2
 
 from orthobench.harness.suite import SMOKE
@@ -34,7 +35,7 @@ def made_up(tmp_path_factory):
 @pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_every_claim_reaches_a_verdict_and_every_picture_is_drawn(paper, tmp_path):
-    runs = Runs(paper, tmp_path, SMOKE, quiet=True)
+    runs = Evidence(paper, tmp_path, SMOKE, quiet=True)
     checked = list(check(paper.claims, runs))
     assert {one.claim.name: one.error for one in checked if one.error} == {}
     untested = {c.claim.name for c in checked if c.measurement.verdict is Verdict.UNTESTABLE}
@@ -46,4 +47,4 @@ def test_every_claim_reaches_a_verdict_and_every_picture_is_drawn(paper, tmp_pat
     used = {suite for claim in paper.claims for suite in claim.suites}
     assert set(runs.results) == used == {path.stem for path in paper.suites.glob("*.toml")}
     for picture in paper.pictures:
-        assert picture.plot(runs).sheet
+        assert plotted(picture, picture.plot(runs)).sheet

@@ -1,7 +1,5 @@
 """Ranges of numbers, scales and what the judge looks at, at their bounds."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -133,12 +131,3 @@ def test_change_of_x_beyond_rounding_is_refused():
     X[1] *= 2
     with pytest.raises(DataError, match="X is not what it was"):
         measure(ob.Solution(np.eye(5, 2)))
-
-
-def test_a_frame_is_taken_by_its_numbers():
-    class Tensor:
-        def detach(self):
-            return data()
-
-    for given in (SimpleNamespace(to_numpy=data), Tensor()):
-        np.testing.assert_array_equal(matrix_of(given).X, data())

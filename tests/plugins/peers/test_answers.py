@@ -48,14 +48,6 @@ def test_batch_peers_find_the_subspace_of_the_uncentred_moment(name, k):
     assert subspace_error(found, leading(X.T @ X, k)) < 1e-8
 
 
-@pytest.mark.parametrize("svd_solver", ["full", "covariance_eigh"])
-def test_both_exact_solvers_of_scikit_learn_agree_with_batch_pca(svd_solver):
-    instance = ob.stochastic_pca(samples(), k=3)
-    ours = ob.solve("batch-pca", instance).solution
-    found = ob.solve("sklearn-pca", instance, svd_solver=svd_solver).solution
-    assert subspace_error(found, ours) < 1e-12
-
-
 def test_svds_repeats_its_bits_beyond_an_invariant_subspace():
     """That happens if all samples so far have few directions."""
     problem = catalogue().problem("orthogonal-distribution", {"k": 4, "n": 32, "tau": 1.1})
@@ -140,15 +132,6 @@ def test_power_iterations_of_the_randomized_svd_bring_it_nearer():
     assert near < far / 10
 
 
-def test_incremental_pca_is_exact_where_nothing_is_cut_off():
-    rng = np.random.default_rng(0)
-    basis = random_point(10, 3, rng)
-    X = rng.standard_normal((80, 3)) @ basis.T
-    outcome = ob.solve("sklearn-incremental-pca", ob.stochastic_pca(X, k=3), batch=20)
-    assert outcome.work.samples == 80
-    assert subspace_error(outcome.solution, basis) < 1e-12
-
-
 def test_incremental_pca_is_a_running_decomposition():
     X, k, batch = samples(120, 8), 2, 30
     kept = np.empty((0, 8))
@@ -230,13 +213,6 @@ def test_tucker_peers_end_at_the_critical_point_of_hooi(name, order):
     assert found.trace[-1].metrics["relative_gradient"] < 1e-5
 
 
-@pytest.mark.parametrize("name", ["tensorly-hosvd"])
-def test_hosvd_is_that_of_the_unfolding(name):
-    problem = tucker()
-    ours, found = (ob.solve(n, problem, Budget(steps=1)).solution for n in ("hoevd", name))
-    assert subspace_error(found, ours) < 1e-10
-
-
 @pytest.mark.parametrize("name", DESCENT)
 def test_descent_of_a_moment_needs_no_tensor(name):
     problem = catalogue().problem(
@@ -273,23 +249,6 @@ def test_descent_needs_a_gradient(name):
         ob.solve(name, instance, Budget(steps=2))
 
 
-@pytest.mark.parametrize("problem", ["brockett", "procrustes", "ica"])
-def test_differenced_hessians_are_those_of_the_cost(problem):
-    from orthobench_pymanopt.objectives import StiefelObjective
-
-    from orthobench.harness.cell import instance_of
-
-    oracle = instance_of(catalogue().problem(problem, {"n": 4}), 0).oracle
-    target, rng = StiefelObjective(oracle), np.random.default_rng(0)
-    U, V = random_point(4, 4, rng), rng.standard_normal((4, 4))
-    h = 1e-3
-    second = (oracle.cost(U + h * V) - 2 * oracle.cost(U) + oracle.cost(U - h * V)) / h**2
-    assert np.vdot(V, target.hessian(U, V)) == pytest.approx(second, rel=1e-4)
-    W = rng.standard_normal((4, 4))
-    swapped = np.vdot(V, target.hessian(U, W))
-    assert np.vdot(W, target.hessian(U, V)) == pytest.approx(swapped, rel=1e-7)
-
-
 TORCH = [  # theirs take steps that are not relative to the gradient
     ("geoopt-sgd", {"step": 0.05}, ("riemannian-gradient", {"steps": "constant"})),
     ("pogo-torch", {"step": 0.1}, ("pogo", {})),
@@ -315,17 +274,6 @@ def test_optimizers_of_torch_take_batches(name):
     assert outcome.work.samples == 200
     with pytest.raises(ob.UsageError, match="finite sum"):
         ob.solve(name, "stiefel-brockett", Budget(steps=2), batch=10)
-
-
-@pytest.mark.parametrize("map_", ["matrix-exp", "cayley", "householder"])
-def test_parametrizations_of_torch_descend_on_the_manifold(map_):
-    if environment.version("torch") is None:
-        pytest.skip("torch is missing")
-    problem = catalogue().problem("stiefel-procrustes", {"n": 8, "p": 3, "rows": 20})
-    outcome = ob.solve("torch-orthogonal", problem, Budget(steps=25), map=map_, step=0.03)
-    first, last = outcome.trace[0].metrics, outcome.trace[-1].metrics
-    assert last["objective_gap"] < 0.5 * first["objective_gap"]
-    assert last["orthogonality_defect"] < 1e-12
 
 
 @pytest.mark.parametrize("name", ["sklearn-fastica", "picard-o"])

@@ -1,6 +1,5 @@
 """Every peer keeps the contract: orthonormal, repeatable, and re-runs are single runs."""
 
-import pickle
 import re
 
 import numpy as np
@@ -13,7 +12,6 @@ from orthobench.harness.cell import Cell, execute, instance_of
 from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.registry.plugins import catalogue
 from orthobench.tools import environment
-from orthobench.tools.geometry import random_point
 
 PCA = ("digits", {"k": 3})
 SPARSE = ("planted-sparse", {"d": 40, "samples": 30, "m": 2, "nonzeros": 8})
@@ -92,33 +90,6 @@ every_peer = pytest.mark.parametrize(("name", "problem", "steps"), tuple(cases()
 some_peers = pytest.mark.parametrize(("name", "problem", "steps"), tuple(on_tensors_and_drawing()))
 
 
-def begun(name, problem):
-    """A solver, an oracle and a fresh state, as the harness makes them."""
-    solver = solver_for(name, problem)
-    oracle = instance_of(catalogue().problem(*problem), 0).oracle
-    oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(1))
-    oracle.start.flags.writeable = False
-    oracle.rewind(np.random.default_rng(2))
-    return solver, oracle, solver.init(oracle, np.random.default_rng(3))
-
-
-def advanced(name, problem, *counts):
-    solver, oracle, state = begun(name, problem)
-    for count in counts:
-        oracle.prepare(count * solver.batch)
-        solver.advance(oracle, state, count)
-        state = pickle.loads(pickle.dumps(state))  # noqa: S301 - its own
-    found = solver.solution(state)
-    return state.work, state.status, found.point, found.weights
-
-
-def same(one, other):
-    return all(
-        np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
-        for a, b in zip(one, other, strict=True)
-    )
-
-
 def test_every_peer_is_among_them():
     ours = {
         name
@@ -126,13 +97,6 @@ def test_every_peer_is_among_them():
         if any(issubclass(one.item, Peer) for one in provided.all)
     }
     assert ours == set(PEERS)
-
-
-@some_peers
-def test_pieces_are_one_run(name, problem, steps):
-    whole = advanced(name, problem, steps)
-    pieces = advanced(name, problem, 1, *([steps - 1] if steps > 1 else []))
-    assert same(whole, pieces)
 
 
 @some_peers

@@ -8,10 +8,8 @@ from orthobench_tucker.library_tucker import (
 )
 from orthobench_tucker.reference import moment
 from orthobench_tucker.solvers.tensorly_methods import TensorlyHOSVD
-from orthobench_tucker.whole_tensor import refusal
 
 import orthobench as ob
-from orthobench.registry.plugins import catalogue
 from orthobench.tools.flops import eigh
 from orthobench.tools.geometry import random_point
 
@@ -44,9 +42,3 @@ def test_a_moment_is_formed_before_its_tensor_is_used():
     oracle.start = random_point(N, R, np.random.default_rng(0))
     state = TensorlyHOSVD().init(oracle, np.random.default_rng(0))
     assert state.work.flops == oracle.forming_flops > 0
-
-
-def test_streams_and_large_tensors_are_refused():
-    assert refusal(catalogue().problem("digits"), "explicit") is None
-    assert "only stream" in refusal(catalogue().problem("nig-factor", {"samples": 0}), "explicit")
-    assert refusal(catalogue().problem("random-symmetric", {"n": 10_000}), "explicit")

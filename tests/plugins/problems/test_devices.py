@@ -8,7 +8,6 @@ import pytest
 
 import orthobench as ob
 from orthobench.registry.plugins import catalogue
-from orthobench.registry.suite_file import from_table
 from orthobench.report.plots.sweeps import sweeps
 from orthobench.tools.places import place_of
 
@@ -32,16 +31,6 @@ TINY = {
     128: 12,
 }
 """Replacements for the numbers of the suite; smaller ones stay."""
-
-
-SWEPT = {
-    "spiked-covariance": ("n", "k"),
-    "stiefel-procrustes": ("n", "p"),
-    "quadratic-assignment": ("n",),
-    "stiefel-procrustes-batch": ("n", "p", "matrices"),
-    "nig-factor": ("n", "order"),
-}
-"""The parameters that are the size of each problem."""
 
 
 def tiny(*places):
@@ -107,20 +96,3 @@ def test_it_is_refused_before_it_runs_where_a_place_is_missing(tmp_path, monkeyp
     with pytest.raises(ob.UsageError, match="nothing can be computed on torch:cuda: there is none"):
         ob.run("devices", tmp_path / "s.sqlite", quiet=True)
     assert not list(tmp_path.iterdir())
-
-
-def test_every_size_of_it_is_one_that_problems_take():
-    suite = from_table(tomllib.loads(SUITE.read_text(encoding="utf-8")), "devices", catalogue())
-    sizes = {
-        (p.problem.name, *(getattr(p.problem, name) for name in SWEPT[p.problem.name]))
-        for p in suite.problems
-    }
-    assert sizes >= {
-        *(("spiked-covariance", n, k) for n in (1500, 5000) for k in (100, 1000)),
-        ("stiefel-procrustes", 2000, 2000),
-        ("quadratic-assignment", 1000),
-        *(("stiefel-procrustes-batch", 64, 16, matrices) for matrices in (1, 10_000)),
-        *(("nig-factor", n, order) for n in (5000, 50_000) for order in (3, 4)),
-    }
-    pca = [p for p in suite.problems if p.problem.name == "spiked-covariance"]
-    assert {(p.budget.samples, p.problem.n) for p in pca} == {(2000, 1500), (15_000, 5000)}

@@ -17,9 +17,6 @@ from orthobench.errors import DataError
 from orthobench.tools import datasets
 from orthobench.tools.geometry import random_point
 
-needs_test_images = pytest.mark.needs_data(images.TEST_IMAGES)
-needs_train_images = pytest.mark.needs_data(images.TRAIN_IMAGES)
-
 
 def built(problem, seed=0):
     return problem.build(np.random.default_rng(seed))
@@ -113,18 +110,3 @@ def test_a_file_that_was_tampered_with_is_refused(served):
     (folder / "test").write_bytes((folder / "train").read_bytes())
     with pytest.raises(DataError, match="not the file expected"):
         built(MNIST())
-
-
-@needs_test_images
-def test_mnist_is_what_it_is_known_to_be():
-    instance = built(MNIST(k=1))
-    X = training(instance)
-    assert X.shape == (4000, 784)
-    assert np.mean(np.sum(X**2, axis=1)) == pytest.approx(1, rel=0.02)
-    # the leading directions' shares of the variance: well known figures of MNIST
-    assert instance.measure.optimum.value == pytest.approx(0.097, abs=0.006)
-
-
-@needs_train_images
-def test_the_training_images_have_their_checksum_and_shape():
-    assert built(MNIST(part="train")).oracle.source.rows.shape == (60_000, 784)

@@ -105,13 +105,6 @@ def eigenvectors(oracle):
     return vectors[:, np.argsort(-values)]
 
 
-def hessian(oracle, U, Z, K):
-    """Return the second derivative of t -> f(U Expm(tZ)); f is quadratic in U."""
-    constant = oracle.gradient(np.zeros(U.shape))
-    linear = oracle.gradient(U @ Z) - constant
-    return float(np.vdot(U @ Z, linear) + np.vdot(K, Z @ Z))
-
-
 # Brockett
 
 

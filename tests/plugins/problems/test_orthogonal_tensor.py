@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 
 import numpy as np
 import pytest
@@ -121,13 +120,6 @@ class TestGaussianMixtures:
         assert metrics["nmi_gap"] == pytest.approx(0, abs=1e-12)
         assert metrics["nmi"] == metrics["optimal_nmi"] - metrics["nmi_gap"] > 0.3
 
-    def test_the_optimal_nmi_is_that_of_the_paper(self):
-        problem = GaussianMixtureMoments(d=100, components=20, samples=0)
-        found = [
-            built(problem, seed).measure(Solution(np.eye(20)))["optimal_nmi"] for seed in range(5)
-        ]
-        assert np.mean(found) == pytest.approx(0.97, abs=0.03)
-
     def test_mean_of_bottom_eigenvalues_is_the_better_variance(self):
         def variance(estimate):
             problem = GaussianMixtureMoments(
@@ -198,16 +190,3 @@ class TestFile:
         with pytest.raises(DataError, match=said) as raised:
             built(NpyTensor(path=str(path)))
         assert "bad.npy" in str(raised.value)
-
-    def test_a_missing_file_is_named(self, tmp_path):
-        problem = NpyTensor(path=str(tmp_path / "nowhere.npy"))
-        for call in (problem.checksum, lambda: built(problem)):
-            with pytest.raises(DataError, match=r"there is no file .*nowhere\.npy"):
-                call()
-
-    def test_the_checksum_changes_with_the_file(self, path):
-        problem = NpyTensor(path=str(path))
-        first, status = problem.checksum(), path.stat()
-        np.save(path, 2 * np.load(path))
-        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-        assert problem.checksum() != first

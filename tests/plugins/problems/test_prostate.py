@@ -66,7 +66,6 @@ def test_the_matrix_of_an_rdata_file_is_read_as_float64(tmp_path, form):
     ("content", "message"),
     [
         (lambda x: {"other": {"x": x}}, "holds no list 'singh' with a matrix x in it, but other"),
-        (lambda x: {"singh": {"y": x}}, "holds no list 'singh' with a matrix x in it"),
         (lambda x: {"singh": x}, "holds no list 'singh' with a matrix x in it"),
         (lambda x: {"singh": {"x": x[0]}}, r"must be a matrix .* not of shape \(30,\)"),
         (lambda x: {"singh": {"x": x * 1j}}, "must be numbers: sample 0, gene 0"),
@@ -183,10 +182,7 @@ def test_genes_in_lines_come_back_as_columns(csv_path):
         ("1,2,3\n4,5,6\n", "line 1 must name the samples, .* holds numbers only"),
         ("gene,s1,s2\n", "no line of numbers"),
         ("gene,s1,s2\na,1,2\nb,3\n", "line 3 has 2 fields, the first line 3"),
-        ("gene,s1,s2\na,1,2\nb,3,4,5\n", "line 3 has 4 fields"),
         ("gene,s1,s2\na,1,2\nb,3,NA\n", "line 3, column 3 is not a finite number: 'NA'"),
-        ("gene,s1,s2\na,1,2\nb,,4\n", "line 3, column 2 is not a finite number: ''"),
-        ("gene,s1,s2\na,nan,2\nb,3,4\n", "line 2, column 2 is not a finite number: 'nan'"),
         ("gene,s1,s2\na,1,inf\nb,3,4\n", "line 2, column 3 is not a finite number: 'inf'"),
         ('gene,s1,s2\na,"1,5",2\n', "line 2, column 2 is not a finite number: '1,5'"),
     ],

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_sparse_pca.problems.images import DigitsSparse
-from orthobench_sparse_pca.problems.parts import check_components, scaled, split, split_parts
+from orthobench_sparse_pca.problems.parts import scaled, split, split_parts
 
-from orthobench.errors import DataError, UsageError
+from orthobench.errors import DataError
 
 
 def rng(seed=0):
@@ -77,11 +77,3 @@ def test_an_instance_has_the_parts_and_streams_in_a_random_order():
     assert not np.array_equal(order, np.arange(25))
     instance.oracle.prepare(50)
     assert np.array_equal(instance.oracle.take(50), np.tile(parts.train[order], (2, 1)))
-
-
-@pytest.mark.parametrize(("m", "d", "n"), [(4, 3, 9), (4, 9, 3), (2, 1, 1)])
-def test_too_many_components_are_refused_with_both_sizes(m, d, n):
-    check_components(min(d, n), d, n)
-    message = f"m = {m} .* {d} features and {n} training samples, so m is at most {min(d, n)}"
-    with pytest.raises(UsageError, match=message):
-        check_components(m, d, n)

@@ -154,19 +154,6 @@ def test_sizes_that_do_not_fit_are_refused(save):
             built(NpyProcrustes(save(SYMMETRIC), target))
 
 
-def test_a_missing_file_is_named(save):
-    there, missing = save(SYMMETRIC), "nowhere.npy"
-    for problem in (
-        NpyBrockett(missing),
-        NpyProcrustes(there, missing),
-        NpyProcrustes(missing, there),
-        NpyWeightRotation(missing),
-    ):
-        for call in (problem.checksum, lambda problem=problem: built(problem)):
-            with pytest.raises(ob.DataError, match=r"there is no file .*nowhere\.npy"):
-                call()
-
-
 def test_matrices_without_common_eigenvectors_are_refused(save, monkeypatch):
     monkeypatch.setattr("orthobench_stiefel.problems.diagonalization.SWEEPS", 1)
     C = np.random.default_rng(0).standard_normal((3, 6, 6))

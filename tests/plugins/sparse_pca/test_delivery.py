@@ -108,17 +108,6 @@ def test_the_best_pair_of_many_features_is_found():
     assert z @ S @ z == pytest.approx(values.max(), rel=1e-10)
 
 
-@pytest.mark.wide
-@pytest.mark.parametrize("constraint", ["orthogonal", "disjoint"])
-def test_orthogonal_components_give_the_published_row(constraint):
-    """msPCA 0.5.1, benchmarking article: (4, 4, 4), .829 at a violation of 9.4e-05."""
-    outcome = ob.solve("tpower-orthogonal", built(), constraint=constraint)
-    found = outcome.trace[-1].metrics
-    assert counts(outcome) == [4, 4, 4]
-    assert found["explained_variance"] == pytest.approx(0.829, abs=5e-4)
-    assert found["overlap"] <= 1e-4
-
-
 def test_one_component_is_that_of_the_truncated_power_method():
     instance = built(m=1)
     one, other = (ob.solve(name, instance).solution for name in ("tpower-orthogonal", "tpower"))

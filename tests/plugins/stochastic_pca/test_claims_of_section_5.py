@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_stochastic_pca import stochastic_pca
-from orthobench_stochastic_pca.solvers.incremental import IncrementalPCA
-from orthobench_stochastic_pca.solvers.msg import MSG, CappedMSG
+from orthobench_stochastic_pca.solvers.msg import CappedMSG
 
 from orthobench.tools.geometry import random_point
 
@@ -39,21 +38,6 @@ def advance(solver, oracle, state, count):
     solver.advance(oracle, state, count)
 
 
-def suboptimality(solver, state, k):
-    return P_ORTHOGONAL[:k].sum() - (solver.solution(state).point ** 2).sum(axis=1) @ P_ORTHOGONAL
-
-
-@pytest.mark.wide
-def test_incremental_pca_is_trapped_with_probability_five_ninths():
-    solver, oracle, trials = IncrementalPCA(), oracle_of(TRAP, [1 / 3, 2 / 3], 1, 0), 5_000
-    wrong = 0
-    for _ in range(trials):
-        state = begun(solver, oracle)
-        advance(solver, oracle, state, 12)
-        wrong += abs(solver.solution(state).point[0, 0]) > 0.5
-    assert abs(wrong / trials - 5 / 9) <= 3 * np.sqrt(5 / 9 * 4 / 9 / trials)
-
-
 def test_capped_msg_leaves_the_trap():
     solver = CappedMSG(relative=False, K=2)
     for seed in range(20):
@@ -61,19 +45,6 @@ def test_capped_msg_leaves_the_trap():
         state = begun(solver, oracle)
         advance(solver, oracle, state, 4000)
         assert abs(solver.solution(state).point[1, 0]) > 0.99
-
-
-@pytest.mark.parametrize(("k", "expected"), [(1, 10.9), (2, 11.9), (4, 13.8)])
-@pytest.mark.parametrize("c", [1.0, 2.0])
-def test_the_mean_rank_of_msg_on_the_orthogonal_distribution(k, expected, c):
-    solver, oracle = MSG(relative=False, step_size=c), orthogonal(k, 3)
-    state = begun(solver, oracle)
-    advance(solver, oracle, state, 1000)
-    ranks = []
-    for _ in range(450):
-        advance(solver, oracle, state, 20)
-        ranks.append(solver.solution(state).rank)
-    assert np.mean(ranks) == pytest.approx(expected, abs=1.5)
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])
@@ -86,14 +57,3 @@ def test_capped_msg_with_no_spare_direction_never_moves_once_full(k):
     advance(solver, oracle, state, 5000)
     point = solver.solution(state).point
     assert np.abs(point @ point.T - stuck @ stuck.T).max() < 1e-12
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("k", [1, 2])
-def test_capped_msg_with_a_spare_direction_reaches_the_optimum(k):
-    solver = CappedMSG(relative=False, step_size=4.0)
-    for seed in range(40):
-        oracle = orthogonal(k, 100 + seed)
-        state = begun(solver, oracle)
-        advance(solver, oracle, state, 100_000)
-        assert suboptimality(solver, state, k) <= 1e-10

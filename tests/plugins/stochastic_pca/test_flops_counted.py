@@ -19,7 +19,7 @@ from orthobench.contract.samples import SampleOracle
 from orthobench.contract.solver import Solver, State
 from orthobench.testing import NotConforming, check_flops
 
-D, K = 120, 4
+D, K = 120, 8  # the plain methods do 7d further operations a step
 
 
 @dataclass(kw_only=True)
@@ -103,5 +103,5 @@ def test_batch_pca_counts_the_decomposition_that_reading_makes():
 
 
 def test_another_method_takes_other_flops(instance):
-    with pytest.raises(NotConforming, match=r"work\.flops is \d+ after 40 steps where \d+"):
+    with pytest.raises(NotConforming, match=r"work\.flops is \d+ after 40 steps, \d+ op"):
         check_flops(Oja(relative=False), instance, Plain(METHODS["msg"]))

@@ -114,7 +114,6 @@ def test_data_without_variance_are_judged_without_a_division():
         ({"train": gaussian}, UsageError, "covariance or a test part"),
         ({"train": gaussian, "covariance": np.eye(4), "passes": 2}, UsageError, "several times"),
         ({"train": iter(np.ones((5, 3)))}, UsageError, "test part or a covariance"),
-        ({"train": np.ones(5)}, DataError, "matrix"),
         ({"covariance": np.eye(2)}, DataError, "covariance has 2"),
         ({"test": np.ones((5, 2))}, DataError, "test part has 2"),
         ({"validation": np.full((5, 3), np.nan)}, DataError, "validation part: sample 0"),

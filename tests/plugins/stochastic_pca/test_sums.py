@@ -7,7 +7,7 @@ from orthobench_stochastic_pca._kernels.sums import (
 )
 from orthobench_stochastic_pca.solvers.frequent_directions import shrunk, sketched
 
-D, K = 12, 3
+D = 12
 
 
 def samples(n, d=D):

@@ -8,7 +8,7 @@ import pytest
 from kinds import one_of
 from orthobench_tucker import MomentStream, SymmetricTensorOracle
 from orthobench_tucker._kernels.partial_cores import SampleCores
-from orthobench_tucker.reference import hoevd_gradient, tucker_gradient
+from orthobench_tucker.reference import cp_gradient, hoevd_gradient, tucker_gradient
 from orthobench_tucker.solvers import quasi_newton, trust_region
 from orthobench_tucker.solvers.cp_adam import CPAdam
 from orthobench_tucker.solvers.hoevd import HOEVD
@@ -178,12 +178,8 @@ class PlainAdam(Plain):
 
     def gradient(self, state, X):
         V, shares = self.parts(state.now[0])
-        C, G = X @ V.T, V @ V.T
-        C1, G1 = C ** (D - 1), G ** (D - 1)
-        Y, Z = C1.T @ X / len(X), (G1 * shares) @ V
-        by_row = 2 * D * shares[:, None] * (Z - Y)
-        by_weight = 2 / self.components * ((G1 * G) @ shares - (C1 * C).mean(axis=0))
-        return by_row, by_weight
+        by_column, by_weight = cp_gradient(V.T, self.components * shares, X, D)
+        return by_column.T, by_weight
 
     def descend(self, state, *gradient):
         x, m, v, t = state.now

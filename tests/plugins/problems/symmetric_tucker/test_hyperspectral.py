@@ -16,8 +16,6 @@ from orthobench.errors import DataError
 from orthobench.tools import datasets
 from orthobench.tools.geometry import random_point
 
-needs_gulfport = pytest.mark.needs_data(hyperspectral.GULFPORT)
-
 
 def rng(seed=0):
     return np.random.default_rng(seed)
@@ -138,36 +136,3 @@ def test_the_published_file_is_insisted_on(tmp_path, monkeypatch):
     own = datasets.DataFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), (), "me")
     monkeypatch.setattr(hyperspectral, "GULFPORT", own)
     assert built(HyperspectralAnomaly(rank=2)).oracle.X.shape == (120, 5)
-
-
-# --- Gulfport ---
-
-
-@pytest.fixture(scope="module")
-def gulfport():
-    return built(HyperspectralAnomaly())
-
-
-@pytest.fixture(scope="module")
-def flattened(gulfport):
-    """mat(M) mat(M)', the Gram matrix of the flattened third moment, by equation 14."""
-    X = gulfport.oracle.X
-    K = X @ X.T
-    return X.T @ (K * K @ X) / len(X) ** 2
-
-
-@needs_gulfport
-def test_the_published_scene_is_what_it_is_known_to_be(gulfport):
-    X = gulfport.oracle.X
-    assert X.shape == (10_000, 191)
-    assert np.abs(X.T @ X / 10_000 - np.eye(191)).max() < 1e-7
-    gulfport.oracle.prepare(1)
-    assert gulfport.oracle.remaining() == 200_000
-    exhibits = gulfport.exhibits(Solution(np.eye(191, 4)))
-    assert exhibits["anomalies"].values.sum() == 60
-    assert np.array_equal(exhibits["ROC"].y, exhibits["PCA of the covariance"].y)
-
-
-@needs_gulfport
-def test_principal_components_reach_what_the_paper_prints(gulfport):
-    assert gulfport.measure(Solution(np.eye(191, 4)))["roc_auc"] == pytest.approx(0.8893, abs=5e-5)

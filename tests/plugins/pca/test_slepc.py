@@ -1,0 +1,20 @@
+"""SLEPc against LAPACK, if it is installed."""
+
+import numpy as np
+import pytest
+
+import orthobench as ob
+
+pytest.importorskip("slepc4py", reason="slepc4py is not installed")
+
+
+@pytest.mark.parametrize("shape", [(90, 24), (24, 90)])
+@pytest.mark.parametrize("method", ["trlanczos", "lanczos", "cross"])
+def test_components_are_those_of_lapack(method, shape):
+    X = np.random.default_rng(0).standard_normal(shape) * np.linspace(3, 1, shape[1])
+    expected = np.linalg.svd(X - X.mean(axis=0))[2][:3].T
+    first, again = (ob.solve("slepc-svds", ob.pca(X, 3), method=method).solution for _ in range(2))
+    assert np.linalg.norm(first - expected @ (expected.T @ first), 2) < 1e-6
+    assert first.tobytes() == again.tobytes()
+    single = ob.solve("slepc-svds", ob.pca(X.astype(np.float32), 3), method=method).solution
+    assert np.linalg.norm(single - expected @ (expected.T @ single), 2) < 1e-3
