@@ -11,8 +11,7 @@ from contextlib import closing
 from typing import Any, TypeAlias
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import Executor, Observer
-from orthobench.harness.executors.cell_queue import Cells
+from orthobench.harness.executors import Cells, Executor, Observer
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.results.runs import Run

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from orthobench.errors import UsageError, quoted
 from orthobench.execute.loop import Scheduler
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors.cell_queue import CellQueue, Data
+from orthobench.harness.executors import CellQueue, Data
 from orthobench.harness.identity import canonical
 from orthobench.harness.stopping import RunStatus
 from orthobench.harness.suite import Suite
@@ -150,10 +150,9 @@ def matching(planned: Iterable[Cell], pattern: str | None) -> list[Cell]:
     matches = [p for name, p in names if fnmatchcase(name, pattern)]
     if not matches:
         near = get_close_matches(pattern, dict(names), n=3, cutoff=0)
-        raise UsageError(
-            f"no cell matches {quoted(pattern)}: cells are called PROBLEM SOLVER, such as "
-            f"{' or '.join(map(repr, near))}, and * stands for anything"
-        )
+        called = f"cells are called PROBLEM SOLVER, such as {' or '.join(map(repr, near))}"
+        why = f"no cell matches {quoted(pattern)}: {called}, and * stands for anything"
+        raise UsageError(why)
     return matches
 
 
@@ -170,10 +169,8 @@ def complete(store: Store, suite: Suite, planned: Iterable[Cell]) -> Sequence[Ru
     cells = list(planned)
     for trials in undecided(suite, cells).values():
         cells += rest_of(suite, store, trials) or []
-    wanted = [
-        (c.key, c.problem_label, c.solver_label, canonical(c.tuned), c.levels)
-        for c in sorted(cells, key=lambda cell: cell.position)
-    ]
+    cells.sort(key=lambda cell: cell.position)
+    wanted = [(c.key, *pair_of(c), canonical(c.tuned), c.levels) for c in cells]
     there = [
         (r.key, r.problem.label, r.solver.label, canonical(r.solver.tuned), r.problem.levels)
         for r in runs

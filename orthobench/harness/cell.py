@@ -11,14 +11,7 @@ import numpy as np
 
 from orthobench.contract.problem import AnyInstance, AnyProblem
 from orthobench.contract.solver import AnySolver
-from orthobench.harness.identity import (
-    Identity,
-    Same,
-    Streams,
-    canonical,
-    stream_text,
-    text_of,
-)
+from orthobench.harness.identity import Identity, Same, Streams, canonical, stream_text, text_of
 from orthobench.harness.judging import stop_of
 from orthobench.harness.run import run
 from orthobench.harness.source_digests import digests
@@ -115,20 +108,19 @@ def _settings(
 ) -> str:  # fmt: skip
     place = solver.one.place
     known = not place.is_default and place.missing() is None
-    return canonical(
-        {
-            "data": data,
-            "budget": budget.one.limits,
-            "until": None if until.one is None else asdict(until.one),
-            "threads": threads,
-            "versions": dict(versions),
-            "code": digests(problem, type(solver.one.single)),
-            "blas": list(blas_libraries()),
-            **({"reruns": True} if solver.one.reruns else {}),
-            **({"measure": measure} if measure else {}),
-            **({"place": dict(place.facts())} if known else {}),
-        }
-    )
+    content = {
+        "data": data,
+        "budget": budget.one.limits,
+        "until": None if until.one is None else asdict(until.one),
+        "threads": threads,
+        "versions": dict(versions),
+        "code": digests(problem, type(solver.one.single)),
+        "blas": list(blas_libraries()),
+        **({"reruns": True} if solver.one.reruns else {}),
+        **({"measure": measure} if measure else {}),
+        **({"place": dict(place.facts())} if known else {}),
+    }
+    return canonical(content)
 
 
 def execute(cell: Cell) -> Outcome:
@@ -163,6 +155,5 @@ def built(cell: Cell) -> AnyInstance:
 
 
 @lru_cache(maxsize=2)
-def _shared(problem: AnyProblem, seed: int, data: str) -> AnyInstance:
-    del data  # part of the key
+def _shared(problem: AnyProblem, seed: int, _data: str) -> AnyInstance:
     return instance_of(problem, seed)

@@ -42,9 +42,6 @@ PEAK = "peak_bytes"
 CLOCK: ContextVar[Callable[[], int]] = ContextVar("CLOCK", default=perf_counter_ns)
 """Function that the clock reads, in nanoseconds; wall-clock time by default."""
 
-TRIES = 5
-"""Number of waits for an idle device; the shortest counts."""
-
 
 class Execution:
     """A solver that runs on an oracle, and its clock.
@@ -56,27 +53,17 @@ class Execution:
         Seconds on the clock; with `reruns` those of ``init`` and the last ``advance``.
     batch : int
         Maximum number of samples of a step.
-    waiting : float
-        Seconds that a call waits for an idle device.
     """
 
     state: State
     seconds: float
-    waiting: float = 0.0
 
     def __init__(
-        self,
-        oracle: Oracle,
-        solver: AnySolver,
-        budget: Budget,
-        streams: Streams,
-        measure: str = "",
+        self, oracle: Oracle, solver: AnySolver, budget: Budget, streams: Streams, measure: str = ""
     ) -> None:
         self.oracle, self.solver = oracle, solver
         self._calls = calls(solver, oracle, budget, streams)
         self.batch, self._peak = self._calls.batch, Peak(solver.place) if measure else None
-        if self._calls.waits:
-            self.waiting = min(timed_call(self._calls.idle)[0] for _ in range(TRIES))
         rng = np.random.default_rng(streams.solver)
         self._init_seconds, self.state = self._call(partial(self._calls.init, oracle, rng))
         self.seconds = self._init_seconds
@@ -105,12 +92,11 @@ class Execution:
         reading, solution = self._call(partial(self._calls.solution, self.state), keeps=False)
         solution = self._calls.fetched(solution)
         check_solution(solution)
-        extra = self._calls.extra_metrics(self.oracle)
+        extra = self._calls.extra_metrics()
         if self._peak:
             extra[PEAK] = self._peak.value
-        return Checkpoint(
-            self.seconds, reading, replace(self.state.work), extra_metrics=extra
-        ), solution
+        work = replace(self.state.work)
+        return Checkpoint(self.seconds, reading, work, extra_metrics=extra), solution
 
     def close(self) -> None:
         """Release the resources of the run."""
@@ -124,9 +110,8 @@ class Execution:
     def _check_samples(self) -> None:
         counted, taken = self.state.work.samples, self.oracle.taken
         if counted < taken and self.state.status is not Status.FAILED:
-            raise RuntimeError(
-                f"{counted} samples are counted in state.work.samples, {taken} were taken"
-            )
+            why = f"{counted} samples are counted in state.work.samples, {taken} were taken"
+            raise RuntimeError(why)
 
 
 def check_solution(solution: object) -> None:
@@ -166,7 +151,8 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[
     oracle.start = start
     if solver.place.moves:
         place = MeasuredPlace(solver.place)
-        place.touch()
+        with place.warm_up():  # load the library, and initialise the device
+            place.array(np.zeros(1))
         oracle = oracle.to(place)
         with place.warm_up():
             warmed = _warm_up(oracle, solver, streams)

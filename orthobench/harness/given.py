@@ -60,10 +60,8 @@ class GivenProblem(Problem[Any]):
         try:
             data = pickler().dumps((self.instance, type(self).__bases__[1]))
         except Exception as error:
-            raise UsageError(
-                f"the instance cannot be sent to another process ({error}): take the executor "
-                "inline"
-            ) from error
+            why = f"the instance cannot be sent to another process ({error})"
+            raise UsageError(f"{why}: take the inline executor") from error
         with NamedTemporaryFile(prefix="orthobench-", suffix=".pickle", delete=False) as file:
             file.write(data)
         finalize(self, Path(file.name).unlink, missing_ok=True)

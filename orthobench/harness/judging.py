@@ -78,7 +78,13 @@ def judged(instance: AnyInstance, recording: Recording, until: Rule | None = Non
     outcome = Outcome(stop, tuple(trace), error=error, load=recording.load)
     if not trace:
         return outcome
-    return _exhibited(instance, _finished(instance, outcome, recording.solutions[len(trace) - 1]))
+    outcome = _finished(instance, outcome, recording.solutions[len(trace) - 1])
+    if outcome.final is None or outcome.stop.status.failed:
+        return outcome
+    try:
+        return replace(outcome, exhibits=checked_exhibits(instance.exhibits(outcome.final)))
+    except Exception as error:
+        return _failed(outcome, error, "exhibits")
 
 
 class LateJudgement:
@@ -91,10 +97,8 @@ class LateJudgement:
         self._instance, self._recording, self._threads = instance, recording, threads
         points = list(zip(recording.trace, recording.solutions, strict=True))
         self.trace = tuple(
-            LateCheckpoint(
-                checkpoint, partial(_read, instance, recording, checkpoint, solution, threads)
-            )
-            for checkpoint, solution in points
+            LateCheckpoint(checkpoint, partial(_read, instance, recording, number, threads))
+            for number, checkpoint in enumerate(recording.trace)
         )
         outcome = Outcome(recording.stop, error=recording.error)
         try:
@@ -131,6 +135,8 @@ def needs_judge(recording: Recording) -> bool:
 
 def measured_at(instance: AnyInstance, checkpoint: Checkpoint, solution: Solution) -> Checkpoint:
     """Return a checkpoint with its metrics; below float64 those of the nearest feasible point."""
+    if checkpoint.is_judged:
+        return checkpoint
     shown = judged_point(instance, solution)
     moving = instance.measure_after
     metrics = moving(shown, checkpoint.work.samples) if moving else instance.measure(shown)
@@ -181,11 +187,11 @@ def feasible_up_to(point: NDArray[np.floating[Any]]) -> float:
     return float(max(FEASIBLE, 20 * unit * k * sqrt(n)))
 
 
-def stop_at(
-    instance: AnyInstance, until: Rule, checkpoint: Checkpoint, solution: Solution
-) -> Termination | None:
-    """Measure a point; return why the run stops there by a rule, or None."""
-    return until(measured_at(instance, checkpoint, solution))
+def stop_at(instance: AnyInstance, until: Rule, recording: Recording) -> Termination | None:
+    """Measure the last point of a run; return why the run stops there by a rule, or None."""
+    trace, solutions = recording.trace, recording.solutions
+    trace[-1] = measured_at(instance, trace[-1], solutions[-1])
+    return until(trace[-1])
 
 
 def stop_of(error: BaseException, culprit: str) -> Termination:
@@ -253,15 +259,13 @@ def _feasible(trace: list[Checkpoint], solutions: list[Solution], stop: Terminat
     if stop.status.failed:
         return stop
     for checkpoint, solution in zip(trace, solutions, strict=False):
-        if not excess_violation(checkpoint) <= 0:
-            reason = (
-                f"violated by {checkpoint.metrics[VIOLATION]:.1e} at step {checkpoint.work.steps}"
-            )
-            if (kind := solution.point.dtype) != np.float64:
-                reason += f", more than rounding in {kind} explains"
-            return Termination(
-                RunStatus.INFEASIBLE, f"the solution leaves the constraint: {reason}"
-            )
+        if excess_violation(checkpoint) <= 0:
+            continue
+        by, at = checkpoint.metrics[VIOLATION], checkpoint.work.steps
+        reason = f"the solution leaves the constraint: violated by {by:.1e} at step {at}"
+        if (kind := solution.point.dtype) != np.float64:
+            reason += f", more than rounding in {kind} explains"
+        return Termination(RunStatus.INFEASIBLE, reason)
     return stop
 
 
@@ -272,26 +276,14 @@ def _finished(instance: AnyInstance, outcome: Outcome, last: Solution) -> Outcom
         return _failed(replace(outcome, final=last), error, "finishing the solution")
 
 
-def _exhibited(instance: AnyInstance, outcome: Outcome) -> Outcome:
-    if outcome.final is None or outcome.stop.status.failed:
-        return outcome
-    try:
-        return replace(outcome, exhibits=checked_exhibits(instance.exhibits(outcome.final)))
-    except Exception as error:
-        return _failed(outcome, error, "exhibits")
-
-
 def _read(
-    instance: AnyInstance,
-    recording: Recording,
-    checkpoint: Checkpoint,
-    solution: Solution,
-    threads: int,
+    instance: AnyInstance, recording: Recording, number: int, threads: int
 ) -> Mapping[str, float]:
     with limited(threads):
         if instance.settle and not recording.curve:  # another run may have settled it since
             instance.settle(recording.solutions)
-        return measured_at(instance, checkpoint, solution).metrics
+        found = measured_at(instance, recording.trace[number], recording.solutions[number])
+        return found.metrics
 
 
 def _failed(outcome: Outcome, error: Exception, culprit: str) -> Outcome:

@@ -22,12 +22,15 @@ from typing import Any, get_type_hints
 from orthobench.tools.files import file_state
 
 MADE = frozenset({
-    "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
-    "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__abstractmethods__",
-    "_abc_impl", "__parameters__", "__orig_bases__", "__firstlineno__", "__static_attributes__",
+    "__doc__", "__module__", "__qualname__", "__annotations__", "__dataclass_fields__",
+    "__dataclass_params__", "__match_args__", "__abstractmethods__", "_abc_impl",
+    "__parameters__", "__orig_bases__", "__firstlineno__", "__static_attributes__",
     "__annotate_func__", "__annotations_cache__",
 })  # fmt: skip
 """Attributes of classes that do not change what methods do."""
+
+FUNCTIONS = ("__func__", "fget", "fset", "func")
+"""Attributes of class methods and properties that are functions."""
 
 ARGUMENTS = 0xFF
 """Mask of the flags that change what code does."""
@@ -101,12 +104,8 @@ class _Digester(pickle.Pickler):
                 return "set", sorted(map(repr, item))
             case Path():
                 return file_state(item)
-            case classmethod() | staticmethod():
-                return type(item).__name__, item.__func__
-            case property():
-                return "property", item.fget, item.fset
-            case cached_property():
-                return "property", item.func
+            case classmethod() | staticmethod() | property() | cached_property():
+                return type(item).__name__, [getattr(item, name, None) for name in FUNCTIONS]
             case type() | FunctionType():
                 return self._code(item)
         if hasattr(type(item), "content_identity"):
@@ -128,8 +127,7 @@ def _class(item: type) -> tuple[Any, ...]:
     members = {
         name: value
         for name, value in sorted(vars(item).items())
-        if name not in MADE
-        and (isinstance(value, (property, cached_property)) or not isdatadescriptor(value))
+        if name not in MADE and (isinstance(value, property) or not isdatadescriptor(value))
     }
     return "class", item.__bases__, members
 

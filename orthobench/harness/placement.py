@@ -29,12 +29,8 @@ WARM_UP = "warm_up_seconds"
 """Metric: time of loading and compilation so far, off the clock."""
 
 WORKER_METRICS = WORKER_SECONDS, MOVED, MEMORY, READING, WORKERS = (
-    "worker_seconds",
-    "moved_bytes",
-    "peak_worker_bytes",
-    "reading_seconds",
-    "workers",
-)
+    "worker_seconds", "moved_bytes", "peak_worker_bytes", "reading_seconds", "workers",
+)  # fmt: skip
 """Metrics of workers: seconds in methods of the solver, and in reading if it is timed; bytes moved
 between processes; peak memory of a worker in bytes, on Linux; seconds of reading and checking
 blocks; number of workers. Seconds are sums over workers."""
@@ -75,21 +71,14 @@ class MeasuredPlace(Place):
             self.warming.append(time.perf_counter() - begin)
             del self.spent[moves:]
 
-    def touch(self) -> None:
-        """Load the library, and initialise the device."""
-        with self.warm_up():
-            self.array(np.zeros(1))
-
 
 class Calls:
     """The calls of a solver that are timed.
 
-    A call may wait for a device (`waits`), take samples of the oracle (`streams`), or be so long
-    that it needs the garbage collector (`collects`). `besides` are the seconds of the last
-    `advance` that are off the clock.
+    A call may take samples of the oracle (`streams`), or be so long that it needs the garbage
+    collector (`collects`). `besides` are the seconds of the last `advance` that are off the clock.
     """
 
-    waits: bool = False
     streams: bool = True
     collects: bool = False
     besides: float = 0.0
@@ -103,9 +92,6 @@ class Calls:
         del state
         return math.inf
 
-    def idle(self) -> None:
-        """Wait for the idle device."""
-
     def rehearse(self, oracle: Oracle, state: State, count: int) -> None:
         """Compile the code of the next call of `advance`."""
 
@@ -113,9 +99,8 @@ class Calls:
         """Return a solution with its arrays on the host."""
         return solution
 
-    def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
+    def extra_metrics(self) -> dict[str, float]:
         """Return what was measured so far besides the clock, by name."""
-        del oracle
         return {}
 
     def close(self) -> None:
@@ -125,10 +110,11 @@ class Calls:
 class CallsElsewhere(Calls):
     """Calls of a solver on another device or library, which return when all is computed."""
 
-    def __init__(self, solver: AnySolver) -> None:
-        self.batch = int(solver.batch)
-        self._solver, self._place = solver, MeasuredPlace(solver.place)
-        self.waits = self._place.device != "cpu"
+    def __init__(self, solver: AnySolver, oracle: Oracle) -> None:
+        self.batch, self._solver = int(solver.batch), solver
+        # an oracle from `ready_oracle` has a measured place
+        place = oracle.place
+        self._place = place if isinstance(place, MeasuredPlace) else MeasuredPlace(solver.place)
 
     def init(self, oracle: Oracle, rng: np.random.Generator) -> State:
         """Return the state before the first step."""
@@ -147,15 +133,11 @@ class CallsElsewhere(Calls):
         self._wait(solution)
         return solution
 
-    def idle(self) -> None:
-        """Wait for one number."""
-        self._place.wait([self._solver.place.array(np.zeros(1))])
-
     def rehearse(self, oracle: Oracle, state: State, count: int) -> None:
         """Do the steps on a copy if their shapes are compiled; the run itself records errors."""
         if not self._place.compiles:
             return
-        with _place_of(oracle).warm_up(), suppress(Exception):
+        with self._place.warm_up(), suppress(Exception):
             ahead = deepcopy(state)
             self._solver.advance(_twin(oracle), ahead, count)
             self._wait(self._solver.solution(ahead))
@@ -166,11 +148,9 @@ class CallsElsewhere(Calls):
         host: dict[str, Any] = {name: self._place.to_numpy(value) for name, value in arrays.items()}
         return replace(solution, **host)
 
-    def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
+    def extra_metrics(self) -> dict[str, float]:
         """Return the seconds of moving arrays and of warming up."""
-        there = _place_of(oracle)
-        moves = sum(there.spent) + sum(self._place.spent)
-        return {TRANSFER: moves, WARM_UP: sum(there.warming)}
+        return {TRANSFER: sum(self._place.spent), WARM_UP: sum(self._place.warming)}
 
     def _wait(self, item: State | Solution) -> None:
         # a restarted solver has its arrays in the state of the current start
@@ -182,7 +162,7 @@ def calls(solver: AnySolver, oracle: Oracle, budget: Budget, streams: Streams) -
     if solver.place.reduces:
         made: Calls = clusters("blocks").Reduction(solver, oracle, budget, streams)
         return made
-    return CallsElsewhere(solver) if solver.place.moves else Calls(solver)
+    return CallsElsewhere(solver, oracle) if solver.place.moves else Calls(solver)
 
 
 def clusters(name: str) -> Any:
@@ -190,12 +170,6 @@ def clusters(name: str) -> Any:
     for point in entry_points(group=CLUSTERS, name=name):
         return point.load()
     raise UsageError(f"this installation has no part for {name}: install orthobench again")
-
-
-def _place_of(oracle: Oracle) -> MeasuredPlace:
-    """Return the measured place of an oracle from `ready_oracle`, else a new one."""
-    place = oracle.place
-    return place if isinstance(place, MeasuredPlace) else MeasuredPlace(place)
 
 
 def _twin(oracle: Oracle) -> Oracle:

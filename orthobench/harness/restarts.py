@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
@@ -13,7 +13,9 @@ from orthobench.contract.problem import AnyProblem, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Solver, State, Status, Work
 from orthobench.errors import UsageError
 
-TAKEN_OVER = ("name", "needs", "source", "reruns", "packages", "files", "place", "batch")
+TAKEN_OVER = (
+    "name", "needs", "source", "reruns", "converges", "packages", "files", "place", "batch",
+)  # fmt: skip
 """Attributes that a restarted solver takes from the original."""
 
 
@@ -26,9 +28,9 @@ class RestartState(State):
 
     first: object
     rng: np.random.Generator
-    current: State
+    current: State = field(default_factory=State)
     number: int = 1
-    done: Work
+    done: Work = field(default_factory=Work)
     best: Solution | None = None
     lowest: float = inf
 
@@ -56,11 +58,6 @@ class Restarted(Solver[Oracle, RestartState]):
         """The original solver."""
         return self.solver
 
-    @property
-    def converges(self) -> bool:  # type: ignore[override]
-        """Whether each start ends by the solver's own test."""
-        return self.solver.converges
-
     def refuses(self, problem: AnyProblem) -> str | None:
         """Return why the problem cannot be solved with restarts, or None."""
         return self.solver.refuses(problem) or _incomparable(problem.offers)
@@ -69,8 +66,8 @@ class Restarted(Solver[Oracle, RestartState]):
         """Return the state at the first start."""
         if refusal := _incomparable(type(oracle)):
             raise UsageError(f"solver {self.name}: {refusal}")
-        state = self._begun(oracle, oracle.start, rng)
-        self._proceed(oracle, state)
+        state = RestartState(first=oracle.start, rng=rng)
+        self._begin(oracle, state)
         return state
 
     def advance(self, oracle: Oracle, state: RestartState, count: int) -> None:
@@ -78,10 +75,7 @@ class Restarted(Solver[Oracle, RestartState]):
         if self.reruns:
             count += state.work.steps
             oracle.start = state.first  # type: ignore[assignment]
-            again = self._begun(oracle, state.first, state.rng)
-            for name in ("current", "number", "done", "best", "lowest", "work"):
-                setattr(state, name, getattr(again, name))
-            self._proceed(oracle, state)
+            self._begin(oracle, state)
         end = state.work.steps + count
         while state.work.steps < end and state.status is Status.RUNNING:
             current, before = state.current, state.current.work.steps
@@ -94,9 +88,10 @@ class Restarted(Solver[Oracle, RestartState]):
         """Return the best end so far, or the iterate before the first end."""
         return self.solver.solution(state.current) if state.best is None else state.best
 
-    def _begun(self, oracle: Oracle, first: object, rng: np.random.Generator) -> RestartState:
-        current = self.solver.init(oracle, deepcopy(rng))
-        return RestartState(first=first, rng=rng, current=current, done=Work())
+    def _begin(self, oracle: Oracle, state: RestartState) -> None:
+        state.number, state.done, state.best, state.lowest = 1, Work(), None, inf
+        state.current = self.solver.init(oracle, deepcopy(state.rng))
+        self._proceed(oracle, state)
 
     def _proceed(self, oracle: Oracle, state: RestartState) -> None:
         while state.current.status is not Status.RUNNING and state.number < self.restarts:

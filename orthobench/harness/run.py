@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 from orthobench.contract.problem import AnyInstance, Oracle, Solution
 from orthobench.contract.solver import AnySolver, Status
@@ -22,15 +21,7 @@ from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.restarts import on_all_components
 from orthobench.harness.stopping import CONVERGED, USED_UP, Budget, Rule, RunStatus, Termination
-from orthobench.harness.trace import (
-    Checkpoint,
-    Journal,
-    Outcome,
-    PointRule,
-    Recording,
-    checked,
-    spent_seconds,
-)
+from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.formatting import budget_text, plural
 from orthobench.tools.machine import load
 from orthobench.tools.processes import Alarm
@@ -44,21 +35,20 @@ RERUN_RATIO = 4
 OVERSHOOT = 0.1
 """Share of the seconds of a budget above which a run explains its excess."""
 
-WAITING = 0.01
-"""Maximum share of a chunk spent on waiting for a device."""
-
 UNCOUNTED = 1000
 """Number of steps after which a solver must have counted flops."""
 
 LATE = 60.0
 """Time besides its budget after which a run in this process writes what ends it, in seconds."""
 
-RULE_SECONDS = 0.02
-"""Minimum time between two evaluations of a stopping rule, in seconds on the clock."""
+Journal: TypeAlias = Callable[[Checkpoint, Solution], None]
+"""Called with each checkpoint of a run and its solution."""
 
-_RUNNING: set[int] = set()
-_LOCK = Lock()
-"""Identities of the oracles that are in use."""
+Stops: TypeAlias = Callable[[], Termination | None]
+"""Returns why a run stops at its last checkpoint, or None."""
+
+_RUNNING: dict[int, object] = {}
+"""The oracles that are in use, by identity, each with the run that uses it."""
 
 
 def run(
@@ -80,7 +70,7 @@ def run(
     budget : Budget
     streams : Streams
     until : Rule, optional
-        A rule that stops the run, evaluated at most every 20 ms, and at each checkpoint afterwards.
+        A rule that stops the run, evaluated at each checkpoint.
     **how
         `ratio`, `measure` and `curve` of `recorded`.
 
@@ -118,7 +108,7 @@ def recorded(
     recording = Recording(curve=curve or until is not None)
     if not recording.curve and math.isinf(budget.seconds):
         ratio = math.inf
-    rule = None if until is None else partial(stop_at, instance, until)
+    rule = None if until is None else partial(stop_at, instance, until, recording)
     patience = LATE + (0.0 if math.isinf(budget.seconds) else budget.seconds)
     late = Alarm(partial(_write_late, solver, budget, patience), patience)
     with _alone(instance.oracle), late:
@@ -134,16 +124,14 @@ def recorded(
 @contextmanager
 def _alone(oracle: Oracle) -> Iterator[None]:
     """Refuse an oracle that another run uses, such as one in another thread."""
-    with _LOCK:
-        if id(oracle) in _RUNNING:
-            raise UsageError(
-                "another run on this instance has not ended: make an instance for each thread"
-            )
-        _RUNNING.add(id(oracle))
+    own = object()
+    if _RUNNING.setdefault(id(oracle), own) is not own:  # one step, so that no thread comes between
+        why = "another run on this instance has not ended: make an instance for each thread"
+        raise UsageError(why)
     try:
         yield
     finally:
-        _RUNNING.remove(id(oracle))
+        del _RUNNING[id(oracle)]
 
 
 def _write_late(solver: AnySolver, budget: Budget, seconds: float) -> None:
@@ -161,7 +149,7 @@ def record(
     budget: Budget,
     streams: Streams,
     journal: Journal,
-    rule: PointRule | None = None,
+    rule: Stops | None = None,
     ratio: float = RATIO,
     measure: str = "",
 ) -> tuple[Termination, BaseException | None]:
@@ -174,7 +162,7 @@ def record(
     journal : callable
         Called with each checkpoint, off the clock; it must copy the solution to keep it.
     rule : callable, optional
-        Returns why the run stops at a checkpoint; called at most every 20 ms.
+        Returns why the run stops at the checkpoint that was recorded last.
     """
     trace: list[Checkpoint] = []
     solver = on_all_components(solver, oracle)
@@ -185,14 +173,12 @@ def record(
 
     try:
         with closing(Execution(oracle, solver, budget, streams, measure)) as execution:
-            throttled = _throttled(rule)
             sparse = solver.reruns or math.isinf(ratio)
             targets = checkpoints(RERUN_RATIO if sparse else ratio)
-            stop = _checkpoint(execution, keep, throttled)
+            stop = _checkpoint(execution, keep, rule)
             while stop is None:
-                target = _target(execution, targets, trace)
-                stop = _chunk(execution, budget, target, trace, ratio)
-                stop = stop or _checkpoint(execution, keep, throttled)
+                stop = _chunk(execution, budget, next(targets), trace, ratio)
+                stop = stop or _checkpoint(execution, keep, rule)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -206,10 +192,9 @@ def timed(instance: AnyInstance, solver: AnySolver, steps: int, streams: Streams
     with closing(Execution(oracle, solver, Budget(), streams)) as execution:
         execution.advance(steps)
         checkpoint, _ = execution.read()
-    if execution.state.status is Status.FAILED or checkpoint.work.steps != steps:
-        reason = (
-            execution.state.reason or f"it ended after {checkpoint.work.steps} of {steps} steps"
-        )
+    state, done = execution.state, checkpoint.work.steps
+    if state.status is Status.FAILED or done != steps:
+        reason = state.reason or f"it ended after {done} of {steps} steps"
         raise RuntimeError(f"{solver.name}: {reason}")
     return checkpoint.seconds + checkpoint.readout_seconds
 
@@ -222,7 +207,7 @@ def checkpoints(ratio: float = RATIO) -> Iterator[int]:
         steps = max(steps + 1, int(steps * ratio))
 
 
-def _checkpoint(execution: Execution, keep: Journal, rule: PointRule) -> Termination | None:
+def _checkpoint(execution: Execution, keep: Journal, rule: Stops | None) -> Termination | None:
     """Read and record the solution; return why the run ends here, or None."""
     state = execution.state
     checkpoint, solution = execution.read()
@@ -236,7 +221,7 @@ def _checkpoint(execution: Execution, keep: Journal, rule: PointRule) -> Termina
     if state.status is Status.COMPLETE:
         ended = f"complete after {plural(checkpoint.work.steps, 'step')}"
         return Termination(RunStatus.DONE, ": ".join(filter(None, (ended, state.reason))))
-    return rule(checkpoint, solution)
+    return rule() if rule else None
 
 
 def _chunk(
@@ -276,28 +261,3 @@ def _left(execution: Execution, budget: Budget, trace: list[Checkpoint]) -> int 
         return left
     seconds = Budget(seconds=budget.seconds)
     return min(left, max(1, seconds.left(now, trace[-2], 0, besides)))
-
-
-def _target(execution: Execution, targets: Iterator[int], trace: list[Checkpoint]) -> int:
-    """Return the next checkpoint for which the chunk is long compared to the wait for a device."""
-    target, now = next(targets), trace[-1]
-    spent = now.seconds - trace[0].seconds
-    if not execution.waiting or spent <= 0:
-        return target
-    begun = 0 if execution.solver.reruns else now.work.steps
-    while (target - begun) * spent * WAITING < execution.waiting * now.work.steps:
-        target = next(targets)
-    return target
-
-
-def _throttled(rule: PointRule | None) -> PointRule:
-    last = -math.inf
-
-    def throttled(checkpoint: Checkpoint, solution: Solution) -> Termination | None:
-        nonlocal last
-        if rule is None or checkpoint.seconds - last < RULE_SECONDS:
-            return None
-        last = checkpoint.seconds
-        return rule(checkpoint, solution)
-
-    return throttled

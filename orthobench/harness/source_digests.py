@@ -31,7 +31,7 @@ CLUSTERS = "orthobench.clusters"
 MAKERS = f"{CORE}.makers"
 """Entry points of the functions that make instances."""
 
-NO_DATA = frozenset({".py", ".pyc", ".pyi", ".md", ".rst", ".toml", ".in", ".nbi", ".nbc"})
+NO_DATA = (".py", ".pyc", ".pyi", ".typed", ".md", ".rst", ".toml", ".in", ".nbi", ".nbc")
 """Suffixes of files that no run reads as data."""
 
 SILENT = frozenset({"returns", "type_comment", "type_params", "kind", "ctx"})
@@ -48,15 +48,13 @@ class Facts(NamedTuple):
 
     digest: str = ""
     imports: tuple[tuple[int, str, str, str], ...] = ()
-    computed: bool = False
 
 
 def digests(problem: type, solver: type) -> dict[str, str]:
     """Return digests of all code and files that the result of a run depends on.
 
     These are the modules that the classes reach by imports, all other files of their packages, and
-    those of `Solver.files`. A module that imports by computed names (``importlib.import_module``)
-    depends on all modules of its package.
+    those of `Solver.files`, which names modules that are imported by computed names.
 
     Returns
     -------
@@ -64,20 +62,18 @@ def digests(problem: type, solver: type) -> dict[str, str]:
         One digest of the core (``"orthobench"``), and those of modules and files of plugins
         (``"problem"`` and ``"solver"``).
     """
-    anew = any(map(objects.by_value, (problem, solver)))
-    return dict((_digests.__wrapped__ if anew else _digests)(problem, solver))
+    return {
+        CORE: _core(frozenset([*homes_of(problem), *homes_of(solver)])),
+        "problem": _joined(parts(problem).values()),
+        "solver": _joined(parts(solver).values()),
+    }
 
 
 @cache
-def _digests(problem: type, solver: type) -> tuple[tuple[str, str], ...]:
-    homes = {home for cls in (problem, solver) for home in homes_of(cls)}
+def _core(homes: frozenset[str]) -> str:
     core = harness_modules()
     core |= {module for home in homes for module in reached(home) if _package(module) == CORE}
-    return (
-        (CORE, _hashed(_joined(_facts(module).digest for module in core).encode())),
-        ("problem", _joined(parts(problem).values())),
-        ("solver", _joined(parts(solver).values())),
-    )
+    return _hashed(_joined(_facts(module).digest for module in core).encode())
 
 
 def harness_modules() -> set[str]:
@@ -142,7 +138,6 @@ def _data_of(package: str) -> list[Path]:
         path
         for path in sorted(root.rglob("*"))  # empty if the package is one file
         if path.suffix not in NO_DATA
-        and path.name != "py.typed"
         and not any(p.startswith((".", "__pycache__")) for p in path.relative_to(root).parts)
         and path.is_file()
     ]
@@ -175,16 +170,11 @@ def imports(module: str) -> frozenset[str]:
     """Return the modules that a module imports anywhere; it is parsed, not imported."""
     if module == CORE:
         return frozenset(point.module for point in metadata.entry_points(group=MAKERS))
-    facts = _facts(module)
-    modules = {_origin(module, *one) for one in facts.imports}
-    if facts.computed and _package(module) != CORE:
-        modules |= _modules_of(_package(module))
-    return frozenset(modules - {module})
+    return frozenset(_origin(module, *one) for one in _facts(module).imports) - {module}
 
 
-def _origin(module: str, level: int, base: str, name: str, here: str) -> str:
+def _origin(module: str, level: int, base: str, name: str, _here: str) -> str:
     """Return the module that an import leads to, through packages that pass a name on."""
-    del here
     if level:
         above = module.split(".")
         above = above[: len(above) - level + _is_package(module)]
@@ -214,8 +204,7 @@ def _facts(module: str) -> Facts:
     except (SyntaxError, ValueError):  # a template, or code of another version of Python
         return Facts(_hashed(source))
     tokens, found = _read(tree)
-    text = "\0".join(tokens).encode("utf-8", "surrogatepass")
-    return Facts(_hashed(text), tuple(found), b"import_module" in text)
+    return Facts(_hashed("\0".join(tokens).encode("utf-8", "surrogatepass")), tuple(found))
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[int, str, str, str]]:
@@ -328,16 +317,6 @@ def _root(package: str) -> Path | None:
     loaded = getattr(sys.modules.get(package), "__file__", None)
     found = spec.origin if spec is not None and spec.has_location else loaded
     return Path(found) if found else None
-
-
-@cache
-def _modules_of(package: str) -> frozenset[str]:
-    init = file_of(package)
-    if init is None or init.name != "__init__.py":
-        return frozenset()
-    paths = (path.relative_to(init.parent).with_suffix("") for path in init.parent.rglob("*.py"))
-    names = (tuple(part for part in path.parts if part != "__init__") for path in paths)
-    return frozenset(".".join((package, *parts)) for parts in names)
 
 
 def _package(module: str) -> str:

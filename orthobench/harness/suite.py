@@ -117,21 +117,14 @@ class Suite:
         A solver has cells in the families that it can take. Raises a `DataError` on a bad data
         file.
         """
-        packages = {
-            names: {name: version(name) or "none" for name in names}
-            for names in {s.solver.packages for s in self.solvers}
-        }
         families = {s.solver.needs: self._families(s.solver) for s in self.solvers}
         trials = Counter((s.label, s.solver.needs) for s in self.solvers)
         seeds = self.tuning_seeds or self.seeds
-        core = {"orthobench": __version__}
         data = [(p, p.problem.checksum()) for p in self.problems]
         return [
             Cell(
                 p.problem, s.solver, seed, self._budget(p, s.solver), self.target, self.threads,
-                tuple(sorted({**core, **packages[s.solver.packages],
-                              **dict([p.version, s.version])}.items())),
-                checksum, self.measure, p.label, s.label, s.tuned, place, p.levels,
+                _versions(p, s), checksum, self.measure, p.label, s.label, s.tuned, place, p.levels,
             )
             for place, ((p, checksum), seed, s) in enumerate(
                 itertools.product(data, self.seeds, self.solvers)
@@ -157,7 +150,13 @@ class Suite:
 
     def _families(self, solver: AnySolver) -> set[str]:
         """Return the families that a solver can take; all if none."""
-        able = {
-            p.problem.family for p in self.problems if issubclass(p.problem.offers, solver.needs)
-        }
-        return able or {p.problem.family for p in self.problems}
+        problems = [p.problem for p in self.problems]
+        able = {problem.family for problem in problems if issubclass(problem.offers, solver.needs)}
+        return able or {problem.family for problem in problems}
+
+
+def _versions(problem: SuiteProblem, solver: SuiteSolver) -> tuple[tuple[str, str], ...]:
+    """Return names and versions of the distributions that a result depends on."""
+    called = {name: version(name) or "none" for name in solver.solver.packages}
+    own = dict([problem.version, solver.version])
+    return tuple(sorted({"orthobench": __version__, **called, **own}.items()))

@@ -8,14 +8,13 @@ from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from operator import index
-from typing import Any, TypeAlias
+from typing import Any
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.problem import Solution
 from orthobench.contract.solver import Work
 from orthobench.errors import quoted
 from orthobench.harness.stopping import RunStatus, Termination
-from orthobench.tools.arrays import Array
 from orthobench.tools.machine import Load
 
 LARGEST_COUNT = 2**63
@@ -118,9 +117,8 @@ def _count(name: str, value: Any) -> int:
     except TypeError:
         count = -1
     if not 0 <= count < LARGEST_COUNT:
-        raise ValueError(
-            f"it counts {name} as {quoted(value)}: a whole number from 0 to 2**63 - 1 is needed"
-        )
+        needed = "a whole number from 0 to 2**63 - 1 is needed"
+        raise ValueError(f"it counts {name} as {quoted(value)}: {needed}")
     return count
 
 
@@ -137,13 +135,6 @@ def spent_seconds(trace: Sequence[Checkpoint], reruns: bool) -> float:
         return reading + sum(checkpoint.seconds for checkpoint in trace[-1:])
     begin = trace[0].seconds
     return reading + begin + sum(checkpoint.seconds - begin for checkpoint in trace)
-
-
-Journal: TypeAlias = Callable[[Checkpoint, Solution], None]
-"""Called with each checkpoint of a run and its solution."""
-
-PointRule: TypeAlias = Callable[[Checkpoint, Solution], Termination | None]
-"""Returns why a run stops at a checkpoint, or None."""
 
 
 @dataclass(frozen=True)
@@ -173,19 +164,9 @@ class Outcome:
     load: tuple[Load, Load] | None = None
 
     @property
-    def solution(self) -> Array | None:
-        """The point of the last solution, shape (n, k); None if there is none."""
-        return None if self.final is None else self.final.point
-
-    @property
     def stored(self) -> Outcome:
         """The outcome without solution and error, which a store does not keep."""
         return replace(self, final=None, error=None)
-
-    @property
-    def work(self) -> Work:
-        """The work at the last checkpoint."""
-        return self.trace[-1].work if self.trace else Work()
 
 
 @dataclass

@@ -14,7 +14,7 @@ from orthobench.decide.rule import Comparison
 from orthobench.errors import DataError
 from orthobench.execute.loop import Scheduler
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors.cell_queue import Data
+from orthobench.harness.executors import Data
 from orthobench.harness.stopping import Budget, RunStatus
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome

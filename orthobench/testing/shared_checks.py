@@ -21,7 +21,7 @@ import numpy as np
 
 from orthobench.contract.parameters import Parameter, parameters_of
 from orthobench.errors import UsageError
-from orthobench.harness.executors.conduct import generators
+from orthobench.harness.executors.solving import generators
 from orthobench.testing.check import Check, NotConforming, check, require
 
 T = TypeVar("T")

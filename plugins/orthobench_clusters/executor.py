@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import Event, Events, Limits, local
-from orthobench.harness.executors.cell_queue import CellQueue, Cells
+from orthobench.harness.executors import CellQueue, Cells, Event, Events, Limits, local
 from orthobench.harness.executors.local import NO_LIMITS
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Outcome

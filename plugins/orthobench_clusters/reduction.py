@@ -210,9 +210,8 @@ class Reduction(Calls):
         solution: Solution = self._solver.finish(*self._last)
         return solution
 
-    def extra_metrics(self, oracle: Oracle) -> dict[str, float]:
+    def extra_metrics(self) -> dict[str, float]:
         """Return the metrics of the workers."""
-        del oracle
         return dict(self._spent)
 
     def close(self) -> None:

@@ -145,8 +145,8 @@ class TestHarness:
         outcome = harness.run(instance, toys.Solver(), Budget(steps=20), STREAMS)
         assert list(outcome.exhibits) == ["point", "truth", "curve", "diagonal"]
         shown = outcome.exhibits["point"].values
-        assert np.array_equal(shown, outcome.solution.astype(np.float32))
-        assert np.array_equal(outcome.solution, -run(toys).solution)
+        assert np.array_equal(shown, outcome.final.point.astype(np.float32))
+        assert np.array_equal(outcome.final.point, -run(toys).final.point)
 
     @pytest.mark.parametrize(
         ("fault", "said"), [("raise", "ZeroDivisionError"), ("alien", "exhibit 'point' is a nda")]
@@ -158,7 +158,7 @@ class TestHarness:
         assert said in outcome.stop.reason
         assert "Traceback" in outcome.stop.traceback
         assert not outcome.exhibits
-        assert np.array_equal(outcome.solution, plain.solution)
+        assert np.array_equal(outcome.final.point, plain.final.point)
         assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
 
     def test_a_run_that_failed_shows_nothing(self, toys):

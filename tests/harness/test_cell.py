@@ -95,7 +95,7 @@ def test_a_problem_that_cannot_be_built_is_said_to_be_the_fault(cell, monkeypatc
 
 def test_a_cell_runs_to_its_budget_or_its_target(cell):
     outcome = execute(cell)
-    assert (outcome.stop.status, outcome.work.steps) == (RunStatus.BUDGET, 4)
+    assert (outcome.stop.status, outcome.trace[-1].work.steps) == (RunStatus.BUDGET, 4)
     assert outcome.final is None
     met = execute(replace(cell, until=Target("gap", 1e9)))
-    assert (met.stop.status, met.work.steps) == (RunStatus.TARGET, 0)
+    assert (met.stop.status, met.trace[-1].work.steps) == (RunStatus.TARGET, 0)

@@ -3,8 +3,7 @@
 import pytest
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import run_inline
-from orthobench.harness.executors.cell_queue import CellQueue
+from orthobench.harness.executors import CellQueue, run_inline
 from orthobench.harness.stopping import Budget
 
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from orthobench.harness.executors import conduct
-from orthobench.harness.executors.conduct import GROWTH, Conduct
+from orthobench.harness.executors import solving
+from orthobench.harness.executors.solving import GROWTH, Conduct
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_fault_is_found_and_no_other(oracle, output, fault):
 @pytest.mark.parametrize(("bytes_a_step", "faults"), [(0, []), (GROWTH + 1, ["memory"])])
 def test_memory_that_grows_with_steps_is_a_fault(oracle, output, monkeypatch, bytes_a_step, faults):
     sizes = count(10**9, bytes_a_step)
-    monkeypatch.setattr(conduct, "resident", lambda: next(sizes))
+    monkeypatch.setattr(solving, "resident", lambda: next(sizes))
     run = Conduct(oracle, output.fileno())
     for steps in (0, 1, 2, 4, 8):
         run.point(steps)

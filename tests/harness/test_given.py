@@ -66,5 +66,5 @@ def test_it_goes_to_another_process_by_a_file_that_goes_with_it(instance, toys):
 
 def test_instance_that_cannot_be_sent_is_refused(instance, toys):
     instance.oracle.rows = (row for row in [])
-    with pytest.raises(UsageError, match=r"cannot be sent to another process .* executor inline"):
+    with pytest.raises(UsageError, match=r"cannot be sent to another process .* inline executor"):
         pickle.dumps(problem_of(instance, toys.Problem))

@@ -44,7 +44,7 @@ def test_checkpoints_are_log_spaced_and_start_densely():
 def test_a_run_ends_exactly_at_its_budget(toys):
     outcome = run(toys, Budget(steps=37))
     assert outcome.stop.status is RunStatus.BUDGET
-    assert outcome.work.steps == 37
+    assert outcome.trace[-1].work.steps == 37
     assert [m.work.steps for m in outcome.trace][:4] == [0, 1, 2, 3]
 
 
@@ -65,7 +65,7 @@ def test_a_timed_run_that_does_not_reach_its_end_has_no_time(toys, fault):
 def test_convergence_ends_the_run(toys):
     outcome = run(toys, fault="converge")
     assert outcome.stop.status is RunStatus.DONE
-    assert outcome.work.steps == 5
+    assert outcome.trace[-1].work.steps == 5
 
 
 def test_a_solver_that_raises_keeps_its_curve(toys):
@@ -74,15 +74,15 @@ def test_a_solver_that_raises_keeps_its_curve(toys):
     assert "ZeroDivisionError" in outcome.stop.reason
     assert "_go_wrong" in outcome.stop.traceback
     assert [m.work.steps for m in outcome.trace] == [0, 1, 2, 3, 4]
-    assert outcome.solution.shape == (6, 2)
+    assert outcome.final.point.shape == (6, 2)
 
 
 def test_a_solution_that_is_not_finite_diverges(toys):
     outcome = run(toys, fault="nan")
     assert outcome.stop.status is RunStatus.DIVERGED
     assert "step 5" in outcome.stop.reason
-    assert outcome.work.steps == 4
-    assert np.isfinite(outcome.solution).all()
+    assert outcome.trace[-1].work.steps == 4
+    assert np.isfinite(outcome.final.point).all()
 
 
 def test_leaving_the_constraint_is_infeasible_however_good_it_looks(toys):
@@ -109,11 +109,11 @@ def test_points_in_single_precision_may_be_infeasible_by_rounding(toys, scale, e
     instance = toys.Problem().build(None)
     outcome = harness.run(instance, Single(), Budget(steps=3), STREAMS)
     assert outcome.stop.status.value == ending
-    point = outcome.solution.astype(np.float64)
+    point = outcome.final.point.astype(np.float64)
     last = outcome.trace[-1].metrics
     assert last[VIOLATION] == drift(point)
     measured = instance.measure(Solution(polar(point)))
-    allowed = feasible_up_to(outcome.solution)
+    allowed = feasible_up_to(outcome.final.point)
     assert last == {**measured, VIOLATION: drift(point), TOLERANCE: allowed}
     if scale > 1:
         assert "more than rounding in float32 explains" in outcome.stop.reason
@@ -153,8 +153,8 @@ def test_the_last_solution_is_finished_once_and_no_other(toys):
 
     outcome, plain = completed(toys, finish), run(toys, Budget(steps=20))
     assert len(seen) == 1
-    assert np.array_equal(seen[0].point, plain.solution)
-    assert np.array_equal(outcome.solution, plain.solution)
+    assert np.array_equal(seen[0].point, plain.final.point)
+    assert np.array_equal(outcome.final.point, plain.final.point)
     assert plain.final.core is None
     np.testing.assert_allclose(outcome.final.core, np.eye(2), atol=1e-12)
     assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
@@ -171,7 +171,7 @@ def test_an_error_in_finishing_fails_the_run_and_keeps_its_trace(toys, error):
     assert "core" in outcome.stop.reason
     assert "in finish" in outcome.stop.traceback
     assert outcome.error is error
-    assert np.array_equal(outcome.solution, plain.solution)
+    assert np.array_equal(outcome.final.point, plain.final.point)
     assert [m.metrics for m in outcome.trace] == [m.metrics for m in plain.trace]
 
 
@@ -193,7 +193,7 @@ def test_a_target_on_an_unknown_metric_fails_the_run_and_no_more(toys):
 
 def test_equal_runs_are_equal_bit_for_bit(toys):
     a, b = run(toys), run(toys)
-    assert np.array_equal(a.solution, b.solution)
+    assert np.array_equal(a.final.point, b.final.point)
     assert [m.metrics for m in a.trace] == [m.metrics for m in b.trace]
 
 
@@ -204,7 +204,7 @@ def test_the_end_does_not_depend_on_the_checkpoints_before_it(toys, steps):
     oracle.start = random_point(6, 2, np.random.default_rng(STREAMS.start))
     state = solver.init(oracle, None)
     solver.advance(oracle, state, steps)
-    assert np.array_equal(short.solution, solver.solution(state).point)
+    assert np.array_equal(short.final.point, solver.solution(state).point)
 
 
 def test_data_and_start_are_the_same_for_all_solvers():
@@ -250,7 +250,7 @@ def test_a_failed_run_has_the_reason_that_its_solver_gives(toys):
     outcome = harness.run(toys.Problem().build(None), Giving(), Budget(steps=9), STREAMS)
     assert outcome.stop.status is RunStatus.DIVERGED
     assert outcome.stop.reason == "goes to and fro between two points"
-    assert outcome.work.steps == 2
+    assert outcome.trace[-1].work.steps == 2
 
     class Silent(Giving):
         def step(self, oracle, state):

@@ -91,7 +91,6 @@ MEANINGLESS = [
     ("kernels/inner.py", "x: int", "x: float"),
     ("kernels/inner.py", "-> int", ""),
     ("kernels/inner.py", "x + 1", "(x  +  1)"),
-    ("alpha.py", "pass", "pass  # import_module"),
 ]
 
 
@@ -105,9 +104,7 @@ def test_change_without_meaning_changes_no_digest(changed, folder):
 
 @pytest.mark.parametrize("source", [b"class {{ name }}: ...\n", b"print('b\xf6se\0')\n"])
 def test_file_that_is_not_python_counts_by_its_bytes(changed, folder, source):
-    (folder / "unused.py").unlink()  # it imports much
-    edit(folder / "beta.py", "from .", "from importlib import import_module\nfrom .")
-    edit(folder / "beta.py", "fast", "fast, import_module('somebody.template')")
+    edit(folder / "beta.py", "kernels\n", "kernels, template\n")
     (folder / "template.py").write_bytes(source)
     assert changed(lambda: (folder / "template.py").write_bytes(source + source)) == {"Beta"}
 
@@ -129,13 +126,6 @@ def test_files_that_a_class_names_count(folder, tmp_path):
         clear_caches()
         assert source_digests.digests(SOLVER, cls)["solver"] != old
         assert source_digests.changed_files(cls, old) == ["fast.so"]
-
-
-@pytest.mark.wide
-def test_import_by_computed_name_depends_on_the_whole_package(changed, folder):
-    (folder / "alpha.py").write_text("from importlib import import_module\nimport_module(x)\n")
-    clear_caches()
-    assert changed(lambda: edit(folder / "unused.py", "report", "stats")) == {"Alpha"}
 
 
 def test_import_orthobench_reaches_all_makers_of_instances():

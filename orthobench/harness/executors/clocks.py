@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from orthobench.harness.placement import WARM_UP
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, spent_seconds
-from orthobench.tools.machine import Load, Usage, load, queued, usage
+from orthobench.tools.machine import Usage, queued, usage
 
 SHARE = 0.2
 """Allowed time off the clock, as a share of the time on it."""
@@ -28,31 +27,23 @@ BUSY, BUSY_SECONDS = 0.5, 0.005
 """Allowed use of a core, and CPU time in seconds, of a solver's process while its run is judged."""
 
 
-class Look(NamedTuple):
-    """Usage of a process, the waiting of this one for a core in seconds, and the machine's load."""
-
-    used: Usage | None
-    queued: float
-    load: Load
-
-
 class Meter:
     """Looks at the process of a solver: after its warm-up, after its run, and after judging."""
 
     def __init__(self, process: int) -> None:
         self._process = process
-        self.looks: list[Look] = []
+        self._looks: list[Usage | None] = []
 
     def look(self) -> None:
-        """Look once more."""
+        """Look once more; time of waiting for a core is that of both processes."""
         used = usage(self._process)
-        self.looks.append(Look(used, queued(os.getpid()) if used else 0.0, load()))
+        self._looks.append(used and replace(used, queued=used.queued + queued(os.getpid())))
 
     @property
     def used(self) -> list[Usage]:
         """The usage at each look; empty if one is unknown."""
-        known = [look.used for look in self.looks if look.used]
-        return known if len(known) == len(self.looks) else []
+        known = [look for look in self._looks if look]
+        return known if len(known) == len(self._looks) else []
 
     @property
     def left_children(self) -> bool:
@@ -87,10 +78,9 @@ class Meter:
             Whether it computes on a device.
         """
         begin, end, now = self.used
-        waited = end.queued - begin.queued + self.looks[1].queued - self.looks[0].queued + served
         spent = Usage(
-            end.wall - begin.wall, now.cpu - begin.cpu, waited, end.children + orphans,
-            now.stolen - begin.stolen,
+            end.wall - begin.wall, now.cpu - begin.cpu, end.queued - begin.queued + served,
+            end.children + orphans, now.stolen - begin.stolen,
         )  # fmt: skip
         if doubt := suspicion(spent, clock, threads, volume):
             return Termination(RunStatus.SUSPECT, doubt)

@@ -24,21 +24,14 @@ from orthobench.harness.cell import Cell, built
 from orthobench.harness.execution import PEAK, WARM_UP_STEPS, check_solution
 from orthobench.harness.executors import Limit, messages
 from orthobench.harness.executors.clocks import Meter, claimed_seconds
-from orthobench.harness.executors.messages import (
-    PackedOracle,
-    Reply,
-    SampleServer,
-    Start,
-    packed,
-    read,
-)
+from orthobench.harness.executors.messages import PackedOracle, SampleServer, Start, packed, read
 from orthobench.harness.judging import judged, stop_at, stop_of
 from orthobench.harness.objects import pickled
 from orthobench.harness.placement import TRANSFER, WARM_UP, WORKER_METRICS
 from orthobench.harness.stopping import FAULTS, RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome, Recording, checked, spent_seconds
 from orthobench.tools.environment import limited
-from orthobench.tools.machine import children, descendants
+from orthobench.tools.machine import children, descendants, load
 from orthobench.tools.places import Place
 from orthobench.tools.processes import Alarm, Process, ProcessError, kill_all
 
@@ -189,7 +182,9 @@ class _Run:
                         self._deadline = now + max(limit.seconds, 10 * (now - self._since))
                     alarm.set(min(self._deadline, self._clock_ends) - time.monotonic())
             except ProcessError as death:
-                return self._cut() if self._killed_by else _crashed(death)
+                if self._killed_by:
+                    return self._cut()
+                return Termination(RunStatus.CRASHED, death.reason, death.stderr)
             except Exception as error:
                 self._changed = True
                 self.process.kill()
@@ -197,12 +192,10 @@ class _Run:
         self._ended = True
         self._meter.look()
         if self._begun:
-            before, after, *_ = self._meter.looks
-            self.recording.load = before.load, after.load
+            self.recording.load = self._load, load()
         late = stop.status is RunStatus.REFUSED and len(self.recording.trace) > 1
-        return (
-            stop if stop.status in ENDINGS and not late else replace(stop, status=RunStatus.ERROR)
-        )
+        allowed = stop.status in ENDINGS and not late
+        return stop if allowed else replace(stop, status=RunStatus.ERROR)
 
     def _kill(self) -> None:
         """End the process; what it has sent before may be read later."""
@@ -248,10 +241,10 @@ class _Run:
     def _take(self, message: object) -> Termination | bool:
         """Take a message; return the end of the run, or whether the run is nearer to its end."""
         match message:
-            case messages.BEGUN if not (self._meter.looks or self.recording.trace):
+            case messages.BEGUN if not (self._begun or self.recording.trace):
                 self._samples = self._server(self.cell.budget.samples, FIRST_ROWS)
                 self._serving = 0.0
-                self._begun, self._since = True, time.monotonic()
+                self._begun, self._since, self._load = True, time.monotonic(), load()
                 self._meter.look()
                 self._clock_ends = time.monotonic() + self._clock_left()
                 return True
@@ -286,7 +279,7 @@ class _Run:
         stands_still = place.compiles or place.reduces
         return math.inf if over or stands_still or not self._begun else self._limit.clock - spent
 
-    def _answer(self, reply: Callable[[], Reply]) -> None:
+    def _answer(self, reply: Callable[[], messages.Reply]) -> None:
         begin = time.monotonic()
         self.process.send(reply())
         spent = time.monotonic() - begin
@@ -294,17 +287,13 @@ class _Run:
         self._clock_ends += spent
 
     def _stop(self) -> Termination | None:
-        until, trace = self.cell.until, self.recording.trace
-        if until is None or not trace:
+        until = self.cell.until
+        if until is None or not self.recording.trace:
             return None
         try:
-            return stop_at(self.instance, until, trace[-1], self.recording.solutions[-1])
+            return stop_at(self.instance, until, self.recording)
         except Exception as error:
             return stop_of(error, "the judge")
-
-
-def _crashed(death: ProcessError) -> Termination:
-    return Termination(RunStatus.CRASHED, death.reason, death.stderr)
 
 
 def measured_names(place: Place, measure: str) -> tuple[str, ...]:

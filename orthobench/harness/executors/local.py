@@ -13,8 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from orthobench.harness.cell import Cell
-from orthobench.harness.executors import Event, Events, Limit, Limits
-from orthobench.harness.executors.cell_queue import CellQueue, Cells, Data
+from orthobench.harness.executors import CellQueue, Cells, Data, Event, Events, Limit, Limits
 from orthobench.harness.executors.guard import Guard, SealedCell, sealed
 from orthobench.harness.executors.solving import prepare_process, unimportable
 from orthobench.harness.judging import stop_of
@@ -36,10 +35,7 @@ JUDGE_PATIENCE = 5.0
 
 
 def run(
-    cells: Cells | Iterable[Cell],
-    workers: int = 1,
-    threads: int = 1,
-    limits: Limits = NO_LIMITS,
+    cells: Cells | Iterable[Cell], workers: int = 1, threads: int = 1, limits: Limits = NO_LIMITS
 ) -> Events:
     """Yield an event as each cell begins and as it ends; parameters as of `Executor`."""
     waiting = CellQueue.of(cells)
@@ -100,12 +96,10 @@ class Worker:
         else:
             self.process.send(request)
 
-    def take(self, reply: Outcome | None) -> Event | None:
+    def take(self, process: Process, reply: Outcome | None) -> Event | None:
         """Take a reply, None if the process is gone; return the event of a finished cell."""
         if reply is None:
-            if self.process is None:
-                return None
-            death = self.process.death()
+            death = process.death()
             stop = Termination(RunStatus.CRASHED, death.reason, death.stderr)
             return self._finish(Outcome(stop), fresh=True)
         status = reply.stop.status
@@ -151,7 +145,7 @@ def next_events(crew: Sequence[Worker], replies: Replies, until: float = inf) ->
     else:
         ready += [replies.get() for _ in range(replies.qsize())]
         # a reply may still come from a process that was replaced
-        found = [w.take(reply) for process, reply in ready for w in crew if w.process is process]
+        found = [w.take(p, reply) for p, reply in ready for w in crew if w.process is p]
     yield from (event for event in found if event is not None)
 
 

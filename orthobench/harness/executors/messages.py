@@ -81,10 +81,8 @@ class _Reader(pickle.Unpickler):
         found = getattr(sys.modules.get(module), name, None)  # it is not imported
         if found in KNOWN or (isinstance(found, type) and issubclass(found, Solution)):
             return found
-        raise pickle.UnpicklingError(
-            f"{module}.{name} is not allowed in a message: "
-            "a solution has a class of the problem's package, or of orthobench"
-        )
+        needed = "a solution has a class of the problem's package, or of orthobench"
+        raise pickle.UnpicklingError(f"{module}.{name} is not allowed in a message: {needed}")
 
 
 def read(data: bytes) -> Any:
@@ -171,10 +169,8 @@ def packed(
     try:
         packer.dump(oracle)
     except Exception as error:
-        raise UsageError(
-            f"the oracle of {problem} cannot be sent to the process of a solver ({error}): take "
-            "the inline executor"
-        ) from error
+        why = f"the oracle of {problem} cannot be sent to the process of a solver ({error})"
+        raise UsageError(f"{why}: take the inline executor") from error
     parts = (buffer.raw() for buffer in found)
     buffers = tuple(bytes(part) if part.readonly else bytearray(part) for part in parts)
     return (file.getvalue(), buffers), sources

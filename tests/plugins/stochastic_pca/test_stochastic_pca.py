@@ -163,7 +163,7 @@ def test_a_run_shows_every_sample_once_and_ends_with_the_data(form):
     instance = ob.stochastic_pca(form(X), 2, covariance=np.eye(3))
     outcome = run(instance, Watcher(), ob.Budget(), STREAMS)
     assert outcome.stop.status is RunStatus.DONE
-    assert outcome.work.samples == 30_030
+    assert outcome.trace[-1].work.samples == 30_030
     assert np.array_equal(shown[-1], X)
 
 

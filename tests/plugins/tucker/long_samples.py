@@ -37,7 +37,7 @@ def through_the_harness(solver, n, r):
     before = memory("VmRSS")
     instance = Instance(opened(n, r), lambda _: {"nothing": 0.0}, violation=lambda _: 0.0)
     outcome = run(instance, solver, Budget(steps=STEPS), Streams.of("long", solver.name, 0))
-    assert outcome.work.steps == STEPS, outcome.stop
+    assert outcome.trace[-1].work.steps == STEPS, outcome.stop
     return memory("VmHWM") - before
 
 

@@ -82,7 +82,8 @@ def test_a_run_on_samples_through_the_harness(streaming, solver, d):
     instance = symmetric_tucker(rows, order=d, rank=3, basis=basis, core=True)
     outcome = run(instance, solver, Budget(), Streams.of("factors", solver.name, 0))
     assert outcome.stop.status is RunStatus.DONE
-    assert (outcome.work.steps, outcome.work.samples) == (100, 5000)
+    work = outcome.trace[-1].work
+    assert (work.steps, work.samples) == (100, 5000)
     assert outcome.final.core.shape == (3,) * d
     last = outcome.trace[-1].metrics
     assert last["subspace_error"] < 0.1

@@ -253,7 +253,7 @@ def test_a_run_gives_the_core_that_is_asked_for(order):
         instance = ob.symmetric_tucker(X, order=order, rank=2, core=True, **part)
         outcome = run(instance, Ascent(), ob.Budget(), STREAMS)
         assert outcome.stop.status is RunStatus.DONE
-        T, Q = moment_tensor(judged, order), outcome.solution
+        T, Q = moment_tensor(judged, order), outcome.final.point
         core = reference.multiplied(T, *[Q] * order)
         found = outcome.final.core
         np.testing.assert_allclose(found, core, rtol=1e-10, atol=1e-13)
