@@ -48,13 +48,15 @@ class Facts(NamedTuple):
 
     digest: str = ""
     imports: tuple[tuple[int, str, str, str], ...] = ()
+    computed: bool = False
 
 
 def digests(problem: type, solver: type) -> dict[str, str]:
     """Return digests of all code and files that the result of a run depends on.
 
     These are the modules that the classes reach by imports, all other files of their packages, and
-    those of `Solver.files`, which names modules that are imported by computed names.
+    those of `Solver.files`. A module that imports by computed names (``importlib.import_module``)
+    depends on all modules of its package.
 
     Returns
     -------
@@ -170,7 +172,11 @@ def imports(module: str) -> frozenset[str]:
     """Return the modules that a module imports anywhere; it is parsed, not imported."""
     if module == CORE:
         return frozenset(point.module for point in metadata.entry_points(group=MAKERS))
-    return frozenset(_origin(module, *one) for one in _facts(module).imports) - {module}
+    facts = _facts(module)
+    modules = {_origin(module, *one) for one in facts.imports}
+    if facts.computed and _package(module) != CORE:
+        modules |= _modules_of(_package(module))
+    return frozenset(modules - {module})
 
 
 def _origin(module: str, level: int, base: str, name: str, _here: str) -> str:
@@ -204,7 +210,8 @@ def _facts(module: str) -> Facts:
     except (SyntaxError, ValueError):  # a template, or code of another version of Python
         return Facts(_hashed(source))
     tokens, found = _read(tree)
-    return Facts(_hashed("\0".join(tokens).encode("utf-8", "surrogatepass")), tuple(found))
+    text = "\0".join(tokens).encode("utf-8", "surrogatepass")
+    return Facts(_hashed(text), tuple(found), b"import_module" in text)
 
 
 def _imports(node: ast.AST) -> Iterator[tuple[int, str, str, str]]:
@@ -317,6 +324,14 @@ def _root(package: str) -> Path | None:
     loaded = getattr(sys.modules.get(package), "__file__", None)
     found = spec.origin if spec is not None and spec.has_location else loaded
     return Path(found) if found else None
+
+
+@cache
+def _modules_of(package: str) -> frozenset[str]:
+    root = _root(package)
+    paths = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py")) if root else ()
+    names = (tuple(part for part in path.parts if part != "__init__") for path in paths)
+    return frozenset(".".join((package, *parts)) for parts in names)
 
 
 def _package(module: str) -> str:

@@ -128,6 +128,13 @@ def test_files_that_a_class_names_count(folder, tmp_path):
         assert source_digests.changed_files(cls, old) == ["fast.so"]
 
 
+@pytest.mark.wide
+def test_import_by_computed_name_depends_on_the_whole_package(changed, folder):
+    (folder / "alpha.py").write_text("from importlib import import_module\nimport_module(x)\n")
+    clear_caches()
+    assert changed(lambda: edit(folder / "unused.py", "report", "stats")) == {"Alpha"}
+
+
 def test_import_orthobench_reaches_all_makers_of_instances():
     assert {
         "orthobench_kit.second_moments",
