@@ -14,7 +14,7 @@ from functools import cache
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from orthobench.results.runs import Run
 from orthobench.results.tuning import SolverResult
@@ -146,19 +146,6 @@ def _instances(results: Sequence[SolverResult]) -> tuple[Instance, ...]:
 def _lowest(curves: Sequence[CostCurve]) -> float:
     stopped = [curve.lowest for curve in curves if curve.stopped]
     return max(stopped) if stopped else gap_of(curves)[1]
-
-
-def distribution(values: ArrayLike) -> tuple[Array, Array]:
-    """Return the steps of the empirical distribution of values.
-
-    Returns
-    -------
-    x, share : ndarray, shape (m,)
-        The finite values, ascending, and the share of all values that are at most each.
-    """
-    array = np.asarray(values, dtype=np.float64)
-    x, counts = np.unique(array[np.isfinite(array)], return_counts=True)
-    return x, np.cumsum(counts) / array.size
 
 
 def performance_ratios(costs: Array) -> Array:

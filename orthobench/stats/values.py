@@ -58,17 +58,6 @@ def others_cost(entry: SolverResult, value: Callable[[Checkpoint], float]) -> fl
     return float(sum(sum(of_trial) / len(of_trial) for of_trial in spent if of_trial))
 
 
-def final_spread(
-    records: Sequence[Run], value: Callable[[Checkpoint], float]
-) -> tuple[float, float, float]:
-    """Return median, low and high of a final value; see `spread`.
-
-    Runs that failed or are absent are infinite, and so are all three without any run.
-    """
-    values = [final(record, value) if record.ok else math.inf for record in records]
-    return spread(values or [math.inf])
-
-
 def geometric_mean(factors: Sequence[float], blocks: Sequence[Hashable]) -> float:
     """Return the geometric mean of factors; those of one block have the weight of one together."""
     logs = [

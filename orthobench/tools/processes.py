@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from types import MappingProxyType
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, Self, TypeAlias, cast
 
 from orthobench.errors import OrthobenchError
 from orthobench.tools import child
@@ -111,7 +111,7 @@ class Alarm(AbstractContextManager["Alarm"]):
                 self._changed.wait(None if left == math.inf else min(left, threading.TIMEOUT_MAX))
 
 
-class Process(AbstractContextManager["Process"]):
+class Process:
     """A worker process, which runs the function ``main(channel, **arguments)`` of a module.
 
     Parameters
@@ -176,6 +176,9 @@ class Process(AbstractContextManager["Process"]):
         if replies is not None:
             self._listener = threading.Thread(target=self._listen, args=[replies], daemon=True)
             self._listener.start()
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -114,7 +114,7 @@ def test_times_are_read_with_their_unit():
             0,
             ["2 points measured; to draw the map:", "orthobench atlas 'a b'/*/*.sqlite --out site"],
         ),
-        (1, ["1 point of 2 left: the same command goes on"]),
+        (1, ["1 race left: the same command goes on"]),
     ],
 )
 def test_a_map_is_measured_in_pieces(monkeypatch, left, said):
