@@ -233,19 +233,20 @@ class Standing:
 
     @cached_property
     def leading(self) -> Call | None:
-        """The call of the leader by its first seed, before a decision."""
-        trial = self.first.get(self.leader or "")
+        """The call of the leader by the first seed on which it gets there, before a decision."""
+        ran = [t for t in self.ran.get(self.leader or "", ()) if t.seed in self.gaps]
+        there = (t for t in ran if t.cost(self.target(t.seed)) < math.inf)
+        trial = min(there, key=lambda t: t.seed, default=None)
         if trial is None or trial.curve is None:
             return None
         calls = calls_of([trial.curve], [False], trial.ratio)
-        costs, target = calls.costs([trial.spent]), np.array([self.target(0)])
+        costs, target = calls.costs([trial.spent]), np.array([self.target(trial.seed)])
         own = [calls.call(j, costs[j], target) for j in range(len(calls.stops))]
         first = max((j for j, call in enumerate(own) if call.misses), default=-1) + 1
         if (call := chosen(own[first:])) is None:
             return None
-        ran = self.ran[trial.configuration]
-        at = [t.at_stop(call.stop) <= self.target(t.seed) for t in ran if t.seed in self.gaps]
-        return replace(call, reached=sum(at), seeds=len(ran))
+        at = [t.at_stop(call.stop) <= self.target(t.seed) for t in ran]
+        return replace(call, reached=sum(at), seeds=len(self.ran[trial.configuration]))
 
     @cached_property
     def lead(self) -> float:

@@ -43,11 +43,12 @@ def provisional(race: Standing, call: Call | None, more: str = "") -> str:
     ``more`` is added if more time would help.
     """
     if race.leader is None or call is None:
-        why = next(iter(race.failed.values()), "")
+        if any(t.ended and t.lowest < math.inf for t in race.trials):
+            return f"No solver yet: none ends {within_text(race.rules.tolerance)}."
         if any(t.ended for t in race.trials):
-            why = why or "all runs end outside the level at which solvers are compared"
-        if why:
-            return f"No solver yet: {clean(why)}."
+            return "No solver yet: all runs end outside the level at which solvers are compared."
+        if race.failed:
+            return f"No solver yet: {clean(next(iter(race.failed.values())))}."
         return f"No solver yet: no run came to an end: give it more time.{more}"
     cost = ALL_COSTS[race.rules.cost].text(call.cost)
     return (

@@ -72,6 +72,20 @@ def test_a_race_without_a_leader_says_why(trials: tuple[Trial, ...], why: str) -
     assert said.startswith(f"No solver yet: {why}")
 
 
+def test_a_race_of_which_no_run_ends_at_its_lowest_says_so() -> None:
+    values = np.array([1.0, 0.0, 0.9])
+    said = wording.provisional(race(made_trial("a", 0, 9.0, values, np.arange(3.0), True)), None)
+    assert said.startswith("No solver yet: none ends within 1 % of the gap above the best value")
+
+
+def test_a_leader_that_misses_on_the_first_seed_is_named_for_now() -> None:
+    field = race(*[run("a", end, 2.0, seed) for seed, end in enumerate((0.1, 0, 0))],
+                 *[run("b", 0, 2000.0, seed) for seed in range(2)])  # fmt: skip
+    assert field.leader == "a"
+    said = wording.provisional(field, field.leading)
+    assert said.startswith("Use a for now, 2.00 s: untested on 3 seeds. ")
+
+
 def test_a_leader_that_is_not_shown_to_be_as_good_is_named_for_now() -> None:
     field = race(*RACED[:2], run("b", 0, 5.0), run("c", 0, 7.0))
     said = wording.provisional(field, field.leading)
