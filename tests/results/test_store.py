@@ -15,12 +15,13 @@ from kinds import one_of
 from orthobench.contract.exhibits import packed
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.cell import execute
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
 from orthobench.results import reader, schema
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
+from orthobench.tools.machine import Load
 
 TABLE = {
     "seeds": 2,
@@ -91,6 +92,22 @@ def test_a_cell_is_written_once(path, suite):
         assert store.known(p.key for p in planned) == {p.key for p in planned}
         store.add(session, [(planned[0], Outcome(Termination(RunStatus.ERROR, "late")))])
         assert store.records("toys")[0].stop.status is not RunStatus.ERROR
+
+
+def test_load_and_levels_come_back_from_a_merged_store(path, suite, tmp_path):
+    levels = Target("gap", 0.5), Target("rank", 3.0)
+    problems = tuple(replace(problem, levels=levels) for problem in suite.problems)
+    leveled = replace(suite, problems=problems)
+    loads = [(Load(4, 6.25), Load(4, None)), None]
+    with Store(path, write=True) as store:
+        session = store.begin(leveled, leveled.cells()[:2], "", {})
+        for cell, load in zip(leveled.cells(), loads, strict=False):
+            store.add(session, [(cell, replace(execute(cell), load=load))])
+    with Store(tmp_path / "other.sqlite", write=True) as other:
+        other.merge(path)
+        records = other.records(suite.name)
+    assert [record.load for record in records] == loads
+    assert {record.problem.levels for record in records} == {levels}
 
 
 def test_nan_and_infinite_metrics_come_back(path, suite):
@@ -303,6 +320,15 @@ def test_exhibits_come_back_in_their_order(path, pictured):
         assert list(found[p.key]) == list(made) == ["point", "truth", "curve", "diagonal"]
         for name, exhibit in found[p.key].items():
             assert packed(exhibit) == packed(made[name])
+
+
+def test_discarded_cells_are_gone_with_their_exhibits(path, pictured):
+    planned = fill(path, pictured)
+    with Store(path, write=True) as store:
+        store.discard([planned[0].key])
+        assert store.records(pictured.name)[0].stop.status is RunStatus.MISSING
+        assert store.exhibits([planned[0].key]) == {planned[0].key: {}}
+    assert count(path, "SELECT count(DISTINCT cell) FROM exhibit") == [(1,)]
 
 
 def test_damaged_exhibit_is_refused_with_name_and_cell(path, pictured):
