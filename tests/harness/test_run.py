@@ -193,7 +193,7 @@ def test_any_function_of_a_checkpoint_ends_a_run(toys):
     assert (outcome.stop.reason, outcome.trace[-1].work.steps) == ("enough", 5)
 
 
-def test_a_run_that_failed_keeps_its_reason_unfinished(toys):
+def test_a_failed_run_keeps_its_reason_if_finishing_fails(toys):
     def finish(solution):
         raise KeyError("core")
 

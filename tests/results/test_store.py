@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from kinds import one_of
 
-from orthobench.contract.exhibits import packed
+from orthobench.contract.exhibits import LARGEST, MOST, Image, packed
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.cell import execute
 from orthobench.harness.stopping import RunStatus, Target, Termination
@@ -206,6 +206,21 @@ def test_exhibits_that_are_too_large_together_are_refused(path, pictured, monkey
     monkeypatch.setattr(reader, "TOGETHER", 1)
     with Store(path) as store, pytest.raises(StoreError, match="more than 1 entries together"):
         store.exhibits([cell.key for cell in planned])
+
+
+@pytest.mark.parametrize(("number", "shape"), [(MOST + 1, (1, 1)), (2, (2, LARGEST // 4 + 1))])
+def test_more_exhibits_than_a_run_can_have_are_refused(path, pictured, tmp_path, number, shape):
+    planned = fill(path, pictured)
+    parts = packed(Image(np.zeros(shape)))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM exhibit")
+        rows = [(str(i), *parts) for i in range(number)]
+        connection.executemany("INSERT INTO exhibit VALUES (1, ?, ?, ?, ?)", rows)
+    with Store(path) as store, pytest.raises(StoreError, match="at most 64 exhibits"):
+        store.exhibits([planned[0].key])
+    other = Store(tmp_path / "other.sqlite", write=True)
+    with other, pytest.raises(StoreError, match="at most 64 exhibits"):
+        other.merge(path)
 
 
 def read_all(path):

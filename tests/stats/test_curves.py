@@ -69,10 +69,6 @@ class TestCurve:
         np.testing.assert_array_equal(c.y, [4, 1])
         assert c.crosses == ((2, 1),)
 
-    def test_the_value_before_a_zero_is_held(self):
-        runs = [record([(1, 1.0), (9, 0.0)]), record([(1, 5.0), (3, 5.0), (9, 5.0)], 1)]
-        np.testing.assert_array_equal(curve(runs, "samples", "gap").low, [1, 1, 0])
-
     def test_the_start_is_held_until_the_first_step_is_done(self):
         points = (1.0, 0, 8.0), (100.0, 1, 2.0), (200.0, 2, 1.0)
         marks = [Checkpoint(at, 0.0, Work(steps), {"gap": gap}) for at, steps, gap in points]
