@@ -304,6 +304,13 @@ def test_server_sends_twice_as_many_samples_each_time():
     assert server.bytes == X.nbytes
 
 
+def test_server_begins_again_if_the_first_samples_are_asked_for():
+    server = SampleServer([ArraySource(X), ArraySource(X + 100)], STREAMS, np.inf, 3)
+    asked = [server.rows(*which)[0] for which in ((0, True), (1, False), (0, False), (0, True))]
+    for rows, expected in zip(asked, (X[:3], X[:3] + 100, X[3:6], X[:3]), strict=True):
+        assert np.array_equal(rows, expected)
+
+
 def test_server_without_budget_reads_no_samples():
     rows = iter([np.ones(2), np.ones(2)])
     server = SampleServer([SamplerSource(lambda *_: next(rows), 2)], STREAMS, 0, 3)

@@ -49,6 +49,12 @@ def test_convergence_is_believed_up_to_a_residual_of_a_thousandth():
         assert end({"gap": 1.0}) == CONVERGED, name
 
 
+def test_largest_of_two_residuals_counts():
+    for gradient, distance, kind in ((0.5, 0.25, "gradient"), (0.25, 0.5, "solution")):
+        reason = end({"relative_gradient": gradient, "distance": distance}).reason
+        assert reason.endswith(f"{kind} is 5.0e-01")
+
+
 def test_run_that_ends_at_its_start_has_done_nothing():
     for stop, points, steps, residual, status in (
         (CONVERGED, (HERE, HERE), None, 1.0, RunStatus.NOTHING_DONE),

@@ -131,6 +131,18 @@ def test_how_a_function_is_called_counts():
     assert len({digest(made(f"def f{form}: return a")) for form in defaults}) == 4
 
 
+def test_bases_decorators_setters_and_members_count():
+    text = "from functools import cached_property\nclass f({}):\n    {}\n    def x(self): pass"
+    parts = [(base, "@property") for base in ("object", "dict", "list")]
+    parts += [("object", f"@{name}") for name in ("cached_property", "classmethod", "staticmethod")]
+    texts = [text.format(*part) for part in parts]
+    texts += [f"{texts[0]}\n    @x.setter\n    def x(self, y): self.y = {y}" for y in (1, 2)]
+    found = [digest(made(text)) for text in texts]
+    assert found == [digest(made(text)) for text in texts]
+    assert len({*found}) == len(texts)
+    assert digest({3, 1, 2}) == digest({2, 3, 1}) != digest({1, 2})
+
+
 def test_import_counts_by_the_code_of_its_module():
     asked = []
 

@@ -22,7 +22,7 @@ from orthobench.harness.judging import (
     feasible_up_to,
 )
 from orthobench.harness.run import checkpoints
-from orthobench.harness.stopping import Budget, RunStatus, Target
+from orthobench.harness.stopping import Budget, RunStatus, Target, Termination
 from orthobench.tools.geometry import drift, polar, random_point
 
 STREAMS = Streams.of("toy", "power", 0)
@@ -183,6 +183,22 @@ def test_target_ends_the_trace_at_the_first_checkpoint_there(toys):
     assert outcome.stop.status is RunStatus.TARGET
     assert len(outcome.trace) == first + 1
     assert [m.metrics for m in outcome.trace] == [m.metrics for m in full.trace[: first + 1]]
+
+
+def test_any_function_of_a_checkpoint_ends_a_run(toys):
+    def after_five_steps(checkpoint):
+        return Termination(RunStatus.TARGET, "enough") if checkpoint.work.steps >= 5 else None
+
+    outcome = run(toys, until=after_five_steps)
+    assert (outcome.stop.reason, outcome.trace[-1].work.steps) == ("enough", 5)
+
+
+def test_a_failed_run_keeps_its_reason_if_finishing_fails(toys):
+    def finish(solution):
+        raise KeyError("core")
+
+    outcome = completed(toys, finish, fault="nan")
+    assert (outcome.stop.status, outcome.error) == (RunStatus.DIVERGED, None)
 
 
 def test_a_target_on_an_unknown_metric_fails_the_run_and_no_more(toys):

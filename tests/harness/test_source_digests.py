@@ -109,6 +109,16 @@ def test_file_that_is_not_python_counts_by_its_bytes(changed, folder, source):
     assert changed(lambda: (folder / "template.py").write_bytes(source + source)) == {"Beta"}
 
 
+def test_a_function_of_its_name_in_another_module_counts(changed, folder):
+    (folder / "first.py").write_text("def f(): return 1\n")
+    (folder / "second.py").write_text("def f(): return 2\n")
+    text = "from .{} import f\nfrom .{} import f as g\nf(g)\n"
+    (folder / "alpha.py").write_text(text.format("first", "second"))
+    clear_caches()
+    swapped = text.format("second", "first")
+    assert changed(lambda: (folder / "alpha.py").write_text(swapped)) == {"Alpha"}
+
+
 def test_rebuilt_library_changes_all_of_its_package(changed, folder):
     (folder / "fast.so").write_bytes(b"half")
     assert changed(lambda: (folder / "fast.so").write_bytes(b"whole")) == {"Alpha", "Beta"}

@@ -71,7 +71,7 @@ def test_evaluations_are_limited_by_their_average():
 
 
 def test_budget_refuses():
-    for bad in (-1, math.nan, "5", True):
+    for bad in (-1, math.nan, "5", True, 1.1e300):
         with pytest.raises(UsageError, match="samples"):
             Budget(samples=bad)
 

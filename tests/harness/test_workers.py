@@ -1,5 +1,6 @@
 """Limits of cells, and the settings of executors."""
 
+import math
 import sys
 from dataclasses import replace
 
@@ -36,6 +37,12 @@ def test_clock_ends_within_a_tenth_of_the_budget_in_seconds(cell):
             assert seconds < limits.limit(timed).clock <= 1.1 * seconds
         # a race sets the limit of each of its cells
         assert Limits().limit(replace(timed, timeout=3.0)) == Limit(3.0, whole=True)
+
+
+def test_limits_that_are_not_positive_are_refused():
+    for limits in ({"timeout": 0}, {"timeout": math.nan}, {"memory": -5}):
+        with pytest.raises(UsageError, match="limit must be positive"):
+            Limits(**limits)
 
 
 def test_solver_that_cannot_be_sent_is_an_error_of_its_cell(cell, monkeypatch):

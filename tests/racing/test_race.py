@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,10 @@ from orthobench.contract.parameters import values_of
 from orthobench.errors import DataError, UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.harness.identity import canonical
+from orthobench.racing import race
 from orthobench.racing.entrants import entrants, entrants_on
 from orthobench.racing.grid import Point, measure
+from orthobench.racing.standing import Rules
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import load
 from orthobench.results.store import Store
@@ -185,6 +188,23 @@ def test_impossible_options_are_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=r"seconds|tolerance|cost"):
             ob.race("digits", store=tmp_path / "r.sqlite", **each)
         assert not list(tmp_path.iterdir()), each
+
+
+def test_races_share_the_time_until_one_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares, now = list[tuple[float, float]](), 10.0
+
+    def run(one: Any, rules: Rules, began: float) -> SimpleNamespace:
+        nonlocal now
+        now += 15.0
+        shares.append((rules.total, began))
+        return SimpleNamespace(interrupted=len(shares) == 3)
+
+    entrant = SimpleNamespace(order={}, ending={})
+    monkeypatch.setattr(race, "entrants_on", lambda *asked: entrant)
+    monkeypatch.setattr(race, "monotonic", lambda: now)
+    monkeypatch.setattr(race, "run", run)
+    assert len(race.races(["p"] * 4, 120.0, 0.02, "seconds")) == 3
+    assert shares == [(30.0, 10.0), (35.0, 25.0), (45.0, 40.0)]
 
 
 def test_the_standing_is_told_from_the_beginning(raced: ob.racing.race.Race) -> None:

@@ -165,6 +165,14 @@ def test_a_solver_must_be_frozen_and_complete(toys):
         Registry().add(brings(Half), Plugin("odd"))
 
 
+def test_a_refused_plugin_leaves_nothing_behind(toys):
+    registry = Registry()
+    with pytest.raises(PluginError):
+        registry.add(brings(toys.Solver, 42), Plugin("odd"))
+    assert not registry.solvers
+    assert not registry.plugins
+
+
 def test_unknown_names_suggest_the_nearest(toys):
     with pytest.raises(UsageError, match="did you mean 'power'"):
         toys.registry.solver("pwoer")

@@ -87,6 +87,33 @@ def test_levels_are_those_of_the_suite_or_of_the_problem(read):
     assert all(p.key == q.key for p, q in zip(suite.cells(), read(GOOD).cells(), strict=True))
 
 
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ("0.1", "levels: must be a table"),
+        ("{ gap = [] }", "levels.gap: must be a number"),
+        ("{ gap = inf }", "levels.gap: must be a number"),
+        ("{ gap = [1, 1.0] }", "levels.gap: a level is listed twice"),
+    ],
+)
+def test_levels_that_are_no_numbers_are_refused(read, levels, said):
+    with pytest.raises(UsageError, match=rf"mine\.toml: {said}"):
+        read(GOOD.replace("[budget]", f"levels = {levels}\n[budget]"))
+
+
+def test_declared_grids_are_tried_on_request(read):
+    suite = read(GOOD.replace("[0.5, 1, 2]", "true"))
+    assert [s.tuned["step"] for s in suite.solvers if s.tuned] == [0.5, 1.0]
+    with pytest.raises(UsageError, match=r"solver 2\.fault: a table must be"):
+        read(GOOD.replace('fault = ["none", "raise"]', "fault = { tune = true }"))
+
+
+def test_budget_of_the_command_line_is_that_of_all_problems(read, toys, tmp_path):
+    read(GOOD)
+    suite = load(tmp_path / "mine.toml", toys.registry, {"budget": {"flops": 70}})
+    assert [p.budget.limits for p in suite.problems] == 3 * [{"flops": 70}]
+
+
 def test_a_problem_brings_levels_unless_the_suite_says_otherwise(read, toys, monkeypatch):
     monkeypatch.setattr(toys.Problem, "at", {"gap": (0.5, 1.0)})
     assert [str(level) for level in read(GOOD).problems[0].levels] == ["gap <= 0.5", "gap <= 1"]

@@ -7,7 +7,7 @@ from records import altered
 
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.report import caveats
-from orthobench.results.tuning import choose
+from orthobench.results.tuning import Trial, choose
 from orthobench.tools.machine import Load
 
 IDLE, BUSY = Load(2, 0.8), Load(2, 7.0)
@@ -77,6 +77,23 @@ def test_note_says_how_parameters_were_chosen(runs):
     assert "averaged over the run" in caveats.tuning([averaged])[0]
     assert caveats.tuning([averaged])[0].endswith(" on 2 of the seeds")
     assert caveats.tuning(choose(runs("a", 1.0))) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "falls"),
+    [
+        ((1.0,), (1.0,), False),
+        ((0.0,) * 4, (-1.0, -1.0, -1.0, 0.8), False),  # by 1.2 standard errors
+        ((0.0,) * 4, (-1.2, -1.0, -1.0, 0.2), True),
+    ],
+)
+def test_an_edge_is_told_if_scores_fall_by_two_errors(runs, before, after, falls):
+    (entry,) = choose(runs("a", 0.3))
+    scores = {1: before, 2: after, 4: before}
+    trials = tuple(Trial({"step": v}, 0.0, entry.records, own) for v, own in scores.items())
+    best = replace(entry, best_parameters={"step": 2}, trials=trials[:2])
+    assert bool(caveats.tuning([best])[1:]) is falls
+    assert caveats.tuning([replace(best, trials=trials)])[1:] == []
 
 
 def test_reruns_and_false_convergence_are_named(runs):

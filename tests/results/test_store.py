@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 from kinds import one_of
 
-from orthobench.contract.exhibits import packed
+from orthobench.contract.exhibits import LARGEST, MOST, Image, packed
 from orthobench.errors import StoreError, UsageError
 from orthobench.harness.cell import execute
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
 from orthobench.results import reader, schema
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
+from orthobench.tools.machine import Load
 
 TABLE = {
     "seeds": 2,
@@ -91,6 +92,22 @@ def test_a_cell_is_written_once(path, suite):
         assert store.known(p.key for p in planned) == {p.key for p in planned}
         store.add(session, [(planned[0], Outcome(Termination(RunStatus.ERROR, "late")))])
         assert store.records("toys")[0].stop.status is not RunStatus.ERROR
+
+
+def test_load_and_levels_come_back_from_a_merged_store(path, suite, tmp_path):
+    levels = Target("gap", 0.5), Target("rank", 3.0)
+    problems = tuple(replace(problem, levels=levels) for problem in suite.problems)
+    leveled = replace(suite, problems=problems)
+    loads = [(Load(4, 6.25), Load(4, None)), None]
+    with Store(path, write=True) as store:
+        session = store.begin(leveled, leveled.cells()[:2], "", {})
+        for cell, load in zip(leveled.cells(), loads, strict=False):
+            store.add(session, [(cell, replace(execute(cell), load=load))])
+    with Store(tmp_path / "other.sqlite", write=True) as other:
+        other.merge(path)
+        records = other.records(suite.name)
+    assert [record.load for record in records] == loads
+    assert {record.problem.levels for record in records} == {levels}
 
 
 def test_nan_and_infinite_metrics_come_back(path, suite):
@@ -189,6 +206,21 @@ def test_exhibits_that_are_too_large_together_are_refused(path, pictured, monkey
     monkeypatch.setattr(reader, "TOGETHER", 1)
     with Store(path) as store, pytest.raises(StoreError, match="more than 1 entries together"):
         store.exhibits([cell.key for cell in planned])
+
+
+@pytest.mark.parametrize(("number", "shape"), [(MOST + 1, (1, 1)), (2, (2, LARGEST // 4 + 1))])
+def test_more_exhibits_than_a_run_can_have_are_refused(path, pictured, tmp_path, number, shape):
+    planned = fill(path, pictured)
+    parts = packed(Image(np.zeros(shape)))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM exhibit")
+        rows = [(str(i), *parts) for i in range(number)]
+        connection.executemany("INSERT INTO exhibit VALUES (1, ?, ?, ?, ?)", rows)
+    with Store(path) as store, pytest.raises(StoreError, match="at most 64 exhibits"):
+        store.exhibits([planned[0].key])
+    other = Store(tmp_path / "other.sqlite", write=True)
+    with other, pytest.raises(StoreError, match="at most 64 exhibits"):
+        other.merge(path)
 
 
 def read_all(path):
@@ -303,6 +335,15 @@ def test_exhibits_come_back_in_their_order(path, pictured):
         assert list(found[p.key]) == list(made) == ["point", "truth", "curve", "diagonal"]
         for name, exhibit in found[p.key].items():
             assert packed(exhibit) == packed(made[name])
+
+
+def test_discarded_cells_are_gone_with_their_exhibits(path, pictured):
+    planned = fill(path, pictured)
+    with Store(path, write=True) as store:
+        store.discard([planned[0].key])
+        assert store.records(pictured.name)[0].stop.status is RunStatus.MISSING
+        assert store.exhibits([planned[0].key]) == {planned[0].key: {}}
+    assert count(path, "SELECT count(DISTINCT cell) FROM exhibit") == [(1,)]
 
 
 def test_damaged_exhibit_is_refused_with_name_and_cell(path, pictured):

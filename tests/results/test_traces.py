@@ -73,6 +73,13 @@ def test_a_block_of_another_number_of_checkpoints_is_refused():
             unpacked(block, points, 1)
 
 
+def test_counts_below_zero_are_refused():
+    made = trace()
+    made[3] = replace(made[3], work=Work(3, -1, 3))
+    with pytest.raises(ValueError, match="negative"):
+        unpacked(packed(made)[1], 9, 1)
+
+
 def test_small_block_that_expands_to_gigabytes_is_refused():
     _, block = packed(trace())
     for points, metrics in ((2**20, 1), (2, 2**28)):

@@ -40,6 +40,13 @@ class TestAverage:
         exact = np.interp(np.linspace(0, 40, 400_001), at, values).mean()
         assert average(record(values, at=at), "validation") == pytest.approx(exact, rel=1e-5)
 
+    def test_is_over_samples_or_over_steps_without_any(self):
+        marks = record([4.0, 2.0, 1.0], at=[0, 1, 4]).trace
+        for works in ([Work(i, m.work.samples) for i, m in enumerate(marks)],
+                      [Work(m.work.steps) for m in marks]):  # fmt: skip
+            trace = tuple(replace(m, work=w) for m, w in zip(marks, works, strict=True))
+            assert average(replace(record([1.0]), trace=trace), "validation") == 7.5 / 4
+
     def test_metric_missing_at_a_checkpoint_is_no_number(self):
         whole = record([0.3, 0.2, 0.1])
         for lacks, found in ((0, math.inf), (1, math.inf), (2, math.nan)):
@@ -98,6 +105,12 @@ class TestChoose:
         bad.append(record([0.1], 2.0, 2, status=RunStatus.INFEASIBLE))
         assert choose(good + bad)[0].best_parameters == {"step": 1.0}
 
+    def test_counts_a_missing_run_as_failed(self):
+        records = [record([0.9], 1.0, 0), record([0.9], 1.0, 1), record([0.1], 2.0, 0)]
+        (entry,) = choose([*records, record([], 2.0, 1, status=RunStatus.MISSING)])
+        assert entry.best_parameters == {"step": 1.0}
+        assert entry.trials[1].score == math.inf
+
     def test_compares_trials_on_the_seeds_that_all_are_planned_on(self):
         tried = [record([v], step, seed) for step, v in ((1.0, 0.3), (2.0, 0.2)) for seed in (0, 1)]
         rest = [record([0.9] * 9, 2.0, seed) for seed in (2, 3)]
@@ -128,6 +141,11 @@ class TestChoose:
         said = r"two different cells are both called 'msg on digits, seed 0' \(a{12} and b{12}\): "
         with pytest.raises(UsageError, match=said):
             choose([replace(record([0.3]), key=key) for key in keys])
+
+    def test_refuses_trials_of_different_parameters(self):
+        other = altered(record([0.2]), key="other", tuned={"K": 2})
+        with pytest.raises(UsageError, match="'msg' on 'digits' tune different parameters"):
+            choose([record([0.3], 1.0), other])
 
     def test_refuses_to_tune_without_a_validation_metric(self):
         records = [altered(record([0.3], step), tuned_by="held_out") for step in (1.0, 2.0)]
@@ -220,6 +238,19 @@ class TestLevels:
         assert choose([fast, late])[0].best_parameters == {"gamma": 2.0}
         without = [altered(r, levels=()) for r in (fast, late)]
         assert choose(without, score="average")[0].best_parameters == {"gamma": 1.0}
+
+    def test_the_mean_over_seeds_has_to_keep_it(self):
+        one, two = self.trials(Target("density", 0.5))[:2]
+        for density, refused in ((0.8, False), (0.81, True)):
+            pair = [dense(one, 0.5, 0.2), dense(two, 0.5, density)]
+            assert choose(pair)[0].refused is refused
+
+    def test_a_failed_trial_never_keeps_it(self):
+        records = [
+            altered(r, status=RunStatus.ERROR) if r.solver.tuned["gamma"] == 0.1 else r
+            for r in self.trials(Target("density", 0.95))
+        ]
+        assert choose(records)[0].best_parameters == {"gamma": 0.2}
 
     def test_no_trial_keeps_it(self):
         (entry,) = choose(self.trials(Target("density", 0.1)))

@@ -86,6 +86,11 @@ class TestInterval:
             expected = np.quantile(mirrored_medians(x), [tail, 1 - tail])
             assert interval(x) == pytest.approx(tuple(expected), rel=1e-14), n
 
+    def test_is_wider_as_students_t_is_wider_than_the_normal(self):
+        for n in (3, 5, 20):
+            z = scipy.stats.norm.ppf((1 + expanded_level(0.9, n)) / 2)
+            assert z * math.sqrt((n - 1) / n) == pytest.approx(scipy.stats.t.ppf(0.95, n - 1)), n
+
     @given(
         hnp.arrays(np.float64, st.integers(1, 9), elements=finite | st.sampled_from([-INF, INF]))
     )

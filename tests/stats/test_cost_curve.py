@@ -42,6 +42,13 @@ def test_a_curve_ends_at_the_first_point_that_violates_the_constraint():
     assert other.values.tolist() == [5, 4]
 
 
+def test_points_within_their_own_tolerance_count():
+    allowed = {"constraint_violation": 1e-5, "constraint_tolerance": 1e-4}
+    points = (0, 8.0, allowed), (2, 4.0, allowed)
+    assert cost_curve(run(*points, (4, 0.0, allowed))).lowest == 0
+    assert cost_curve(run(*points, (4, 0.0, {"constraint_violation": NAN}))).lowest == 4
+
+
 def test_only_checkpoints_that_keep_the_level_count():
     for end, values in ((0.5, [8, INF, 3]), (0.9, [8, 0, 3])):
         points = (0, 8.0, {"x": 0.0}), (1, 0.0, {"x": 0.9}), (2, 3.0, {"x": end})

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import along as record
 
+from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus
+from orthobench.harness.trace import Checkpoint
 from orthobench.stats.curves import LONGEST, curve
 from orthobench.stats.values import summary
 
@@ -66,6 +68,14 @@ class TestCurve:
         c = curve([run], "samples", "gap")
         np.testing.assert_array_equal(c.y, [4, 1])
         assert c.crosses == ((2, 1),)
+
+    def test_the_start_is_held_until_the_first_step_is_done(self):
+        points = (1.0, 0, 8.0), (100.0, 1, 2.0), (200.0, 2, 1.0)
+        marks = [Checkpoint(at, 0.0, Work(steps), {"gap": gap}) for at, steps, gap in points]
+        slow = replace(record([]), trace=tuple(marks))
+        found = curve([slow, record([(1, 9.0), (50, 9.0), (200, 9.0)], 1)], "seconds", "gap")
+        assert found.x.tolist() == pytest.approx([1, 50, 100 * (1 - 1e-6), 100, 200])
+        assert found.low.tolist() == pytest.approx([8, 8, 8, 2, 1])
 
     def test_many_checkpoints_are_thinned_to_a_geometric_grid(self):
         c = curve([record([(x, 1 / x) for x in range(3, 2 * LONGEST)])], "samples", "gap")

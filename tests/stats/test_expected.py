@@ -65,6 +65,13 @@ class TestExpectedCosts:
         error = np.std(taken) / math.sqrt(len(taken))
         assert abs(np.mean(taken) - found["a", "p"][0]) < 4 * error
 
+    def test_interval_cuts_as_much_from_either_side(self):
+        spent = np.random.default_rng(2).integers(1, 50, 20)
+        _, low, high, *_ = steps(entry("a", *(run(int(x), HIT) for x in spent)))["a", "p"]
+        means = np.random.default_rng(0).choice(spent, (100_000, 20)).mean(axis=1)
+        shares = [np.mean(means < low), np.mean(means > high)]
+        assert shares == pytest.approx([0.025] * 2, abs=0.01)
+
     @pytest.mark.wide
     def test_interval_holds_the_truth_about_as_often_as_it_says(self):
         rng = np.random.default_rng(1)

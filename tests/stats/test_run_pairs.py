@@ -133,6 +133,12 @@ def test_a_better_end_is_never_work_that_never_gets_there():
     assert compare_results(curve(base), curve(head), 0.0).change is Change.BETTER
 
 
+def test_a_count_that_was_zero_takes_infinitely_more():
+    base, head = (run(work_table(halving()) * [1, c, 1], values(halving())) for c in (0, 1))
+    assert compare_work(base, head, 0.0).ratio == math.inf
+    assert compare_work(base, base, 0.0).ratio == 1
+
+
 def test_worse_and_better_is_mixed_with_both_named():
     head = run(work_table(halving()) * [0.8, 0.8, 1.3], values(halving()))
     found = compare_work(halving(), head, 0.0)

@@ -37,6 +37,14 @@ def test_the_trials_that_were_not_chosen_are_counted_once_each():
     assert others_cost(entry, COSTS["seconds"]) == pytest.approx(0.15 + 0.5 + 0.07 + 0.5)
 
 
+def test_failed_trials_cost_what_they_took_and_missing_none():
+    runs = [run(1.0, 0, 100), run(2.0, 0, 0, status=RunStatus.DIVERGED)]
+    runs.append(record("3", solver="s", tuned={"step": 3.0}, seed=0, status=RunStatus.MISSING))
+    (entry,), (alone,) = choose(runs), choose([run(1.0, seed, 100) for seed in range(3)])
+    assert others_cost(entry, COSTS["flops"]) == 1
+    assert others_cost(alone, COSTS["flops"]) == 0
+
+
 VAL = metric_of("val")
 
 

@@ -47,6 +47,12 @@ def test_arrays_are_found_along_every_kind_of_reference():
     later = None
 
 
+def test_sets_are_followed_and_loops_come_to_an_end():
+    holder = Holder(x=np.zeros(1))
+    holder.itself = holder
+    assert [*arrays({1: {holder}})] == ["[1][0].x"]
+
+
 def test_a_snapshot_names_what_changed_and_writes_it_back():
     holder = Holder(first=np.zeros(3), second=np.ones(2))
     holder.second.flags.writeable = False

@@ -11,6 +11,7 @@ from kinds import one_of
 
 from orthobench import api
 from orthobench.contract import parameter
+from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
 from orthobench.harness import cell as cell_module
 from orthobench.harness.executors import run_inline
@@ -214,6 +215,22 @@ def test_run_cut_by_a_clock_is_compared_at_common_checkpoints(toys, tmp_path):
     edit.rewritten(store, first, edit.metric("gap", 1 + 1e-12, at=0))
     edit.rewritten(store, last, edit.count("samples", 1))
     assert {m.key for m in checked(store, toys.registry).mismatches} == {first, last}
+
+
+def test_checkpoints_beyond_the_end_of_a_solver_are_found(toys, tmp_path):
+    solver = {"name": "power", "fault": "converge"}
+    table = {**SUITE, "seeds": 1, "budget": {"seconds": 60.0}, "solver": [solver]}
+    store = ran(table, tmp_path / "results.sqlite", toys.registry)
+    key = cells(store)[0].key
+
+    def further(stop, trace):
+        better = {**trace[-1].metrics, "gap": 0.0}
+        last = replace(trace[-1], work=Work(9, 0, 900), metrics=better)
+        return replace(stop, status=RunStatus.BUDGET), [*trace, last]
+
+    edit.rewritten(store, key, further)
+    found = checked(store, toys.registry).mismatches
+    assert {(m.key, m.metric) for m in found} >= {(key, "steps"), (key, "gap")}
 
 
 def test_timeout_is_not_checked_but_its_checkpoints_are(store, toys):
