@@ -165,6 +165,12 @@ def test_a_solver_must_be_frozen_and_complete(toys):
         Registry().add(brings(Half), Plugin("odd"))
 
 
+@pytest.mark.parametrize("item", [42, int])
+def test_class_or_value_that_is_no_solver_is_refused(item):
+    with pytest.raises(PluginError, match="Solver"):
+        Registry().add(brings(item), Plugin("odd"))
+
+
 def test_unknown_names_suggest_the_nearest(toys):
     with pytest.raises(UsageError, match="did you mean 'power'"):
         toys.registry.solver("pwoer")
