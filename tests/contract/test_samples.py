@@ -82,6 +82,17 @@ def test_an_iterator_of_rows_and_blocks_is_regrouped_exactly(counts, sizes):
         assert np.array_equal(drained(SampleOracle(IteratorSource(stream), 1), counts), X)
 
 
+def test_iterator_that_reuses_its_buffer_is_copied():
+    def stream():
+        buffer = np.empty(2)
+        for value in range(600):
+            buffer[:] = value
+            yield buffer
+
+    seen = drained(SampleOracle(IteratorSource(stream()), 1), [100])
+    assert np.array_equal(seen[:, 0], np.arange(600))
+
+
 def test_a_generator_survives_one_prepare_and_then_runs_once():
     for first in (1, 256, 2000):
         X = rng().standard_normal((5000, 2))

@@ -194,6 +194,14 @@ def test_refusal_of_a_problem_comes_before_missing_packages(toys, monkeypatch):
     assert Streaming().refuses(toys.Problem()) is None
 
 
+def test_solver_elsewhere_refuses_arrays_that_cannot_move(toys, monkeypatch):
+    for offers, place, refused in (
+        (Plain, "numpy/float32", True), (Plain, "numpy", False), (Portable, "numpy/float32", False),
+    ):  # fmt: skip
+        monkeypatch.setattr(toys.Problem, "offers", offers)
+        assert bool(Anywhere(on=place).refuses(toys.Problem())) is refused, (offers, place)
+
+
 def test_needs_of_a_solver_follow_from_its_base():
     assert Streaming.needs is Portable
     assert type("Derived", (Streaming,), {}).needs is Portable

@@ -1,8 +1,10 @@
 """Processes that raise, hang, eat memory, crash and return NaN cost their own cell, no other."""
 
 import os
+import signal
 import sys
 from dataclasses import dataclass
+from queue import SimpleQueue
 from types import ModuleType
 
 import pytest
@@ -121,6 +123,19 @@ def test_no_process_is_left_whether_all_is_done_or_not(faults, monkeypatch):
     events.close()
     assert len(made) == 3
     assert not any(worker.process for worker in made)
+
+
+@pytest.mark.wide
+def test_process_that_died_idle_costs_no_cell(faults):
+    worker = local.Worker("1", 1, Limits(), SimpleQueue())
+    for cell in cells(faults, faults.Sound(), faults.Sound(number=1)):
+        worker.begin(cell)
+        while worker.cell is not None:  # it may take long, which is an event as well
+            events = [*local.next_events([worker], worker.replies)]
+        assert numbers(events[-1].outcome) == numbers(execute(cell))
+        os.kill(worker.process._process.pid, signal.SIGKILL)
+        worker.process.death()
+    worker.close()
 
 
 @pytest.mark.wide

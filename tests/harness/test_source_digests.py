@@ -12,7 +12,7 @@ from orthobench.harness import source_digests
 FILES = {
     "__init__.py": "from somebody.alpha import Alpha\nfrom somebody.beta import Beta\n",
     "base.py": "from orthobench.contract import Problem\nLIMIT = 3\n",
-    "alpha.py": "from somebody.base import Problem\nclass Alpha(Problem): pass\n",
+    "alpha.py": "from somebody.base import Problem\nclass Alpha(Problem): x: int = 1\n",
     "beta.py": "from . import base, kernels\nclass Beta(base.Problem): go = kernels.fast\n",
     "kernels/__init__.py": "def fast():\n    from .inner import loop\n    return loop\n",
     "kernels/inner.py": 'def loop(x: int) -> int:\n    """Return it."""\n    return x + 1  # one\n',
@@ -71,7 +71,8 @@ def edit(path, old, new):
 @pytest.mark.parametrize(
     ("file", "old", "new", "expected"),
     [
-        ("alpha.py", "pass", "x = 1", {"Alpha"}),
+        ("alpha.py", "1", "2", {"Alpha"}),
+        ("alpha.py", "int", "ClassVar[int]", {"Alpha"}),
         ("beta.py", "go", "come", {"Beta"}),
         ("base.py", "LIMIT = 3", "LIMIT = 4", {"Alpha", "Beta"}),
         ("kernels/inner.py", "x + 1", "x + 2", {"Beta"}),

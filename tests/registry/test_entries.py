@@ -102,6 +102,13 @@ def test_missing_files_and_classes_are_named(file):
         class_in("../a.py:One", file.parent)
 
 
+def test_file_whose_name_is_no_module_name_is_refused(file):
+    other = file.with_name("not-a-name.py")
+    other.write_text(OWN_FILE.format(1))
+    with pytest.raises(UsageError, match=other.name):
+        class_in(f"{other}:One")
+
+
 def test_a_file_does_not_stand_for_another_of_its_name(tmp_path, monkeypatch):
     folders = [tmp_path / name for name in "az"]
     for folder in folders:

@@ -173,6 +173,12 @@ def test_a_refused_plugin_leaves_nothing_behind(toys):
     assert not registry.plugins
 
 
+@pytest.mark.parametrize("item", [42, int])
+def test_class_or_value_that_is_no_solver_is_refused(item):
+    with pytest.raises(PluginError, match="Solver"):
+        Registry().add(brings(item), Plugin("odd"))
+
+
 def test_unknown_names_suggest_the_nearest(toys):
     with pytest.raises(UsageError, match="did you mean 'power'"):
         toys.registry.solver("pwoer")

@@ -69,6 +69,11 @@ class TestCosts:
         np.testing.assert_array_equal(runs.costs("steps", 0.5), [[INF], [1]])
         assert runs.failed == (1, 0)
 
+    def test_metric_of_the_rule_replaces_the_primary_one(self):
+        slope = run([(0, 1.0, {"slope": 4.0}), (2, 9.0, {"slope": 0.0})], target="slope")
+        runs = run_matrix([entry("a", slope)])
+        assert (runs.start[0], runs.lowest[0]) == (4, 0)
+
 
 class TestTargets:
     def test_are_of_each_problem_and_seed(self):

@@ -8,7 +8,13 @@ import pytest
 import orthobench as ob
 from orthobench.registry.plugins import catalogue
 from orthobench.testing import NotCheckable, NotConforming
-from orthobench.testing.check_of_libraries import begun, check_libraries, readings
+from orthobench.testing.check_of_libraries import (
+    TOLERANCE,
+    _difference,
+    begun,
+    check_libraries,
+    readings,
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +48,14 @@ def test_values_brought_to_the_host_are_counted(instance):
     assert readings(Reads(), instance, 3) == 9
     with pytest.raises(NotConforming):
         check_libraries(Reads(), instance)
+
+
+def test_runs_differ_by_their_end_or_by_a_metric():
+    def ran(*gaps):
+        trace = [SimpleNamespace(metrics={"gap": gap}) for gap in gaps]
+        return SimpleNamespace(trace=trace, stop=SimpleNamespace(reason=""))
+
+    assert _difference(ran(1.0), ran(1.0), TOLERANCE) is None
+    assert _difference(ran(1.0), ran(2.0), TOLERANCE)
+    assert _difference(ran(1.0, 0.5), ran(1.0), TOLERANCE)
+    assert _difference(ran(1.0, 0.5), ran(1.0), 2 * TOLERANCE) is None

@@ -3,7 +3,9 @@
 from functools import partial
 
 import numpy as np
+import pytest
 
+from orthobench.testing import NotCheckable
 from orthobench.testing.short_runs import fill_with_nan
 from orthobench.tools.object_graph import Snapshot, arrays
 
@@ -80,3 +82,8 @@ def test_all_floats_but_the_start_become_nan():
     assert np.isnan(oracle.inside.start).all()
     np.testing.assert_array_equal(oracle.start, [1, 1])
     np.testing.assert_array_equal(oracle.count, [0, 1])
+
+
+def test_oracle_without_floats_cannot_become_nan():
+    with pytest.raises(NotCheckable):
+        fill_with_nan(Holder(start=np.ones(2), count=np.arange(2)))

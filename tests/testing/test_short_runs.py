@@ -82,6 +82,10 @@ class TestRunner:
         np.testing.assert_array_equal(whole.oracle.take(5), before)
         assert not whole.oracle.start.flags.writeable
 
+    def test_does_not_take_an_instance_of_another_kind(self):
+        with pytest.raises(NotCheckable, match="SampleOracle"):
+            Runner(Recorder(), ob.orthogonal_group(lambda U: 0.0, n=3))
+
 
 class TestRun:
     def test_goes_on_up_to_where_the_solver_ends(self):

@@ -9,8 +9,16 @@ from math import pi, sqrt
 
 import numpy as np
 import pytest
+from constructed import Constructed
 from orthobench_kit.geometry import rotate
-from orthobench_papers.givens_2014 import figure_2, section_2, section_3, section_5
+from orthobench_papers.givens_2014 import (
+    figure_1,
+    figure_2,
+    section_2,
+    section_3,
+    section_4,
+    section_5,
+)
 from orthobench_papers.givens_2014.section_3 import nudged
 from orthobench_papers.reproduce.estimates import mean_within
 from orthobench_papers.runs import instance
@@ -96,3 +104,13 @@ def test_the_objective_of_a_plane_is_that_of_rotated_columns():
     expected = np.sum(np.maximum(np.abs(A) - 0.4, 0) ** 2)
     assert values[at] == pytest.approx(expected)
     assert np.ptp(values[[0, -1]]) < 1e-12
+
+
+def test_formulations_order_single_components_alike():
+    assert all(section_4.ordered_alike(seed, 1) for seed in range(30))
+
+
+def test_nonzeros_are_drawn_for_all_components():
+    runs = Constructed(PAPER, lambda at: {figure_1.EXPLAINED: 1, figure_1.NONZEROS: 7, "flops": 1})
+    for line in figure_1.draw(runs)[figure_1.NONZEROS].series:
+        assert line.y[-1] == 7 * 102

@@ -78,6 +78,14 @@ def test_a_tucker_objective_is_the_core_relative_to_that_of_the_start():
     assert target.value(U) == pytest.approx(-core(U) / core(start))
 
 
+def test_unit_is_one_if_the_core_of_the_start_is_zero():
+    T = np.zeros((N, N, N))
+    T[0, 0, 0], T[-1, -1, -1] = 2.0, 1.0
+    oracle = ob.symmetric_tucker(tensor=T, rank=R).oracle
+    target = TuckerObjective(oracle, np.eye(N)[:, 1 : R + 1])
+    assert target.value(np.eye(N, R)) == pytest.approx(-4.0)
+
+
 def test_a_moment_has_trace_one_and_counts_its_products():
     target = MomentObjective(X, R)
     assert target.counted == 2 * N**2 * COUNT + N**2

@@ -136,6 +136,9 @@ class TestMixture:
         expected = logsumexp(self.log_joint(), axis=1).mean()
         assert self.true.log_likelihood(self.X) == pytest.approx(expected, rel=1e-12)
 
+    def test_likelihood_of_far_points_does_not_underflow(self):
+        assert self.true.log_likelihood(self.X + 1e4) == pytest.approx(-3e8, rel=0.01)
+
     @pytest.mark.parametrize(
         ("centres", "weights", "variance", "said"),
         [

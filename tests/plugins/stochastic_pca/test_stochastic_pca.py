@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_kit.rows import SparseRows
 from orthobench_kit.sources import ArraySource
 from orthobench_stochastic_pca import maker as family
 from orthobench_stochastic_pca.judge import VARIANCES
 from orthobench_stochastic_pca.oracle import RelaxedSolution
+from scipy import sparse
 
 import orthobench as ob
 from orthobench.contract.problem import Oracle, Solution
@@ -97,6 +99,18 @@ def test_without_a_test_part_the_judge_takes_rows_spread_evenly(monkeypatch):
         at = np.linspace(0, len(order) - 1, 100).astype(int)
         few = ob.stochastic_pca(ArraySource(X, order), 2).measure(Solution(U))
         assert few == ob.stochastic_pca(X, 2, test=X[list(order)][at]).measure(Solution(U))
+
+
+@pytest.mark.parametrize("order", [None, range(20, 980, 2), rng(2).permutation(1000)])
+def test_judge_takes_sparse_rows_spread_evenly_too(order, monkeypatch):
+    X = rows(1000, 5) * (rng(4).random((1000, 5)) < 0.3)
+    monkeypatch.setattr(family, "JUDGE_BYTES", 8 * 5 * 100)
+    at = np.arange(1000) if order is None else np.array(order)
+    source = ArraySource(SparseRows(sparse.csr_array(X)), order, scale=2.0)
+    U = Solution(random_point(5, 2, rng(1)))
+    spread = at[:: -(-len(at) // 100)]
+    expected = ob.stochastic_pca(X, 2, test=2.0 * X[spread]).measure(U)
+    assert ob.stochastic_pca(source, 2).measure(U) == expected
 
 
 def test_data_without_variance_are_judged_without_a_division():

@@ -152,6 +152,17 @@ def test_it_converges_where_hooi_cycles(tucker):
     assert state.objective == pytest.approx(1, rel=1e-13)
 
 
+@pytest.mark.parametrize("threshold", [0.0, 0.5])
+def test_start_where_only_the_objective_vanishes_is_left(tucker, threshold):
+    """F and its gradient are zero there, T ·(I, q, q) is not: the planes lead away."""
+    T = np.zeros((3, 3, 3))
+    T[0, 0, 1] = T[0, 1, 0] = T[1, 0, 0] = 1
+    made = tucker.of_tensor(T, 1)
+    made.oracle.start = np.eye(3)[:, :1]
+    state = tucker.converged(JacobiTucker(start="random", threshold=threshold), made)
+    assert state.objective == pytest.approx(4 / 3, rel=1e-12)
+
+
 @pytest.mark.parametrize(("n", "order", "r"), [(17, 3, 4), (8, 4, 3), (6, 5, 2)])
 @pytest.mark.parametrize("start", ["hoevd", "random"])
 def test_exact_ranks_are_recovered(tucker, n, order, r, start):

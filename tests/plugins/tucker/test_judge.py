@@ -111,6 +111,12 @@ def test_relative_gradient_is_the_slope_over_the_objective(form, order):
     assert found == pytest.approx(np.linalg.norm(G) / F(Q), rel=1e-6)
 
 
+@pytest.mark.parametrize("form", ["samples", "tensor"])
+def test_relative_gradient_is_zero_if_the_core_is(form):
+    X = skewed(50, 6) * (np.arange(6) < 3)
+    assert data_tensor(form, X, 3).relative_gradient(np.eye(6)[:, 3:]) == 0
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_metrics_are_those_that_are_documented(order):
     seen, test, validation = skewed(60, 7), skewed(80, 7, 1), skewed(30, 7, 2)

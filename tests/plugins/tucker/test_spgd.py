@@ -76,6 +76,14 @@ def test_phase_one_then_phase_two_is_algorithm_3_then_algorithm_2(streaming):
         streaming.same_columns(solver.solution(state).point, Q, f"{case}")
 
 
+def test_phase_one_takes_batches_of_its_own_size(streaming):
+    rows, _ = streaming.factor_model(9, 2, 4 * 5 + 3 * 20)
+    oracle = streaming.stream(rows, 3, 2)
+    state = streaming.run(SPGD(batch=20, hoevd_steps=4, hoevd_batch=5), oracle, 7)
+    Q = ascent(hoevd_gradient, oracle.start, rows[:20], 3, 5, 1.0)
+    streaming.same_columns(state.rows.T, ascent(tucker_gradient, Q, rows[20:], 3, 20, 1.0))
+
+
 @pytest.mark.parametrize("d", [3, 4])
 def test_on_full_batches_it_is_column_wise_adagrad_on_the_objective(streaming, d):
     """Algorithm 2 is Algorithm 1 if both take the same steps."""

@@ -60,6 +60,13 @@ def test_lines_have_a_gap_if_runs_failed():
     np.testing.assert_array_equal(np.isfinite(drawn_y), np.isfinite(y))
 
 
+@pytest.mark.parametrize("log", [True, False])
+def test_point_at_zero_is_left_out_of_logarithmic_axes(log):
+    one = Series("a", np.arange(3.0), np.ones(3), solver="a")
+    y = lines(drawn(panel(one, x=Axis("t", "t", log=log))))["a"].get_ydata()
+    assert np.isnan(y).tolist() == [log, False, False]
+
+
 def test_panel_without_points_is_an_empty_axis():
     for axis in (Axis("t", "t"), Axis("t", "t", log=False)):
         empty = Series("a", np.empty(0), np.empty(0), np.empty(0), np.empty(0), solver="a")
@@ -85,6 +92,12 @@ def test_bands_end_at_an_infinite_value():
 def test_bands_far_above_all_lines_do_not_stretch_the_axis():
     ax = drawn(panel(series(low=0.5 / X, high=np.full(8, 1e9))))
     assert ax.get_ylim()[1] < 20
+
+
+def test_spread_of_a_single_point_is_a_bar():
+    one = series(y=[1], low=np.array([0.5]), high=np.array([2.0]))
+    (bar,) = drawn(panel(one)).collections
+    assert bar.get_segments()[0][:, 1].tolist() == [0.5, 2]
 
 
 def test_categories_are_points_with_bars_side_by_side():

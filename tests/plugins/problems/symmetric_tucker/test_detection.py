@@ -31,6 +31,12 @@ def test_scores_are_mahalanobis_distances_whatever_the_basis(r, seed):
     assert np.allclose(anomaly_scores(Z @ change), expected, rtol=1e-6)
 
 
+def test_directions_without_variance_do_not_count():
+    Z = rng().standard_normal((50, 3))
+    more = np.column_stack([Z, Z[:, 0] - Z[:, 1], 0 * Z])
+    assert np.allclose(anomaly_scores(more), anomaly_scores(Z))
+
+
 @given(st.integers(0, 30), st.integers(1, 6))
 def test_the_area_counts_pairs_and_is_that_below_the_curve(seed, levels):
     scores = rng(seed).integers(0, levels, 40).astype(np.float64)
