@@ -109,10 +109,11 @@ def test_the_best_pair_of_many_features_is_found():
     assert z @ S @ z == pytest.approx(values.max(), rel=1e-10)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("count", [1, 2, 3])
 def test_the_best_support_is_in_a_part_that_is_left(count):
+    """Power iterations miss the best two features for seed 8, the best three for seed 10."""
     supports = list(map(list, combinations(range(9), count)))
-    for seed in range(3):
+    for seed in (0, 8, 10):
         A = np.random.default_rng(seed).standard_normal((9, 4))
         values = [np.linalg.norm(A[own], 2) ** 2 for own in supports]
         best = supports[int(np.argmax(values))]
