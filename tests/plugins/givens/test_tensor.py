@@ -264,3 +264,26 @@ def test_the_tolerance_bounds_the_gradient():
         steps.append(state.work.steps)
     assert steps == sorted(steps)
     assert steps[0] < steps[-1]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_zero_weights_leave_a_basis_of_the_null_space(order):
+    for missing in (1, 3):
+        w = np.concatenate([np.linspace(1, 2, 10 - missing), np.zeros(missing)])
+        oracle, V = odeco(10, w)
+        solver = GivensTensor(order=order)
+        solution = solver.solution(converged(solver, oracle))
+        assert recovery_error(solution.point, V[:, w > 0]) < 1e-10
+        assert np.abs(np.sort(solution.weights)[:missing]).max() < 1e-12
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_level_pair_is_rotated_if_an_angle_gains(order):
+    """Along the circle 2c³ + 6t cs²: level at angle 0, highest at s² = 4e to first order."""
+    e = 1e-6
+    t = 0.5 + e
+    oracle = oracle_of(np.array([[[1.0, t], [t, t]], [[t, t], [t, 1.0]]]))
+    solver = GivensTensor(order=order, start="identity")
+    found = solver.solution(converged(solver, oracle))
+    assert abs(found.point[1, 0]) == pytest.approx(2 * e**0.5, rel=1e-3)
+    assert found.weights.sum() - 2 == pytest.approx(12 * e**2, rel=1e-2)

@@ -11,6 +11,8 @@ from orthobench_kit.streams import IteratorSource
 from orthobench_orthogonal_tensor.problems.mixtures import (
     ESTIMATES,
     Mixture,
+    Moments,
+    noise_spread,
     noise_variance,
     population_moments,
     sample_moments,
@@ -118,6 +120,28 @@ def test_the_bottom_eigenvalues_hold_the_variance():
     assert noise_variance(C - 1.5 * np.eye(5), 5) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("values", "count", "spread"),
+    [
+        ([9, 1, 3, 1], 100, (8 / 9 / (5 / 3) ** 2 - 0.1) ** 0.5),
+        ([9, 1, 3, 1], 20, 0),
+        ([9, 2, 2, 2], 10**9, 0),
+        ([9, 0, 0, 0], 100, 0),
+    ],
+)
+def test_noise_spread_is_beyond_what_samples_explain(values, count, spread):
+    """With two components three eigenvalues count: the mean is 4/N, the deviation 2/N."""
+    moments = Moments(np.ones(4), np.diag(np.array(values, dtype=float)), np.diag, count)
+    assert noise_spread(moments, 2) == pytest.approx(spread)
+
+
+def test_covariance_of_data_far_from_zero_keeps_its_digits():
+    X = rng(3).standard_normal((4000, 4))
+    far = sample_moments(ArraySource(X + 2.0**20))
+    np.testing.assert_allclose(far.covariance, np.cov(X.T, bias=True), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(far.mean - 2.0**20, X.mean(axis=0), rtol=0, atol=1e-9)
+
+
 class TestMixture:
     true = some_mixture(3, 3, variance=0.5)
     X = rng(5).standard_normal((200, 3)) * 2
@@ -131,6 +155,11 @@ class TestMixture:
 
     def test_assigns_by_the_largest_posterior(self):
         assert np.array_equal(self.true.assign(self.X), self.log_joint().argmax(axis=1))
+
+    def test_without_variance_the_nearest_centre_is_assigned(self):
+        nearest = np.linalg.norm(self.X[:, None] - self.true.centres, axis=2).argmin(axis=1)
+        mixture = Mixture(self.true.centres, self.true.weights, 0.0)
+        assert np.array_equal(mixture.assign(self.X), nearest)
 
     def test_has_the_mean_log_likelihood_of_its_densities(self):
         expected = logsumexp(self.log_joint(), axis=1).mean()

@@ -58,6 +58,13 @@ def test_the_cost_is_the_mean_of_logarithms_of_probabilities(oracle):
     assert oracle.value(X) == pytest.approx(-np.log(right).mean())
 
 
+def test_large_logits_do_not_overflow(oracle):
+    oracle.C = 1e4 * oracle.C
+    value, G = oracle.value_and_gradient(random_point(12, 10, np.random.default_rng(1)))
+    assert np.isfinite(value)
+    assert np.isfinite(G).all()
+
+
 def test_held_out_images_are_judged_by_loss_and_error():
     rng = np.random.default_rng(2)
     X, C = random_point(12, 10, rng), rng.standard_normal((10, 10))

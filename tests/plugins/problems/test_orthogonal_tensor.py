@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from orthobench_kit.symmetric_tensors import composed, contracted
 from orthobench_orthogonal_tensor.problems.files import NpyTensor
-from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments
+from orthobench_orthogonal_tensor.problems.gmm import GaussianMixtureMoments, draw
 from orthobench_orthogonal_tensor.problems.lda import LDAMoments
 from orthobench_orthogonal_tensor.problems.odeco import Odeco, Odeco4
 
@@ -114,6 +114,15 @@ class TestOdeco:
 
 
 class TestGaussianMixtures:
+    def test_samples_come_from_their_components(self):
+        mixture = GaussianMixtureMoments(d=3, components=2, variance=0.25).draw_mixture(rng())
+        X, labels = draw(mixture, 20_000, rng(1))
+        for component, centre in enumerate(mixture.centres):
+            own = X[labels == component]
+            assert len(own) == pytest.approx(10_000, rel=0.05)
+            np.testing.assert_allclose(own.mean(axis=0), centre, atol=0.02)
+            np.testing.assert_allclose(np.cov(own.T), 0.25 * np.eye(3), atol=0.01)
+
     def test_exact_moments_give_the_optimum(self):
         metrics = judged(GaussianMixtureMoments(d=12, components=8, samples=0))
         assert metrics["centre_error"] < 1e-9

@@ -108,6 +108,15 @@ def test_a_multiplier_proves_the_least_cost_of_twelve_runs(save):
         assert np.linalg.eigvalsh(A.T @ A)[0] + np.linalg.eigvalsh(found.L)[0] > 0
 
 
+def test_multiplier_of_a_scaled_target_is_exact():
+    """The least cost is at X = I, and A'AX + XL = A'B gives L = 2I."""
+    found = multiplier(np.eye(4), 3 * np.eye(4, 2))
+    assert found.solved
+    assert pytest.approx(np.eye(4, 2), abs=1e-12) == found.X
+    assert pytest.approx(2 * np.eye(2), abs=1e-12) == found.L
+    assert found.bound == pytest.approx(8)
+
+
 def test_each_file_counts_in_the_checksum(save):
     problem, A, _ = procrustes(save, 12, 5, 5)
     before = problem.checksum()

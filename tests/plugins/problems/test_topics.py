@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from orthobench_orthogonal_tensor.problems.lda import (
     TopicModel,
     population_moments,
+    probabilities,
     sample_moments,
     total_variation,
     whitened_topics,
@@ -92,3 +93,17 @@ def test_topics_are_matched_one_to_one():
     assert total_variation(true[[2, 0, 1]], true) == 0
     found = np.array([[0.9, 0.1, 0], [0.8, 0.2, 0], [0, 0, 1.0]])
     assert total_variation(found, true) == pytest.approx((0.1 + 0.8 + 0) / 3)
+
+
+def test_documents_have_the_moments_of_their_model():
+    model = some_model()
+    found = sample_moments(model.documents(40_000, 6, rng(3)), 6)
+    exact = population_moments(model)
+    np.testing.assert_allclose(found.words, exact.words, atol=0.005)
+    np.testing.assert_allclose(found.pairs, exact.pairs, atol=0.005)
+    np.testing.assert_allclose(found.triples(np.eye(6)), exact.triples(np.eye(6)), atol=0.005)
+
+
+def test_topics_of_noise_are_made_probabilities():
+    rows = np.array([[0.5, -0.1, 1.5], [-1.0, -2.0, 0.0]])
+    np.testing.assert_allclose(probabilities(rows), [[0.25, 0, 0.75], [1 / 3, 1 / 3, 1 / 3]])

@@ -5,6 +5,7 @@ import pytest
 from features import of_features
 from orthobench_sparse_pca.solvers.orthogonal_tpower import (
     OrthogonalTPower,
+    _penalized,
 )
 
 from orthobench.contract.solver import Status
@@ -64,3 +65,20 @@ def test_a_run_is_over_after_its_rounds():
     assert state.status is Status.RUNNING
     solver.step(oracle, state)
     assert (state.status, state.work.steps) == (Status.COMPLETE, 2)
+
+
+@BOTH
+def test_a_penalty_takes_the_variance_of_other_components(constraint):
+    rng = np.random.default_rng(0)
+    A, others = rng.standard_normal((5, 9)), rng.standard_normal((5, 2))
+    weights = np.array([2.0, 3.0])
+    taken = (others * weights) @ others.T
+    if constraint == "disjoint":
+        taken = np.diag(np.diag(taken))
+    C = A @ A.T - taken + np.linalg.norm(taken, 2) * np.eye(5)
+    found = _penalized(A, others, weights, constraint)
+    support, z = np.array([0, 2, 3]), np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(found.times(support, z), C[:, support] @ z)
+    leading = np.linalg.eigh(C[np.ix_(support, support)])[1][:, -1]
+    np.testing.assert_allclose(abs(found.leading(support) @ leading), 1)
+    np.testing.assert_allclose(found.diagonal(np.sum(A * A, axis=1)), np.diag(C))

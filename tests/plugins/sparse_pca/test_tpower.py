@@ -83,3 +83,9 @@ def test_low_rank_leaves_columns_empty():
     assert np.array_equal(Z.any(axis=0), [True, False])
     with pytest.raises(UsageError, match="cardinality = 10 is more than the 3 features"):
         ob.solve("tpower", of_features(A, m=2))
+
+
+def test_component_far_smaller_than_the_first_is_found():
+    A = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1e-9, -1e-9]])
+    Z = ob.solve(TPower(cardinality=1), of_features(A, m=2)).solution
+    np.testing.assert_array_equal(np.abs(Z), np.eye(2))

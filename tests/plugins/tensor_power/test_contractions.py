@@ -15,6 +15,7 @@ from orthobench_tensor_power._kernels.contractions import (
     deflate,
     norm,
     packed,
+    power_iteration,
     weighted_slices,
 )
 
@@ -53,3 +54,11 @@ def test_deflation_subtracts_the_component_and_returns_the_norm(tensors, n, seed
     left = T - composed(u[:, None], np.array([0.7]))
     assert deflate(P, u, 0.7) == pytest.approx(np.linalg.norm(left))
     np.testing.assert_allclose(P, packed(left), atol=1e-13 * n)
+
+
+def test_vectors_whose_contraction_is_zero_stay():
+    P = packed(composed(np.eye(3)[:, :1], np.array([2.0])))
+    Y, values, moved = power_iteration(P, np.eye(3))
+    assert np.array_equal(Y, np.eye(3))
+    assert np.array_equal(values, [2, 0, 0])
+    assert np.array_equal(moved, [0, 0, 0])

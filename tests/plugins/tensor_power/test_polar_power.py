@@ -15,7 +15,7 @@ from orthobench_tensor_power.solvers.polar_power import PolarPower
 
 from orthobench.contract.problem import Instance, Solution
 from orthobench.contract.solver import Status
-from orthobench.tools.geometry import random_point
+from orthobench.tools.geometry import drift, random_point
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -126,3 +126,16 @@ def test_it_ends_at_the_tolerance_asked_for(tensors):
         assert gradient(made.oracle.T, state.U) <= tolerance
         steps.append(state.work.steps)
     assert steps == sorted(set(steps))
+
+
+@given(d=st.integers(2, 12), seed=seeds)
+def test_zero_and_negative_weights_are_recovered(tensors, d, seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(0.5, 1.5, int(rng.integers(1, d))) * rng.choice([-1.0, 1.0])
+    made = tensors.instance(weights, seed, d=d)
+    solution = PolarPower().solution(tensors.ended(PolarPower(), made, most=60))
+    assert drift(solution.point) < 1e-12
+    assert made.measure(solution)["recovery_error"] < 1e-10
+    found = np.sort(solution.weights)[::-1]
+    np.testing.assert_allclose(found[: len(weights)], np.sort(np.abs(weights))[::-1], rtol=1e-10)
+    np.testing.assert_allclose(found[len(weights) :], 0, atol=1e-10)

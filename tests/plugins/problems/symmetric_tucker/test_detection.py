@@ -91,3 +91,14 @@ def test_one_sparse_image_among_dense_ones_is_recovered(seed):
     Z = images @ mix
     assert np.abs(mix @ sparsest(Z))[2] == pytest.approx(1, abs=1e-5)
     assert np.sum(np.abs(Z @ sparsest(Z)) > 0.01) == 20
+
+
+@pytest.mark.parametrize("r", [1, 3, 8])
+def test_sparsest_image_is_no_worse_than_any_of_many(r):
+    Z = rng(r).laplace(size=(500, r)) @ rng(r + 1).standard_normal((r, r))
+    w = sparsest(Z)
+    W = rng(9).standard_normal((r, 5000))
+    W = np.hstack([W, w[:, None] + 0.01 * W])
+    assert np.linalg.norm(w) == pytest.approx(1)
+    assert total(Z, w) <= total(Z, W / np.linalg.norm(W, axis=0)).min() * (1 + 1e-6)
+    assert np.linalg.norm(sparsest(np.zeros((9, r)))) == pytest.approx(1)

@@ -138,6 +138,19 @@ def test_directions_without_variance_are_left_out(more):
     assert np.abs(covariance(Z) - np.eye(6)).max() < 1e-8
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_whitened_pixels_do_not_depend_on_the_unit(unit):
+    X = samples()
+    found, expected = whitened_pixels(unit * X), whitened_pixels(X)
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-8)
+
+
+def test_fewer_pixels_than_bands_leave_one_direction_less():
+    Z = whitened_pixels(rng(4).standard_normal((5, 9)))
+    assert Z.shape == (5, 4)
+    assert np.abs(covariance(Z) - np.eye(4)).max() < 1e-10
+
+
 @pytest.mark.parametrize("value", [0.0, 0.1, 3e7])
 def test_pixels_that_are_all_equal_are_refused(value):
     with pytest.raises(DataError, match="all pixels are equal"):
