@@ -361,7 +361,7 @@ def test_landing_newton_converges_quadratically():
         assert drift(state.X) < 1e-12
 
 
-def test_gradient_of_dissolved_constraints_is_that_of_differences():
+def test_dissolved_gradient_is_that_of_differences():
     solver = CDOpt(penalty=0.7, relative=False)
     oracle, _, X = ready(solver)
     X = X + 0.05 * np.random.default_rng(2).standard_normal(X.shape)
