@@ -161,6 +161,15 @@ def test_only_spans_count():
     assert instance.violation(Solution(mixed)) == 1
 
 
+@pytest.mark.parametrize("solver", [Exact(by="gram"), Exact(by="qr"), AlternatingLeastSquares()])
+def test_units_of_columns_do_not_matter(solver):
+    X, Y, _ = planted()
+    instance = ob.cca(X * np.geomspace(1, 1e-12, 6), Y * np.geomspace(1e9, 1, 5), k=3)
+    np.testing.assert_allclose(instance.measure.correlations, RHO, atol=1e-10)
+    state = ended(solver, instance)
+    assert abs(instance.measure(solver.solution(state))["suboptimality"]) < 1e-10
+
+
 def test_normalization_is_the_nearest_in_its_metric():
     rng = np.random.default_rng(0)
     S = np.cov(rng.standard_normal((5, 40)))

@@ -61,6 +61,12 @@ def test_planted_pairs_have_their_condition_and_a_test_part():
     assert PlantedCorrelations().build(np.random.default_rng(0)).measure.test is None
 
 
+def test_planted_correlations_are_those_of_many_samples():
+    problem = PlantedCorrelations(samples=40_000)
+    found = problem.build(np.random.default_rng(0)).measure.correlations
+    np.testing.assert_allclose(found, problem.correlations, atol=0.02)
+
+
 def test_sparse_pairs_count_more_in_columns_of_their_group():
     problem = SparsePairs(k=2, samples=300, p=30, q=20, density=0.1, strength=50.0)
     groups = np.repeat([0, 1, 2], 100)

@@ -63,6 +63,30 @@ def test_the_first_batch_sets_the_units_of_all(solver, ridge):
         np.testing.assert_allclose(state.Z, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("relative", [True, False])
+def test_a_step_of_appgrad_is_that_with_the_ridge(relative):
+    solver, ridge = AppGrad(step_size=0.5, batch=10, relative=relative), 0.3
+    oracle = oracle_of(PAIRS, ridge=ridge)
+    state = solver.init(oracle, None)
+    solver.step(oracle, state)
+    halves = PAIRS[:, :P], PAIRS[:, P:]
+    units = [np.sqrt(np.mean(np.sum(M**2, axis=1))) if relative else 1.0 for M in halves]
+    X, Y = (M / unit for M, unit in zip(halves, units, strict=True))
+    A, B = oracle.start[:P], oracle.start[P:]
+    expected = []
+    for M, own, target, unit, free, white in (
+        (X, A, Y @ B, units[0], state.free_a, state.A),
+        (Y, B, X @ A, units[1], state.free_b, state.B),
+    ):
+        S = M.T @ M / 10 + ridge / unit**2 * np.eye(M.shape[1])
+        length = 0.5 / (np.mean(np.sum(M * M, axis=1)) + ridge / unit**2)
+        expected.append(own - length * (S @ own - M.T @ target / 10))
+        np.testing.assert_allclose(free, expected[-1], atol=1e-12)
+        np.testing.assert_allclose(white.T @ S @ white, np.eye(K), atol=1e-10)
+        expected[-1] = expected[-1] / unit
+    np.testing.assert_allclose(solver.solution(state).point, np.vstack(expected))
+
+
 def test_a_batch_has_as_many_pairs_as_variables():
     AppGrad(batch=K).init(oracle_of(), None)
     with pytest.raises(UsageError, match="at least k = 2, not 1"):

@@ -144,3 +144,19 @@ def test_function_that_is_not_finite_is_refused():
         minimize(Trigonometric((0.0, 1.0, np.inf), (0.0, 1.0, 0.0)))
     with pytest.raises(DataError, match=r"nan after a rotation by 2\.35619"):
         minimize(lambda t: np.nan if 2 < t < 2.5 else 1.0)
+
+
+@pytest.mark.parametrize("s", [1e-3, 1e-9, 1e-15, 1e-100])
+def test_gains_far_below_rounding_have_all_digits(s):
+    found = minimize(Trigonometric((1e6, 0.0, -1.0), (0.0, 0.0, s)))
+    assert found.angle == pytest.approx(-np.arctan(s) / 2, rel=1e-14, abs=0)
+    assert found.gain == pytest.approx(s * s / (1 + np.hypot(1, s)), rel=1e-13, abs=0)
+
+
+def test_narrow_valley_beside_a_wide_one_is_found():
+    def f(t):
+        return -np.exp(40 * (np.cos(t - 2) - 1)) - 0.9 * np.exp(np.cos(t + 1) - 1)
+
+    found = minimize(f)
+    assert f(found.angle) <= f(GRID).min()
+    assert found.angle == pytest.approx(2, abs=0.01)

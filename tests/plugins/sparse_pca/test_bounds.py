@@ -5,6 +5,7 @@ import pytest
 from features import most_variance, of_features
 from hypothesis import given
 from hypothesis import strategies as st
+from orthobench_sparse_pca import bounds
 from orthobench_sparse_pca.bounds import VarianceBounds, leading_bound
 
 import orthobench as ob
@@ -83,3 +84,19 @@ def test_tpower_reaches_the_bound_where_a_component_stands_out():
     metrics = outcome.trace[-1].metrics
     gap = metrics["unexplained_variance"] - metrics["unexplained_variance_bound"]
     assert abs(gap) < 1e-7
+
+
+def test_search_that_is_cut_short_is_still_a_bound(monkeypatch):
+    S = moment(14, 20)
+    optimum, found = most_variance(S, 5), []
+    for nodes in (0, 2, 20, 200, 20_000):
+        monkeypatch.setattr(bounds, "NODES", nodes)
+        found.append(leading_bound(S, 5))
+    assert min(found) >= optimum * (1 - 1e-12)
+    assert np.diff(found).max() <= 1e-12 * optimum
+    assert found[0] > found[-1] * 1.001
+
+
+@pytest.mark.parametrize("count", [1, 7, 40])
+def test_gershgorins_bound_of_equal_correlations_is_exact(count):
+    assert leading_bound(np.eye(40) + 0.5, count) == pytest.approx(1 + 0.5 * count)

@@ -9,6 +9,7 @@ from orthobench_stiefel._kernels.retractions import (
     RETRACTIONS,
     cayley,
     cholesky_qr,
+    iterations,
     newton_schulz,
     polar,
     qr,
@@ -93,3 +94,12 @@ def test_newton_schulz_is_the_polar_factor_and_cholesky_the_q_factor():
         assert np.abs(newton_schulz(X, D)[0] - polar_factor(X + D)).max() < 1e-13, norm
         assert np.abs(polar(X, D)[0] - polar_factor(X + D)).max() < 1e-11, norm
         assert np.abs(cholesky_qr(X, D)[0] - qr(X, D)[0]).max() < 1e-11, norm
+
+
+@pytest.mark.parametrize("bound", [2**0.5, 1.5, 3.0, 10.0, 1e3, 1e6])
+def test_iterations_that_nobody_looks_at_are_enough(bound):
+    """And hardly more; the least singular value is 1 over the bound, which up to sqrt(2) stays."""
+    value, needed = (bound if bound <= 2**0.5 else 1 / bound), 0
+    while abs(1 - value) > 1.2e-16:
+        value, needed = value * (3 - value**2) / 2, needed + 1
+    assert needed <= iterations(bound, None) <= needed + 2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from orthobench_stiefel import projected
-from orthobench_stiefel._kernels.secants import PAIRS, direction, pair
+from orthobench_stiefel._kernels.secants import PAIRS, Pair, direction, first_guess, pair
 from orthobench_stiefel.problems.brockett import StiefelBrockett
 from orthobench_stiefel.problems.diagonalization import JointDiagonalization
 from orthobench_stiefel.problems.procrustes import StiefelProcrustes
@@ -73,3 +73,25 @@ def test_runs_reach_the_optimum(problem, metric):
     assert run.work.steps < 300
     assert last["objective_gap"] < 1e-10
     assert last["relative_gradient_norm"] < 1e-6
+
+
+def test_step_of_a_pair_is_that_of_the_parts_outside(X):
+    """Those of columns are within a factor of ten of it."""
+    S, Y = np.random.default_rng(4).standard_normal((2, *SHAPE))
+    found = pair(X, S, Y, 0.7)
+    outside, change = (M - X @ (X.T @ M) for M in (S, Y))
+    common = abs(np.vdot(outside, change)) / np.vdot(change, change)
+    each = np.sum(outside * change, axis=0) / np.sum(change**2, axis=0)
+    assert found.step == pytest.approx(common)
+    expected = np.clip(each, common / 10, 10 * common)
+    np.testing.assert_allclose(np.exp(found.columns)[0], expected)
+
+
+def test_first_guess_scales_columns_outside_and_the_turn(X):
+    columns = np.log([[1.0, 4.0, 16.0]]), np.zeros((1, 3))
+    known = [Pair(X, X, 1.0, step, each) for step, each in zip((0.5, 0.25), columns, strict=True)]
+    R = projected(X, np.random.default_rng(5).standard_normal(SHAPE))
+    turn = X.T @ R
+    outside = (R - X @ turn) * 0.25 * np.array([0.5, 1.0, 2.0])
+    expected = outside - X @ (X.T @ outside) + X @ (3 * 0.25 / 2 * (turn - turn.T))
+    np.testing.assert_allclose(first_guess(X, R, known, 3.0), expected, atol=1e-14)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from orthobench_stiefel import projected
 from orthobench_stiefel.landing_field import landing_field, safe_step
+from orthobench_stiefel.solvers.cdopt import CDOpt
 from orthobench_stiefel.solvers.landing import Landing
 from orthobench_stiefel.solvers.landing_newton import LandingNewton
 from orthobench_stiefel.solvers.manifold_muon import (
@@ -190,6 +191,24 @@ def test_barzilai_borwein_steps_are_those_of_the_differences():
         assert state.length == pytest.approx(expected, rel=1e-12)
 
 
+def test_adaptive_steps_are_long_or_the_least_short_one():
+    """A short one if it is below .3 of the long one: the minimum of the last five."""
+    solver = RiemannianGradient(steps="adaptive")
+    oracle, state, _ = ready(solver)
+    shorts, kinds = [], set()
+    for _ in range(30):
+        X, R = state.X, state.R
+        solver.step(oracle, state)
+        S, Y = state.X - X, state.R - R
+        product = abs(np.vdot(S, Y))
+        long = np.vdot(S, S) / product
+        shorts = [*shorts[-4:], product / np.vdot(Y, Y)]
+        steep = shorts[-1] < 0.3 * long
+        kinds.add(steep)
+        assert state.length == pytest.approx(min(shorts) if steep else long, rel=1e-9)
+    assert kinds == {True, False}
+
+
 def test_armijo_steps_lower_the_cost():
     solver = RiemannianGradient(steps="armijo")
     oracle, state, _ = ready(solver)
@@ -340,3 +359,20 @@ def test_landing_newton_converges_quadratically():
         slope = np.polyfit(np.log(end[:-1]), np.log(end[1:]), 1)[0]
         assert slope == pytest.approx(2, abs=0.35)
         assert drift(state.X) < 1e-12
+
+
+def test_dissolved_gradient_is_that_of_differences():
+    solver = CDOpt(penalty=0.7, relative=False)
+    oracle, _, X = ready(solver)
+    X = X + 0.05 * np.random.default_rng(2).standard_normal(X.shape)
+    D = np.random.default_rng(3).standard_normal(X.shape)
+
+    def dissolved(X):
+        S = X.T @ X
+        return cost(X @ (1.5 * np.eye(P) - S / 2)) + 0.7 / 4 * np.sum((S - np.eye(P)) ** 2)
+
+    oracle.start = X
+    state = solver.init(oracle, None)
+    assert state.reference.cost == pytest.approx(dissolved(X), rel=1e-12)
+    slope = (dissolved(X + 1e-5 * D) - dissolved(X - 1e-5 * D)) / 2e-5
+    assert np.vdot(state.H, D) == pytest.approx(slope, rel=1e-8)

@@ -115,6 +115,17 @@ def test_epoch_of_batches_is_the_gradient():
     assert not np.allclose(batches[0], oracle.gradient(X), rtol=0.1)
 
 
+def test_batches_beyond_an_epoch_take_terms_equally_often():
+    oracle, drawn = Quadratic(np.eye(5)), []
+    oracle.terms_gradient = lambda X, chosen: drawn.extend(chosen)
+    oracle.rewind(np.random.default_rng(1))
+    for batch in (3, 10):
+        oracle.stochastic_gradient(None, batch)
+    assert sorted(drawn[:5]) == sorted(drawn[5:10]) == list(range(5))
+    assert drawn[:5] != drawn[5:10]
+    assert len(set(drawn[10:])) == 3
+
+
 @pytest.mark.parametrize("determinant", [1, -1])
 def test_a_run_begins_on_the_component_that_is_asked_for(determinant):
     oracle = FunctionOracle(cost, 4, 4, determinant=determinant)

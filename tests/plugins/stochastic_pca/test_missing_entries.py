@@ -129,6 +129,15 @@ def test_a_moving_subspace_is_followed(name):
     assert instance.measure(solution)["subspace_error"] > 0.5  # where it was at first
 
 
+def test_petrels_stays_accurate_after_many_discounts():
+    """0.9^1000 is 1e-46: rounding that is not symmetric would grow by its inverse."""
+    problem = MissingEntries(n=20, k=2, observed=0.7, noise=0.01)
+    solver = PETRELS(relative=False, forgetting=0.9)
+    instance, state = tracked(solver, problem, 1000)
+    assert np.array_equal(state.inverses, state.inverses.transpose(0, 2, 1))
+    assert instance.measure(solver.solution(state))["subspace_error"] < 0.05
+
+
 def test_a_factor_that_overflows_ends_the_run():
     """While a row is not seen, its inverse grows by 1 / forgetting with each sample."""
     rows = entries(200, 6, 1.0)

@@ -4,10 +4,11 @@ from itertools import permutations
 from math import factorial
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from orthobench_kit.symmetric_tensors import symmetrized
-from orthobench_tucker import reference
+from orthobench_tucker import reference, sample_moments
 from orthobench_tucker.sample_moments import moment_tensor
 
 
@@ -37,3 +38,13 @@ def test_almost_symmetric_tensors_become_so_and_symmetric_ones_stay(n, order, se
     symmetric = symmetrized(T)
     assert is_symmetric(symmetric)
     np.testing.assert_allclose(symmetric, mean(T), rtol=0, atol=1e-14 * np.abs(T).max())
+
+
+@pytest.mark.parametrize(("n", "order"), [(130, 2), (52, 3), (13, 4)])
+def test_moments_in_blocks_are_those_of_all_samples(monkeypatch, n, order):
+    """Samples fill the scratch space several times; 52 variables are more than a block's rows."""
+    X = np.random.default_rng(n).standard_normal((37, n))
+    monkeypatch.setattr(sample_moments, "SCRATCH_BYTES", 8 * n * 10)
+    T = moment_tensor(X, order)
+    np.testing.assert_allclose(T, reference.moment(X, order), atol=1e-12)
+    assert is_symmetric(T)

@@ -152,3 +152,12 @@ def test_unknown_metrics_are_not_reported():
     solution = components(4, 3)
     everything = Judge(test, test, test, np.eye(4)[:, :2])(solution)
     assert list(everything) == ["relative_error", "validation_relative_error"]
+
+
+def test_an_error_of_rounding_is_never_negative():
+    for seed in range(20):
+        moment = SampleMoment(skewed(20, 5, seed), 3)
+        assert 0 <= moment.relative_error(Solution(random_point(5, 5, rng(seed)))) < 1e-14
+        v = random_point(5, 1, rng(seed))
+        power = FullTensor(composed(v, np.ones(1), 3))
+        assert 0 <= power.relative_error(ComponentSolution(v, np.ones(1))) < 1e-14
