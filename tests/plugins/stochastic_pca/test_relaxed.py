@@ -60,6 +60,15 @@ def test_a_matrix_of_smaller_trace_is_filled_up_feasibly(m, d):
     assert np.array_equal(basis[:, :m], vectors)
 
 
+def test_a_floor_gets_eigenvectors_of_its_own():
+    rng = np.random.default_rng(5)
+    vectors, values = random_point(8, 3, rng), np.array([0.9, 0.6, 0.25])
+    basis, spread = fill_trace(vectors, values, 0.05, random_point(8, 2, rng))
+    assert drift(basis) < 1e-13
+    assert np.array_equal(basis[:, :3], vectors)
+    assert spread.tolist() == [*values, *[0.05] * 5]
+
+
 def summed(factors):
     total = FactoredSum()
     for P in factors:
