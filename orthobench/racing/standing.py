@@ -233,7 +233,7 @@ class Standing:
 
     @cached_property
     def leading(self) -> Call | None:
-        """The call of the leader by the first seed on which it gets there, before a decision."""
+        """The call of the leader by the first seed on which it reaches the target."""
         ran = [t for t in self.ran.get(self.leader or "", ()) if t.seed in self.gaps]
         there = (t for t in ran if t.cost(self.target(t.seed)) < math.inf)
         trial = min(there, key=lambda t: t.seed, default=None)
