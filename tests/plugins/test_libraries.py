@@ -115,7 +115,8 @@ def test_runs_are_those_of_numpy(solver, places):
     # overlaps of loadings are of first order in rounding; roots square the condition
     amplified = steps in ("bb", "lbfgs") or solver.name in ("gpower", "coupled-newton-schulz")
     rounded = AMPLIFIED if amplified else ROUNDED
-    exact = 1e-9 if steps in ("bb", "lbfgs") else 1e-10
+    # a line search near its end compares costs that differ by rounding
+    exact = 1e-9 if steps in ("armijo", "bb", "lbfgs") else 1e-10
     for on in needed(*places):
         if solver.name in ("zolotarev", "rational-power") and on in SINGLE:
             continue  # their functions have a lower degree there

@@ -263,7 +263,7 @@ def test_a_map_is_measured_once_and_again_where_code_changed(
     assert not some[1].is_done
     assert measure(some, 0.0, said.append) == 1
     assert len(said) == 1
-    assert "0 points left" in said[0]
+    assert "0 races left" in said[0]
     monkeypatch.setattr("orthobench.harness.cell.digests", lambda *_: {"changed": "1"})
     assert not some[0].is_done
 
