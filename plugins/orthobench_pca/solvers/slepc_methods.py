@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -51,6 +52,8 @@ class SlepcSVDS(DirectSolver):
             raise UsageError(f"{self.name}: {why}")
 
     def components(self, oracle: PCAOracle, rng: np.random.Generator) -> Found:
+        # Open MPI would start a daemon, which outlives the run
+        os.environ.setdefault("OMPI_MCA_ess_singleton_isolated", "1")
         from petsc4py import PETSc
         from slepc4py import SLEPc
 

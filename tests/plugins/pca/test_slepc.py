@@ -18,3 +18,12 @@ def test_components_are_those_of_lapack(method, shape):
     assert first.tobytes() == again.tobytes()
     single = ob.solve("slepc-svds", ob.pca(X.astype(np.float32), 3), method=method).solution
     assert np.linalg.norm(single - expected @ (expected.T @ single), 2) < 1e-3
+
+
+def test_no_process_of_mpi_is_left_by_a_run(tmp_path):
+    results = ob.run(
+        {"problem": [{"name": "spectrum-svd", "k": 2}], "seeds": 1, "budget": {"steps": 1},
+         "solver": [{"name": "slepc-svds"}]},
+        tmp_path / "s.sqlite", quiet=True,
+    )  # fmt: skip
+    assert results.failures == []
