@@ -46,7 +46,7 @@ _HOMES = {
     "registry.plugins": ("catalogue", "register"),
     "report.notebook_view": ("Outcome", "Results"),
 }
-"""The names of each module; all but those of `plots` and `report`, which are modules."""
+"""The names of each module; `report` is a module itself."""
 
 
 def __getattr__(name: str) -> Any:

@@ -25,8 +25,7 @@ FORMATS = ("svg", "pdf", "png")
 @QUIET
 @AS_JSON
 def report(store: Path, out: Path | None, suite: str | None, tolerance: float | None,
-           style: str | None, opened: bool, quiet: bool,
-           as_json: bool) -> None:  # fmt: skip
+           style: str | None, opened: bool, quiet: bool, as_json: bool) -> None:  # fmt: skip
     """Write an interactive page about the results in STORE.
 
     The page is one file that needs no network. STORE is a store, or the folder with its

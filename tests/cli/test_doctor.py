@@ -15,7 +15,7 @@ def shown(report):
     return [" ".join(click.unstyle(line).split()) for line in doctor.lines(report)]
 
 
-def test_it_says_why_nothing_is_computed_on_a_device(registry, monkeypatch):
+def test_doctor_says_why_a_device_is_not_used(registry, monkeypatch):
     monkeypatch.setattr(array_libraries, "find_spec", lambda name: None)
     said = shown(doctor.examine())
     (absent,) = [line for line in said if line.startswith("not on")]
