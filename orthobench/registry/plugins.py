@@ -97,15 +97,18 @@ class Registry:
 
     def load(self, point: EntryPoint, plugin: Plugin) -> None:
         """Register a plugin, or list it as broken."""
+        name = plugin.name
+        if name in self.broken:  # another plugin has this name
+            name = f"{name} of {plugin.distribution}"
         try:
             if point.dist is not None and plugin.distribution != GROUP:
                 check_requirements(point.dist, str(plugin))
             self.add(point.load(), plugin)
         except PluginError as error:
-            self.broken[plugin.name] = str(error)
+            self.broken[name] = str(error)
         except (Exception, SystemExit) as error:
             where = f"{plugin}, {plugin.module}"
-            self.broken[plugin.name] = reason(error, plugin.module, where)
+            self.broken[name] = reason(error, plugin.module, where)
 
     def add(self, module: object, plugin: Plugin) -> None:
         """Register all items of a plugin, or raise `PluginError` if one is wrong.
