@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from orthobench.cli.options import AS_JSON, FILE
 from orthobench.cli.printing import print_json, say, wrapped
@@ -36,6 +37,10 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
     """
     if about and problem:
         raise click.UsageError("name a family of the atlas, or your data with -p, not both")
+    given = click.get_current_context().get_parameter_source
+    for name in ("cost", "tolerance"):
+        if not problem and given(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} is for your data: name them with -p")
     from orthobench.atlas import advice, answers
 
     table = answers.opened(file)

@@ -73,3 +73,8 @@ def test_errors_are_one_line(call):
         done = call(*words, code=2)
         assert said in done.stderr, words
         assert "Traceback" not in done.output, words
+
+
+def test_options_for_data_are_refused_for_a_family(call):
+    for words in (["pca", "--cost", "samples"], ["--tolerance", "0.001"]):
+        assert "name them with -p" in call(*words, code=2).stderr, words
