@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,11 +32,14 @@ class Entrants:
         Names of solvers that are not installed, with the remedy.
     source : str, Problem or Instance, optional
         The problem as the caller gave it, if not by a suite.
+    endless : collection of str
+        The configurations that only a limit ends: those that take samples without an end.
     """
 
     suite: Suite
     missing: Mapping[str, str]
     source: Any = None
+    endless: frozenset[str] = frozenset()
 
     @property
     def order(self) -> dict[str, str]:
@@ -46,6 +50,12 @@ class Entrants:
     def ending(self) -> frozenset[str]:
         """The configurations that end by their own test on all data."""
         return frozenset(s.label for s in self.suite.solvers if s.solver.converges)
+
+    def on(self, instance: AnyInstance) -> Entrants:
+        """Return the configurations, with those that only a limit ends on an instance."""
+        takers = {s.label for s in self.suite.solvers if s.solver.batch > 0}
+        unlimited = math.isinf(instance.oracle.remaining())
+        return replace(self, endless=frozenset(takers - self.ending if unlimited else ()))
 
 
 def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entrants:
@@ -63,8 +73,9 @@ def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()
     measure = "memory" if cost == "memory" else None
     asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
     known = asked.problems[0]
-    order = likely(known.problem, _built(known.problem))
-    return replace(entrants(asked, known, order), source=problem)
+    instance = _built(known.problem)
+    order = likely(known.problem, instance)
+    return replace(entrants(asked, known, order).on(instance), source=problem)
 
 
 def _built(problem: AnyProblem) -> AnyInstance:

@@ -192,7 +192,7 @@ def races(
     for i, one in enumerate(entries):
         started = monotonic() if i else began
         total = (began + within - started) / (len(entries) - i)
-        rules = Rules(one.order, total, tolerance, cost, ending=one.ending)
+        rules = Rules(one.order, total, tolerance, cost, ending=one.ending, endless=one.endless)
         found.append(run(one, rules, began=started, **how))
         if found[-1].interrupted:
             break

@@ -122,9 +122,10 @@ class RaceScheduler(Scheduler):
         """Add a stored run to the standing."""
         begun = self._running.pop((cell.solver_label, cell.seed))
         records = self._store.records(self.suite.name, cell.problem_label, cell.solver_label)
-        trial = trial_of(next(run for run in records if run.key == cell.key), self.rules.cost)
-        self.standing = replace(self.standing, trials=[*self.standing.trials, trial])
-        clock = float(trial.seconds[-1]) if len(trial.seconds) else 0.0
+        run = next(run for run in records if run.key == cell.key)
+        trials = [*self.standing.trials, trial_of(run, self.rules.cost)]
+        self.standing = replace(self.standing, trials=trials)
+        clock = run.trace[-1].seconds + run.trace[-1].readout_seconds if run.trace else 0.0
         self._overheads.append(self.elapsed - begun - clock)
         self._tell_dropped()
 

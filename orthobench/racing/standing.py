@@ -13,10 +13,10 @@ import numpy as np
 from orthobench.decide.rule import EXACT, TOLERANCE, chosen
 from orthobench.decide.wording import factor_text
 from orthobench.harness.run import RATIO
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.stopping import RunStatus
 from orthobench.results.runs import Run
-from orthobench.stats.calls import Call, Stop, calls_of, ratio_of
-from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of, settled
+from orthobench.stats.calls import Call, Stop, calls_of, offered, ratio_of
+from orthobench.stats.cost_curve import CostCurve, cost_curve, cut_short, gap_of, settled
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
@@ -145,6 +145,8 @@ class Rules:
         The cost to minimise, by name.
     ending : collection of str
         The configurations that end by their own test.
+    endless : collection of str
+        The configurations that only a limit ends, on data without an end.
     timed_on_all : int
         Number of the cheapest calls to the own end that are timed on each seed.
     """
@@ -157,6 +159,7 @@ class Rules:
     finalists: int = FINALISTS
     seeds: int = SEEDS
     ending: Collection[str] = ()
+    endless: Collection[str] = ()
     timed_on_all: int = 0
 
 
@@ -186,7 +189,10 @@ class Standing:
 
     @cached_property
     def gaps(self) -> dict[int, tuple[float, float]]:
-        """The common start and the best value so far, for each seed with results."""
+        """The common start and the lowest end so far, for each seed with results.
+
+        A configuration ends within the tolerance on each seed, so that there is always a leader.
+        """
         curves: dict[int, list[CostCurve]] = {}
         for (_, seed), trial in self.latest.items():
             if trial.curve:
@@ -200,9 +206,9 @@ class Standing:
         return best + self.rules.tolerance * (start - best)
 
     def above(self, trial: Trial) -> float:
-        """Return the distance of a trial above the best value, in units of the gap."""
+        """Return the distance of the end of a trial above the best value, in units of the gap."""
         start, best = self.gaps[trial.seed]
-        return (trial.lowest - best) / max(start - best, 1e-300)
+        return (trial.end - best) / max(start - best, 1e-300)
 
     def costs(self, configuration: str) -> list[float]:
         """Return the cost to the target on each seed of a configuration."""
@@ -285,7 +291,7 @@ class Standing:
     def _why_not_there(self, trial: Trial, leader: str) -> str:
         if trial.ended and self._near(trial):
             return ""
-        if trial.ended and trial.lowest == math.inf:
+        if trial.ended and trial.end == math.inf:
             return "ends outside the level at which solvers are compared"
         if trial.ended:
             return f"ends {100 * self.above(trial):.2g} % of the gap above {leader}"
@@ -317,7 +323,7 @@ def trial_of(run: Run, cost: str) -> Trial:
     """Return the trial of a stored run."""
     stop, cap = run.stop, run.budget.get("seconds", math.inf)
     is_short = stop.status in SHORT
-    counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason)) if is_short else run
+    counted = cut_short(run) if is_short else run
     level = run.problem.levels[0] if run.problem.levels else None
     path = cost_curve(counted, level, measured(run))
     if path is None:
@@ -327,9 +333,9 @@ def trial_of(run: Run, cost: str) -> Trial:
     if level and run.trace[-1].metrics.get(level.metric, math.inf) > level.value:
         values = np.full_like(values, math.inf)
     ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
+    curve = offered(replace(path, values=values, ended=ended), ratio_of(run))
     return Trial(
-        run.solver.label, run.seed, cap, replace(path, values=values, ended=ended),
-        path.spent("seconds"), path.spent(cost),
+        run.solver.label, run.seed, cap, curve, curve.spent("seconds"), curve.spent(cost),
         certified=measured(run) == run.problem.primary, ratio=ratio_of(run),
     )  # fmt: skip
 
