@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,7 +61,8 @@ class Entrants:
 def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entrants:
     """Return the configurations that race on a problem: those of all solvers by default.
 
-    The problem is built once, and the map orders the solvers by its features.
+    The problem is built once, and the map orders the solvers by its features. Each of them also
+    races with the parameters that the map has first, as its advice would be.
 
     Raises
     ------
@@ -75,7 +76,23 @@ def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()
     known = asked.problems[0]
     instance = _built(known.problem)
     order = likely(known.problem, instance)
+    if not solvers:
+        asked = replace(asked, solvers=(*asked.solvers, *_advised(asked.solvers, order)))
     return replace(entrants(asked, known, order).on(instance), source=problem)
+
+
+def _advised(
+    solvers: Sequence[SuiteSolver], order: Sequence[tuple[str, Mapping[str, Any]]]
+) -> Iterator[SuiteSolver]:
+    """Yield the solvers that the map knows, with the parameters that it has first."""
+    first = dict(reversed(order))
+    for name, s in {s.solver.name: s for s in solvers}.items():
+        try:
+            advised = type(s.solver)(**first[name])
+        except (KeyError, TypeError, OrthobenchError):  # the map was measured with older code
+            continue
+        values = assignments(changed_values(advised), " ")
+        yield replace(s, solver=advised, label=f"{name} {values}".strip(), tuned={})
 
 
 def _built(problem: AnyProblem) -> AnyInstance:

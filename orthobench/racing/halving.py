@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from orthobench.decide.rule import FREE, HALF, Decision, Evidence, Verdict, named_of
-from orthobench.racing.standing import BEHIND, FACTOR, FRESH, SURE, Standing, Trial
+from orthobench.racing.standing import BEHIND, FACTOR, FRESH, LONG, SURE, Standing, Trial
 from orthobench.stats.calls import calls_of
 from orthobench.stats.differences import Differences
 from orthobench.stats.noninferiority import FEWEST
@@ -144,9 +144,12 @@ class Halving(Standing):
     def _due(self, shared: float, overhead: float) -> float:
         """Return the seconds of the leader's first `FEWEST` seeds, without which nothing is shown.
 
-        No other configuration may use them, unless they are longer than what is left.
+        No other configuration may use them, unless the leader is too long for this race, or there
+        is no time for all of them.
         """
-        seconds = self._seconds_of_fewest(self.leader, overhead) if self.leader else 0.0
+        if self.leader is None or self.is_long:
+            return 0.0
+        seconds = self._seconds_of_fewest(self.leader, overhead)
         return seconds if seconds <= shared else 0.0
 
     def _seconds_of_fewest(self, name: str, overhead: float) -> float:
@@ -157,8 +160,9 @@ class Halving(Standing):
     def _untried(self, spare: float, overhead: float, running: Collection[Run]) -> NextRun | None:
         """Return the next first run: solvers in their order, then grids, the best solver first.
 
-        None begins if ``spare``, the time besides fresh seeds, is too short for it. The seconds of
-        a run on endless data say little, so that the very first one is short.
+        None begins for which ``spare``, the time besides fresh seeds, is too short, except in place
+        of a leader that is too long. The seconds of a run on endless data say little, so that the
+        very first one is short.
         """
         known = {*self.latest, *((name, 0) for name, _ in running)}
         waiting = [name for name in self.rules.order if (name, 0) not in known]
@@ -170,8 +174,9 @@ class Halving(Standing):
         cap = self._cap(spare, len(waiting), overhead)
         if self.leader is None:
             return NextRun(first, 0, self.floor if first in self.rules.endless else cap)
-        too_late = self.rules.cost == "seconds" and cap + overhead > spare
-        return None if too_late else NextRun(first, 0, cap)
+        is_timed = self.rules.cost == "seconds"
+        late = is_timed and not self.is_long and cap + overhead > spare
+        return None if late else NextRun(first, 0, cap)
 
     def _cap(self, spare: float, waiting: int, overhead: float) -> float:
         """Return the seconds of a run, at least those that show whether it is far behind."""
@@ -181,7 +186,8 @@ class Halving(Standing):
         if self.rules.cost != "seconds":
             return max(self.floor, share, overhead)
         most = self.rules.factor * self.lead + FREE["seconds"]
-        return max(self.floor, min(most, max(share, overhead, HALF * self.lead)))
+        least = min(HALF * self.lead, LONG * self.rules.total)
+        return max(self.floor, min(most, max(share, overhead, least)))
 
     def _look(
         self, wanted: Callable[[Trial], bool], spare: float, most: float, overhead: float,

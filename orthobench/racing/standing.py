@@ -48,6 +48,9 @@ seed is a matter of luck."""
 FAR = 0.75
 """Part of `FACTOR` above which a finalist is dropped after three seeds."""
 
+LONG = 0.05
+"""Maximum part of the time of a race that its best call may take: others would get no seeds."""
+
 SHORT = RunStatus.TIMEOUT, RunStatus.NOTHING_DONE
 """Endings of runs with too little time, which are no failures in a race."""
 
@@ -262,6 +265,11 @@ class Standing:
         own = [t for t in self.ran[self.leader] if t.seed in self.gaps]
         needed = [t.seconds_to(self.target(t.seed)) for t in own]
         return median([s for s in needed if s < math.inf])
+
+    @property
+    def is_long(self) -> bool:
+        """Whether no call is known that is short enough for this race, or for any seeds of it."""
+        return self.lead > LONG * self.rules.total
 
     @cached_property
     def dropped(self) -> dict[str, str]:

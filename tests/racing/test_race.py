@@ -199,7 +199,7 @@ def test_races_share_the_time_until_one_is_interrupted(monkeypatch: pytest.Monke
         shares.append((rules.total, began))
         return SimpleNamespace(interrupted=len(shares) == 3)
 
-    entrant = SimpleNamespace(order={}, ending={})
+    entrant = SimpleNamespace(order={}, ending={}, endless={})
     monkeypatch.setattr(race, "entrants_on", lambda *asked: entrant)
     monkeypatch.setattr(race, "monotonic", lambda: now)
     monkeypatch.setattr(race, "run", run)
