@@ -183,9 +183,9 @@ def calls_of(
 def offered(curve: CostCurve, ratio: float = RATIO) -> CostCurve:
     """Return a curve up to the last checkpoint that a call repeats.
 
-    The clock cuts a run at a number of steps that only chance has chosen. Nobody can ask for the
-    value there, so that no call is compared with it: the last number on the grid stands for the end
-    of the run.
+    The clock cuts a run at a number of steps that only chance has chosen. No call ends there, so
+    that none is compared with that value: the last number on the grid stands for the end of the
+    run.
     """
     if not curve.cut or (curve.run and curve.run.imported.unit):
         return curve

@@ -104,8 +104,8 @@ def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostC
 def gap_of(curves: Sequence[CostCurve]) -> tuple[float, float]:
     """Return the largest start of the curves of a seed, and the smallest end; NaN without any.
 
-    A dip before the end does not count: nobody could stop there without the judge, and the smallest
-    of many noisy values is below what any call gives again. The end of a run that was cut counts.
+    A dip before the end does not count: no call ends there without the judge, and the smallest of
+    many noisy values is below what any call gives again. The end of a run that was cut counts.
     """
     start = max((curve.start for curve in curves), default=math.nan)
     return start, min((curve.end for curve in curves), default=math.nan)

@@ -72,7 +72,7 @@ def test_a_race_without_a_leader_says_why(trials: tuple[Trial, ...], why: str) -
     assert said.startswith(f"No solver yet: {why}")
 
 
-def test_a_race_in_which_one_passes_below_all_ends_names_the_lowest_end() -> None:
+def test_a_dip_below_all_ends_is_no_value_to_race_for() -> None:
     dips = made_trial("a", 0, 9.0, np.array([1.0, 0.0, 0.9]), np.arange(3.0), True)
     falls = made_trial("b", 0, 9.0, np.array([1.0, 0.5, 0.3]), np.arange(3.0), True)
     field = race(dips, falls)
