@@ -131,8 +131,14 @@ class RaceScheduler(Scheduler):
 
     def conclude(self) -> Mapping[str, Any]:
         """Time the calls that may be named, one after another; return them for the session."""
-        for (name, stop, _), seconds in self._timed(self._offers(), (0,)):
-            self.timed[name, stop] = seconds
+        # a call that was not timed may be the cheapest once the others are
+        while waiting := [call for call in self._offers() if call not in self.timed]:
+            took = {
+                (name, stop): seconds for (name, stop, _), seconds in self._timed(waiting, (0,))
+            }
+            self.timed.update(took)
+            if not took:
+                break
         timed = [[name, dict(stop.limits), *took] for (name, stop), took in self.timed.items()]
         cheapest = self._reaching()[: self.rules.timed_on_all]
         ends = self._timed([(name, Stop()) for name in cheapest], self.suite.seeds)
