@@ -17,8 +17,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from orthobench.decide.rule import FREE, HALF, Decision, Evidence, Verdict, named_of
-from orthobench.racing.standing import BEHIND, FACTOR, FRESH, LONG, SURE, Standing, Trial
+from orthobench.decide.rule import FREE, Decision, Evidence, Verdict, named_of
+from orthobench.racing.standing import BEHIND, FACTOR, FRESH, SURE, Standing, Trial
 from orthobench.stats.calls import calls_of
 from orthobench.stats.differences import Differences
 from orthobench.stats.noninferiority import FEWEST
@@ -149,13 +149,12 @@ class Halving(Standing):
         """
         if self.leader is None or self.is_long:
             return 0.0
-        seconds = self._seconds_of_fewest(self.leader, overhead)
+        seconds = self._missing(self.leader) * (self.lead + overhead)
         return seconds if seconds <= shared else 0.0
 
-    def _seconds_of_fewest(self, name: str, overhead: float) -> float:
-        """Return the seconds of those of the first `FEWEST` seeds that have no run yet."""
-        missing = sum((name, seed) not in self.latest for seed in range(1, FEWEST))
-        return missing * (self._end(name) + overhead)
+    def _missing(self, name: str) -> int:
+        """Return the number of the first `FEWEST` seeds that have no run yet."""
+        return sum((name, seed) not in self.latest for seed in range(1, FEWEST))
 
     def _untried(self, spare: float, overhead: float, running: Collection[Run]) -> NextRun | None:
         """Return the next first run: solvers in their order, then grids, the best solver first.
@@ -179,15 +178,11 @@ class Halving(Standing):
         return None if late else NextRun(first, 0, cap)
 
     def _cap(self, spare: float, waiting: int, overhead: float) -> float:
-        """Return the seconds of a run, at least those that show whether it is far behind."""
         if self.leader is None:
             return FIRST * self.rules.total
-        share = spare / waiting - overhead
-        if self.rules.cost != "seconds":
-            return max(self.floor, share, overhead)
-        most = self.rules.factor * self.lead + FREE["seconds"]
-        least = min(HALF * self.lead, LONG * self.rules.total)
-        return max(self.floor, min(most, max(share, overhead, least)))
+        is_timed = self.rules.cost == "seconds"
+        most = self.rules.factor * self.lead + FREE["seconds"] if is_timed else math.inf
+        return max(self.floor, min(most, max(spare / waiting - overhead, overhead)))
 
     def _look(
         self, wanted: Callable[[Trial], bool], spare: float, most: float, overhead: float,
@@ -248,7 +243,7 @@ class Halving(Standing):
         """
         chosen = list[str]()
         for name in self.finalists:
-            shared -= self._seconds_of_fewest(name, overhead)
+            shared -= self._missing(name) * (self._end(name) + overhead)
             if chosen and shared < 0:
                 break
             chosen.append(name)

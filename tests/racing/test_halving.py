@@ -366,7 +366,7 @@ def test_the_first_run_on_endless_data_is_short() -> None:
     ("seconds", "left", "then"),
     [
         (6.0, 97.0, NextRun("b", 0, 12.0)),  # 4 * (6 + 12) s are for four seeds of the leader
-        (6.0, 95.0, NextRun("a", 1, 15.0)),  # twice its time does not fit before them
+        (6.0, 95.0, NextRun("a", 1, 15.0)),  # no other fits before them
         (6.0, 71.0, NextRun("b", 0, 12.0)),  # nor do four seeds: nothing will be shown
         (8.0, 95.0, NextRun("b", 0, 12.0)),  # the leader takes more than a twentieth of 150 s
     ],
