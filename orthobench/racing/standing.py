@@ -35,6 +35,10 @@ FACTOR = 4.0
 FLOOR = 0.1
 """Share of the time for runs of minimum length together."""
 
+ENDLESS = 0.001
+"""Maximum of that length on endless data, over the time of a race: each run takes all of it, and
+samples are drawn besides."""
+
 BEHIND = 2.0
 """A cut configuration is dropped if the leader is as far in 1 / BEHIND of its time."""
 
@@ -320,7 +324,8 @@ class Standing:
     @cached_property
     def floor(self) -> float:
         """Minimum seconds of a run."""
-        return FLOOR * self.rules.total / len(self.rules.order)
+        share = FLOOR / len(self.rules.order)
+        return self.rules.total * (min(share, ENDLESS) if self.rules.endless else share)
 
     @property
     def _fresh_cap(self) -> float:

@@ -357,9 +357,9 @@ def test_the_first_run_on_endless_data_is_short() -> None:
     order = {"a": "a", "b": "b"}
     assert Halving(Rules(order, 100.0), []).next(100.0) == NextRun("a", 0, 10.0)
     endless = Rules(order, 100.0, endless={"a", "b"})
-    assert Halving(endless, []).next(100.0) == NextRun("a", 0, 5.0)
-    falls = run("a", [1, 0.5, 0.1], [0, 2, 4.9], cap=5.0, ended=False)
-    assert Halving(endless, [falls]).next(100.0) == NextRun("a", 0, 10.0)  # it falls on
+    assert Halving(endless, []).next(100.0) == NextRun("a", 0, 0.1)
+    falls = run("a", [1, 0.5, 0.1], [0, 0.05, 0.1], cap=0.1, ended=False)
+    assert Halving(endless, [falls]).next(100.0) == NextRun("a", 0, 0.5)  # it falls on
 
 
 @pytest.mark.parametrize(
