@@ -96,6 +96,28 @@ def test_values_of_a_function_of_ones_own_are_compared(tmp_path: Path) -> None:
     assert names["outcome"].solution.shape == (20, 2)  # type: ignore[attr-defined]
 
 
+@pytest.mark.wide
+def test_a_call_on_an_endless_stream_has_a_number_of_steps(tmp_path: Path) -> None:
+    solvers = ["grassmannian-sgd step=2", "batch-pca", "oja"]
+    found = ob.race("missing-entries", 90, solvers=solvers, store=tmp_path / "race.sqlite")
+    assert {"steps"} == {name for name, _ in found.stop.limits}
+    names: dict[str, Any] = {}
+    exec(found.code, names)  # noqa: S102
+    assert names["outcome"].work.steps == dict(found.stop.limits)["steps"]
+
+
+def test_the_first_parameters_of_the_map_race_with_the_defaults() -> None:
+    X = np.random.default_rng(0).standard_normal((300, 40))
+    found = entrants_on(ob.pca(X, k=3))
+    problem = found.suite.problems[0].problem
+    first = dict(reversed(likely(problem, instance_of(problem, 0))))
+    racing = {(s.solver.name, canonical(values_of(s.solver))) for s in found.suite.solvers}
+    own = {name for name, _ in racing}
+    assert racing >= {(name, canonical(values)) for name, values in first.items() if name in own}
+    named = entrants_on(ob.pca(X, k=3), solvers=["scipy-svds"])
+    assert list(named.order) == ["scipy-svds"]
+
+
 def test_configurations_are_the_default_and_the_points_of_the_grid() -> None:
     found = entrants_on("digits")
     labels = [s.label for s in found.suite.solvers]
@@ -199,7 +221,7 @@ def test_races_share_the_time_until_one_is_interrupted(monkeypatch: pytest.Monke
         shares.append((rules.total, began))
         return SimpleNamespace(interrupted=len(shares) == 3)
 
-    entrant = SimpleNamespace(order={}, ending={})
+    entrant = SimpleNamespace(order={}, ending={}, endless={})
     monkeypatch.setattr(race, "entrants_on", lambda *asked: entrant)
     monkeypatch.setattr(race, "monotonic", lambda: now)
     monkeypatch.setattr(race, "run", run)

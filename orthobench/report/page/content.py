@@ -180,7 +180,7 @@ def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
         for run in entry.finished:
             if (curve := cost_curve(run, entry.level, metric)) is not None:
                 lowest, start = ends.get(run.seed, (math.inf, -math.inf))
-                ends[run.seed] = min(lowest, curve.lowest), max(start, curve.start)
+                ends[run.seed] = min(lowest, curve.end), max(start, curve.start)
 
     return {
         entry.solver: {
