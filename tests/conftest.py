@@ -297,9 +297,10 @@ def store(filled, tmp_path):
     return shutil.copy(filled, tmp_path / "results.sqlite")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def forgotten():
-    """Keep what earlier modules left out of the collector, which each check of a solver calls."""
+@pytest.fixture(scope="module")
+def few_objects():
+    """Keep what earlier modules left out of the collector, which checks of solvers call."""
+    gc.collect()
     gc.freeze()
 
 

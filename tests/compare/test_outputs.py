@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import click
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+from texts import texts
 
 from orthobench.compare.changes import Changes, File
 from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
@@ -180,7 +180,7 @@ def test_junit_has_a_case_for_each_cell_and_question():
     assert len(set(names)) == len(names) == 21
 
 
-HOSTILE = st.text(st.characters(codec=None), max_size=30)
+HOSTILE = texts(30, surrogates=True)
 
 
 @given(HOSTILE, HOSTILE, HOSTILE)
