@@ -27,7 +27,7 @@ CACHED = [
     for value in vars(source_digests).values()
     if hasattr(value, "cache_clear") and value.__wrapped__ is not packages_distributions
 ]
-"""What depends on files; the distributions that are installed stay the same, but in one test."""
+"""Those that depend on files; one test alone changes the distributions that are installed."""
 
 SOLVER = type("Solver", (), {"__module__": "builtins"})
 
