@@ -1,7 +1,6 @@
 """Digests change with the meaning of code and files that a class reaches, and with nothing else."""
 
 import sys
-from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import ModuleType
 
@@ -22,12 +21,14 @@ FILES = {
     "suite.toml": "seeds = 1\n",
 }
 BELOW = {"_version", "contract", "errors", "families", "tools"}
+KEPT = {"_core", "_owners"}
+"""The core's digest and the installed distributions, which few tests change: they take long."""
+
 CACHED = [
     value
-    for value in vars(source_digests).values()
-    if hasattr(value, "cache_clear") and value.__wrapped__ is not packages_distributions
+    for name, value in vars(source_digests).items()
+    if hasattr(value, "cache_clear") and name not in KEPT
 ]
-"""Those that depend on files; one test alone changes the distributions that are installed."""
 
 SOLVER = type("Solver", (), {"__module__": "builtins"})
 
