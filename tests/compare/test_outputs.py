@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import click
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from texts import texts
 
 from orthobench.compare.changes import Changes, File
@@ -184,6 +184,7 @@ HOSTILE = texts(30, surrogates=True)
 
 
 @given(HOSTILE, HOSTILE, HOSTILE)
+@example("\x1b[2J<&]]>\0", "\u202e\ud800'\"", " \n\x85")
 def test_no_text_breaks_the_xml_or_a_terminal(solver, said, note):
     whole = comparison(
         cell(solver, replace(timed(WORSE, 1.2), explanation=said), problem=said), suite=solver,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from texts import texts
@@ -85,6 +85,7 @@ class TestPacking:
             assert bits(back.values) == bits(values)
 
     @given(st.lists(st.tuples(SINGLE, SINGLE), min_size=1), texts(), texts(), st.booleans())
+    @example([(0.0, 1.0)], " x\n", "\u2028\0y ", True)
     def test_curves_come_back_bit_for_bit(self, points, x_label, y_label, reference):
         x, y = np.array(points, dtype=np.float32).T.copy()
         x[np.isnan(x)] = 0
