@@ -67,7 +67,7 @@ def true_costs(curves: dict[str, Curve], tolerance: float = 0.01) -> dict[str, f
     runs = {
         (n, s): c.trial(n, s, math.inf) for n, c in curves.items() for s in range(100, 111)
     }  # fmt: skip
-    best = {s: min(t.lowest for (_, seed), t in runs.items() if seed == s) for _, s in runs}
+    best = {s: min(runs[n, s].lowest for n in curves) for _, s in runs}
     return {
         n: float(np.median([
             runs[n, s].cost(best[s] + tolerance * (1 - best[s])) for s in best
