@@ -29,6 +29,7 @@ from facts import (  # noqa: E402
 )
 from orthobench_papers.reproduce import catalogue as with_papers  # noqa: E402
 from reference import helps, public_names  # noqa: E402
+from venues import VENUES, link  # noqa: E402
 
 from orthobench.atlas.answers import (  # noqa: E402
     NOBODY,
@@ -147,18 +148,25 @@ def linked(one: Answer) -> str:
 
 def papers(_: str) -> str:
     """Return the table of papers, with the counts of their published pages."""
-    lines = ["| paper | claims that hold | others | in short |", "|---|---|---|---|"]
+    lines = [
+        "| paper | venue | DOI or address | claims that hold | others | in short |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, provided in with_papers().papers.items():
         page = ROOT / "reports" / name / "README.md"
         (counts,) = COUNTS.findall(page.read_text(encoding="utf-8"))
         total, *parts = re.split(r" claims?, |, | and ", counts)
         holding = [part.split()[0] for part in parts if re.fullmatch(r"\d+ holds?", part)]
         others = [part for part in parts if not re.fullmatch(r"\d+ holds?", part)]
+        reference, ended, _ = provided.item.reference.partition("*. ")
+        venue, address = VENUES[name]
         cells = [
-            f"[{name}](../../reports/{name}/README.md): {provided.item.reference}",
+            f"[{name}](../../reports/{name}/README.md): {reference}{ended.strip()}",
+            venue, link(address),
             f"{holding[0] if holding else 0} of {total}", ", ".join(others), provided.item.summary,
         ]  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
+        shown = [cell.replace("|", r"\|") for cell in cells]
+        lines.append(f"| {' | '.join(shown)} |")
     return "\n".join(lines)
 
 

@@ -32,6 +32,9 @@ BANDS = 3
 TILT = 45
 """The angle of names below an axis, in degrees."""
 
+STAR = 1.6
+"""The size of a star, in sizes of other markers: its white edge would hide it."""
+
 LETTER = 0.6
 """The width of a letter, in font sizes."""
 
@@ -85,8 +88,10 @@ def _line(style: Style | None, dashes: tuple[float, ...]) -> dict[str, Any]:
     if style is None:
         return {"color": MUTED, "linestyle": (0, dashes), "linewidth": 0.72 * thickness,
                 "zorder": 1.5}  # fmt: skip
+    size = (STAR if style.marker == "*" else 1.0) * _setting("lines.markersize")
     return {"color": style.colour, "linestyle": style.line, "marker": style.marker,
-            "markeredgecolor": "white", "markeredgewidth": 0.4 * thickness}  # fmt: skip
+            "markersize": size, "markeredgecolor": "white",
+            "markeredgewidth": 0.4 * thickness}  # fmt: skip
 
 
 def _draw_series(
