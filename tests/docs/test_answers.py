@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -107,3 +108,9 @@ def test_the_site_in_the_repository_is_that_of_the_package():
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
 def test_the_atlas_that_comes_with_the_package_is_small():
     assert SHIPPED.stat().st_size <= 2 * 2**20
+
+
+def test_table_of_papers_has_a_cell_for_each_column(script):
+    rows = script.papers("").splitlines()
+    assert len({len(re.split(r"(?<!\\)\|", row)) for row in rows}) == 1
+    assert all("](https://" in row for row in rows[2:] if "R package" not in row)
