@@ -29,7 +29,7 @@ from facts import (  # noqa: E402
 )
 from orthobench_papers.reproduce import catalogue as with_papers  # noqa: E402
 from reference import helps, public_names  # noqa: E402
-from venues import VENUES, link  # noqa: E402
+from venues import VENUES, link, linked_papers  # noqa: E402
 
 from orthobench.atlas.answers import (  # noqa: E402
     NOBODY,
@@ -107,8 +107,11 @@ def details(name: str) -> str:
 
 
 def source(name: str) -> str:
-    """Return the references of a solver."""
-    return "\n\n".join(map(markdown, dict.fromkeys(map(references, namesakes(name)))))
+    """Return the references of a solver, and the DOI of a library, with links."""
+    own = namesakes(name)
+    papers = [linked_papers(markdown(references(cls))) for cls in own]
+    dois = [link(cls.doi) for cls in own if cls.doi]
+    return "\n\n".join(dict.fromkeys([*papers, *dois]))
 
 
 def solvers(family: str) -> str:

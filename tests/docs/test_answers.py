@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from facts import families, solvers_of
+from venues import DOIS, url
 
 import orthobench as ob
 from orthobench.atlas.answers import SHIPPED, views
@@ -114,3 +115,8 @@ def test_table_of_papers_has_a_cell_for_each_column(script):
     rows = script.papers("").splitlines()
     assert len({len(re.split(r"(?<!\\)\|", row)) for row in rows}) == 1
     assert all("](https://" in row for row in rows[2:] if "R package" not in row)
+
+
+def test_every_doi_is_on_the_page_of_a_method():
+    pages = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "docs/methods").glob("*.md"))
+    assert [words for words, address in DOIS.items() if url(address) not in pages] == []
