@@ -125,7 +125,7 @@ def draw_figure(
                 ax.set_title(folded(panel.title, width / columns, layout.small), color=MUTED,
                              parse_math=False)  # fmt: skip
             if names[i] and (i + 1 == len(panels) or names[i] != names[i + 1]):
-                legend = _add_legend(ax, panel, names[i])
+                legend = add_legend(ax, panel, names[i])
                 # in the last row the place beside the last panel may be free
                 legend.set_in_layout(i + 1 < len(panels) or len(panels) % columns == 0)
         if layout.titled:
@@ -137,8 +137,8 @@ def draw_figure(
     return fig
 
 
-def _add_legend(ax: Axes, panel: Panel, names: Sequence[str]) -> Legend:
-    """Add names in the order of the ends of lines, those without an end last."""
+def add_legend(ax: Axes, panel: Panel, names: Sequence[str]) -> Legend:
+    """Add names beside an axis in the order of the ends of lines, those without an end last."""
     handles = ax.get_legend_handles_labels()[0]
     ends = [last_of(series, -math.inf) for series in panel.series]
     order = sorted(range(len(names)), key=ends.__getitem__, reverse=True)
