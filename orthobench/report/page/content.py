@@ -154,9 +154,12 @@ def problem_section(
 ) -> dict[str, Any]:
     """Return the section of one problem, as the template reads it."""
     first, info = entries[0], entries[0].problem_info
+    budget = first.records[0].budget
+    used = max((row.median_of(COSTS["samples"]) for row in rows), default=0.0)
     facts = (
         clean(info.family), f"final {axis_label(info.primary)}, smaller is better",
-        plural(len(first.seeds), "seed"), budget_text(first.records[0].budget),
+        plural(len(first.seeds), "seed"), budget_text(budget),
+        f"the longest run used {used:,.0f}" if 0 < used < budget.get("samples", 0) else "",
     )  # fmt: skip
     drawn = all(row.median_of(COSTS["samples"]) != 0 for row in rows)
     return {
