@@ -75,6 +75,23 @@ MAKERS = {
 """How you make a problem of each family from your data."""
 
 
+WORDS = {
+    "pca": "PCA or truncated SVD of a matrix",
+    "stochastic PCA": "PCA of samples that come one after another",
+    "sparse PCA": "components with few nonzero loadings",
+    "canonical correlation": "CCA: what two tables with the same rows have in common",
+    "generalized eigenvectors": "A x = λ B x, linear discriminant analysis",
+    "polar factor": "nearest orthogonal matrix, nearest rotation, Procrustes, the step of Muon",
+    "Stiefel manifold": "any smooth function of a matrix with orthonormal columns",
+    "orthogonal group": "any smooth function of a rotation, ICA of whitened data",
+    "orthogonal tensor": "components of a tensor of moments: topics, mixtures of Gaussians",
+    "symmetric Tucker": "subspace of higher moments: skewness, kurtosis",
+    "eigenbasis stream": "eigenvectors that change slowly, as in Shampoo and SOAP",
+    "training": "networks with orthogonal layers or updates",
+}
+"""The words that people have for the problems of each family."""
+
+
 def call(name: str) -> str:
     """Return the lines of Python that run a solver; one problem for each of its families."""
     families = [family for cls in namesakes(name) for family in homes(cls)]
@@ -143,9 +160,20 @@ def answers_of(atlas: Atlas) -> str:
     return "\n".join([*lines, "", f"{origin(atlas)} {NUMBERS}"])
 
 
-def linked(one: Answer) -> str:
+def problems(_: str) -> str:
+    """Return the table of problems, in the words of people, with how to make and solve them."""
+    kinds = opened(None).kinds
+    lines = ["| your problem | in Python | least time |", "|---|---|---|"]
+    for family, words in WORDS.items():
+        found = views(kinds[family]).get("Least time") if family in kinds else None
+        advised = linked(found, "methods/") if found else NOBODY
+        lines.append(f"| {words} | `{MAKERS[family].partition('  #')[0]}` | {advised} |")
+    return "\n".join(lines)
+
+
+def linked(one: Answer, folder: str = "") -> str:
     """Return the named method, with a link to its page."""
-    page = f"[{clean(one.solver)}]({one.use}.md)"
+    page = f"[{clean(one.solver)}]({folder}{one.use}.md)"
     return short(one).replace(clean(one.solver), page, 1) if one.use else NOBODY
 
 
@@ -193,6 +221,7 @@ WRITERS: dict[str, Callable[[str], str]] = {
         names,
         oracles,
         papers,
+        problems,
         record,
         solvers,
         source,
