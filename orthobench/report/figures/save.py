@@ -139,7 +139,7 @@ def draw_figure(
 
 def add_legend(ax: Axes, panel: Panel, names: Sequence[str]) -> Legend:
     """Add names beside an axis in the order of the ends of lines, those without an end last."""
-    handles = ax.get_legend_handles_labels()[0]
+    handles = ax.get_legend_handles_labels()[0][-len(names) :]  # others may be in the axis
     ends = [last_of(series, -math.inf) for series in panel.series]
     order = sorted(range(len(names)), key=ends.__getitem__, reverse=True)
     legend = ax.legend(

@@ -155,7 +155,8 @@ def problem_section(
     """Return the section of one problem, as the template reads it."""
     first, info = entries[0], entries[0].problem_info
     budget = first.records[0].budget
-    used = max((row.median_of(COSTS["samples"]) for row in rows), default=0.0)
+    ends = [run.trace[-1] for row in rows for run in row.result.finished if run.trace]
+    used = max((end.work.samples for end in ends), default=0)
     facts = (
         clean(info.family), f"final {axis_label(info.primary)}, smaller is better",
         plural(len(first.seeds), "seed"), budget_text(budget),
