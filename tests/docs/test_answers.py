@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from facts import families, solvers_of
+from venues import DOIS, url
 
 import orthobench as ob
 from orthobench.atlas.answers import SHIPPED, views
@@ -107,3 +109,14 @@ def test_the_site_in_the_repository_is_that_of_the_package():
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
 def test_the_atlas_that_comes_with_the_package_is_small():
     assert SHIPPED.stat().st_size <= 2 * 2**20
+
+
+def test_table_of_papers_has_a_cell_for_each_column(script):
+    rows = script.papers("").splitlines()
+    assert len({len(re.split(r"(?<!\\)\|", row)) for row in rows}) == 1
+    assert all("](https://" in row for row in rows[2:] if "R package" not in row)
+
+
+def test_every_doi_is_on_the_page_of_a_method():
+    pages = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "docs/methods").glob("*.md"))
+    assert [words for words, address in DOIS.items() if url(address) not in pages] == []
