@@ -10,13 +10,14 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(DOCS / "_ext"))
 
+from curves import shown, svg  # noqa: E402
 from facts import (  # noqa: E402
     computes,
     homes,
@@ -50,6 +51,12 @@ RECORD = re.compile(r"(\d+) of (\d+) problems of (.+?) \(cheapest on (\w+)\)")
 """Counts of the atlas about a solver in a family."""
 
 ATLAS = "[the atlas](../guide/atlas.md)"
+CURVE = (
+    "![Seconds of a call of {name} beside those of the cheapest call, by problem of the atlas; "
+    "a cross is a miss.](../pictures/methods/{name}.svg)"
+)
+PICTURES = DOCS / "pictures" / "methods"
+
 NUMBERS = (
     f"At the solver's own end, within {100 * TOLERANCE:g} % of the gap between start and best "
     "value; for high accuracy a millionth of it. In brackets: the problems on which it is as good "
@@ -108,7 +115,8 @@ def record(name: str) -> str:
         for good, count, kind, cheapest in RECORD.findall(sentence)
         if " by " not in kind or int(good)  # by other metrics often no solver is
     ]
-    return f"As good as the best (cheapest) in {ATLAS}: {', '.join(counts)}." if counts else ""
+    text = f"As good as the best (cheapest) in {ATLAS}: {', '.join(counts)}." if counts else ""
+    return f"{text}\n\n{CURVE.format(name=name)}".strip() if shown(name) else text
 
 
 def details(name: str) -> str:
@@ -234,15 +242,24 @@ def written(text: str) -> str:
     return PART.sub(lambda m: f"{m[1]}{WRITERS[m[2]](m[3] or '').strip()}\n{m[4]}", text)
 
 
-def main(arguments: list[str]) -> int:
-    """Write the pages, or check that they are up to date; return the exit code."""
-    old = []
+def files() -> Iterator[tuple[Path, str]]:
+    """Yield the pages, and the pictures of methods, with their texts written anew."""
     for page in sorted(DOCS.rglob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        if (new := written(text)) != text:
-            old.append(page.relative_to(ROOT).as_posix())
+        yield page, written(page.read_text(encoding="utf-8"))
+    for page in sorted((DOCS / "methods").glob("*.md")):
+        if shown(page.stem):
+            yield PICTURES / f"{page.stem}.svg", svg(page.stem)
+
+
+def main(arguments: list[str]) -> int:
+    """Write pages and pictures, or check that they are up to date; return the exit code."""
+    old = []
+    for path, new in files():
+        if not path.is_file() or path.read_text(encoding="utf-8") != new:
+            old.append(path.relative_to(ROOT).as_posix())
             if "--check" not in arguments:
-                page.write_text(new, encoding="utf-8")
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(new, encoding="utf-8")
     if "--check" not in arguments:
         return 0
     for name in old:

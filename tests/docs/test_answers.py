@@ -6,9 +6,11 @@ import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from curves import costs, svg
 from facts import families, solvers_of
 from venues import DOIS, url
 
@@ -60,6 +62,14 @@ def test_a_family_in_which_nobody_can_be_named_has_no_row(script, atlas):
     failed = [replace(r, value=math.inf, failed=True) if r.seed else r for r in own]
     lines = script.answers_of(Atlas((*atlas.rows, *failed), atlas.about)).splitlines()
     assert not any(line.startswith("| B ") for line in lines)
+
+
+def test_picture_of_a_method_has_no_dot_below_the_cheapest():
+    points = costs()["ccipca"]
+    assert all(one.own >= one.least * (1 - 1e-9) for one in points)
+    assert any(one.own < 1.001 * one.least for one in points)
+    picture = ET.fromstring(svg("ccipca"))  # noqa: S314 - our own text
+    assert sum(1 for _ in picture.iter("{http://www.w3.org/2000/svg}title")) == len(points)
 
 
 @pytest.mark.wide
