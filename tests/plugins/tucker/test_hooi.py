@@ -118,6 +118,17 @@ def test_leading_left_keeps_what_does_not_matter(seed, rank):
         assert subspace_error(found, Q) <= 1e-13
 
 
+@pytest.mark.parametrize(
+    ("tolerance", "status"), [(0.0, Status.RUNNING), (1e-300, Status.CONVERGED)]
+)
+def test_only_a_tolerance_ends_a_run_without_a_gradient(tucker, tolerance, status):
+    made = tucker.of_tensor(np.diag([2.0, 1.0]), 1)
+    made.oracle.start = np.eye(2)[:, :1]
+    state = tucker.ended(HOOI(start="random", tolerance=tolerance), made, 3)
+    assert state.relative_gradient == 0
+    assert state.status is status
+
+
 def outcome(solver, made):
     return run(made, solver, Budget(steps=200), Streams.of("a tensor", solver.name, 0))
 
