@@ -77,7 +77,7 @@ def test_process_is_kept_unless_cells_are_isolated(cell, monkeypatch, isolate, c
     worker = local.Worker("1", 1, Limits(isolate=isolate), SimpleQueue())
     for seed in range(2):
         worker.begin(replace(cell, seed=seed))
-        worker.take(worker.process, Outcome(Termination(RunStatus.DONE)))
+        worker.take(worker.process, Outcome(Termination(RunStatus.DONE, "")))
     assert len(started) == count
 
 
