@@ -1,6 +1,7 @@
 """Symmetric HOOI: its fixed points are critical, exact ranks are recovered, cycles are noticed."""
 
 from itertools import product
+from math import comb
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from orthobench.contract.solver import Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, RunStatus
+from orthobench.tools.flops import svd
 from orthobench.tools.geometry import drift, random_point
 
 KOFIDIS_REGALIA = {
@@ -78,6 +80,19 @@ def test_a_step_takes_the_leading_singular_vectors(tucker):
     expected = reference.hooi(T, state.Q)
     HOOI().advance(made.oracle, state, 1)
     assert subspace_error(state.Q, expected) <= 1e-13
+
+
+def test_flops_of_a_step_are_those_of_its_products_and_its_svd(tucker):
+    n, r, d = 7, 2, 3
+    made = tucker.of_tensor(tucker.factor_tensor(n, d, r), r)
+    solver = HOOI(start="random", tolerance=0.0)
+    state = tucker.begun(solver, made)
+    size = comb(r + d - 2, d - 1)
+    derivatives = 6 * n * r * size + 4 * n * r**2 + 2 * r**2 * size
+    evaluation = 2 * n**3 * r + 2 * n**2 * r**2 + derivatives
+    assert state.work.flops == evaluation
+    solver.advance(made.oracle, state, 2)
+    assert state.work.flops == 3 * evaluation + 2 * svd(n, size)
 
 
 def test_the_cycle_of_kofidis_and_regalia_is_noticed(tucker):
