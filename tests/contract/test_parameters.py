@@ -46,6 +46,10 @@ def test_numbers_of_numpy_are_taken_as_those_of_python():
         make(Thing, {"size": np.float64(3)}, "thing")
 
 
+def test_whole_numbers_of_64_bits_with_sign_are_taken():
+    assert make(Thing, {"size": 3, "cap": 2**63 - 1}, "thing").cap == 2**63 - 1
+
+
 def test_wrong_values_are_named_with_what_is_right():
     for settings, named, said in (
         ({}, "size", "how big"),

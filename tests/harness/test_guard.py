@@ -302,6 +302,8 @@ def test_server_sends_twice_as_many_samples_each_time():
     assert [None if r is None else len(r) for r in rows] == [3, 3, 6, 8, None]
     assert np.array_equal(np.concatenate(rows[:4]), X)
     assert server.bytes == X.nbytes
+    single = SampleServer([ArraySource(X)], STREAMS, np.inf, 1)
+    assert [len(rows) for rows in served(single, 5)] == [1, 1, 2, 4, 8]
 
 
 def test_server_begins_again_if_the_first_samples_are_asked_for():

@@ -3,13 +3,15 @@
 import math
 import sys
 from dataclasses import replace
+from queue import SimpleQueue
 
 import pytest
 
 from orthobench.errors import UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.executors import Executor, Limit, Limits, local, run_inline
-from orthobench.harness.stopping import Budget, RunStatus
+from orthobench.harness.stopping import Budget, RunStatus, Termination
+from orthobench.harness.trace import Outcome
 
 
 @pytest.fixture
@@ -53,6 +55,30 @@ def test_solver_that_cannot_be_sent_is_an_error_of_its_cell(cell, monkeypatch):
     (event,) = (event for event in local.run([cell]) if event.outcome)
     assert event.outcome.stop.status is RunStatus.ERROR
     assert "power: ArithmeticError" in event.outcome.stop.reason
+
+
+@pytest.mark.parametrize(("isolate", "count"), [(False, 1), (True, 2)])
+def test_process_is_kept_unless_cells_are_isolated(cell, monkeypatch, isolate, count):
+    started = []
+
+    class Started:
+        alive = True
+
+        def __init__(self, *settings):
+            started.append(self)
+
+        def send(self, request):
+            pass
+
+        def close(self):
+            self.alive = False
+
+    monkeypatch.setattr(local, "Process", Started)
+    worker = local.Worker("1", 1, Limits(isolate=isolate), SimpleQueue())
+    for seed in range(2):
+        worker.begin(replace(cell, seed=seed))
+        worker.take(worker.process, Outcome(Termination(RunStatus.DONE, "")))
+    assert len(started) == count
 
 
 @pytest.mark.parametrize("isolate", [False, pytest.param(True, marks=pytest.mark.wide)])

@@ -94,6 +94,8 @@ def test_an_edge_is_told_if_scores_fall_by_two_errors(runs, before, after, falls
     best = replace(entry, best_parameters={"step": 2}, trials=trials[:2])
     assert bool(caveats.tuning([best])[1:]) is falls
     assert caveats.tuning([replace(best, trials=trials)])[1:] == []
+    three = (*trials[:1], replace(trials[0], tuned={"step": 1.5}), trials[1])
+    assert bool(caveats.tuning([replace(best, trials=three)])[1:]) is falls
 
 
 def test_reruns_and_false_convergence_are_named(runs):

@@ -11,6 +11,7 @@ from orthobench_kit.geometry import rotate, subspace_error
 
 from orthobench.tools.geometry import (
     complete,
+    diagonal_signs,
     drift,
     orthonormalize,
     polar,
@@ -30,6 +31,11 @@ def test_a_random_point_is_orthonormal_and_drift_measures_the_defect(size, seed)
     assert drift(U) < 1e-13
     # |(1 + e)² - 1| on each of the k diagonal entries
     assert np.isclose(drift(1.5 * U), 1.25 * np.sqrt(k))
+
+
+def test_signs_are_those_of_the_diagonal_and_one_of_zero():
+    A = np.array([[2.0, -1.0, 0.0], [1.0, -3.0, 4.0], [5.0, 5.0, 0.0]])
+    assert diagonal_signs(A).tolist() == [1, -1, 1]
 
 
 @given(sizes, seeds)

@@ -127,6 +127,14 @@ def test_random_order_ends_with_a_pass_in_cyclic_order():
     assert sorted(map(tuple, state.pairs)) == [(i, j) for i in range(7) for j in range(i + 1, 7)]
 
 
+@pytest.mark.parametrize(("start", "equal"), [("identity", True), ("random", False)])
+def test_only_a_random_start_depends_on_the_seed(start, equal):
+    A = np.random.default_rng(0).standard_normal((9, 4))
+    solver = GivensSparsePCA(gamma=0.1, start=start)
+    one, other = (started(solver, A, seed)[1].value for seed in range(2))
+    assert (one == other) is equal
+
+
 @pytest.mark.parametrize("start", ["identity", "random"])
 def test_dropping_rows_that_never_count_changes_nothing(start):
     class Whole(GivensSparsePCA):

@@ -53,3 +53,4 @@ class TestNumbers:
         ]
         assert runs.traced(records, "gap").tolist() == [[5, 4], [3, 2]]
         assert runs.samples_taken(records).tolist() == [10, 30]
+        assert runs.samples_taken(records[:1]).tolist() == [10, 30]

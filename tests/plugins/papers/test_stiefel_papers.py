@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from orthobench_papers import landing_2022
+from orthobench_papers import landing_2022, oft_2026
 from orthobench_papers.pogo_2026 import N, P, quartic, unit_gradient
 from orthobench_papers.public_pca import CONDITION, matrix, pca
 from orthobench_stiefel import projected
@@ -59,3 +59,12 @@ def test_a_start_is_in_the_component_of_the_known_optimum(seed):
     assert np.linalg.norm(made.oracle.gradient(U @ V) @ (U @ V).T -
                           (U @ V) @ made.oracle.gradient(U @ V).T) < 1e-12  # fmt: skip
     assert np.linalg.det(X) * np.linalg.det(U @ V) == pytest.approx(1)
+
+
+def test_the_error_of_a_neumann_series_is_a_power_of_the_norm():
+    """(I + Q)(I - Q)⁻¹ less t terms is (I + Q)(I - Q)⁻¹ Qᵗ, of norm |Q|ᵗ, since Q is skew."""
+    for size in (0.3, 0.9, 2.0):
+        Q = oft_2026.skew(size, 0)
+        off = np.linalg.norm(oft_2026.neumann(Q) - oft_2026.cayley(Q), 2)
+        assert off == pytest.approx(size**oft_2026.TERMS, rel=1e-10)
+        assert oft_2026.off_power(Q) < 1e-10

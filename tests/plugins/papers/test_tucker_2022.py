@@ -1,5 +1,7 @@
 """The claims of Jin, Kileel, Kolda and Ward (2022): formulae, and red if a solver breaks."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from orthobench_papers.reproduce.check import check, select
@@ -7,6 +9,7 @@ from orthobench_papers.reproduce.runs import Evidence
 from orthobench_papers.tucker_2022 import (
     dense,
     grassmann,
+    section_3,
     section_5_1,
     section_5_2,
     section_6,
@@ -85,6 +88,12 @@ class TestFormulae:
         rates = section_5_1.detected(Z, anomalies)
         assert len(rates) == np.sum(~anomalies)
         assert np.mean(rates) == pytest.approx(roc_auc_score(anomalies, scores), abs=1e-12)
+
+    def test_the_cost_of_a_batch_has_the_bias_of_its_formula(self):
+        """E f_b = (1 - 1/b) f + mean |y|^2d / b: of b² pairs of samples b are one sample twice."""
+        ratios, facts = section_3.bias(SimpleNamespace(seeds=range(3), sized=lambda *sizes: 300))
+        assert facts["formula"] == pytest.approx(1, abs=0.1)
+        assert min(ratios) > 1
 
     def test_lowest_takes_groups_of_five(self):
         assert list(table_2.lowest(np.arange(10.0))) == [0, 5]

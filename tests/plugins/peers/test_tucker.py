@@ -7,10 +7,10 @@ from orthobench_tucker.library_tucker import (
     hoevd,
 )
 from orthobench_tucker.reference import moment
-from orthobench_tucker.solvers.tensorly_methods import TensorlyHOSVD
+from orthobench_tucker.solvers.tensorly_methods import TensorlyHOSVD, TensorlyTucker
 
 import orthobench as ob
-from orthobench.tools.flops import eigh
+from orthobench.tools.flops import eigh, svd
 from orthobench.tools.geometry import random_point
 
 PACKAGES = ("tensorly", "pyttb")
@@ -42,3 +42,11 @@ def test_a_moment_is_formed_before_its_tensor_is_used():
     oracle.start = random_point(N, R, np.random.default_rng(0))
     state = TensorlyHOSVD().init(oracle, np.random.default_rng(0))
     assert state.work.flops == oracle.forming_flops > 0
+
+
+@pytest.mark.parametrize("order", [3, 4])
+def test_a_step_of_tensorly_contracts_and_decomposes_each_mode(order):
+    contractions = [2 * N ** (order - j + 1) * R**j for j in range(1, order + 1)]
+    mode = sum(contractions[:-1]) + svd(N, R ** (order - 1))
+    norms = 2 * N**order + 2 * R**order
+    assert TensorlyTucker().step_flops(N, R, order) == order * mode + sum(contractions) + norms

@@ -1,9 +1,13 @@
 """Flops and products of polar factors, ends of runs, and the judge."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from orthobench_polar.oracle import PolarSolution
-from orthobench_polar.solvers.direct import PolarEigh, PolarSVD, ScipyPolar
+from orthobench_polar.solvers import direct
+from orthobench_polar.solvers.direct import PolarEigh, PolarSVD, ScipyPolar, TorchMuon
 from orthobench_polar.solvers.newton_schulz import NewtonSchulz
 from orthobench_polar.solvers.rational import (
     halley_weights,
@@ -49,6 +53,18 @@ def test_direct_flops_are_those_of_decompositions(batch):
     agree(PolarSVD(), batch, 0, svd(N, P) + TALL)
     agree(PolarEigh(), batch, 0, 2 * TALL + SMALL + eigh(P) + P**2)
     agree(ScipyPolar(), batch, 0, svd(N, P) + TALL + 2 * SMALL)
+
+
+def test_muon_of_torch_costs_the_products_of_its_polynomials(monkeypatch):
+    """A stand-in for torch, which need not be installed, returns the matrix."""
+    factor = SimpleNamespace(double=lambda: SimpleNamespace(numpy=matrices))
+    torch = SimpleNamespace(from_numpy=lambda A: A, __spec__=None)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(direct, "_muon", lambda: lambda *given: factor)
+    oracle, solver = ob.polar(matrices()).oracle, TorchMuon(count=4)
+    state = solver.init(oracle, np.random.default_rng(0))
+    solver.step(oracle, state)
+    assert state.work.flops == 4 * (2 * TALL + SMALL + 5 * P**2) + 3 * N * P
 
 
 @pytest.mark.parametrize("low", [0.9, 0.1, 1e-4])

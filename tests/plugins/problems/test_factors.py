@@ -17,6 +17,7 @@ from orthobench_tucker.problems.factors import (
     least_kurtosis,
 )
 from orthobench_tucker.problems.planted import RandomSymmetric, symmetric_gaussian
+from orthobench_tucker.solvers.quasi_newton import QuasiNewton
 from scipy.stats import norminvgauss
 
 from orthobench.contract.problem import Solution
@@ -156,6 +157,11 @@ def test_more_samples_bring_the_flattening_closer_to_the_basis():
     )
     truth = built(NIGFactor(n=20)).measure.basis
     assert subspace_error(many, truth) < subspace_error(few, truth) / 3
+
+
+def test_solvers_of_all_samples_refuse_an_endless_stream_alone():
+    assert "only stream" in QuasiNewton().refuses(NIGFactor(samples=0))
+    assert QuasiNewton().refuses(NIGFactor(samples=1)) is None
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,17 @@ def test_the_metrics(problem):
     assert instance.best["objective_gap"] == 0
 
 
+# Brockett
+
+
+def test_brockett_has_a_matrix_of_the_gaussian_orthogonal_ensemble():
+    """Variance 1 on the diagonal and 1/2 elsewhere: |A|² is n (n + 1) / 2 on average."""
+    n = 120
+    A = built(Brockett(n=n)).oracle.A
+    assert np.array_equal(A, A.T)
+    assert np.sum(A**2) == pytest.approx(n * (n + 1) / 2, rel=0.05)
+
+
 # Procrustes
 
 

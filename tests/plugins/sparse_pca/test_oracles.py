@@ -31,6 +31,16 @@ def test_objective_is_penalty_less_nuclear_norm_of_scores(gamma):
     assert oracle.objective(Solution(Z))[0] == oracle.objective(SparseSolution(Z, gamma=None))[0]
 
 
+def test_the_unit_is_a_power_of_two_above_the_longest_row():
+    for length in (1e-100, 0.3, 1.0, 1e100):
+        unit = SparsePCAOracle(np.diag([length, length / 2]), 1).unit
+        assert np.log2(unit) % 1 == 0
+        assert unit / 2 <= length < unit
+    for entry, message in ((0.0, "squares underflow"), (np.inf, "too large"), (np.nan, "finite")):
+        with pytest.raises(DataError, match=message):
+            _ = SparsePCAOracle(np.full((2, 2), entry), 1).unit
+
+
 def test_the_stream_of_samples_is_that_of_its_oracle():
     A = data()
     oracle = SparsePCAOracle(A, 2, passes=2, order=np.array([3, 1, 0, 2, 6, 5, 4]))

@@ -1,10 +1,12 @@
 """Functions of an orthogonal matrix: what is judged, and what is refused."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from orthobench_kit.angles import minimize
 from orthobench_stiefel import projected
-from orthobench_stiefel.orthogonal_group import Judge
+from orthobench_stiefel.orthogonal_group import Judge, orthogonal
 from scipy.linalg import expm
 
 import orthobench as ob
@@ -79,6 +81,14 @@ def test_a_restriction_is_the_cost_along_the_rotations_of_a_plane():
         for angle in (-2.0, 0.0, 0.3):
             assert f(angle) == pytest.approx(cubic(U @ expm(-angle * H)), rel=1e-12)
     assert np.array_equal(carried, U)
+
+
+def test_a_restriction_costs_the_values_that_find_its_minimum():
+    calls = []
+    counted = SimpleNamespace(value=lambda U: calls.append(U) or cubic(U), n=N, cost_flops=7)
+    oracle = orthogonal(counted)
+    minimize(oracle.restricted(oracle.carry(point()), 0, 3))
+    assert oracle.restriction_flops == 7 * len(calls)
 
 
 def test_the_rotation_that_minimizes_is_that_of_the_oracle():

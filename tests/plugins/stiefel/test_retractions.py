@@ -7,6 +7,7 @@ import pytest
 from orthobench_stiefel import projected
 from orthobench_stiefel._kernels.retractions import (
     RETRACTIONS,
+    CayleyCurve,
     cayley,
     cholesky_qr,
     iterations,
@@ -103,3 +104,14 @@ def test_iterations_that_nobody_looks_at_are_enough(bound):
     while abs(1 - value) > 1.2e-16:
         value, needed = value * (3 - value**2) / 2, needed + 1
     assert needed <= iterations(bound, None) <= needed + 2
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "solve"), [(80, 50, 2 / 3 * 80**3), (600, 20, 40 / 3 * 20**3)], ids=["n", "2p"]
+)
+def test_a_point_of_a_cayley_curve_costs_a_solve_and_a_product(n, p, solve):
+    """The factors of a system of size n or 2p, and p right-hand sides or a product of size 2p."""
+    X = point(n, p)
+    products = 2 * n * n * p if 2 * p >= n else 4 * n * p * p
+    curve = CayleyCurve(X, tangent(X))
+    assert curve.point_flops == pytest.approx(solve + products, rel=0.1)

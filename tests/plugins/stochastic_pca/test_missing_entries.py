@@ -94,6 +94,15 @@ def test_petrels_rows_are_discounted_least_squares_fits(forgetting):
         np.testing.assert_allclose(state.inverses[m], np.linalg.inv(R), rtol=1e-7)
 
 
+def test_petrels_counts_inverses_of_all_rows_and_fits_of_seen_ones():
+    rows, k = entries(3, 8, 0.6), 2
+    oracle, solver = opened(rows, k), PETRELS()
+    state = solver.init(oracle, np.random.default_rng(0))
+    solver.advance(oracle, state, len(rows))
+    seen = np.count_nonzero(rows)
+    assert state.work.flops == len(rows) * 8 * k**2 + seen * (7 * k**2 + 11 * k)
+
+
 SOLVERS = {
     "grassmannian-sgd": GrassmannianSGD(relative=False, schedule="constant", step_size=1.0),
     "petrels": PETRELS(relative=False, forgetting=0.95),

@@ -1,6 +1,7 @@
 """Symmetric HOOI: its fixed points are critical, exact ranks are recovered, cycles are noticed."""
 
 from itertools import product
+from math import comb
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from orthobench.contract.solver import Status
 from orthobench.harness.identity import Streams
 from orthobench.harness.run import run
 from orthobench.harness.stopping import Budget, RunStatus
+from orthobench.tools.flops import svd
 from orthobench.tools.geometry import drift, random_point
 
 KOFIDIS_REGALIA = {
@@ -80,6 +82,19 @@ def test_a_step_takes_the_leading_singular_vectors(tucker):
     assert subspace_error(state.Q, expected) <= 1e-13
 
 
+def test_flops_of_a_step_are_those_of_its_products_and_its_svd(tucker):
+    n, r, d = 7, 2, 3
+    made = tucker.of_tensor(tucker.factor_tensor(n, d, r), r)
+    solver = HOOI(start="random", tolerance=0.0)
+    state = tucker.begun(solver, made)
+    size = comb(r + d - 2, d - 1)
+    derivatives = 6 * n * r * size + 4 * n * r**2 + 2 * r**2 * size
+    evaluation = 2 * n**3 * r + 2 * n**2 * r**2 + derivatives
+    assert state.work.flops == evaluation
+    solver.advance(made.oracle, state, 2)
+    assert state.work.flops == 3 * evaluation + 2 * svd(n, size)
+
+
 def test_the_cycle_of_kofidis_and_regalia_is_noticed(tucker):
     cycles = 0
     for seed in range(4):
@@ -116,6 +131,17 @@ def test_leading_left_keeps_what_does_not_matter(seed, rank):
     assert np.linalg.norm(A - found @ (found.T @ A)) <= 1e-12 * max(1, np.linalg.norm(A))
     if rank == 0:
         assert subspace_error(found, Q) <= 1e-13
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "status"), [(0.0, Status.RUNNING), (1e-300, Status.CONVERGED)]
+)
+def test_only_a_tolerance_ends_a_run_without_a_gradient(tucker, tolerance, status):
+    made = tucker.of_tensor(np.diag([2.0, 1.0]), 1)
+    made.oracle.start = np.eye(2)[:, :1]
+    state = tucker.ended(HOOI(start="random", tolerance=tolerance), made, 3)
+    assert state.relative_gradient == 0
+    assert state.status is status
 
 
 def outcome(solver, made):

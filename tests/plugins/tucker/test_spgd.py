@@ -18,6 +18,7 @@ from orthobench_tucker.reference import (
 )
 from orthobench_tucker.solvers.spgd import GRAM_FORM, SPGD, monomial_table
 
+from orthobench.tools import flops
 from orthobench.tools.geometry import random_point
 
 ORDERS = [2, 3, 4, 5, 6]
@@ -74,6 +75,16 @@ def test_phase_one_then_phase_two_is_algorithm_3_then_algorithm_2(streaming):
         Q = ascent(hoevd_gradient, oracle.start, rows[:60], d, 20, 0.5)
         Q = ascent(tucker_gradient, Q, rows[60:], d, 20, c)
         streaming.same_columns(solver.solution(state).point, Q, f"{case}")
+
+
+def test_flops_are_those_of_both_phases(streaming):
+    rows, _ = streaming.factor_model(9, 2, 100)
+    state = streaming.run(SPGD(batch=10, hoevd_steps=2), streaming.stream(rows, 4, 2), 5)
+    n, r, b, d = 9, 2, 10, 4
+    step = 4 * n * r + flops.qr(n, r)
+    hoevd = 2 * b * b * n + (d - 2) * b * b + 2 * r * b * b + 4 * r * n * b + step
+    tucker = 4 * r * n * b + 4 * r * b * b + (d - 2) * b * b + step
+    assert state.work.flops == 2 * hoevd + 3 * tucker
 
 
 def test_phase_one_takes_batches_of_its_own_size(streaming):
