@@ -14,13 +14,18 @@ sees.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
+sys.path.append(str(Path(__file__).parents[1] / "docs" / "_ext"))
+from drawing import draw
+
 import orthobench as ob
+from orthobench.contract.panel import Axis, Panel, Series
 
 AT = (1000, 3000, 10_000)
 """Pairs after which the table looks; the last recorded point up to there counts."""
@@ -60,21 +65,31 @@ def rows(frame: Any) -> Iterator[str]:
 
 
 def picture(frame: Any, path: Path) -> None:
-    """Draw a panel for each batch size: the median of what is missing against pairs."""
-    from matplotlib.figure import Figure
-
+    """Draw a panel for each batch size: what is missing against pairs, with its quartiles."""
     chosen = frame[frame.chosen & (frame.samples > 0)]
-    batches = sorted(chosen["solver.batch"].unique())
-    figure = Figure(figsize=(2.4 * len(batches), 2.8), layout="constrained")
-    panels = figure.subplots(1, len(batches), sharey=True, squeeze=False)[0]
-    for panel, batch in zip(panels, batches, strict=True):
-        own = chosen[chosen["solver.batch"] == batch]
+    x, y = Axis("pairs", "pairs"), Axis("missing", "share of the correlations that is missing")
+    panels = []
+    for batch, own in chosen.groupby("solver.batch"):
+        lines = []
         for name, runs in own.groupby(own.solver.str.split().str[0]):
-            runs.groupby("samples").suboptimality.median().plot(ax=panel, label=name)
-        panel.set(xscale="log", yscale="log", title=f"batch {batch:g}", xlabel="pairs")
-    panels[0].set_ylabel("share that is missing")
-    panels[-1].legend(fontsize=7)
-    figure.savefig(path, dpi=110)
+            low, median, high = quartiles(runs)
+            pairs = median.index.to_numpy(float)
+            lines.append(
+                Series(name, pairs, median.to_numpy(), low.to_numpy(), high.to_numpy(), name)
+            )
+        panels.append(Panel(x, y, tuple(lines), title=f"batch {batch:g}"))
+    draw(
+        path,
+        "Canonical correlations from a stream",
+        panels,
+        "medians over seeds, bands: 25 to 75 %",
+    )
+
+
+def quartiles(runs: Any) -> Iterator[Any]:
+    """Yield the lower quartile, the median and the upper one of what is missing, by samples."""
+    missing = runs.groupby("samples").suboptimality
+    return (missing.quantile(part) for part in (0.25, 0.5, 0.75))
 
 
 def main(arguments: list[str] | None = None) -> int:

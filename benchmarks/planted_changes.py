@@ -143,7 +143,7 @@ PLANTED = (
     Planted("memory 8 MB", (1,), {SOLVER: ((BEGIN, f"        np.ones(1_000_000).sum()\n{BEGIN}"),)}, ("of memory",)),  # noqa: E501
     Planted("import 3 s", (1,), {INIT: (("", "\nimport time\ntime.sleep(3)\n"),)}, ("import",)),
     Planted("wrapped at import", (1,), {INIT: (("", WRAPPED),)}, ("runs at import",)),
-    Planted("slower for n > 300", (0,), step("self.later(len(state.U))", solver=(("    def solution(", "    def later(self, n: int) -> None:\n        for _ in range(5000 * (n > 300)):\n            pass\n\n    def solution("),))),  # noqa: E501
+    Planted("slower for n > 300", (0,), step("if len(state.U) > 300:\n            self.later()", solver=(("    def solution(", "    def later(self) -> None:\n        for _ in range(5000):\n            pass\n\n    def solution("),))),  # noqa: E501
     Planted("first call 1.5 s", (1,), {SOLVER: ((BEGIN, f"        compiled()\n{BEGIN}"), (CLASS, f"import functools\nimport time\n\n\n@functools.cache\ndef compiled() -> None:\n    time.sleep(1.5)\n\n\n{CLASS}"))}, ("first",)),  # noqa: E501
     Planted("renamed, suite too", (2,), {SOLVER: (('"my-method"', '"my-other"'),), GATE: (('"my-method"', '"my-other"'),)}),  # noqa: E501
     Planted("renamed, suite not", (1,), {SOLVER: (('"my-method"', '"my-other"'),)}),

@@ -17,12 +17,15 @@ from typing import Any
 
 import numpy as np
 from click import echo
-from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
+
+sys.path.append(str(Path(__file__).parent / "_ext"))
+from drawing import draw
 
 import orthobench as ob
 from orthobench.contract import AnyProblem, Array
+from orthobench.contract.panel import Axis, Panel, Series
 from orthobench.registry.plugins import catalogue
+from orthobench.report.plots.geometry import Clipped
 from orthobench.tools.environment import limited
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -35,20 +38,21 @@ SPECTRA: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 """Titles, and problems with their parameters."""
 
-CURVES: Mapping[str, tuple[str, dict[str, Any], str]] = {
-    "jordan": ("newton-schulz", {"coefficients": "jordan", "steps": 14}, "tab:red"),
-    "you": ("newton-schulz", {"coefficients": "you", "steps": 14}, "tab:orange"),
-    "cubic": ("newton-schulz", {"coefficients": "cubic", "steps": 24}, "tab:gray"),
-    "polar-express": ("newton-schulz", {"coefficients": "polar-express", "steps": 14}, "tab:blue"),
-    "turbo, polar-express": (
-        "turbo-newton-schulz", {"coefficients": "polar-express", "steps": 13}, "tab:green",
-    ),
-    "qdwh": ("qdwh", {}, "black"),
+CURVES: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "jordan": ("newton-schulz", {"coefficients": "jordan", "steps": 14}),
+    "you": ("newton-schulz", {"coefficients": "you", "steps": 14}),
+    "cubic": ("newton-schulz", {"coefficients": "cubic", "steps": 24}),
+    "polar-express": ("newton-schulz", {"coefficients": "polar-express", "steps": 14}),
+    "turbo": ("turbo-newton-schulz", {"coefficients": "polar-express", "steps": 13}),
+    "qdwh": ("qdwh", {}),
 }  # fmt: skip
-"""Names, solvers with their parameters, and colours."""
+"""Names, and solvers with their parameters."""
 
 MOST = 40
-"""The products that are shown."""
+"""Maximum number of products that is shown."""
+
+LEAST = 1e-8
+"""The error below which the axis ends."""
 
 SEEDS = 2
 COLUMNS, ASPECTS, TURNS = 384, (1, 1.5, 2, 3, 4, 6, 8), 5
@@ -71,44 +75,28 @@ def problem(name: str, parameters: dict[str, Any]) -> AnyProblem:
     return catalogue().problem(name, parameters)
 
 
-def curve(solver: str, parameters: dict[str, Any], made: Any) -> tuple[list[float], list[float]]:
-    """Return the products and the distance after each step."""
-    trace = ob.solve(solver, made, **parameters).trace[1:]
-    shown = [mark.metrics for mark in trace]
-    return [m["products"] for m in shown], [max(m["distance"], 1e-16) for m in shown]
+def curve(solver: str, parameters: dict[str, Any], made: Any) -> tuple[Array, Array]:
+    """Return the products and the distance after each step, up to `MOST` products."""
+    trace = ob.solve(solver, made, curve=True, **parameters).trace[1:]
+    found = np.array([(m.metrics["products"], m.metrics["distance"]) for m in trace])
+    products, distances = found[found[:, 0] <= MOST].T
+    return products, distances
 
 
 def draw_errors(folder: Path) -> None:
     """Draw error against products."""
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharex=True, sharey=True)
-    for ax, (title, (name, parameters)) in zip(axes.flat, SPECTRA.items(), strict=True):
+    x = Axis("products", "products of matrices, in units of 2np² flops", log=False)
+    y = Axis("distance", "|X - UV'| / |UV'|, Frobenius")
+    panels = []
+    for title, (name, parameters) in SPECTRA.items():
         made = problem(name, parameters).build(np.random.default_rng(0))
-        for label, (solver, settings, colour) in CURVES.items():
-            x, y = curve(solver, settings, made)
-            ax.plot(x, y, color=colour, label=label, marker=".", lw=1.2, ms=4)
-        frame(ax, title)
-        ax.set(xlim=(0, MOST), ylim=(1e-8, 2), yscale="log")
-    for ax in axes[1]:
-        ax.set_xlabel("products of matrices, in units of 2np² flops")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("|X − UV'| / |UV'|")
-    labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(*labels, loc="upper center", ncols=len(CURVES), frameon=False, fontsize=9)
-    save(figure, folder / "orthogonalization-errors.png")
-
-
-def frame(ax: Axes, title: str) -> None:
-    """Give an axis a title and no box."""
-    ax.set_title(title, fontsize=10, loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(alpha=0.25, lw=0.5)
-
-
-def save(figure: Any, path: Path) -> None:
-    """Write a figure."""
-    figure.tight_layout(rect=(0, 0, 1, 0.95 if figure.legends else 1))
-    figure.savefig(path, dpi=110)
-    echo(path)
+        lines = [
+            Series(label, *curve(solver, settings, made), solver=label)
+            for label, (solver, settings) in CURVES.items()
+        ]
+        panels.append(Clipped(x, y, (*lines,), title=title, least=LEAST))
+    draw(folder / "orthogonalization-errors.png", "Error of the polar factor by products", panels,
+         "one matrix each")  # fmt: skip
 
 
 def spent(solver: str, A: Array) -> tuple[float, float]:
@@ -132,23 +120,21 @@ def draw_forms(folder: Path) -> None:
         A = rng.standard_normal((int(aspect * COLUMNS), COLUMNS))
         rows.append([spent(solver, A) for solver in forms.values()])
     found = np.array(rows)  # aspects, forms, flops and seconds
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
-    for ax, which, unit, title in zip(
-        axes, (0, 1), (1e9, 1e-3), ("Gflops of five steps", "ms of five steps, one thread"),
-        strict=True,
-    ):  # fmt: skip
-        for form, (label, colour) in enumerate(zip(forms, ("tab:gray", "tab:blue"), strict=True)):
-            ax.plot(ASPECTS, found[:, form, which] / unit, color=colour, label=label, marker=".")
-        frame(ax, title)
-        ax.set(xlabel=f"rows over columns, of {COLUMNS} columns", ylim=(0, None))
+    x, panels = Axis("aspect", f"rows over columns, of {COLUMNS} columns", log=False), []
+    for which, unit, label in ((0, 1e9, "Gflops"), (1, 1e-3, "CPU time (ms)")):
         crossed = np.interp(0, np.log(found[:, 0, which] / found[:, 1, which]), ASPECTS)
-        ax.axvline(crossed, color="black", lw=0.7, ls=":")
-        ax.annotate(f"equal at {crossed:.2g}", (crossed, 0), xytext=(4, 4),
-                    textcoords="offset points", fontsize=8)  # fmt: skip
+        lines = [
+            Series(name, np.array(ASPECTS), found[:, form, which] / unit, solver=name)
+            for form, name in enumerate(forms)
+        ]
+        panels.append(Panel(
+            x, Axis(label, label, log=False), (*lines,), rules=(float(crossed),),
+            title=f"equal at {crossed:.2g}",
+        ))  # fmt: skip
         ratios = np.round(found[:, 1, which] / found[:, 0, which], 2)
-        echo(f"{title}: equal at {crossed:.2f}, ratios {ratios}")
-    axes[0].legend(frameon=False, fontsize=8)
-    save(figure, folder / "orthogonalization-forms.png")
+        echo(f"{label}: equal at {crossed:.2f}, ratios {ratios}")
+    draw(folder / "orthogonalization-forms.png", "Five steps of Polar Express", panels,
+         "one thread")  # fmt: skip
 
 
 def trained() -> Iterator[str]:

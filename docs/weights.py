@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from click import echo
-from matplotlib import pyplot as plt
 
-from orthobench.report.style import solver_styles
+sys.path.append(str(Path(__file__).parent / "_ext"))
+from drawing import draw
+
+from orthobench.contract.panel import Axis, Panel, Series
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.tools.collections import grouped
@@ -60,34 +62,20 @@ def methods(runs: Iterable[Run]) -> list[Method]:
     return sorted(found, key=lambda one: one.end("test_loss"))
 
 
-def draw(shown: Mapping[str, list[Method]]) -> None:
-    """Draw test loss against samples, and against seconds, for each set of images."""
-    figure, axes = plt.subplots(2, len(shown), figsize=(11, 8), squeeze=False)
-    styles = solver_styles({one.name for found in shown.values() for one in found})
-    for column, (images, found) in zip(axes.T, shown.items(), strict=True):
-        for one in found:
-            traces = [run.trace for run in one.runs]
-            length = min(map(len, traces))
-            loss = np.mean([[m.metrics["test_loss"] for m in t[1:length]] for t in traces], axis=0)
-            samples = [mark.work.samples for mark in traces[0][1:length]]
-            seconds = np.mean(
-                [[m.seconds + m.readout_seconds for m in t[1:length]] for t in traces], axis=0
-            )
-            style = styles[one.name]
-            for ax, x in zip(column, (samples, seconds), strict=True):
-                ax.plot(x, loss, color=style.colour, linestyle=style.line, label=one.name)
-        for ax, label in zip(column, ("samples", "seconds"), strict=True):
-            ax.set(xscale="log", yscale="log", xlabel=label, ylabel="test loss")
-            ax.set_title(TITLES[images], loc="left", fontsize=10)
-            ax.grid(alpha=0.3)
-    handles = {
-        name: handle
-        for ax in axes[0]
-        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(handles.values(), handles, loc="lower center", ncol=5, frameon=False)
-    figure.tight_layout(rect=(0, 0.08, 1, 1))
-    figure.savefig(PICTURE, dpi=90)
+def panel(images: str, found: Iterable[Method], cost: str) -> Panel:
+    """Return the test loss of each method against samples or seconds, means over seeds."""
+    lines = []
+    for one in found:
+        traces = [run.trace for run in one.runs]
+        length = min(map(len, traces))
+        marks = [trace[1:length] for trace in traces]
+        loss = np.mean([[m.metrics["test_loss"] for m in own] for own in marks], axis=0)
+        spent = {
+            "samples": [float(m.work.samples) for m in marks[0]],
+            "seconds": np.mean([[m.seconds + m.readout_seconds for m in o] for o in marks], axis=0),
+        }
+        lines.append(Series(one.name, np.array(spent[cost]), loss, solver=one.name))
+    return Panel(Axis(cost, cost), Axis("loss", "test loss"), (*lines,), title=TITLES[images])
 
 
 def main(stores: Iterable[Path]) -> None:
@@ -96,7 +84,8 @@ def main(stores: Iterable[Path]) -> None:
     counted = [run for run in runs if np.isfinite(run.trace[-1].metrics.get("test_loss", np.nan))]
     by_images = grouped(counted, lambda run: str(run.problem.parameters["images"]))
     shown = {images: methods(by_images[images]) for images in TITLES if images in by_images}
-    draw(shown)
+    panels = [panel(*one, cost) for cost in ("samples", "seconds") for one in shown.items()]
+    draw(PICTURE, "Training an orthogonal layer", panels, "means over seeds, at the best step")
     for images, found in shown.items():
         echo(f"{TITLES[images]}\n| method | step | seeds | test loss | test error |")
         for one in found:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(DOCS / "_ext"))
 
+from curves import shown, svg  # noqa: E402
 from facts import (  # noqa: E402
     computes,
     homes,
@@ -29,6 +30,7 @@ from facts import (  # noqa: E402
 )
 from orthobench_papers.reproduce import catalogue as with_papers  # noqa: E402
 from reference import helps, public_names  # noqa: E402
+from venues import VENUES, link, linked_papers  # noqa: E402
 
 from orthobench.atlas.answers import (  # noqa: E402
     NOBODY,
@@ -49,6 +51,12 @@ RECORD = re.compile(r"(\d+) of (\d+) problems of (.+?) \(cheapest on (\w+)\)")
 """Counts of the atlas about a solver in a family."""
 
 ATLAS = "[the atlas](../guide/atlas.md)"
+CURVE = (
+    "![Seconds of a call of {name} beside those of the cheapest call, by problem of the atlas; "
+    "a cross is a miss.](../pictures/methods/{name}.svg)"
+)
+PICTURES = DOCS / "pictures" / "methods"
+
 NUMBERS = (
     f"At the solver's own end, within {100 * TOLERANCE:g} % of the gap between start and best "
     "value; for high accuracy a millionth of it. In brackets: the problems on which it is as good "
@@ -74,6 +82,23 @@ MAKERS = {
 """How you make a problem of each family from your data."""
 
 
+WORDS = {
+    "pca": "PCA or truncated SVD of a matrix",
+    "stochastic PCA": "PCA of samples that come one after another",
+    "sparse PCA": "components with few nonzero loadings",
+    "canonical correlation": "CCA: what two tables with the same rows have in common",
+    "generalized eigenvectors": "A x = λ B x, linear discriminant analysis",
+    "polar factor": "nearest orthogonal matrix, nearest rotation, Procrustes, the step of Muon",
+    "Stiefel manifold": "any smooth function of a matrix with orthonormal columns",
+    "orthogonal group": "any smooth function of a rotation, ICA of whitened data",
+    "orthogonal tensor": "components of a tensor of moments: topics, mixtures of Gaussians",
+    "symmetric Tucker": "subspace of higher moments: skewness, kurtosis",
+    "eigenbasis stream": "eigenvectors that change slowly, as in Shampoo and SOAP",
+    "training": "networks with orthogonal layers or updates",
+}
+"""The words that people have for the problems of each family."""
+
+
 def call(name: str) -> str:
     """Return the lines of Python that run a solver; one problem for each of its families."""
     families = [family for cls in namesakes(name) for family in homes(cls)]
@@ -90,7 +115,8 @@ def record(name: str) -> str:
         for good, count, kind, cheapest in RECORD.findall(sentence)
         if " by " not in kind or int(good)  # by other metrics often no solver is
     ]
-    return f"As good as the best (cheapest) in {ATLAS}: {', '.join(counts)}." if counts else ""
+    text = f"As good as the best (cheapest) in {ATLAS}: {', '.join(counts)}." if counts else ""
+    return f"{text}\n\n{CURVE.format(name=name)}".strip() if shown(name) else text
 
 
 def details(name: str) -> str:
@@ -106,8 +132,11 @@ def details(name: str) -> str:
 
 
 def source(name: str) -> str:
-    """Return the references of a solver."""
-    return "\n\n".join(map(markdown, dict.fromkeys(map(references, namesakes(name)))))
+    """Return the references of a solver, and the DOI of a library, with links."""
+    own = namesakes(name)
+    papers = [linked_papers(markdown(references(cls))) for cls in own]
+    dois = [link(cls.doi) for cls in own if cls.doi]
+    return "\n\n".join(dict.fromkeys([*papers, *dois]))
 
 
 def solvers(family: str) -> str:
@@ -139,26 +168,44 @@ def answers_of(atlas: Atlas) -> str:
     return "\n".join([*lines, "", f"{origin(atlas)} {NUMBERS}"])
 
 
-def linked(one: Answer) -> str:
+def problems(_: str) -> str:
+    """Return the table of problems, in the words of people, with how to make and solve them."""
+    kinds = opened(None).kinds
+    lines = ["| your problem | in Python | least time |", "|---|---|---|"]
+    for family, words in WORDS.items():
+        found = views(kinds[family]).get("Least time") if family in kinds else None
+        advised = linked(found, "methods/") if found else NOBODY
+        lines.append(f"| {words} | `{MAKERS[family].partition('  #')[0]}` | {advised} |")
+    return "\n".join(lines)
+
+
+def linked(one: Answer, folder: str = "") -> str:
     """Return the named method, with a link to its page."""
-    page = f"[{clean(one.solver)}]({one.use}.md)"
+    page = f"[{clean(one.solver)}]({folder}{one.use}.md)"
     return short(one).replace(clean(one.solver), page, 1) if one.use else NOBODY
 
 
 def papers(_: str) -> str:
     """Return the table of papers, with the counts of their published pages."""
-    lines = ["| paper | claims that hold | others | in short |", "|---|---|---|---|"]
+    lines = [
+        "| paper | venue | DOI or address | claims that hold | others | in short |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, provided in with_papers().papers.items():
         page = ROOT / "reports" / name / "README.md"
         (counts,) = COUNTS.findall(page.read_text(encoding="utf-8"))
         total, *parts = re.split(r" claims?, |, | and ", counts)
         holding = [part.split()[0] for part in parts if re.fullmatch(r"\d+ holds?", part)]
         others = [part for part in parts if not re.fullmatch(r"\d+ holds?", part)]
+        reference, ended, _ = provided.item.reference.partition("*. ")
+        venue, address = VENUES[name]
         cells = [
-            f"[{name}](../../reports/{name}/README.md): {provided.item.reference}",
+            f"[{name}](../../reports/{name}/README.md): {reference}{ended.strip()}",
+            venue, link(address),
             f"{holding[0] if holding else 0} of {total}", ", ".join(others), provided.item.summary,
         ]  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
+        shown = [cell.replace("|", r"\|") for cell in cells]
+        lines.append(f"| {' | '.join(shown)} |")
     return "\n".join(lines)
 
 
@@ -182,6 +229,7 @@ WRITERS: dict[str, Callable[[str], str]] = {
         names,
         oracles,
         papers,
+        problems,
         record,
         solvers,
         source,
@@ -194,15 +242,24 @@ def written(text: str) -> str:
     return PART.sub(lambda m: f"{m[1]}{WRITERS[m[2]](m[3] or '').strip()}\n{m[4]}", text)
 
 
-def main(arguments: list[str]) -> int:
-    """Write the pages, or check that they are up to date; return the exit code."""
-    old = []
+def files() -> Iterator[tuple[Path, str]]:
+    """Yield the pages, and the pictures of methods, with their texts written anew."""
     for page in sorted(DOCS.rglob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        if (new := written(text)) != text:
-            old.append(page.relative_to(ROOT).as_posix())
+        yield page, written(page.read_text(encoding="utf-8"))
+    for page in sorted((DOCS / "methods").glob("*.md")):
+        if shown(page.stem):
+            yield PICTURES / f"{page.stem}.svg", svg(page.stem)
+
+
+def main(arguments: list[str]) -> int:
+    """Write pages and pictures, or check that they are up to date; return the exit code."""
+    old = []
+    for path, new in files():
+        if not path.is_file() or path.read_text(encoding="utf-8") != new:
+            old.append(path.relative_to(ROOT).as_posix())
             if "--check" not in arguments:
-                page.write_text(new, encoding="utf-8")
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(new, encoding="utf-8")
     if "--check" not in arguments:
         return 0
     for name in old:

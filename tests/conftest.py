@@ -297,6 +297,13 @@ def store(filled, tmp_path):
     return shutil.copy(filled, tmp_path / "results.sqlite")
 
 
+@pytest.fixture(scope="module")
+def few_objects():
+    """Keep what earlier modules left out of the collector, which checks of solvers call."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def own_numbers(request):
     """Let no test depend on which others have drawn from the generator of its module."""

@@ -20,11 +20,13 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from drawing import draw
 from orthobench_kit.sources import ArraySource
 from orthobench_tucker import MomentStream
 from reduction_times import Costs, MeasuredPass, PassTime, fitted, simulated
 
 from orthobench.contract import BlockOracle, SampleOracle, random_point
+from orthobench.contract.panel import Axis, Panel, Series
 from orthobench.harness.execution import Execution
 from orthobench.harness.identity import Streams
 from orthobench.harness.placement import WORKER_SECONDS
@@ -126,18 +128,17 @@ def duration(seconds: float) -> str:
 
 def figure() -> None:
     """Draw efficiency against workers."""
-    import matplotlib.pyplot as plt
-
-    drawn, axes = plt.subplots(1, len(BYTES), figsize=(11, 3.2), sharey=True, layout="constrained")
     workers = np.unique(np.geomspace(1, WORKERS[-1], 60).astype(int))
-    for axis, solver in zip(axes, BYTES, strict=True):
+    x, y = Axis("workers", "workers"), Axis("efficiency", "efficiency", log=False)
+    panels = []
+    for solver in BYTES:
+        lines = []
         for samples in SAMPLES:
-            found = [pass_over(solver, samples, int(w)).efficiency for w in workers]
-            axis.semilogx(workers, found, label=f"$10^{{{len(str(samples)) - 1}}}$ samples")
-        axis.set(title=solver, xlabel="workers", ylim=(0, 1.05))
-    axes[0].set_ylabel("efficiency")
-    axes[0].legend(frameon=False)
-    drawn.savefig(PICTURE, dpi=110)
+            found = [pass_over(solver, samples, int(count)).efficiency for count in workers]
+            name = f"10^{len(str(samples)) - 1} samples"
+            lines.append(Series(name, workers.astype(float), np.array(found), solver=name))
+        panels.append(Panel(x, y, (*lines,), title=solver))
+    draw(PICTURE, "Efficiency of a pass, simulated", panels)
 
 
 def measured(solver: str, source: ArraySource, workers: int, rounds: int = 3) -> MeasuredPass:

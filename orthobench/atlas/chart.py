@@ -39,6 +39,9 @@ IN_ROW = 3
 FEW = 2
 """Number of powers of ten on an axis up to which 2 and 5 times each have ticks, too."""
 
+LETTER = 7.0
+"""Width of a letter below an axis, in pixels."""
+
 CLOSE = 1.1
 """Two solvers are close if their costs differ by less than this factor."""
 
@@ -115,7 +118,7 @@ def chart(
     """
     right, bottom = width - RIGHT, height - BOTTOM
     (x_title, x_values), (y_title, y_values) = _axes(found, CHEAPEST[cost])
-    across, columns = axis(x_values, right - LEFT)
+    across, columns = axis(x_values, right - LEFT, letter=LETTER)
     up, rows = axis(y_values, bottom - TOP, duration if y_title == CHEAPEST["seconds"] else count)
     marks = []
     together = grouped(range(len(places)), lambda i: (across[i] // SIDE, up[i] // SIDE))
@@ -134,12 +137,16 @@ def chart(
 
 
 def axis(
-    values: Sequence[float], length: float, text: Callable[[float], str] = count
+    values: Sequence[float],
+    length: float,
+    text: Callable[[float], str] = count,
+    letter: float = 0.0,
 ) -> tuple[list[float], list[tuple[float, str]]]:
     """Return the places of values on a logarithmic axis, and its ticks with their texts.
 
-    Ticks are powers of ten, and if they are few, 2 and 5 times each. The size 0 is that of an
-    endless stream, beyond all others. Places are in pixels from the beginning.
+    Ticks are powers of ten, and if they are few, 2 and 5 times each, unless texts with letters of
+    this width would touch. The size 0 is that of an endless stream, beyond all others. Places are
+    in pixels from the beginning.
     """
     known = [math.log10(value) for value in values if value > 0] or [0.0]
     low, high = min(known), max(known)
@@ -155,7 +162,10 @@ def axis(
     ticks = powers[(first <= powers) & (powers <= last)]
     if len(ticks) <= FEW:
         every = np.add.outer(powers, np.log10([1, 2, 5])).ravel()
-        ticks = every[(first <= every) & (every <= last)]
+        every = every[(first <= every) & (every <= last)]
+        widest = letter * max((len(text(10.0**tick)) for tick in every.tolist()), default=0)
+        if len(ticks) < FEW or place(low + math.log10(2)) - place(low) > widest:
+            ticks = every
     found = [(place(tick), text(10.0**tick)) for tick in ticks.tolist()]
     if endless:
         found.append((place(beyond), "endless"))

@@ -22,6 +22,7 @@ from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import SolverResult
+from orthobench.stats.calls import offered, ratio_of
 from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of
 from orthobench.stats.costs import COSTS as READ
 from orthobench.stats.values import final, metric_of
@@ -90,7 +91,8 @@ def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
                 row = _row(part.suite, entry, run, machine)
                 rows[at] = replace(row, seconds=timed.get(at[1:], row.seconds))
             if (curve := cost_curve(run, entry.level)) is not None:
-                curves.setdefault((entry.problem, run.seed), []).append(curve)
+                own = curves.setdefault((entry.problem, run.seed), [])
+                own.append(offered(curve, ratio_of(run)))
     for row in rows.values():
         start, lowest = gap_of(curves.get((row.problem, row.seed), ()))
         yield replace(row, start=start, lowest=lowest)

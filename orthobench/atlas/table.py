@@ -50,7 +50,7 @@ class AtlasRow:
         The metric that is compared; smaller is better.
     start, value, lowest : float
         The metric at the start and at the end of the run (infinite for a failed run), and the
-        minimum over all solvers on this problem and seed. NaN if unknown.
+        lowest end of all solvers on this problem and seed. NaN if unknown.
     seconds, samples, flops : float
         The costs of the whole run.
     ending : str

@@ -9,13 +9,13 @@ from dataclasses import replace
 from orthobench.decide.answer import Answer, answer
 from orthobench.decide.rule import TOLERANCE, Comparison, Decision, Evidence, Verdict
 from orthobench.errors import unknown
-from orthobench.harness.stopping import RunStatus, Target, Termination
+from orthobench.harness.stopping import RunStatus, Target
 from orthobench.results.results import Results
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.calls import calls_of, ratio_of
-from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of
+from orthobench.stats.calls import calls_of, offered, ratio_of
+from orthobench.stats.cost_curve import CostCurve, cost_curve, cut_short, gap_of
 from orthobench.stats.costs import ALL_COSTS
 from orthobench.stats.differences import Differences
 from orthobench.stats.values import final, metric_of
@@ -81,7 +81,10 @@ class _Problem:
             name: [_curve(run, part[name].level, metric) for run in own]
             for name, own in self._runs.items()
         }
-        finals = {name: [_final(run, metric) for run in own] for name, own in self._runs.items()}
+        finals = {
+            name: [_final(*pair, metric) for pair in zip(own, self._curves[name], strict=True)]
+            for name, own in self._runs.items()
+        }
         ratios = {n: next(ratio_of(run) for run in own if run) for n, own in self._runs.items()}
         self._calls = {
             name: calls_of(own, [math.isinf(value) for value in finals[name]], ratios[name])
@@ -134,16 +137,16 @@ def _curve(run: Run | None, level: Target | None, metric: str) -> CostCurve | No
     """Return the cost curve of a run, as far as it came if a limit of time ended it."""
     if run is None:
         return None
-    if run.stop.status is RunStatus.TIMEOUT:
-        run = replace(run, stop=Termination(RunStatus.BUDGET, run.stop.reason))
-    return cost_curve(run, level, metric)
+    late = run.stop.status is RunStatus.TIMEOUT
+    curve = cost_curve(cut_short(run) if late else run, level, metric)
+    return curve and offered(curve, ratio_of(run))
 
 
-def _final(run: Run | None, metric: str) -> float:
-    """Return the final value; infinite if the run failed, NaN without one, or if time cut it."""
+def _final(run: Run | None, curve: CostCurve | None, metric: str) -> float:
+    """Return the final value; infinite if the run failed, NaN without one, or if a limit cut it."""
     if run is None or run.stop.status is RunStatus.TIMEOUT:
         return math.nan
-    return final(run, metric_of(metric))
+    return curve.end if curve and curve.cut else final(run, metric_of(metric))
 
 
 def _identity(run: Run | None, metric: str) -> object:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,11 +32,14 @@ class Entrants:
         Names of solvers that are not installed, with the remedy.
     source : str, Problem or Instance, optional
         The problem as the caller gave it, if not by a suite.
+    endless : collection of str
+        The configurations that only a limit ends: those that take samples without an end.
     """
 
     suite: Suite
     missing: Mapping[str, str]
     source: Any = None
+    endless: frozenset[str] = frozenset()
 
     @property
     def order(self) -> dict[str, str]:
@@ -47,11 +51,18 @@ class Entrants:
         """The configurations that end by their own test on all data."""
         return frozenset(s.label for s in self.suite.solvers if s.solver.converges)
 
+    def on(self, instance: AnyInstance) -> Entrants:
+        """Return the configurations, with those that only a limit ends on an instance."""
+        takers = {s.label for s in self.suite.solvers if s.solver.batch > 0}
+        unlimited = math.isinf(instance.oracle.remaining())
+        return replace(self, endless=frozenset(takers - self.ending if unlimited else ()))
+
 
 def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()) -> Entrants:
     """Return the configurations that race on a problem: those of all solvers by default.
 
-    The problem is built once, and the map orders the solvers by its features.
+    The problem is built once, and the map orders the solvers by its features. Each of them also
+    races with the parameters that the map has first, as its advice would be.
 
     Raises
     ------
@@ -63,8 +74,25 @@ def entrants_on(problem: Any, cost: str = "seconds", solvers: Sequence[Any] = ()
     measure = "memory" if cost == "memory" else None
     asked = requested_suite(None, [problem], solvers, SEEDS, measure=measure)
     known = asked.problems[0]
-    order = likely(known.problem, _built(known.problem))
-    return replace(entrants(asked, known, order), source=problem)
+    instance = _built(known.problem)
+    order = likely(known.problem, instance)
+    if not solvers:
+        asked = replace(asked, solvers=(*asked.solvers, *_advised(asked.solvers, order)))
+    return replace(entrants(asked, known, order).on(instance), source=problem)
+
+
+def _advised(
+    solvers: Sequence[SuiteSolver], order: Sequence[tuple[str, Mapping[str, Any]]]
+) -> Iterator[SuiteSolver]:
+    """Yield the solvers that the map knows, with the parameters that it has first."""
+    first = dict(reversed(order))
+    for name, s in {s.solver.name: s for s in solvers}.items():
+        try:
+            advised = type(s.solver)(**first[name])
+        except (KeyError, TypeError, OrthobenchError):  # the map was measured with older code
+            continue
+        values = assignments(changed_values(advised), " ")
+        yield replace(s, solver=advised, label=f"{name} {values}".strip(), tuned={})
 
 
 def _built(problem: AnyProblem) -> AnyInstance:

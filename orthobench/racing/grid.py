@@ -60,10 +60,11 @@ class Point:
     @property
     def rules(self) -> Rules:
         """The rules of its race."""
-        order, most = self.entrants.order, FINALISTS if self.seconds <= WITHIN else TIMED
+        most = FINALISTS if self.seconds <= WITHIN else TIMED
         return Rules(
-            order, self.seconds, factor=MISS, finalists=most, seeds=SEEDS, timed_on_all=TIMED
-        )
+            self.entrants.order, self.seconds, factor=MISS, finalists=most, seeds=SEEDS,
+            endless=self.entrants.endless, timed_on_all=TIMED,
+        )  # fmt: skip
 
     @property
     def is_done(self) -> bool:
@@ -118,8 +119,8 @@ def measure(some: Sequence[Point], within: float, tell: Callable[[str], None] | 
         alone = Executor("local", 1, point.entrants.suite.threads, Limits(None, None))
         problem = point.entrants.suite.problems[0].problem
         try:
-            if problem.source:
-                instance_of(problem, 0)  # a race would store that all solvers fail
+            # without its data, a race would store that all solvers fail
+            point = replace(point, entrants=point.entrants.on(instance_of(problem, 0)))
             race = run(point.entrants, point.rules, store=point.store, executor=alone)
         except DataError as error:
             say(f"{point.entrants.suite.problems[0].label}: skipped: {error}")

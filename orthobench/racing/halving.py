@@ -128,12 +128,12 @@ class Halving(Standing):
         most, shared = left - overhead, left * workers
         if left <= 0 or (self.leader and most <= 0):
             return None
-        ask = None
-        if shared > FINALS * self.rules.total or self.leader is None:
+        ask, spare = None, shared - max(FINALS * self.rules.total, self._due(shared, overhead))
+        if spare > 0 or self.leader is None:
             ask = (
-                self._look(self._contends, shared, most, overhead, running)
-                or self._untried(shared, overhead, running)
-                or self._look(self._may_win, shared, most, overhead, running)
+                self._look(self._contends, spare, most, overhead, running)
+                or self._untried(spare, overhead, running)
+                or self._look(self._may_win, spare, most, overhead, running)
                 or self._to_the_end(most, running)
             )
         if ask is None:
@@ -141,8 +141,28 @@ class Halving(Standing):
         # a run that stops in time is a result, one that the end of the race kills is none
         return replace(ask, cap=min(ask.cap, most)) if ask and most > 0 else ask
 
-    def _untried(self, left: float, overhead: float, running: Collection[Run]) -> NextRun | None:
-        """Return the next first run: solvers in their order, then grids, the best solver first."""
+    def _due(self, shared: float, overhead: float) -> float:
+        """Return the seconds of the leader's first `FEWEST` seeds, without which nothing is shown.
+
+        No other configuration may use them, unless the leader is too long for this race, or there
+        is no time for all of them.
+        """
+        if self.leader is None or self.is_long:
+            return 0.0
+        seconds = self._missing(self.leader) * (self.lead + overhead)
+        return seconds if seconds <= shared else 0.0
+
+    def _missing(self, name: str) -> int:
+        """Return the number of the first `FEWEST` seeds that have no run yet."""
+        return sum((name, seed) not in self.latest for seed in range(1, FEWEST))
+
+    def _untried(self, spare: float, overhead: float, running: Collection[Run]) -> NextRun | None:
+        """Return the next first run: solvers in their order, then grids, the best solver first.
+
+        None begins for which ``spare``, the time besides fresh seeds, is too short, except in place
+        of a leader that is too long. The seconds of a run on endless data say little, so that the
+        very first one is short.
+        """
         known = {*self.latest, *((name, 0) for name, _ in running)}
         waiting = [name for name in self.rules.order if (name, 0) not in known]
         if not waiting:
@@ -150,18 +170,22 @@ class Halving(Standing):
         seen = sorted(self.first.items(), key=lambda item: -item[1].lowest)
         lowest = {self.rules.order[name]: trial.lowest for name, trial in seen}
         first = min(waiting, key=lambda name: lowest.get(self.rules.order[name], -math.inf))
-        return NextRun(first, 0, self._cap(left, len(waiting), overhead))
-
-    def _cap(self, left: float, waiting: int, overhead: float) -> float:
+        cap = self._cap(spare, len(waiting), overhead)
         if self.leader is None:
-            return min(FIRST * self.rules.total, left)
-        share = (left - FINALS * self.rules.total) / waiting - overhead
+            return NextRun(first, 0, self.floor if first in self.rules.endless else cap)
+        is_timed = self.rules.cost == "seconds"
+        late = is_timed and not self.is_long and cap + overhead > spare
+        return None if late else NextRun(first, 0, cap)
+
+    def _cap(self, spare: float, waiting: int, overhead: float) -> float:
+        if self.leader is None:
+            return FIRST * self.rules.total
         is_timed = self.rules.cost == "seconds"
         most = self.rules.factor * self.lead + FREE["seconds"] if is_timed else math.inf
-        return max(self.floor, min(most, max(share, overhead)))
+        return max(self.floor, min(most, max(spare / waiting - overhead, overhead)))
 
     def _look(
-        self, wanted: Callable[[Trial], bool], left: float, most: float, overhead: float,
+        self, wanted: Callable[[Trial], bool], spare: float, most: float, overhead: float,
         running: Collection[Run],
     ) -> NextRun | None:  # fmt: skip
         """Return a longer run of a wanted trial that was cut: the leader first, then by value.
@@ -175,7 +199,7 @@ class Halving(Standing):
         if not looks:
             return None
         trial = min(looks, key=lambda t: (t.configuration != self.leader, t.lowest))
-        cap = max(FACTOR * trial.cap, self._cap(left, len(looks), overhead))
+        cap = max(FACTOR * trial.cap, self._cap(spare, len(looks), overhead))
         return NextRun(trial.configuration, 0, min(cap, FIRST * self.rules.total))
 
     def _to_the_end(self, most: float, running: Collection[Run]) -> NextRun | None:
@@ -197,7 +221,7 @@ class Halving(Standing):
             return False
         if trial.configuration == self.leader:
             return trial.seconds_to(self.target(0)) > trial.cap / BEHIND
-        return trial.lowest > self.target(0) and trial.configuration not in self.dropped
+        return trial.end > self.target(0) and trial.configuration not in self.dropped
 
     def _may_win(self, trial: Trial) -> bool:
         """Whether a run that was cut off took no step yet, or would pass the best value soon."""
@@ -210,7 +234,7 @@ class Halving(Standing):
         start, best = self.gaps[0]
         gain = trial.at(trial.cap / 2) - trial.lowest
         soon = trial.lowest - DOUBLINGS * gain
-        return trial.lowest > self.target(0) and soon < best - self.rules.tolerance * (start - best)
+        return trial.end > self.target(0) and soon < best - self.rules.tolerance * (start - best)
 
     def _affordable(self, shared: float, overhead: float) -> list[str]:
         """Return the cheapest finalists whose first `FEWEST` seeds fit in the time; one at least.
@@ -219,8 +243,7 @@ class Halving(Standing):
         """
         chosen = list[str]()
         for name in self.finalists:
-            due = sum((name, seed) not in self.latest for seed in range(1, FEWEST))
-            shared -= due * (self._end(name) + overhead)
+            shared -= self._missing(name) * (self._end(name) + overhead)
             if chosen and shared < 0:
                 break
             chosen.append(name)

@@ -44,9 +44,6 @@ COSTS = ("seconds", "samples", "flops", "memory", "products")
 TICK = 4.0
 """Seconds between two tables of a race."""
 
-LONG = 0.05
-"""Maximum part of the time of a race that its best call may take: others would get no seeds."""
-
 MOST_WORKERS = 4
 """Maximum number of runs at once: more would share the bandwidth of the memory."""
 
@@ -192,7 +189,7 @@ def races(
     for i, one in enumerate(entries):
         started = monotonic() if i else began
         total = (began + within - started) / (len(entries) - i)
-        rules = Rules(one.order, total, tolerance, cost, ending=one.ending)
+        rules = Rules(one.order, total, tolerance, cost, ending=one.ending, endless=one.endless)
         found.append(run(one, rules, began=started, **how))
         if found[-1].interrupted:
             break
@@ -269,7 +266,7 @@ def _result(one: Entrants, race: RaceScheduler, results: Results, interrupted: b
     if decided and named:
         winner, call, sentence = named.solver, named.call, answer([decided]).sentence
     else:
-        long = standing.lead > LONG * rules.total and not interrupted
+        long = standing.is_long and not interrupted
         more = wording.too_long(rules.total, _advised(one.source, rules.cost)) if long else ""
         sentence = wording.provisional(standing, call, more)
     solver = {s.label: s.solver for s in suite.solvers}.get(winner or "")

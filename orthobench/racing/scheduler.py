@@ -122,16 +122,23 @@ class RaceScheduler(Scheduler):
         """Add a stored run to the standing."""
         begun = self._running.pop((cell.solver_label, cell.seed))
         records = self._store.records(self.suite.name, cell.problem_label, cell.solver_label)
-        trial = trial_of(next(run for run in records if run.key == cell.key), self.rules.cost)
-        self.standing = replace(self.standing, trials=[*self.standing.trials, trial])
-        clock = float(trial.seconds[-1]) if len(trial.seconds) else 0.0
+        run = next(run for run in records if run.key == cell.key)
+        trials = [*self.standing.trials, trial_of(run, self.rules.cost)]
+        self.standing = replace(self.standing, trials=trials)
+        clock = run.trace[-1].seconds + run.trace[-1].readout_seconds if run.trace else 0.0
         self._overheads.append(self.elapsed - begun - clock)
         self._tell_dropped()
 
     def conclude(self) -> Mapping[str, Any]:
         """Time the calls that may be named, one after another; return them for the session."""
-        for (name, stop, _), seconds in self._timed(self._offers(), (0,)):
-            self.timed[name, stop] = seconds
+        # a call that was not timed may be the cheapest once the others are
+        while waiting := [call for call in self._offers() if call not in self.timed]:
+            took = {
+                (name, stop): seconds for (name, stop, _), seconds in self._timed(waiting, (0,))
+            }
+            self.timed.update(took)
+            if not took:
+                break
         timed = [[name, dict(stop.limits), *took] for (name, stop), took in self.timed.items()]
         cheapest = self._reaching()[: self.rules.timed_on_all]
         ends = self._timed([(name, Stop()) for name in cheapest], self.suite.seeds)

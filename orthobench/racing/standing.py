@@ -13,10 +13,10 @@ import numpy as np
 from orthobench.decide.rule import EXACT, TOLERANCE, chosen
 from orthobench.decide.wording import factor_text
 from orthobench.harness.run import RATIO
-from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.stopping import RunStatus
 from orthobench.results.runs import Run
-from orthobench.stats.calls import Call, Stop, calls_of, ratio_of
-from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of, settled
+from orthobench.stats.calls import Call, Stop, calls_of, offered, ratio_of
+from orthobench.stats.cost_curve import CostCurve, cost_curve, cut_short, gap_of, settled
 from orthobench.tools.arrays import Array
 from orthobench.tools.collections import grouped
 
@@ -35,6 +35,10 @@ FACTOR = 4.0
 FLOOR = 0.1
 """Share of the time for runs of minimum length together."""
 
+ENDLESS = 0.001
+"""Maximum of that length on endless data, over the time of a race: each run takes all of it, and
+samples are drawn besides."""
+
 BEHIND = 2.0
 """A cut configuration is dropped if the leader is as far in 1 / BEHIND of its time."""
 
@@ -47,6 +51,9 @@ seed is a matter of luck."""
 
 FAR = 0.75
 """Part of `FACTOR` above which a finalist is dropped after three seeds."""
+
+LONG = 0.05
+"""Maximum part of the time of a race that its best call may take: others would get no seeds."""
 
 SHORT = RunStatus.TIMEOUT, RunStatus.NOTHING_DONE
 """Endings of runs with too little time, which are no failures in a race."""
@@ -145,6 +152,8 @@ class Rules:
         The cost to minimise, by name.
     ending : collection of str
         The configurations that end by their own test.
+    endless : collection of str
+        The configurations that only a limit ends, on data without an end.
     timed_on_all : int
         Number of the cheapest calls to the own end that are timed on each seed.
     """
@@ -157,6 +166,7 @@ class Rules:
     finalists: int = FINALISTS
     seeds: int = SEEDS
     ending: Collection[str] = ()
+    endless: Collection[str] = ()
     timed_on_all: int = 0
 
 
@@ -186,7 +196,10 @@ class Standing:
 
     @cached_property
     def gaps(self) -> dict[int, tuple[float, float]]:
-        """The common start and the best value so far, for each seed with results."""
+        """The common start and the lowest end so far, for each seed with results.
+
+        A configuration ends within the tolerance on each seed, so that there is always a leader.
+        """
         curves: dict[int, list[CostCurve]] = {}
         for (_, seed), trial in self.latest.items():
             if trial.curve:
@@ -200,9 +213,9 @@ class Standing:
         return best + self.rules.tolerance * (start - best)
 
     def above(self, trial: Trial) -> float:
-        """Return the distance of a trial above the best value, in units of the gap."""
+        """Return the distance of the end of a trial above the best value, in units of the gap."""
         start, best = self.gaps[trial.seed]
-        return (trial.lowest - best) / max(start - best, 1e-300)
+        return (trial.end - best) / max(start - best, 1e-300)
 
     def costs(self, configuration: str) -> list[float]:
         """Return the cost to the target on each seed of a configuration."""
@@ -257,6 +270,11 @@ class Standing:
         needed = [t.seconds_to(self.target(t.seed)) for t in own]
         return median([s for s in needed if s < math.inf])
 
+    @property
+    def is_long(self) -> bool:
+        """Whether no call is known that is short enough for this race, or for any seeds of it."""
+        return self.lead > LONG * self.rules.total
+
     @cached_property
     def dropped(self) -> dict[str, str]:
         """Reasons of the configurations that are out of the race."""
@@ -285,7 +303,7 @@ class Standing:
     def _why_not_there(self, trial: Trial, leader: str) -> str:
         if trial.ended and self._near(trial):
             return ""
-        if trial.ended and trial.lowest == math.inf:
+        if trial.ended and trial.end == math.inf:
             return "ends outside the level at which solvers are compared"
         if trial.ended:
             return f"ends {100 * self.above(trial):.2g} % of the gap above {leader}"
@@ -306,7 +324,8 @@ class Standing:
     @cached_property
     def floor(self) -> float:
         """Minimum seconds of a run."""
-        return FLOOR * self.rules.total / len(self.rules.order)
+        share = FLOOR / len(self.rules.order)
+        return self.rules.total * (min(share, ENDLESS) if self.rules.endless else share)
 
     @property
     def _fresh_cap(self) -> float:
@@ -317,7 +336,7 @@ def trial_of(run: Run, cost: str) -> Trial:
     """Return the trial of a stored run."""
     stop, cap = run.stop, run.budget.get("seconds", math.inf)
     is_short = stop.status in SHORT
-    counted = replace(run, stop=Termination(RunStatus.BUDGET, stop.reason)) if is_short else run
+    counted = cut_short(run) if is_short else run
     level = run.problem.levels[0] if run.problem.levels else None
     path = cost_curve(counted, level, measured(run))
     if path is None:
@@ -327,9 +346,9 @@ def trial_of(run: Run, cost: str) -> Trial:
     if level and run.trace[-1].metrics.get(level.metric, math.inf) > level.value:
         values = np.full_like(values, math.inf)
     ended = stop.status in (RunStatus.DONE, RunStatus.NOT_STATIONARY)
+    curve = offered(replace(path, values=values, ended=ended), ratio_of(run))
     return Trial(
-        run.solver.label, run.seed, cap, replace(path, values=values, ended=ended),
-        path.spent("seconds"), path.spent(cost),
+        run.solver.label, run.seed, cap, curve, curve.spent("seconds"), curve.spent(cost),
         certified=measured(run) == run.problem.primary, ratio=ratio_of(run),
     )  # fmt: skip
 

@@ -43,8 +43,6 @@ def provisional(race: Standing, call: Call | None, more: str = "") -> str:
     ``more`` is added if more time would help.
     """
     if race.leader is None or call is None:
-        if any(t.ended and t.lowest < math.inf for t in race.trials):
-            return f"No solver yet: none ends {within_text(race.rules.tolerance)}."
         if any(t.ended for t in race.trials):
             return "No solver yet: all runs end outside the level at which solvers are compared."
         if race.failed:

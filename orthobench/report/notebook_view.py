@@ -24,7 +24,7 @@ from orthobench.harness.stopping import Termination
 from orthobench.harness.trace import Checkpoint
 from orthobench.harness.trace import Outcome as JudgedOutcome
 from orthobench.report.plots.collection import all_plots
-from orthobench.report.style import solver_styles
+from orthobench.report.style import COLOURS, solver_styles
 from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.tools.arrays import Array
@@ -94,6 +94,7 @@ class Results(stored.Results):
         >>> results.plot(ax, "convergence", "digits k=4", x="flops")  # doctest: +SKIP
         """
         from orthobench.report.figures.panels import draw_panel
+        from orthobench.report.figures.save import add_legend
 
         plot = _plot(self, kind, of)
         for name, option in options.items():
@@ -103,6 +104,7 @@ class Results(stored.Results):
                 raise unknown(f"{name} of {plot.name}", option, plot.choices[name])
         panel = plot.panel(*(options.get(name, own[0]) for name, own in plot.choices.items()))
         draw_panel(ax, panel, solver_styles(entry.solver for entry in self.entries))
+        add_legend(ax, panel, [clean(series.label) for series in panel.series])
         return panel
 
     def _repr_html_(self) -> str:
@@ -217,7 +219,7 @@ class Outcome:
             raise unknown("metric", name, known)
         y = np.array([mark.metrics.get(name, np.nan) for mark in self.trace])
         x = np.array([mark.seconds + mark.readout_seconds for mark in self.trace])
-        ax.plot(x, y, marker="o")
+        ax.plot(x, y, marker="o", color=COLOURS[0])
         scale = "log" if (y > 0).all() else "linear"
         ax.set(xlabel="seconds", ylabel=name.replace("_", " "), yscale=scale)
         return Series(name, x, y)

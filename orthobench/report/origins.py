@@ -1,4 +1,4 @@
-"""The origin of a method: its paper, and the code and licence of the library that it calls."""
+"""The origin of a method: its paper, its code, and the licence of the library that it calls."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from orthobench.tools.environment import published
 
 
 def origins(solver: type[AnySolver]) -> dict[str, str]:
-    """Return source and DOI of a method, code and licence of its library."""
+    """Return source and DOI of a method, and code and licence of its library or its own module."""
     packages: object = solver.packages
     named = packages[0] if isinstance(packages, tuple) and packages else ""  # else of an instance
-    code, licence = published(named) if named else ("", "")
+    code, licence = published(named) if named else (solver.__module__, "")
     return {
         "source": solver.source, "doi": solver.doi, "code": solver.code or code,
         "licence": solver.licence or licence,
@@ -21,11 +21,7 @@ def origins(solver: type[AnySolver]) -> dict[str, str]:
 
 
 def origin_lines(names: Iterable[str]) -> dict[str, str]:
-    """Return a line about each method that calls a library or has a DOI."""
+    """Return a line about each installed method."""
     installed = catalogue().solvers
-    known = {name: origins(installed[name].item) for name in names if name in installed}
-    return {
-        name: "; ".join(filter(None, own.values()))
-        for name, own in known.items()
-        if own["doi"] or own["code"] or own["licence"]
-    }
+    found = {name: origins(installed[name].item) for name in names if name in installed}
+    return {name: "; ".join(filter(None, own.values())) for name, own in found.items()}

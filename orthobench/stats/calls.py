@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -163,18 +163,35 @@ def calls_of(
         at[:, j] = np.minimum(place, len(curve.steps) - 1)
         testable &= np.where(beyond, curve.ended, curve.steps[at[:, j]] == grid)
     last = np.array([len(curve.steps) - 1 for _, curve in sound])
-    testable &= ~(at == last).all(axis=1)
-    stops = [Stop.at(**{name: int(n)}) for n in grid[testable]]
-    at = at[testable]
     whole = all(curve.ended or curve.limits for _, curve in sound)
     if whole:
-        stops.append(Stop.at(**next((c.limits for _, c in sound if not c.ended), {})))
+        testable &= ~(at == last).all(axis=1)
+    stops = [Stop.at(**{name: int(n)}) for n in grid[testable]]
+    at = at[testable]
+    if whole:
+        # one seed may end by its steps, and another one by its samples
+        limits = {n: limit for _, curve in sound for n, limit in curve.limits.items()}
+        stops.append(Stop.at(**limits))
         at = np.vstack([at, last])
     places = np.full((len(stops), len(curves)), -1, np.intp)
     values = np.tile(values, (len(stops), 1))
     for (s, curve), own in zip(sound, at.T, strict=True):
         places[:, s], values[:, s] = own, curve.values[own]
     return Calls(tuple(stops), values, places, whole)
+
+
+def offered(curve: CostCurve, ratio: float = RATIO) -> CostCurve:
+    """Return a curve up to the last checkpoint that a call repeats.
+
+    The clock cuts a run at a number of steps that only chance has chosen. No call ends there, so
+    that none is compared with that value: the last number on the grid stands for the end of the
+    run.
+    """
+    if not curve.cut or (curve.run and curve.run.imported.unit):
+        return curve
+    places = np.flatnonzero(np.isin(curve.steps, _grid(ratio)) & np.isfinite(curve.values))
+    count = places[-1] + 1 if len(places) else len(curve.steps)
+    return replace(curve, steps=curve.steps[:count], values=curve.values[:count])
 
 
 def ratio_of(run: Run) -> float:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthobench.harness.judging import excess_violation
-from orthobench.harness.stopping import RunStatus, Target
+from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.results.runs import Run
 from orthobench.results.traces import read
 from orthobench.stats.bootstrap import CEILING
@@ -47,9 +47,19 @@ class CostCurve:
     run: Run | None = None
 
     @property
+    def cut(self) -> bool:
+        """Whether its time was over before anything else ended it."""
+        return not (self.ended or self.limits)
+
+    @property
     def stopped(self) -> bool:
         """Whether a target ended it."""
         return self.run is not None and self.run.stop.status is RunStatus.TARGET
+
+    @property
+    def end(self) -> float:
+        """The value at its last checkpoint."""
+        return float(self.values[-1])
 
     @property
     def lowest(self) -> float:
@@ -92,19 +102,34 @@ def cost_curve(run: Run, level: Target | None = None, metric: str = "") -> CostC
 
 
 def gap_of(curves: Sequence[CostCurve]) -> tuple[float, float]:
-    """Return the largest start and the smallest value of the curves of a seed; NaN without any."""
+    """Return the largest start of the curves of a seed, and the smallest end; NaN without any.
+
+    A dip before the end does not count: no call ends there without the judge, and the smallest of
+    many noisy values is below what any call gives again. The end of a run that was cut counts.
+    """
     start = max((curve.start for curve in curves), default=math.nan)
-    return start, min((curve.lowest for curve in curves), default=math.nan)
+    return start, min((curve.end for curve in curves), default=math.nan)
+
+
+def cut_short(run: Run) -> Run:
+    """Return a run that a limit of time cut, as one with a budget in seconds alone.
+
+    Its other limits ended nothing, so that no call has them as its stop.
+    """
+    budget = {"seconds": run.budget.get("seconds", math.inf)}
+    return replace(run, stop=Termination(RunStatus.BUDGET, run.stop.reason), budget=budget)
 
 
 def _limits(run: Run) -> dict[str, float]:
     if run.stop.status is not RunStatus.BUDGET:
         return {}
     limits = {name: limit for name, limit in run.budget.items() if name != "seconds"}
-    if "seconds" in run.budget:
-        work = run.trace[-1].work
-        limits = {n: limit for n, limit in limits.items() if getattr(work, n) >= limit}
-    return limits
+    if "seconds" not in run.budget:
+        return limits
+    # a limit ended it if there was no room for another step, or for twice the steps from the start
+    work = run.trace[-1].work
+    longer = 2.0 if run.solver.reruns else 1 + 1 / max(work.steps, 1)
+    return {n: limit for n, limit in limits.items() if longer * getattr(work, n) > limit}
 
 
 def cheapest(values: Array, spent: Array, target: float) -> float:

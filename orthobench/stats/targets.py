@@ -145,7 +145,7 @@ def _instances(results: Sequence[SolverResult]) -> tuple[Instance, ...]:
 
 def _lowest(curves: Sequence[CostCurve]) -> float:
     stopped = [curve.lowest for curve in curves if curve.stopped]
-    return max(stopped) if stopped else gap_of(curves)[1]
+    return max(stopped) if stopped else min((curve.lowest for curve in curves), default=math.nan)
 
 
 def performance_ratios(costs: Array) -> Array:

@@ -21,6 +21,7 @@ from orthobench.testing.check import (
     NotCheckable,
     NotConforming,
     Result,
+    Results,
     require,
 )
 from orthobench.testing.counting_arrays import counted, counting
@@ -34,6 +35,7 @@ __all__ = [
     "NotCheckable",
     "NotConforming",
     "Result",
+    "Results",
     "check_flops",
     "check_problem",
     "check_solver",
@@ -44,7 +46,7 @@ __all__ = [
 ]
 
 
-def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> tuple[Result, ...]:
+def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> Results:
     """Make all checks of a solver.
 
     Parameters
@@ -55,7 +57,8 @@ def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> tupl
 
     Returns
     -------
-    tuple of Result
+    Results
+        A tuple of `Result`, which shows a line for each check.
 
     Raises
     ------
@@ -77,7 +80,7 @@ def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> tupl
     return _passed(f"solver {solver.name}", [check.result(solver, small) for check in checks])
 
 
-def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
+def check_problem(problem: AnyProblem) -> Results:
     """Make all checks of a problem.
 
     Parameters
@@ -87,7 +90,8 @@ def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
 
     Returns
     -------
-    tuple of Result
+    Results
+        A tuple of `Result`, which shows a line for each check.
 
     Raises
     ------
@@ -98,9 +102,9 @@ def check_problem(problem: AnyProblem) -> tuple[Result, ...]:
     return _passed(f"problem {problem.name}", results)
 
 
-def _passed(subject: str, results: list[Result]) -> tuple[Result, ...]:
+def _passed(subject: str, results: list[Result]) -> Results:
     """Return the results, or raise one error about all faults."""
     failed = [f"  {r.check}: {r.message}" for r in results if r.status is CheckStatus.FAILED]
     lines = "\n".join([f"{subject} fails {len(failed)} of {len(results)} checks", *failed])
     require(not failed, lines.rstrip("."), "Correct them in this order")
-    return tuple(results)
+    return Results(results)

@@ -56,6 +56,18 @@ class Result:
     status: CheckStatus
     message: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.check}: {self.status.value}{f': {self.message}' * bool(self.message)}"
+
+
+class Results(tuple[Result, ...]):
+    """The results of all checks; shown as a line for each."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self))
+
 
 @dataclass(frozen=True)
 class Check:

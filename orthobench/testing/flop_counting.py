@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import packages_distributions
 from types import CodeType, FrameType
 from typing import Any
@@ -26,6 +27,8 @@ from orthobench.tools.object_graph import arrays
 
 TOLERANCE = 0.05
 """Relative difference of `Work.flops` from the operations done."""
+
+_homes = cache(packages_distributions)
 
 PLAIN = "pass plain= to check_flops, the same method in plain NumPy"
 
@@ -67,7 +70,7 @@ def check_flops(solver: AnySolver, instance: AnyInstance, plain: AnySolver | Non
     except (UncountableError, Exception) as error:  # which the same run without counting did not
         raise NotCheckable(f"{error}; {PLAIN}") from error
     work, total = run.state.work, tally.flops
-    homes = packages_distributions()
+    homes = _homes()
     called = {one.lower() for package in named for one in homes.get(package, ())}
     others = [one for one in ("scipy", *(plain or solver).packages) if one.lower() in called]
     if plain is not None:

@@ -42,6 +42,14 @@ def test_ticks_stand_inside_and_ascend(values):
     assert any(text == "endless" for _, text in ticks) is (0 in values)
 
 
+@pytest.mark.parametrize("values", [[2500, 150_000], [40, 600]])
+def test_texts_of_ticks_do_not_touch(values):
+    _, ticks = axis(values, 338.0, letter=7.0)
+    ends = [(place - 3.5 * len(text), place + 3.5 * len(text)) for place, text in ticks]
+    assert all(a[1] < b[0] for a, b in pairwise(ends))
+    assert len(ticks) >= 2
+
+
 def test_problems_stand_at_their_two_sizes():
     found = drawing([(10, 100, 2), (10, 1000, 2), (1000, 100, 2), (1000, 1000, 2)])
     at = centres(found)

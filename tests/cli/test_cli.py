@@ -46,34 +46,35 @@ def suite(tmp_path):
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """The folder of a run of the suite, and what the run printed as JSON."""
+    """The folder of a run of the suite, what the run printed, and what it prints as JSON."""
     folder = tmp_path_factory.mktemp("ran")
     (folder / "small.toml").write_text(SUITE)
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        result = typed("run", "small.toml", *HERE, "--json")
-    return folder, json.loads(result.stdout)
+        printed = typed("run", "small.toml", *HERE).stdout
+        facts = json.loads(typed("run", "small.toml", *HERE, "--json").stdout)
+    return folder, printed, facts
 
 
 @pytest.fixture
 def stored(ran, suite):
-    """The output of a run of the suite, with its store and figures in the current folder."""
-    folder, printed = ran
+    """The facts of a run of the suite, with its store and figures in the current folder."""
+    folder, _, facts = ran
     shutil.copytree(folder / "orthobench-results", suite.parent / "orthobench-results")
-    return printed
+    return facts
 
 
-def test_run_prints_an_overview_and_the_paths_of_what_it_wrote(call, suite, tmp_path):
-    result = call("run", str(suite), *HERE)
-    assert "incremental-pca" in result.stdout
-    assert "spiked-covariance" in result.stdout
-    folder = tmp_path / "orthobench-results" / "small"
+def test_run_prints_an_overview_and_the_paths_of_what_it_wrote(ran):
+    root, printed, _ = ran
+    assert "incremental-pca" in printed
+    assert "spiked-covariance" in printed
+    folder = root / "orthobench-results" / "small"
     assert (folder / "results.sqlite").exists()
     pictures = list(folder.rglob("*.png"))
     assert len(pictures) == 1
-    assert all(str(p.relative_to(tmp_path)) in result.stdout for p in pictures)
-    store = folder.relative_to(tmp_path) / "results.sqlite"
-    *_, runs, tables, page = result.stdout.splitlines()
+    assert all(str(p.relative_to(root)) in printed for p in pictures)
+    store = folder.relative_to(root) / "results.sqlite"
+    *_, runs, tables, page = printed.splitlines()
     assert runs.endswith(f" {store}")
     assert tables.endswith(f" orthobench show {store}")
     assert page.endswith(f" orthobench report {store} --open")

@@ -1,12 +1,11 @@
 """`orthobench run`: what its options become, and what it says, without a run."""
 
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from commands import typed
 
 from orthobench import api
 from orthobench.cli.main import main
@@ -108,11 +107,10 @@ def test_a_failed_run_that_reports_show_gives_exit_code_1(run):
     assert {failing: run("mine", failing=failing).exit_code for failing in codes} == codes
 
 
-def test_a_run_of_which_a_limit_cut_every_cell_fails(tmp_path):
+def test_a_run_of_which_a_limit_cut_every_cell_fails(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "slow.py").write_text(
         "import time\ndef run(problem, steps, rng):\n    time.sleep(60)\n"
     )
     words = ["run", "-p", "digits k=2", "-s", "slow.py:run", "--seeds", "1", "--timeout", "0.5"]
-    command = [sys.executable, "-m", "orthobench", *words, "--no-figures", "-q"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stdout + done.stderr
+    typed(*words, "--no-figures", "-q", code=1)

@@ -86,6 +86,7 @@ def in_process(monkeypatch, toys):
     STARTED.clear()
     KNOWN.update(v1=toys.registry.extended(), v2=toys.registry.extended())
     monkeypatch.setattr(module, "SideProcess", InProcess)
+    monkeypatch.setattr(worker, "plugins", list)  # their files take longer than the cells
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 
 import click
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import example, given
+from texts import texts
 
 from orthobench.compare.changes import Changes, File
 from orthobench.compare.comparison import UNTOUCHED, Comparison, Row
@@ -180,10 +180,11 @@ def test_junit_has_a_case_for_each_cell_and_question():
     assert len(set(names)) == len(names) == 21
 
 
-HOSTILE = st.text(st.characters(codec=None), max_size=30)
+HOSTILE = texts(30, surrogates=True)
 
 
 @given(HOSTILE, HOSTILE, HOSTILE)
+@example("\x1b[2J<&]]>\0", "\u202e\ud800'\"", " \n\x85")
 def test_no_text_breaks_the_xml_or_a_terminal(solver, said, note):
     whole = comparison(
         cell(solver, replace(timed(WORSE, 1.2), explanation=said), problem=said), suite=solver,

@@ -167,6 +167,7 @@ def test_a_file_names_its_solver_and_what_to_install(tmp_path, monkeypatch):
         results = ob.run(
             None, tmp_path / f"{number}.sqlite", problems=[ob.pca(X, k=3)], quiet=True,
             solvers=[f"{file}:run", exact], seeds=1, budget=ob.Budget(steps=5),
+            executor="inline" if packages else "local",
         )  # fmt: skip
         stop = next(r.stop for r in results.records if r.solver.name == f"my-box-{number}")
         assert stop.status is (RunStatus.REFUSED if packages else RunStatus.DONE)

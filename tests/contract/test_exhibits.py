@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from texts import texts
 
 import orthobench as ob
 from orthobench.contract.exhibits import (
@@ -83,7 +84,8 @@ class TestPacking:
             assert back.values.shape == values.shape
             assert bits(back.values) == bits(values)
 
-    @given(st.lists(st.tuples(SINGLE, SINGLE), min_size=1), st.text(), st.text(), st.booleans())
+    @given(st.lists(st.tuples(SINGLE, SINGLE), min_size=1), texts(), texts(), st.booleans())
+    @example([(0.0, 1.0)], " x\n", "\u2028\0y ", True)
     def test_curves_come_back_bit_for_bit(self, points, x_label, y_label, reference):
         x, y = np.array(points, dtype=np.float32).T.copy()
         x[np.isnan(x)] = 0

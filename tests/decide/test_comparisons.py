@@ -116,3 +116,54 @@ def test_another_metric_may_be_compared():
     found, _ = decided([*runs("a", 0.1), *runs("b", 0.5)], metric="other")
     assert (found.metric, found.best) == ("other", "b")
     assert decided([*runs("a", 0.1), *runs("b", 0.5)])[0].best == "a"
+
+
+def stopped(solver, values, status=RunStatus.BUDGET, cut=0, **budget):
+    """Return runs on six seeds, a value a step; the first two end ``cut`` steps before the rest."""
+    return [
+        record(
+            f"{solver} {seed}", solver=solver, solver_name=solver, seed=seed, budget=budget,
+            status=status if cut and seed < 2 else RunStatus.BUDGET,
+            trace=tuple(
+                Checkpoint(float(n), 0.0, Work(n, n, n), {"gap": value + 1e-7 * seed})
+                for n, value in enumerate(values[: len(values) - cut * (seed < 2)])
+            ),
+        )
+        for seed in range(6)
+    ]  # fmt: skip
+
+
+def test_a_limit_that_cut_no_seed_but_its_time_is_no_stop():
+    values = [1, 0.5, 0.2, 0.101, 0.1, 0.1, 0.1]
+    whole = stopped("a", values, samples=6)
+    _, by_solver = decided(whole, cost="steps")
+    assert str(by_solver["a"].call.stop) == "3 steps"
+    late = stopped("a", values, RunStatus.TIMEOUT, cut=2, samples=6)
+    _, by_solver = decided(late, cost="steps")
+    assert by_solver["a"].verdict is Verdict.UNTESTED  # four runs were not cut
+    assert dict(by_solver["a"].call.stop.limits) == {"steps": 4}
+
+
+def test_a_dip_of_all_seeds_is_no_end_to_compare_with():
+    """One solver passes below the end of the other, and ends above it."""
+    falls = stopped("falls", [1, 0.5, 0.4, 0.3, 0.2], steps=4)
+    dips = stopped("dips", [1, 0.1, 0.3, 0.3, 0.3], steps=4)
+    found, by_solver = decided([*falls, *dips], cost="steps")
+    assert (found.cheapest, found.best) == ("falls", "falls")
+    assert by_solver["falls"].success == 1
+    assert by_solver["dips"].verdict is Verdict.WORSE
+    assert by_solver["dips"].difference == pytest.approx(0.1 / 0.8)
+
+
+def test_runs_that_only_the_clock_ends_have_calls_in_steps():
+    """Each seed is cut elsewhere, off the grid, and all passed the same numbers of it."""
+    levels = [1, 0.5, 0.3, 0.25, 0.21, 0.205, 0.201, 0.2, 0.2]
+    own = [
+        altered(r, trace=(*r.trace[: 7 - r.seed % 2], replace(r.trace[8], metrics={"gap": 0.19})))
+        for r in stopped("stream", levels, seconds=9.0)
+    ]
+    other = stopped("other", [1, 0.9, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8], seconds=9.0)
+    found, by_solver = decided([*own, *other], cost="steps")
+    assert found.cheapest == "stream"
+    assert dict(by_solver["stream"].call.stop.limits) == {"steps": 5}
+    assert by_solver["stream"].call.reached == 6

@@ -2,13 +2,17 @@
 
 import importlib.util
 import math
+import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from curves import costs, svg
 from facts import families, solvers_of
+from venues import DOIS, url
 
 import orthobench as ob
 from orthobench.atlas.answers import SHIPPED, views
@@ -60,6 +64,14 @@ def test_a_family_in_which_nobody_can_be_named_has_no_row(script, atlas):
     assert not any(line.startswith("| B ") for line in lines)
 
 
+def test_picture_of_a_method_has_no_dot_below_the_cheapest():
+    points = costs()["ccipca"]
+    assert all(one.own >= one.least * (1 - 1e-9) for one in points)
+    assert any(one.own < 1.001 * one.least for one in points)
+    picture = ET.fromstring(svg("ccipca"))  # noqa: S314 - our own text
+    assert sum(1 for _ in picture.iter("{http://www.w3.org/2000/svg}title")) == len(points)
+
+
 @pytest.mark.wide
 def test_all_pages_are_written_from_the_code_that_is_here(script, capsys):
     assert script.main(["--check"]) == 0, capsys.readouterr().err
@@ -107,3 +119,14 @@ def test_the_site_in_the_repository_is_that_of_the_package():
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no atlas comes with the package yet")
 def test_the_atlas_that_comes_with_the_package_is_small():
     assert SHIPPED.stat().st_size <= 2 * 2**20
+
+
+def test_table_of_papers_has_a_cell_for_each_column(script):
+    rows = script.papers("").splitlines()
+    assert len({len(re.split(r"(?<!\\)\|", row)) for row in rows}) == 1
+    assert all("](https://" in row for row in rows[2:] if "R package" not in row)
+
+
+def test_every_doi_is_on_the_page_of_a_method():
+    pages = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "docs/methods").glob("*.md"))
+    assert [words for words, address in DOIS.items() if url(address) not in pages] == []

@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import orthobench as ob
@@ -30,6 +31,11 @@ def test_orthogonalization(tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(module, name, less)
     module.main(tmp_path)
     assert len([*tmp_path.glob("*.png")]) == 2
+    name, parameters = module.SPECTRA["Gaussian, 256 × 128"]
+    made = module.problem(name, parameters).build(np.random.default_rng(0))
+    products, distances = module.curve("qdwh", {}, made)
+    assert len(products) > 3
+    assert distances[-1] < module.LEAST < distances[0]
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
     assert [row.split(" | ")[0] for row in rows[1:]] == [f"| {label}" for label in module.TRAINING]
 

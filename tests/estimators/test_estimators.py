@@ -50,7 +50,7 @@ def test_check_estimator_finds_nothing(estimator):
         check_estimator(estimator)
 
 
-TALL, WIDE, LARGE = noise(200, 12), noise(9, 60), noise(1200, 1100)
+TALL, WIDE, LARGE = noise(200, 12), noise(9, 60), noise(1010, 1010)
 SPARSE = sp.random_array((300, 150), density=0.1, format="csr", random_state=0)
 CHOICES = {
     "tall": (TALL, 3, "gram-pca"),

@@ -55,9 +55,10 @@ def test_solver_that_cannot_be_sent_is_an_error_of_its_cell(cell, monkeypatch):
     assert "power: ArithmeticError" in event.outcome.stop.reason
 
 
-def test_two_workers_run_each_cell_once(cell):
+@pytest.mark.parametrize("isolate", [False, pytest.param(True, marks=pytest.mark.wide)])
+def test_two_workers_run_each_cell_once(cell, isolate):
     cells = [replace(cell, seed=seed) for seed in range(3)]
-    events = [*local.run(cells, workers=2, limits=Limits(isolate=True))]
+    events = [*local.run(cells, workers=2, limits=Limits(isolate=isolate))]
     begun = [e.cell.seed for e in events if e.outcome is None and not e.late]
     assert sorted(begun) == sorted(e.cell.seed for e in events if e.outcome) == [0, 1, 2]
     assert {event.worker for event in events} == {"1", "2"}

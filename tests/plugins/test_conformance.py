@@ -195,6 +195,7 @@ def test_names_of_the_default_tests_are_known():
     assert {case.name for case in CASES} >= SHOWN
 
 
+@pytest.mark.usefixtures("few_objects")
 @pytest.mark.parametrize("group", grouped())
 def test_conformance(group):
     for case in group:
@@ -203,6 +204,7 @@ def test_conformance(group):
 
 
 @pytest.mark.wide
+@pytest.mark.usefixtures("few_objects")
 @pytest.mark.parametrize(
     "case", [pytest.param(case, id=case.id) for case in SOLVER_CASES if case.name in PEERS]
 )

@@ -67,7 +67,7 @@ def true_costs(curves: dict[str, Curve], tolerance: float = 0.01) -> dict[str, f
     runs = {
         (n, s): c.trial(n, s, math.inf) for n, c in curves.items() for s in range(100, 111)
     }  # fmt: skip
-    best = {s: min(t.lowest for (_, seed), t in runs.items() if seed == s) for _, s in runs}
+    best = {s: min(runs[n, s].lowest for n in curves) for _, s in runs}
     return {
         n: float(np.median([
             runs[n, s].cost(best[s] + tolerance * (1 - best[s])) for s in best
@@ -312,10 +312,9 @@ def test_a_finalist_counts_by_where_it_ends() -> None:
         run(name, [1, 1e-3 * (seed + 1), end], [0, cost, cost + 1], seed=seed)
         for seed in range(5) for name, end, cost in (("a", 0.5, 1.0), ("b", 1e-4, 2.0))
     ]  # fmt: skip
-    assert {d.solver: d.as_good for d in Halving(TWO, trials).decisions()} == {
-        "a": False,
-        "b": True,
-    }
+    race = Halving(TWO, trials)
+    assert race.leader == "b"
+    assert {d.solver: d.as_good for d in race.decisions()} == {"b": True}
 
 
 def test_a_trial_counts_from_where_it_stays_at_or_below_a_value() -> None:
@@ -352,3 +351,30 @@ def test_seeds_go_to_finalists_with_time_for_five() -> None:
     race = Halving(TWO, trials)
     assert race.next(50.0) == NextRun("b", 1, 20.0)  # 4 times 8 seconds, and 3 times 2
     assert race.next(24.0) == NextRun("a", 2, 5.0)
+
+
+def test_the_first_run_on_endless_data_is_short() -> None:
+    order = {"a": "a", "b": "b"}
+    assert Halving(Rules(order, 100.0), []).next(100.0) == NextRun("a", 0, 10.0)
+    endless = Rules(order, 100.0, endless={"a", "b"})
+    assert Halving(endless, []).next(100.0) == NextRun("a", 0, 0.1)
+    falls = run("a", [1, 0.5, 0.1], [0, 0.05, 0.1], cap=0.1, ended=False)
+    assert Halving(endless, [falls]).next(100.0) == NextRun("a", 0, 0.5)  # it falls on
+
+
+@pytest.mark.parametrize(
+    ("seconds", "left", "then"),
+    [
+        (6.0, 97.0, NextRun("b", 0, 12.0)),  # 4 * (6 + 12) s are for four seeds of the leader
+        (6.0, 95.0, NextRun("a", 1, 15.0)),  # no other fits before them
+        (6.0, 71.0, NextRun("b", 0, 12.0)),  # nor do four seeds: nothing will be shown
+        (8.0, 95.0, NextRun("b", 0, 12.0)),  # the leader takes more than a twentieth of 150 s
+    ],
+)
+def test_five_seeds_of_the_leader_come_before_other_solvers(
+    seconds: float, left: float, then: NextRun
+) -> None:
+    race = Halving(
+        Rules({name: name for name in "abcdefghijklmn"}, 150.0), [run("a", [1, 0.1], [0, seconds])]
+    )
+    assert race.next(left, overhead=12.0) == then

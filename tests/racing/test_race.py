@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +21,7 @@ from click.testing import CliRunner
 from features import of_features
 
 import orthobench as ob
+from orthobench.atlas import advice, answers
 from orthobench.atlas.advice import likely
 from orthobench.cli.main import main
 from orthobench.contract import SampleOracle
@@ -38,6 +41,14 @@ SOLVERS = ("batch-pca", "oja", "block-krylov")
 
 TOLD: list[tuple[str, bool]] = []
 """The texts of the race of `raced`."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def map_read_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        for module in (advice, answers):
+            patched.setattr(module, "opened", cache(answers.opened))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +105,28 @@ def test_values_of_a_function_of_ones_own_are_compared(tmp_path: Path) -> None:
     names = {"ob": ob, "problem": instance}
     exec(found.code.replace("import orthobench as ob", ""), names)  # noqa: S102
     assert names["outcome"].solution.shape == (20, 2)  # type: ignore[attr-defined]
+
+
+@pytest.mark.wide
+def test_a_call_on_an_endless_stream_has_a_number_of_steps(tmp_path: Path) -> None:
+    solvers = ["grassmannian-sgd step=2", "batch-pca", "oja"]
+    found = ob.race("missing-entries", 90, solvers=solvers, store=tmp_path / "race.sqlite")
+    assert {"steps"} == {name for name, _ in found.stop.limits}
+    names: dict[str, Any] = {}
+    exec(found.code, names)  # noqa: S102
+    assert names["outcome"].work.steps == dict(found.stop.limits)["steps"]
+
+
+def test_the_first_parameters_of_the_map_race_with_the_defaults() -> None:
+    X = np.random.default_rng(0).standard_normal((300, 40))
+    found = entrants_on(ob.pca(X, k=3))
+    problem = found.suite.problems[0].problem
+    first = dict(reversed(likely(problem, instance_of(problem, 0))))
+    racing = {(s.solver.name, canonical(values_of(s.solver))) for s in found.suite.solvers}
+    own = {name for name, _ in racing}
+    assert racing >= {(name, canonical(values)) for name, values in first.items() if name in own}
+    named = entrants_on(ob.pca(X, k=3), solvers=["scipy-svds"])
+    assert list(named.order) == ["scipy-svds"]
 
 
 def test_configurations_are_the_default_and_the_points_of_the_grid() -> None:
@@ -172,10 +205,11 @@ def test_a_problem_that_raises_is_named(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_race_without_time_says_what_the_map_advises(tmp_path: Path) -> None:
-    found = ob.race("digits k=2", 0.01, solvers=["batch-pca"], store=tmp_path / "race.sqlite")
+    # of a family with a small map
+    found = ob.race("odeco d=4", 0.01, solvers=["tensor-power"], store=tmp_path / "race.sqlite")
     assert found.winner is None
     assert "is too short for a race" in found.sentence
-    assert found.sentence.endswith(ob.advise("digits k=2").sentence)
+    assert found.sentence.endswith(ob.advise("odeco d=4").sentence)
 
 
 def test_impossible_options_are_refused(tmp_path: Path) -> None:
@@ -199,7 +233,7 @@ def test_races_share_the_time_until_one_is_interrupted(monkeypatch: pytest.Monke
         shares.append((rules.total, began))
         return SimpleNamespace(interrupted=len(shares) == 3)
 
-    entrant = SimpleNamespace(order={}, ending={})
+    entrant = SimpleNamespace(order={}, ending={}, endless={})
     monkeypatch.setattr(race, "entrants_on", lambda *asked: entrant)
     monkeypatch.setattr(race, "monotonic", lambda: now)
     monkeypatch.setattr(race, "run", run)

@@ -150,6 +150,21 @@ def test_a_race_names_the_cheapest_and_what_the_next_solver_costs(finished: Fini
     assert not found.results.missing
 
 
+def test_a_call_that_is_named_because_others_took_longer_is_timed(
+    track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def take_long(problem: Any, calls: Sequence[Any], *_: Any) -> Iterator[tuple[float, float]]:
+        return iter([(5.0, 9.0)] * len(calls))
+
+    monkeypatch.setattr(scheduler, "cores", lambda: 0.5)  # the cheapest call alone may be named
+    monkeypatch.setattr(scheduler, "time_calls", take_long)
+    found = track.race()
+    assert found.decided
+    timed = [row for row in found.table if row["first_cost"] == 9.0]
+    assert len(timed) > 1
+    assert found.table[0] in timed
+
+
 def test_every_run_is_stored_once_under_the_plan(finished: Finished) -> None:
     track = finished.track
     ran = [(cell.solver_label, cell.seed) for cell in track.begun]

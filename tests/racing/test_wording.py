@@ -72,10 +72,21 @@ def test_a_race_without_a_leader_says_why(trials: tuple[Trial, ...], why: str) -
     assert said.startswith(f"No solver yet: {why}")
 
 
-def test_a_race_of_which_no_run_ends_at_its_lowest_says_so() -> None:
-    values = np.array([1.0, 0.0, 0.9])
-    said = wording.provisional(race(made_trial("a", 0, 9.0, values, np.arange(3.0), True)), None)
-    assert said.startswith("No solver yet: none ends within 1 % of the gap above the best value")
+def test_a_dip_below_all_ends_is_no_value_to_race_for() -> None:
+    dips = made_trial("a", 0, 9.0, np.array([1.0, 0.0, 0.9]), np.arange(3.0), True)
+    falls = made_trial("b", 0, 9.0, np.array([1.0, 0.5, 0.3]), np.arange(3.0), True)
+    field = race(dips, falls)
+    said = wording.provisional(field, field.leading)
+    assert said.startswith("Use b for now, 2.00 s: untested on 1 seed. It is the cheapest of 2")
+    assert "ends 86 % of the gap above b" in field.dropped["a"]
+
+
+def test_runs_without_an_end_are_named_with_a_number_of_steps() -> None:
+    values = np.array([1.0, 0.5, 0.31, 0.305, 0.302, 0.301, 0.3])
+    cut = made_trial("a", 0, 9.0, values, np.arange(7.0))
+    field = race(cut, made_trial("b", 0, 9.0, np.array([1.0, 0.9]), np.arange(2.0)))
+    said = wording.provisional(field, field.leading)
+    assert said.startswith("Use a with 3 steps for now, 3.00 s: untested on 1 seed.")
 
 
 def test_a_leader_that_misses_on_the_first_seed_is_named_for_now() -> None:

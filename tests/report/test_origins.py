@@ -38,5 +38,7 @@ def test_wrapped_method_names_the_paper_of_its_library(name):
     assert doi in origin_lines([name, "unknown"])[name]
 
 
-def test_method_of_a_paper_without_library_has_no_line():
-    assert origin_lines(["ccipca"]) == {}
+def test_method_of_a_paper_names_it_and_the_module_of_its_code():
+    solver = catalogue().solvers["ccipca"].item
+    line = origin_lines(["ccipca"])["ccipca"]
+    assert line == f"{solver.source}; {solver.__module__}"

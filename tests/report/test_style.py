@@ -2,16 +2,17 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from texts import texts
 
 from orthobench.report.style import solver_styles
 
 
-@given(st.sets(st.text(), max_size=60))
+@given(st.sets(texts(), max_size=60))
 def test_no_two_solvers_share_a_style(names):
     assert len(set(solver_styles(names).values())) == len(names)
 
 
-@given(st.lists(st.text(), max_size=20), st.randoms())
+@given(st.lists(texts(), max_size=20), st.randoms())
 def test_depend_on_the_set_of_names_alone(names, rnd):
     shuffled = [*names, *names]
     rnd.shuffle(shuffled)

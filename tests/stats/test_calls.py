@@ -9,7 +9,7 @@ from recomputed import calls as recomputed_calls
 from recomputed import grid
 
 import orthobench as ob
-from orthobench.stats.calls import Call, Calls, Stop, calls_of
+from orthobench.stats.calls import Call, Calls, Stop, calls_of, offered
 from orthobench.stats.cost_curve import CostCurve
 
 
@@ -117,3 +117,15 @@ def test_a_call_repeats_the_stored_checkpoint_bit_for_bit(problem, tmp_path):
             outcome = ob.solve(run.solver.label, problem, budget, seed=run.seed)
             assert outcome.work == stored.work
             assert dict(outcome.trace[-1].metrics) == dict(stored.metrics)
+
+
+def test_seeds_that_different_limits_ended_have_both_in_their_stop():
+    many, few = curve(0, 1, 2, 9, limits={"steps": 9}), curve(0, 1, 2, limits={"samples": 50})
+    assert stops(many, few)[-1] == "9 steps, 50 samples"
+
+
+def test_a_run_that_the_clock_cut_ends_at_the_last_stop_of_the_grid():
+    assert [c.steps.tolist() for c in map(offered, (
+        curve(0, 1, 2, 3, 4, 5, 6, 7, 8), curve(0, 1, 2, 3), curve(0),
+        curve(0, 1, 8, ended=True), curve(0, 1, 8, limits={"steps": 8}),
+    ))] == [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3], [0], [0, 1, 8], [0, 1, 8]]  # fmt: skip

@@ -11,7 +11,7 @@ from records import record
 from orthobench.contract.solver import Work
 from orthobench.harness.stopping import RunStatus, Target
 from orthobench.harness.trace import Checkpoint
-from orthobench.stats.cost_curve import cheapest, cost_curve, settled, whole_cost
+from orthobench.stats.cost_curve import cheapest, cost_curve, gap_of, settled, whole_cost
 from orthobench.stats.costs import COSTS
 
 INF, NAN = math.inf, math.nan
@@ -88,3 +88,27 @@ def test_the_cost_to_a_target_is_that_of_the_cheapest_checkpoint(found, target):
     while max(values[first:], default=-INF) > target:
         first += 1
     assert settled(values, spent, target) == (spent[first] if first < len(spent) else INF)
+
+
+def test_the_gap_reaches_to_the_lowest_end_and_not_to_a_dip():
+    dips = cost_curve(run((0, 8.0), (1, 0.5), (2, 2.0)))
+    falls = cost_curve(run((0, 9.0), (1, 4.0), (2, 1.0)))
+    assert gap_of([dips, falls]) == (9.0, 1.0)
+    assert gap_of([dips]) == (8.0, 2.0)
+    assert [math.isnan(end) for end in gap_of([])] == [True, True]
+
+
+def test_limits_are_those_without_room_for_another_step():
+    def limits(taken, steps, reruns=False, **budget):
+        trace = tuple(Checkpoint(float(n), 0.0, Work(n, n * taken // steps), {"gap": 1.0})
+                      for n in (0, steps))  # fmt: skip
+        ended = record(
+            "r", status=RunStatus.BUDGET, trace=trace, budget=budget, primary="gap", reruns=reruns
+        )
+        return cost_curve(ended).limits
+
+    assert limits(3968, 62, samples=4000, seconds=9.0) == {"samples": 4000}  # 64 samples a step
+    assert limits(3904, 61, samples=4000, seconds=9.0) == {}  # one more would do: the clock cut it
+    assert limits(2100, 5, reruns=True, samples=4000, seconds=9.0) == {"samples": 4000}
+    assert limits(1900, 5, reruns=True, samples=4000, seconds=9.0) == {}
+    assert limits(0, 1, samples=4000) == {"samples": 4000}  # nothing else can have ended it

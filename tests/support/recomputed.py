@@ -60,12 +60,12 @@ def calls(runs):
     """Return the calls that runs stand for, the shortest first: (steps, places in the traces)."""
     sound = [run for run in runs if run is not None]
     ends = [len(run[0]) - 1 for run in sound]
-    found = []
+    whole, found = bool(sound) and all(run[3] != "clock" for run in sound), []
     for n in grid(max((run[0][-1] for run in sound), default=0)):
         places = [at(run, n) for run in sound]
-        if None not in places and places != ends:
+        if None not in places and not (whole and places == ends):
             found.append((n, places))
-    if sound and all(run[3] != "clock" for run in sound):
+    if whole:
         limit = next((run[0][-1] for run in sound if run[3] == "budget"), None)
         found.append((limit, ends))
     order = np.cumsum([run is not None for run in runs]) - 1
@@ -73,6 +73,15 @@ def calls(runs):
         (n, [None if run is None else own[i] for run, i in zip(runs, order, strict=True)])
         for n, own in found
     ]
+
+
+def offered(run):
+    """Return a run up to its last number of steps of the grid, if the clock cut it."""
+    if run is None or run[3] != "clock":
+        return run
+    on_grid = [i for i, n in enumerate(run[0]) if n in grid(n)]
+    last = max(on_grid, default=len(run[0]) - 1)
+    return *(column[: last + 1] for column in run[:3]), run[3]
 
 
 def preferred(offers):
@@ -93,10 +102,11 @@ def decided(solvers, tolerance):
         The runs of each solver, seed by seed.
     tolerance : float
     """
+    solvers = {name: [offered(run) for run in runs] for name, runs in solvers.items()}
     names, seeds = list(solvers), len(next(iter(solvers.values())))
     by_seed = [[runs[s] for runs in solvers.values() if runs[s] is not None] for s in range(seeds)]
     start = np.array([max(run[1][0] for run in runs) for runs in by_seed])
-    seen = np.array([min(min(run[1]) for run in runs) for runs in by_seed])
+    seen = np.array([min(run[1][-1] for run in runs) for runs in by_seed])
     gap, small = start - seen, 1e-12 * abs(start)
 
     def values(runs, places):

@@ -5,6 +5,11 @@ import pytest
 from orthobench.testing import checks_of_solvers, short_runs
 
 
+@pytest.fixture(scope="module", autouse=True)
+def collector_is_fast(few_objects):
+    """Have few objects to search: the checks call the collector."""
+
+
 @pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr(short_runs, "STEPS", 16)

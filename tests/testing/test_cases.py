@@ -59,7 +59,7 @@ def test_a_package_that_passes(command):
     passed, made = re.search(r"tensor-power \(solver\): (\d+) of (\d+)", result.output).groups()
     assert int(passed) == int(made) - 1
     assert "    flops: not checkable: its arithmetic is done in kernels" in result.output
-    *_, counts, advice = result.output.splitlines()
+    *_, counts, advice = result.stdout.splitlines()
     assert re.fullmatch(r"\d+ checks: \d+ pass, 0 fail, 2 not checkable", counts)
     assert advice.startswith("next: orthobench run")
 

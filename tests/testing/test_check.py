@@ -67,6 +67,7 @@ def test_warnings_are_left_to_the_check_that_looks_for_them():
 def test_all_faults_of_a_problem_are_in_one_error(toys):
     results = check_problem(toys.Problem())
     assert {result.status for result in results} == {CheckStatus.PASSED}
+    assert repr(results).splitlines() == [f"{one.check}: passed" for one in results]
 
     class Wrong(toys.Problem):
         name = "wrong"

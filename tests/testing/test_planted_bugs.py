@@ -100,6 +100,7 @@ def test_a_run_names_the_bug_of_each_solver(file, tmp_path):
         assert any(words in text for text in (said[name.lower()], *own)), (name, said, notes)
 
 
+@pytest.mark.wide
 def test_the_start_of_the_process_is_no_part_of_a_check(file):
     (result, *_) = checked(Asked(f"{file}:Prints"), limit=0.01)
     assert result["kind"] == "solver"

@@ -17,6 +17,7 @@ from orthobench.tools.formatting import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
 
 INK = "#1a1a1a"
 MUTED = "#5c5c5c"
@@ -31,6 +32,12 @@ BANDS = 3
 
 TILT = 45
 """The angle of names below an axis, in degrees."""
+
+STAR = 1.6
+"""The size of a star, in sizes of other markers: its white edge would hide it."""
+
+SHORT = 50
+"""Ratio of the ends of a log axis below which powers of ten alone are too few labels."""
 
 LETTER = 0.6
 """The width of a letter, in font sizes."""
@@ -50,6 +57,8 @@ def draw_panel(
     _set_x_axis(ax, panel)
     ax.set_yscale("log" if floor.log else "linear")
     ax.set_ylim(y_range(same_y, floor))
+    _set_ticks(ax.xaxis, log=panel.x.log and not panel.x.categories)
+    _set_ticks(ax.yaxis, log=floor.log)
     for at in panel.rules:
         ax.axvline(at, color=MUTED, linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
     everything = [series for one in figure_panels or panels for series in one.series]
@@ -85,8 +94,10 @@ def _line(style: Style | None, dashes: tuple[float, ...]) -> dict[str, Any]:
     if style is None:
         return {"color": MUTED, "linestyle": (0, dashes), "linewidth": 0.72 * thickness,
                 "zorder": 1.5}  # fmt: skip
+    size = (STAR if style.marker == "*" else 1.0) * _setting("lines.markersize")
     return {"color": style.colour, "linestyle": style.line, "marker": style.marker,
-            "markeredgecolor": "white", "markeredgewidth": 0.4 * thickness}  # fmt: skip
+            "markersize": size, "markeredgecolor": "white",
+            "markeredgewidth": 0.4 * thickness}  # fmt: skip
 
 
 def _draw_series(
@@ -146,6 +157,17 @@ def _set_x_axis(ax: Axes, panel: Panel) -> None:
     else:
         ax.set_xscale("log" if panel.x.log else "linear")
     ax.set_xlim(x_range(panel))
+
+
+def _set_ticks(axis: XAxis | YAxis, *, log: bool) -> None:
+    """Label 1, 2 and 5 times powers of ten on a short log axis: more would touch."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    low, high = axis.get_view_interval()
+    if log and high < SHORT * low:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _setting(name: str) -> Any:

@@ -23,6 +23,7 @@ from orthobench.tools.formatting import clean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -124,7 +125,9 @@ def draw_figure(
                 ax.set_title(folded(panel.title, width / columns, layout.small), color=MUTED,
                              parse_math=False)  # fmt: skip
             if names[i] and (i + 1 == len(panels) or names[i] != names[i + 1]):
-                _add_legend(ax, panel, names[i])
+                legend = add_legend(ax, panel, names[i])
+                # in the last row the place beside the last panel may be free
+                legend.set_in_layout(i + 1 < len(panels) or len(panels) % columns == 0)
         if layout.titled:
             left: dict[str, Any] = {"x": 0.01, "ha": "left", "parse_math": False}
             fig.suptitle(title, fontsize=TITLE * layout.small, fontweight="bold", color=INK, **left)
@@ -134,9 +137,9 @@ def draw_figure(
     return fig
 
 
-def _add_legend(ax: Axes, panel: Panel, names: Sequence[str]) -> None:
-    """Add names in the order of the ends of lines, those without an end last."""
-    handles = ax.get_legend_handles_labels()[0]
+def add_legend(ax: Axes, panel: Panel, names: Sequence[str]) -> Legend:
+    """Add names beside an axis in the order of the ends of lines, those without an end last."""
+    handles = ax.get_legend_handles_labels()[0][-len(names) :]  # others may be in the axis
     ends = [last_of(series, -math.inf) for series in panel.series]
     order = sorted(range(len(names)), key=ends.__getitem__, reverse=True)
     legend = ax.legend(
@@ -145,6 +148,7 @@ def _add_legend(ax: Axes, panel: Panel, names: Sequence[str]) -> None:
     )  # fmt: skip
     for text, i in zip(legend.get_texts(), order, strict=True):
         text.set(text=names[i], parse_math=False)
+    return legend
 
 
 def save_figures(

@@ -154,9 +154,13 @@ def problem_section(
 ) -> dict[str, Any]:
     """Return the section of one problem, as the template reads it."""
     first, info = entries[0], entries[0].problem_info
+    budget = first.records[0].budget
+    ends = [run.trace[-1] for row in rows for run in row.result.finished if run.trace]
+    used = max((end.work.samples for end in ends), default=0)
     facts = (
         clean(info.family), f"final {axis_label(info.primary)}, smaller is better",
-        plural(len(first.seeds), "seed"), budget_text(first.records[0].budget),
+        plural(len(first.seeds), "seed"), budget_text(budget),
+        f"the longest run used {used:,.0f}" if 0 < used < budget.get("samples", 0) else "",
     )  # fmt: skip
     drawn = all(row.median_of(COSTS["samples"]) != 0 for row in rows)
     return {
@@ -180,7 +184,7 @@ def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
         for run in entry.finished:
             if (curve := cost_curve(run, entry.level, metric)) is not None:
                 lowest, start = ends.get(run.seed, (math.inf, -math.inf))
-                ends[run.seed] = min(lowest, curve.lowest), max(start, curve.start)
+                ends[run.seed] = min(lowest, curve.end), max(start, curve.start)
 
     return {
         entry.solver: {

@@ -25,6 +25,13 @@ MARGINS = {"x": 0.03, "y": 0.06}
 
 
 @dataclass(frozen=True)
+class Clipped(Panel):
+    """A panel whose log axis ends at `least`: at smaller values all are as good."""
+
+    least: float = 0.0
+
+
+@dataclass(frozen=True)
 class Floor:
     """The lower edge of a log axis, at which values up to `zero` are drawn.
 
@@ -69,8 +76,13 @@ def floor_of(parts: Sequence[Array]) -> Floor:
 
 def panel_floor(panels: Sequence[Panel]) -> Floor:
     """Return the floor of the common y axis of some panels."""
-    parts = [part for panel in panels for series in panel.series for part in (series.y, series.low)]
-    return floor_of([p for p in parts if p is not None]) if panels[0].y.log else LINEAR
+    lines = [part for panel in panels for series in panel.series for part in (series.y, series.low)]
+    parts = [part for part in lines if part is not None]
+    floor = floor_of(parts) if panels[0].y.log else LINEAR
+    least = max((one.least for one in panels if isinstance(one, Clipped)), default=0.0)
+    if not floor.log or floor.zero >= least:
+        return floor
+    return Floor(least, least, any((part <= least).any() for part in parts))
 
 
 def x_range(panel: Panel) -> tuple[float, float]:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
+from orthobench.decide.rule import TOLERANCE
 from orthobench.harness.identity import canonical
+from orthobench.report.plots.geometry import Clipped
 from orthobench.report.plots.labels import about, axis_label, band_of, legend_label
 from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult, Trial, slice_of, varied
@@ -35,6 +37,7 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
     begun = [(entry, own) for entry, own in runs if own]
     seeds, band = max((len(e.seeds) for e in taking_part), default=1), band_of(taking_part)
     crossed = not all(run.ok and finite(run.trace) for _, own in runs for run in own)
+    tolerance = entries[0].tolerance or TOLERANCE
 
     def draw(key: Sequence[str]) -> Panel:
         curves = [
@@ -42,7 +45,8 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
             for entry, own in begun
         ]
         x, y = (Axis(name, axis_label(name)) for name in key)
-        return Panel(x, y, tuple(curves), band=band)
+        least = _least(curves, tolerance) if y.key == metrics[0] else 0.0
+        return Clipped(x, y, tuple(curves), band=band, least=least)
 
     return Plot(
         name=entries[0].problem,
@@ -56,6 +60,13 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
             "× where a run failed or its metric was no longer finite" if crossed else "",
         ),
     )
+
+
+def _least(curves: Sequence[Series], tolerance: float) -> float:
+    """Return a power of ten up to a hundredth of the tolerance, as a part of the start."""
+    starts = [one.y[np.isfinite(one.y)][:1] for one in curves]
+    least = tolerance / 100 * max((float(start[0]) for start in starts if len(start)), default=0.0)
+    return 10.0 ** math.floor(math.log10(least)) if least > 0 else 0.0
 
 
 def _costs(entries: Sequence[SolverResult]) -> tuple[str, ...]:

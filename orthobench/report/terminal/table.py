@@ -219,25 +219,30 @@ def _tables_of(answer: Answer, console: Console) -> Iterator[Table]:
         cells = [cell(comparison, solver, ascii_only) for solver in solvers]
         width = max(map(len, cells)) + 1
         if part and left < width:
-            yield _table_of(answer, solvers, names, part)
+            yield _table_of(answer, solvers, part, console.width - names)
             part, left = [], console.width - names
         part.append((comparison, cells))
         left -= width
     if part:
-        yield _table_of(answer, solvers, names, part)
+        yield _table_of(answer, solvers, part, console.width - names)
 
 
 def _table_of(
-    answer: Answer, solvers: Sequence[str], names: int,
-    columns: Sequence[tuple[Comparison, Sequence[str]]],
+    answer: Answer, solvers: Sequence[str],
+    columns: Sequence[tuple[Comparison, Sequence[str]]], room: int,
 ) -> Table:  # fmt: skip
     from rich.text import Text
 
     table = _bare_table()
-    table.add_column("", min_width=names, overflow="fold")
-    for comparison, cells in columns:
-        width, title = max(map(len, cells)), Text(clean(comparison.problem))
-        table.add_column(title, justify="right", min_width=width, overflow="fold")
+    table.padding = (0, 0)  # the box has a blank between columns
+    table.add_column("", overflow="fold")
+    titles = [clean(comparison.problem) for comparison, _ in columns]
+    widths = [max(map(len, cells)) for _, cells in columns]
+    whole = [max(len(title), width) for title, width in zip(titles, widths, strict=True)]
+    if sum(whole) + len(whole) <= room:
+        widths = whole
+    for title, width in zip(titles, widths, strict=True):
+        table.add_column(Text(title), justify="right", width=width, overflow="fold")
     for i, solver in enumerate(solvers):
         texts = (Text(cells[i], "" if c.of(solver).as_good else "dim") for c, cells in columns)
         table.add_row(Text(clean(solver)), *texts, style="bold" if solver == answer.solver else "")

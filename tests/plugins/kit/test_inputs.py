@@ -234,7 +234,7 @@ def check_input(maker, data):
     assert made == pytest.approx(metrics(make(clean)), rel=1e-6, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(maker=st.sampled_from(list(MAKERS)), data=inputs())
 def test_any_array_is_taken_as_its_numbers_or_refused(maker, data):
     with np.errstate(all="ignore"):

@@ -84,6 +84,14 @@ def test_recovers_orthogonal_factors_exactly(problem):
     assert state.work.steps == problem.d
 
 
+def test_as_many_components_are_found_as_the_tensor_has():
+    U = random_point(6, 3, np.random.default_rng(0))
+    instance = orthogonal_tensor(composed(U, np.array([3.0, 2, 1])), factors=U)
+    state = ended(instance, SubspacePower())
+    assert state.work.steps == 3
+    assert instance.measure(SubspacePower().solution(state))["recovery_error"] < 1e-12
+
+
 def test_oblique_components_mislead_methods_for_orthogonal_ones():
     from orthobench_orthogonal_tensor.solvers.randomized_joint_diagonalization import (
         RandomizedJointDiagonalization,

@@ -199,6 +199,17 @@ def test_a_run_ends_converged_at_its_best_after_so_many_failed_epochs():
     assert states[-1].iterate.iterations == states[-1].work.steps - 7 * 3
 
 
+def test_batches_of_zeros_at_first_change_nothing():
+    X, found = skewed(), []
+    for data, steps in ((X, 6), (np.vstack([np.zeros((20, 6)), X]), 8)):
+        oracle, state = begin(SMALL, data, 3)
+        go(SMALL, oracle, state, 1)
+        go(SMALL, oracle, state, steps - 1)
+        found.append(SMALL.solution(state))
+    np.testing.assert_array_equal(found[0].point, found[1].point)
+    np.testing.assert_array_equal(found[0].weights, found[1].weights)
+
+
 def test_an_overflow_fails_with_its_reason():
     X = skewed()
     X[75] = 1e90

@@ -80,6 +80,13 @@ def test_the_longest_way_ends_at_a_right_angle():
     assert Geodesic(Q, np.zeros_like(D)).longest == np.inf
 
 
+def test_a_basis_that_has_drifted_is_mended_on_the_way():
+    Q, D = place(9, 3, 0)
+    drifted = Q + 1e-9 * np.random.default_rng(0).standard_normal((9, 3))
+    assert drift(drifted) > 1e-9
+    assert drift(Geodesic(drifted, D - drifted @ (drifted.T @ D)).at(0.1)) < 1e-14
+
+
 def curve(f, slope):
     """A curve for the line search, which takes note of what is asked."""
 
@@ -118,6 +125,13 @@ def test_the_search_ends_at_a_strong_wolfe_point(best, sharp, wave, base):
     assert end is not None
     assert is_strong_wolfe(start, end)
     assert trials == len(probe.asked) - 1 <= TRIALS
+
+
+@pytest.mark.parametrize("best", [0.2, 0.3, 0.4])
+def test_a_quadratic_takes_its_top_by_the_second_trial(best):
+    probe = curve(lambda t: 5 - (t - best) ** 2, lambda t: -2 * (t - best))
+    end, trials = wolfe_search(probe, probe(0.0), np.inf)
+    assert (end.t, trials) == (pytest.approx(best, abs=1e-12), 2)
 
 
 def test_nothing_beyond_the_longest_step_is_tried():

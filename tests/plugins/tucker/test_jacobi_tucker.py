@@ -67,6 +67,12 @@ def test_the_angle_is_the_global_maximum(pairs):
     assert gain(a, b, x) == pytest.approx(exact.gain, abs=3e-14 * size)
 
 
+def test_a_gain_far_below_rounding_is_found():
+    a, b = np.array([0.0, 1.0, 0.5]), np.array([0.0, 1e-12, 0.0])
+    assert best_angle(a, b) == pytest.approx(1e-12 / 3, rel=1e-6)
+    assert gain(a, b, best_angle(a, b)) == pytest.approx(1e-24 / 6, rel=1e-6)
+
+
 @given(st.floats(1e-4, 0.3))
 def test_two_maxima_close_to_each_other(apart):
     """-(1 - cos(x - p))(1 - cos(x + p)) + a slight slope: the higher one of two at -p and p."""

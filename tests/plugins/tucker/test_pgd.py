@@ -306,3 +306,19 @@ def test_the_gradient_in_two_parts_is_the_gradient(tucker):
         assert np.abs(tangent @ Q).max() < 1e-12 * np.abs(tangent).max(), order
         assert objective == pytest.approx(reference.objective(T, Q), rel=1e-12), order
         assert relative == pytest.approx(np.linalg.norm(tangent) / objective, rel=1e-13), order
+
+
+@pytest.mark.filterwarnings("ignore:rank = . is above the rank of the samples:UserWarning")
+@pytest.mark.parametrize("order", ORDERS)
+def test_columns_beyond_the_rank_of_the_samples_are_harmless(order, tucker):
+    """One sample has F = |x|^2d; two factors without noise fill two of four columns."""
+    x = np.arange(1.0, 6)
+    for rank in (1, 3):
+        state = tucker.converged(PGD(), tucker.of_samples(x[None], order, rank))
+        Q = PGD().solution(state).point
+        assert Q.shape == (5, rank)
+        assert drift(Q) < 1e-12
+        assert state.objective == pytest.approx((x @ x) ** order, rel=1e-12)
+    X, basis = tucker.factors(8, 100, rank=2, noise=0.0)
+    state = tucker.converged(PGD(), tucker.of_samples(X, order, 4))
+    assert subspace_error(PGD().solution(state).point, basis) < 1e-9

@@ -79,3 +79,18 @@ def test_the_metric_makes_an_easy_problem_of_a_hard_one():
     np.testing.assert_allclose(runs[0].V, g / scale, rtol=1e-6)
     np.testing.assert_allclose(runs[1].V, g / scale, rtol=1e-12)
     assert (runs[0].products, runs[1].products) == (3, 1)
+
+
+@pytest.mark.parametrize("reduction", [0.1, 1e-2, 1e-5])
+def test_it_ends_once_the_residual_has_fallen(reduction):
+    def fallen(**settings):
+        g, H, inverse, step = solved(1, -30, -0.5, 1e9, reduction, **settings)
+        residual = g + (H @ step.V.ravel()).reshape(N, R)
+        squares = np.vdot(residual, residual @ inverse) / np.vdot(g, g @ inverse)
+        return np.sqrt(squares), step.products
+
+    size, products = fallen()
+    assert size <= reduction
+    size, before = fallen(most=products - 1)
+    assert size > reduction
+    assert before == products - 1

@@ -51,7 +51,8 @@ def boxes(fig, layout):
 
 
 CASES = [
-    ("plain", 4, "screen"), ("categories", 3, "two-column"), ("long names", 1, "one-column"),
+    ("plain", 4, "screen"), ("plain", 5, "screen"), ("categories", 3, "two-column"),
+    ("long names", 1, "one-column"),
     *(
         pytest.param(*case, marks=pytest.mark.wide)
         for case in (
@@ -131,6 +132,14 @@ def legends(fig):
 def test_legend_is_beside_last_panel_and_those_of_other_names():
     assert legends(sheet(plot([toy(), toy()]))) == [[], ["b", "a"]]
     assert legends(sheet(plot([toy(), toy(("a", "c"))]))) == [["b", "a"], ["c", "a"]]
+
+
+def test_legend_takes_a_free_place_and_no_room_of_panels():
+    fig = sheet(plot([toy()] * 5))
+    widths = [ax.get_position().width for ax in fig.axes]
+    assert max(widths) < 1.02 * min(widths)
+    left = fig.axes[-1].get_legend().get_window_extent().x0
+    assert left > fig.axes[-1].bbox.x1
 
 
 def test_legend_has_the_order_of_the_ends_of_lines():

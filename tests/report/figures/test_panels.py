@@ -1,5 +1,6 @@
 """Panels drawn into an axis: their data, styles, floors and references."""
 
+import itertools
 import math
 
 import numpy as np
@@ -198,3 +199,16 @@ def test_labels_are_no_formulas_and_are_folded():
     assert text._preprocess_math(text.get_text())[0].strip() == odd
     assert not ax.xaxis.label.get_parse_math()
     assert ax.yaxis.label.get_window_extent().height <= ax.bbox.height * 1.02
+
+
+@pytest.mark.parametrize("ends", [(45.0, 900.0), (110.0, 640.0), (1.5, 40.0)])
+def test_labels_of_a_short_logarithmic_axis_do_not_touch(ends):
+    values = np.array(ends)
+    ax = drawn(panel(Series("a", values, values, solver="a")))
+    ax.figure.draw_without_rendering()
+    for axis, low, high in ((ax.xaxis, *ax.get_xlim()), (ax.yaxis, *ax.get_ylim())):
+        ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+        boxes = [tick.label1.get_window_extent() for tick in ticks]
+        assert len(boxes) >= 2
+        assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+        assert not any(tick.label1.get_text() for tick in axis.get_minor_ticks())

@@ -87,3 +87,10 @@ def test_a_run_without_its_metric_is_a_failure(runs, made):
     results = made([replace(good, trace=trace), *rest])
     (line,) = page_content(results)["troubles"]
     assert "the judge did not report gap (seed 0)" in line
+
+
+def test_facts_name_the_samples_of_runs_that_leave_some_of_the_budget(runs, made):
+    for budget, told in ((9000.0, ["the longest run used 4,000"]), (4000.0, [])):
+        records = [altered(r, budget={"samples": budget}) for r in runs("a", 1.0)]
+        (problem,) = page_content(made(records))["problems"]
+        assert [fact for fact in problem["facts"] if "used" in fact] == told

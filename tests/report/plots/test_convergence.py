@@ -71,3 +71,14 @@ def test_first_metric_is_the_target_or_the_primary_one(runs):
     assert plot.sheet == [("samples", "gap"), ("seconds", "gap")]
     targeted = convergence(choose([replace(r, target="rank") for r in records]))
     assert targeted.choices["metric"] == ("rank", "gap", "val", "constraint_violation")
+
+
+@pytest.mark.parametrize("tolerance", [None, 1e-6])
+def test_axis_ends_a_hundredth_of_the_tolerance_below_the_start(runs, tolerance):
+    both = choose(runs("a", 1.0) + runs("b", 1e-9))
+    entries = [replace(entry, tolerance=tolerance) for entry in both]
+    panel = convergence(entries).panel()
+    one, other = panel.series
+    assert 0.1 < panel.least / (one.y[0] * (tolerance or 0.01) / 100) <= 1
+    assert other.y[0] == pytest.approx(1e-9, rel=0.2)  # the numbers themselves stay
+    assert convergence(entries).panel("seconds", "rank").least == 0

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orthobench.report.plots.geometry import floor_of
+from orthobench.contract.panel import Axis, Series
+from orthobench.report.plots.geometry import Clipped, floor_of, panel_floor, y_range
 
 TINY, ROUNDING, GAP = 1e-16, 1e-12, 1e3
 
@@ -29,6 +30,17 @@ def test_gradual_convergence_is_drawn_to_scale():
 
 def test_a_gap_above_rounding_is_drawn_to_scale():
     assert not floor_of([np.array([1.0, 1e-9])]).zeros
+
+
+def test_values_below_the_least_that_matters_do_not_stretch_the_axis():
+    far, near = (Series("a", np.arange(4.0), np.geomspace(1, end, 4)) for end in (1e-9, 1e-2))
+    one, other = (Clipped(Axis("t", "t"), Axis("g", "g"), (s,), least=1e-4) for s in (far, near))
+    floor = panel_floor([one, other])
+    assert floor.zeros
+    np.testing.assert_allclose(floor.raised(far.y), [1, 1e-3, 1e-4, 1e-4])
+    assert 1e-5 < y_range([one, other], floor)[0] < 1e-4
+    assert not panel_floor([other]).zeros
+    assert y_range([other], panel_floor([other]))[0] > 1e-3
 
 
 def test_floor_without_positive_values():

@@ -75,6 +75,14 @@ def test_parts_fit_the_terminal_and_show_every_cell(three, width, encoding):
     assert "".join(re.findall("q+", "".join(lines))) == "q" * 100
 
 
+def test_no_width_of_the_terminal_cuts_a_cell(three):
+    told = found([r for p in "pqrs" for r in three(p)])
+    for width in range(20, 80):
+        shown = text(told, width)
+        assert max(map(len, shown.splitlines())) <= width
+        assert len(re.findall(r"\d+ [mµ]s \d/8 [★●✗]", shown)) == 3 * 4
+
+
 def test_names_with_markup_are_text(runs):
     shown = text(
         found([*runs("[/]", 1.0, problem="[red]p"), *runs("b\x1b", 1.0, problem="[red]p")])
