@@ -49,17 +49,18 @@ def spreads(evidence: Evidence) -> Iterator[float]:
 def speedup(evidence: Evidence, problem: str, pair: tuple[str, str], text: str) -> Measurement:
     """Check that the first solver is much faster than the second."""
     first, second = (evidence.finals(SUITE, problem, solver, "seconds") for solver in pair)
-    runs = [run for solver in pair for run in evidence.records(SUITE, problem, solver)]
-    return timed(median_within(second / np.median(first), MUCH, text=text), runs)
+    return median_within(second / np.median(first), MUCH, text=text)
 
 
 def faster(evidence: Evidence, ours: str, rivals: Sequence[str]) -> Measurement:
+    named = sizes(evidence, SUITE)
     found = [
         speedup(evidence, problem, (ours, rival), f"{CALLED[rival]}, {size}")
-        for problem, size in sizes(evidence, SUITE).items()
+        for problem, size in named.items()
         for rival in rivals
     ]
-    return least(found, f"how many times faster {CALLED[ours]} is")
+    runs = [r for p in named for s in (ours, *rivals) for r in evidence.records(SUITE, p, s)]
+    return timed(least(found, f"how many times faster {CALLED[ours]} is"), runs)
 
 
 def sizes(evidence: Evidence, suite: str) -> dict[str, str]:
@@ -75,7 +76,9 @@ def least(found: Sequence[Measurement], text: str) -> Measurement:
     """Return the minimum of several measurements, with one verdict."""
     lowest = min(found, key=lambda one: one.value)
     each = ", ".join(f"{one.value:.3g} ({one.text})" for one in found)
-    return replace(lowest, verdict=together(found).verdict, text=f"{text}, least of {each}")
+    return replace(
+        lowest, verdict=together(found).verdict, text=f"{text}, minimum over all: {each}"
+    )
 
 
 def growth(evidence: Evidence, pair: tuple[str, str], order: int) -> Measurement:
