@@ -33,6 +33,9 @@ CHECKS = (
     "orthobench compare {last} .",
 )
 
+REHEARSED = "999.0.0"
+"""The version of a rehearsal."""
+
 TRIAL = (
     "python -m pip check",
     "orthobench --version",
@@ -122,15 +125,33 @@ def attempt() -> None:
             run(" ".join([f"'{scripts / name}'", *rest]), empty, PATH=path)
 
 
+def rehearse() -> None:
+    """Make version, build and trial in a clone that is thrown away."""
+    with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder, "clone")
+        run(f"git clone --quiet '{ROOT}' '{clone}'")
+        run("git config user.name rehearsal", clone)
+        run("git config user.email rehearsal@localhost", clone)
+        for step in (f"version {REHEARSED}", "build", "try"):
+            run(f"'{sys.executable}' packaging/release.py {step}", clone)
+
+
 def main() -> None:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    steps = parser.add_subparsers(dest="step", required=True)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="make version, build and trial in another clone"
+    )
+    steps = parser.add_subparsers(dest="step")
     for name in ("check", "build", "try"):
         steps.add_parser(name)
     steps.add_parser("version").add_argument("version")
     asked = parser.parse_args()
-    if asked.step == "version":
+    if asked.dry_run:
+        rehearse()
+    elif asked.step is None:
+        parser.error("name a step, or --dry-run")
+    elif asked.step == "version":
         name_version(asked.version)
     else:
         {"check": check, "build": build, "try": attempt}[asked.step]()
