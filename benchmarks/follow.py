@@ -195,7 +195,10 @@ def answers(calls: Calls, within: float) -> None:
         settings = "".join(f", {name}={value!r}" for name, value in advice.parameters.items())
         plain = f"outcome = ob.solve({advice.use!r}, problem{settings})"
         code = getattr(advice, "code", plain)
-        calls.add(advise={"sentence": advice.sentence, "code": code, "solver": advice.use})
+        calls.add(advise={
+            "sentence": advice.sentence, "code": code, "solver": advice.use,
+            "doubt": getattr(advice, "doubt", ""),
+        })  # fmt: skip
     except Exception as error:
         calls.add(advise={"error": _message(error)})
     calls.facts["advise"]["seconds"] = time.perf_counter() - begun
@@ -630,12 +633,17 @@ def compared(records: Mapping[str, Row]) -> str:
     common = set.intersection(*(set(rows) for rows in sound.values()))
     heads = [f"{len(common)} problems", *sound]
     lines = [heads, ["---"] * len(heads)]
-    for way in ("race", "advise") if common else ():
+    sure = {n for n in common if not any(rows[n]["advise"].get("doubt") for rows in sound.values())}
+    for title, way, names in (
+        ("race", "race", common), ("advise", "advise", common),
+        ("advise that needs no race", "advise", sure),
+    ):  # fmt: skip
         columns = [
-            totals([row for name, row in rows.items() if name in common], way)
+            totals([row for name, row in rows.items() if name in names], way)
             for rows in sound.values()
         ]
-        lines += [[f"{way}: {name}", *(c[name] for c in columns)] for name in columns[0]]
+        if names:
+            lines += [[f"{title}: {name}", *(c[name] for c in columns)] for name in columns[0]]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 

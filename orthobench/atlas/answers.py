@@ -107,10 +107,12 @@ def _end(row: AtlasRow | None) -> float:
     return math.nan if row is None or row.ending in CUT else row.value
 
 
-def factors(comparison: Comparison) -> dict[str, float]:
+def factors(comparison: Comparison, cheapest: float = math.nan) -> dict[str, float]:
     """Return the cost of solvers over that of the named call, between 1 and `MISS`.
 
-    An untested solver counts if all of its runs got to the tolerance: a prediction is no verdict.
+    That is the call of ``cheapest`` seconds, if it is known and costs less: a number of steps may
+    be enough. It is one within `TOLERANCE`, and counts for that one alone. An untested solver
+    counts if all of its runs got to the tolerance: a prediction is no verdict.
     """
     able = {
         d.solver: d.cost
@@ -120,6 +122,8 @@ def factors(comparison: Comparison) -> dict[str, float]:
     }
     named = comparison.named
     least = named.cost if named and named.cost > 0 else min(able.values(), default=math.nan)
+    if comparison.cost == "seconds" and comparison.tolerance == TOLERANCE and cheapest < least:
+        least = cheapest
     return {solver: min(max(cost / least, 1.0), MISS) for solver, cost in able.items()}
 
 

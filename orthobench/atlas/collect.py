@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from orthobench.atlas.answers import code_digest, compare
 from orthobench.atlas.features import features_of
 from orthobench.atlas.losses import losses, portfolio
 from orthobench.atlas.table import COSTS, Atlas, AtlasRow, settings
+from orthobench.decide import comparisons
 from orthobench.decide.answer import standings
+from orthobench.decide.rule import TOLERANCE
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.identity import Streams, canonical
 from orthobench.registry.plugins import catalogue
@@ -22,7 +24,7 @@ from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.calls import offered, ratio_of
+from orthobench.stats.calls import Stop, offered, ratio_of
 from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of
 from orthobench.stats.costs import COSTS as READ
 from orthobench.stats.values import final, metric_of
@@ -80,10 +82,12 @@ def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
     """Yield the rows of one suite, each cell once: a run with checkpoints if a store has one."""
     rows: dict[tuple[str, str, int], AtlasRow] = {}
     curves: dict[tuple[str, int], list[CostCurve]] = {}
+    least: dict[str, float] = {}
     for part in parts:
         entries = [entry for entry in part.entries if not entry.refused]
         environment = part.session()["environment"]
         race, machine = environment.get("race", {}), str(environment.get("cpu", ""))
+        least.update(_least(entries, race))
         timed = {(label, seed): took for label, seed, took in race.get("timed_on_all", ())}
         for entry, run in ((own, run) for own in entries for run in own.finished):
             at = entry.problem, run.solver.label, run.seed
@@ -95,11 +99,25 @@ def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
                 own.append(offered(curve, ratio_of(run)))
     for row in rows.values():
         start, lowest = gap_of(curves.get((row.problem, row.seed), ()))
-        yield replace(row, start=start, lowest=lowest)
+        cheapest = least.get(row.problem, math.nan)
+        yield replace(row, start=start, lowest=lowest, least=cheapest)
+
+
+def _least(entries: Sequence[SolverResult], race: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield the problems of a race with the seconds of the named call, if the race timed it."""
+    try:
+        timed = race.get("timed", ())
+        costs = {(label, Stop.at(**limits)): float(took) for label, limits, took, *_ in timed}
+    except (TypeError, ValueError, UsageError):  # a stranger's store
+        return
+    for one in comparisons.compare(entries, "seconds", TOLERANCE) if costs else ():
+        named = one.with_costs(costs).named
+        if named and named.call and (named.solver, named.call.stop) in costs:
+            yield one.problem, named.cost
 
 
 def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
-    """Return the row of a run; ``start`` and ``lowest`` follow from the runs of all solvers."""
+    """Return the row of a run; ``start``, ``lowest`` and ``least`` follow from those of all."""
     problem, solver = run.problem, run.solver
     spent = [float(READ[cost](run.trace[-1])) if run.trace else math.nan for cost in COSTS]
     value = final(run, metric_of(problem.primary))

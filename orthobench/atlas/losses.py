@@ -152,7 +152,7 @@ def losses(rows: Sequence[AtlasRow], comparisons: Iterable[Comparison]) -> Losse
     """Return the losses of each solver on the problems of one kind that some solver solves."""
     first = {row.problem: row for row in reversed(rows)}
     names = {row.solver: row.solver_name for row in rows}
-    solved = [(c, own) for c in comparisons if (own := factors(c))]
+    solved = [(c, own) for c in comparisons if (own := factors(c, first[c.problem].least))]
     solvers = tuple(dict.fromkeys(solver for _, own in solved for solver in own))
     return Losses(
         solvers,

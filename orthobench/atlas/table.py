@@ -21,7 +21,7 @@ from orthobench.tools.files import atomic_write, opened
 COSTS = ("seconds", "samples", "flops")
 """The costs of a run."""
 
-FORMAT = "orthobench atlas 3"
+FORMAT = "orthobench atlas 4"
 """The format, in the metadata of the file."""
 
 MOST_ROWS = 2_000_000
@@ -51,6 +51,9 @@ class AtlasRow:
     start, value, lowest : float
         The metric at the start and at the end of the run (infinite for a failed run), and the
         lowest end of all solvers on this problem and seed. NaN if unknown.
+    least : float
+        Seconds of the call that a race on this problem named, which may end after a number of
+        steps. NaN without one.
     seconds, samples, flops : float
         The costs of the whole run.
     ending : str
@@ -81,6 +84,7 @@ class AtlasRow:
     start: float = math.nan
     value: float = math.inf
     lowest: float = math.nan
+    least: float = math.nan
     seconds: float = math.nan
     samples: float = math.nan
     flops: float = math.nan

@@ -1,5 +1,7 @@
 """Stores as rows of an atlas: a real run of two suites, in one store and in two."""
 
+import math
+
 import pytest
 
 import orthobench as ob
@@ -67,6 +69,19 @@ def test_calls_that_a_race_timed_on_each_seed_count(store, monkeypatch):
         own = (row.solver, row.seed) == ("batch-pca", 1)
         expected = 123.0 if own else before[row.problem, row.solver, row.seed]
         assert row.seconds == expected
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_named_call_has_the_seconds_that_its_race_timed(tmp_path, monkeypatch, damaged):
+    path = tmp_path / "race.sqlite"
+    run(path, seeds=6, solver=[{"name": "batch-pca"}])
+    session, (first, *_) = Results.read(path).session(), collect([path]).rows
+    calls = [["batch-pca", limits, 123.0, 124.0] for limits in ({}, {"samples": 300})]
+    environment = {**session["environment"], "race": {"timed": 5 if damaged else calls}}
+    monkeypatch.setattr(Results, "session", lambda self: {**session, "environment": environment})
+    assert math.isnan(first.least)
+    found = {row.least for row in collect([path]).rows if not math.isnan(row.least)}
+    assert found == (set() if damaged else {123.0})
 
 
 def test_runs_that_measured_memory_have_no_rows(store, tmp_path):

@@ -82,6 +82,17 @@ def test_losses_are_logarithms_of_factors_and_ten_for_a_miss(rows):
     np.testing.assert_array_equal(found.positions[0], position_of(known))
 
 
+def test_call_of_a_race_at_half_the_cost_doubles_all_factors(rows):
+    good = [replace(r, value=1e-3) for r in rows(problems=2, solvers=3, seeds=6)]
+    before = losses(good, compare(good))
+    cheapest = {r.problem: c.min() for r, c in zip(before.problems, before.costs, strict=True)}
+    half = [replace(r, least=cheapest[r.problem] / 2) for r in good]
+    found = losses(half, compare(half)).logs
+    np.testing.assert_allclose(found, np.minimum(before.logs + math.log(2), math.log(MISS)))
+    strict = [losses(own, compare(own, tolerance=1e-6)).logs for own in (good, half)]
+    np.testing.assert_array_equal(*strict)
+
+
 def test_problems_without_a_solution_are_left_out(rows):
     made = rows(problems=2, solvers=2, seeds=6)
     failed = [replace(r, value=math.inf, failed=True) if r.name == "p0" else r for r in made]
