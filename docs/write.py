@@ -51,10 +51,7 @@ RECORD = re.compile(r"(\d+) of (\d+) problems of (.+?) \(cheapest on (\w+)\)")
 """Counts of the atlas about a solver in a family."""
 
 ATLAS = "[the atlas](../guide/atlas.md)"
-CURVE = (
-    "![Seconds of a call of {name} beside those of the cheapest call, by problem of the atlas; "
-    "a cross is a miss.](../pictures/methods/{name}.svg)"
-)
+CURVE = "![{name} beside the cheapest call, by problem.](../pictures/methods/{name}.svg)"
 PICTURES = DOCS / "pictures" / "methods"
 
 NUMBERS = (
