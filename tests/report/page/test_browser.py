@@ -139,7 +139,7 @@ def test_cell_pressed_shows_the_runs_that_decide_it(shown, every):
     for row, run in zip(rows, entry.records, strict=True):
         same = [r for e in others for r in e.records if r.seed == run.seed and r.ok]
         values = [[mark.metrics[metric] for mark in r.trace] for r in same]
-        low, start = min(map(min, values)), max(own[0] for own in values)
+        low, start = min(own[-1] for own in values), max(own[0] for own in values)
         above = 100 * (run.trace[-1].metrics[metric] - low) / (start - low)
         assert float(row[1]) == pytest.approx(above, rel=6e-3, abs=1e-12)
     assert "front=batch-pca" in shown.page.evaluate("location.hash")
