@@ -76,7 +76,8 @@ def test_named_call_has_the_seconds_that_its_race_timed(tmp_path, monkeypatch, d
     path = tmp_path / "race.sqlite"
     run(path, seeds=6, solver=[{"name": "batch-pca"}])
     session, (first, *_) = Results.read(path).session(), collect([path]).rows
-    calls = [["batch-pca", limits, 123.0, 124.0] for limits in ({}, {"samples": 300})]
+    stops = [{}, {"samples": 300}, *({"steps": n} for n in range(1, 301))]  # one of them is named
+    calls = [["batch-pca", limits, 123.0, 124.0] for limits in stops]
     environment = {**session["environment"], "race": {"timed": 5 if damaged else calls}}
     monkeypatch.setattr(Results, "session", lambda self: {**session, "environment": environment})
     assert math.isnan(first.least)
