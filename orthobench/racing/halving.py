@@ -159,8 +159,8 @@ class Halving(Standing):
     def _untried(self, spare: float, overhead: float, running: Collection[Run]) -> NextRun | None:
         """Return the next first run: solvers in their order, then grids, the best solver first.
 
-        None begins for which ``spare``, the time besides fresh seeds, is too short, except in place
-        of a leader that is too long. The seconds of a run on endless data say little, so that the
+        No run begins if ``spare``, the time besides fresh seeds, is too short for it, unless the
+        leader is too long. The seconds of a run on endless data say little, so that the
         very first one is short.
         """
         known = {*self.latest, *((name, 0) for name, _ in running)}

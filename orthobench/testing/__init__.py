@@ -17,11 +17,11 @@ from orthobench.contract.solver import AnySolver
 from orthobench.testing import checks_of_problems, checks_of_solvers
 from orthobench.testing.check import (
     Check,
+    CheckResults,
     CheckStatus,
     NotCheckable,
     NotConforming,
     Result,
-    Results,
     require,
 )
 from orthobench.testing.counting_arrays import counted, counting
@@ -31,11 +31,11 @@ from orthobench.testing.short_runs import example
 
 __all__ = [
     "Check",
+    "CheckResults",
     "CheckStatus",
     "NotCheckable",
     "NotConforming",
     "Result",
-    "Results",
     "check_flops",
     "check_problem",
     "check_solver",
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 
-def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> Results:
+def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> CheckResults:
     """Make all checks of a solver.
 
     Parameters
@@ -57,7 +57,7 @@ def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> Resu
 
     Returns
     -------
-    Results
+    CheckResults
         A tuple of `Result`, which shows a line for each check.
 
     Raises
@@ -80,7 +80,7 @@ def check_solver(solver: AnySolver, instance: AnyInstance | None = None) -> Resu
     return _passed(f"solver {solver.name}", [check.result(solver, small) for check in checks])
 
 
-def check_problem(problem: AnyProblem) -> Results:
+def check_problem(problem: AnyProblem) -> CheckResults:
     """Make all checks of a problem.
 
     Parameters
@@ -90,7 +90,7 @@ def check_problem(problem: AnyProblem) -> Results:
 
     Returns
     -------
-    Results
+    CheckResults
         A tuple of `Result`, which shows a line for each check.
 
     Raises
@@ -102,9 +102,9 @@ def check_problem(problem: AnyProblem) -> Results:
     return _passed(f"problem {problem.name}", results)
 
 
-def _passed(subject: str, results: list[Result]) -> Results:
+def _passed(subject: str, results: list[Result]) -> CheckResults:
     """Return the results, or raise one error about all faults."""
     failed = [f"  {r.check}: {r.message}" for r in results if r.status is CheckStatus.FAILED]
     lines = "\n".join([f"{subject} fails {len(failed)} of {len(results)} checks", *failed])
     require(not failed, lines.rstrip("."), "Correct them in this order")
-    return Results(results)
+    return CheckResults(results)

@@ -60,7 +60,7 @@ class Result:
         return f"{self.check}: {self.status.value}{f': {self.message}' * bool(self.message)}"
 
 
-class Results(tuple[Result, ...]):
+class CheckResults(tuple[Result, ...]):
     """The results of all checks; shown as a line for each."""
 
     __slots__ = ()

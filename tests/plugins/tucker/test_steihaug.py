@@ -82,7 +82,7 @@ def test_the_metric_makes_an_easy_problem_of_a_hard_one():
 
 
 @pytest.mark.parametrize("reduction", [0.1, 1e-2, 1e-5])
-def test_it_ends_once_the_residual_has_fallen(reduction):
+def test_steihaug_ends_if_the_residual_has_fallen(reduction):
     def fallen(**settings):
         g, H, inverse, step = solved(1, -30, -0.5, 1e9, reduction, **settings)
         residual = g + (H @ step.V.ravel()).reshape(N, R)
