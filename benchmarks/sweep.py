@@ -48,8 +48,9 @@ T = TypeVar("T")
 Parts: TypeAlias = dict[str, float]
 """Seconds of each part of a run, and `NO_SECONDS`."""
 
-NO_SECONDS = ("data", "memory", "bytes a cell")
-"""Bytes of the data, peak memory relative to them, and bytes of the store over its cells."""
+NO_SECONDS = ("data", "memory", "memory of the run", "bytes a cell")
+"""Bytes of the data, peak memory relative to them (beside the run and of the run), and bytes of the
+store over its cells."""
 
 Made: TypeAlias = tuple[int, Callable[[], Any]]
 """The bytes of some data, and a function that makes an instance of them."""
@@ -64,7 +65,10 @@ JUMP = 3.0
 """Allowed ratio of neighbours over the part's median ratio, or the run's ratio there."""
 
 MEMORY = 1.3
-"""Allowed peak memory of all parts, relative to the data and beside the caller's own array."""
+"""Allowed peak memory of all parts but the run, relative to the data.
+
+The caller's own array does not count, nor what a run keeps: solutions can be as large as the data.
+"""
 
 FLOOR = 0.02
 """Minimum time in a jump, in seconds: shorter times count as that long."""
@@ -202,7 +206,7 @@ def parts_of_run(family: Family, name: str, steps: int, sizes: Mapping[str, int]
     """Return the seconds of each part of one run, and its memory relative to the data."""
     data, make = family.made(**sizes, kind=kind)
     streams, recording, found = Streams.of("sweep", name, 0), Recording(), Parts()
-    peak = Peak(DEFAULT)
+    peak, peak_of_run = Peak(DEFAULT), Peak(DEFAULT)
     with peak.measuring():
         found["build"], instance = timed(make)
         solver = solver_for(name, {}, type(instance.oracle))
@@ -210,11 +214,13 @@ def parts_of_run(family: Family, name: str, steps: int, sizes: Mapping[str, int]
         found["warm-up"], (oracle, _) = timed(
             lambda: ready_oracle(instance.oracle, solver, streams)
         )
+    with peak_of_run.measuring():
         found["run"], (stop, error) = timed(
             lambda: record(oracle, solver, budget, streams, recording.add)
         )
-        if error:
-            raise error
+    if error:
+        raise error
+    with peak.measuring():
         found["judge"], outcome = timed(lambda: judged(instance, recording, stop))
     suite = large.suite(1, 1, 1)
     cell = Cell(suite.problems[0].problem, solver, 0, budget)
@@ -224,6 +230,7 @@ def parts_of_run(family: Family, name: str, steps: int, sizes: Mapping[str, int]
     found["data"] = data
     if data >= LEAST_BYTES:
         found["memory"] = peak.value / data
+        found["memory of the run"] = peak_of_run.value / data
     return found
 
 
@@ -277,7 +284,7 @@ def jump(sizes: Sequence[int], spent: Sequence[float], grown: Sequence[float]) -
 
 @dataclass(frozen=True)
 class Row:
-    """The growth of all parts with one size; `memory` and `cell` are those at the largest."""
+    """The growth of all parts with one size; memory and `cell` are those at the largest."""
 
     family: str
     label: str
@@ -286,6 +293,7 @@ class Row:
     exponents: dict[str, float]
     jumps: dict[str, tuple[float, int]]
     memory: float
+    memory_of_run: float
     cell: float
 
     @property
@@ -312,15 +320,15 @@ class Row:
         )
         span = f"{self.sizes[0]:,} to {self.sizes[-1]:,}"
         jumped = f"{ratio:.1f} {name} at {at:,}" if ratio > 1 else "-"
-        memory = f"{self.memory:.2f}" if self.memory else "-"
-        line = f"{self.label:<44}{span:>20}{parts}{jumped:>26}{memory:>8}\n"
+        memory = f"{self.memory:.2f} {self.memory_of_run:.2f}" if self.memory else "-"
+        line = f"{self.label:<44}{span:>20}{parts}{jumped:>26}{memory:>13}\n"
         return line + "".join(f"    ! {flag}\n" for flag in self.flags)
 
     @property
     def header(self) -> str:
         """The head of its family's table."""
         parts = "".join(f"{part:>16}" for part in self.seconds)
-        return f"\n{self.family:<44}{'sizes':>20}{parts}{'largest jump':>26}{'memory':>8}\n"
+        return f"\n{self.family:<44}{'sizes':>20}{parts}{'largest jump':>26}{'memory, run':>13}\n"
 
 
 def row_of(family: str, label: str, points: Sequence[tuple[int, Parts]]) -> Row:
@@ -334,8 +342,8 @@ def row_of(family: str, label: str, points: Sequence[tuple[int, Parts]]) -> Row:
         name: jump(sizes, spent, [steady if name == "run" else max(steady, r) for r in of_run])
         for name, spent in columns.items()
     }
-    memory, cell = found.get("memory", 0.0), found.get("bytes a cell", 0.0)
-    return Row(family, label, sizes, columns, powers, jumps, memory, cell)
+    numbers = (found.get(name, 0.0) for name in NO_SECONDS[1:])
+    return Row(family, label, sizes, columns, powers, jumps, *numbers)
 
 
 def sweep(seconds: float, most: int, small: bool, only: str, folder: Path) -> Iterator[Row]:
