@@ -39,8 +39,7 @@ def costs() -> dict[str, list[Cost]]:
     for rows in opened(None).kinds.values():
         lost = losses(rows, compare(rows))
         names = np.array(lost.solver_names)
-        least = [row.least for row in lost.problems]
-        named = np.fmin(np.nanmin(lost.costs, axis=1), least) if names.size else ()
+        named = np.nanmin(lost.costs, axis=1) if names.size else ()
         for name in dict.fromkeys(lost.solver_names):
             own = np.where(np.isnan(lost.costs), np.inf, lost.costs)[:, names == name].min(axis=1)
             found.setdefault(name, []).extend(

@@ -1,8 +1,9 @@
 """Advice: the method to use on data that an atlas has not seen, with the expected regret.
 
-One of three models predicts the loss of each solver (`orthobench.atlas.losses`) at the features of
+One of three models predicts the loss of each call (`orthobench.atlas.losses`) at the features of
 the data: the mean over the problems of the family; a mean in which nearer problems have more
-weight; a ridge regression. The one with the least regret on left-out data of the atlas is used.
+weight; a ridge regression around the features. The one with the least regret on left-out data of
+the atlas is used.
 
 If the rows of the data are ordered, only problems solved to `STRICT` count: solvers that see
 samples one after another do not end there.
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from orthobench.atlas.answers import CUT, compare, expected_order, opened, unmapped
+from orthobench.atlas.answers import compare, expected_order, opened, unmapped
 from orthobench.atlas.features import Features, features_of
 from orthobench.atlas.losses import Losses, losses, mean_loss, position_of
 from orthobench.atlas.table import Atlas, AtlasRow, settings
@@ -27,7 +28,7 @@ from orthobench.contract.solver import AnySolver
 from orthobench.decide.answer import common
 from orthobench.decide.code import code_of
 from orthobench.decide.rule import STRICT, TOLERANCE
-from orthobench.decide.wording import factor_text
+from orthobench.decide.wording import factor_text, stop_text
 from orthobench.errors import UsageError
 from orthobench.harness.cell import instance_of
 from orthobench.harness.stopping import Budget
@@ -75,7 +76,7 @@ class Advice:
     code : str
         The lines that compute the result with `orthobench.solve`.
     stop : Stop
-        Its own end, or a number of samples of data that never end.
+        Its own end, or a number of steps.
     doubt : str
         Why a race is the better answer; empty if advice is enough.
     """
@@ -118,7 +119,7 @@ def advise(
     Raises
     ------
     UsageError
-        If the atlas has no problem of the family, or no solver that can take the data.
+        If the atlas has no problem of the family, or no call that can take the data.
     DataError
         If the data cannot be read, or are not finite.
     """
@@ -129,24 +130,28 @@ def advise(
     found = losses(rows, compare(rows, cost, STRICT if features.ordered else tolerance))
     named = problem if isinstance(problem, str) else "SPEC"
     check = shlex.join(["orthobench", "race", "-p", named])
-    solvers = {name: _usable(name, rows, recipe, instance) for name in found.solvers}
-    order = [(name, one) for name in found.ranked(features) if (one := solvers[name])]
+    order: dict[str, tuple[AnySolver, Stop]] = {}
+    for one, stop in found.ranked(features):
+        if one not in order and (chosen := _usable(one, stop, rows, recipe, instance)):
+            order[one] = chosen, stop
+        if len(order) > 1:
+            break
     if not order:
         raise UsageError(
-            "no solver of the atlas that is installed here and ends by its own test can take these "
-            f"data: {check} tries all"
+            f"no solver of the atlas that is installed here can take these data: {check} tries all"
         )
-    label, chosen = order[0]
-    stop, beyond = _stop(chosen, instance, rows), _extrapolation(features, rows)
+    label, *next_ = order
+    chosen, stop = order[label]
+    beyond = _extrapolation(features, rows)
     far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
-    labels = [name for name, _ in order]
+    calls = [clean(name) + stop_text(own) for name, (_, own) in order.items()]
     return Advice(
         use=chosen.name,
         parameters=common([settings(r.solver_parameters) for r in rows if r.solver == label]),
         expected_regret=math.exp(mean_loss(found.lost)),
         extrapolation=beyond[0],
-        runner_up=labels[1] if labels[1:] else None,
-        sentence=_sentence(found, labels, beyond, features, cost),
+        runner_up=next_[0] if next_ else None,
+        sentence=_sentence(found, calls, beyond, features, cost),
         check=check,
         features=features,
         near=tuple(dict.fromkeys(found.problems[i].problem for i in np.argsort(far)[:3])),
@@ -175,7 +180,8 @@ def likely(problem: AnyProblem, instance: AnyInstance) -> list[tuple[str, dict[s
     rows = _rows_of_kind(atlas, problem)
     found = losses(rows, compare(rows, tolerance=STRICT if features.ordered else TOLERANCE))
     named = {row.solver: (row.solver_name, settings(row.solver_parameters)) for row in rows}
-    return [named[label] for label in found.ranked(features)] or expected_order(problem)
+    labels = dict.fromkeys(label for label, _ in found.ranked(features))
+    return [named[label] for label in labels] or expected_order(problem)
 
 
 def _built(problem: str | AnyProblem | AnyInstance) -> tuple[AnyProblem | None, AnyInstance]:
@@ -197,39 +203,34 @@ def _rows_of_kind(atlas: Atlas, problem: AnyProblem | type[AnyProblem]) -> Seque
 
 
 def _usable(
-    solver: str, rows: Sequence[AtlasRow], recipe: AnyProblem | None, instance: AnyInstance
+    solver: str,
+    stop: Stop,
+    rows: Sequence[AtlasRow],
+    recipe: AnyProblem | None,
+    instance: AnyInstance,
 ) -> AnySolver | None:
-    """Return the solver with a label if it is installed here, takes the data and can be ended."""
+    """Return the solver with a label if it is installed here, takes the data and ends there."""
     row = next(row for row in rows if row.solver == solver)
     try:
         offers = type(instance.oracle)
         made = catalogue().solver(row.solver_name, settings(row.solver_parameters), offers)
         check_instance(made, instance)
-        check_ending(made, instance, Budget(**dict(_stop(made, instance, rows).limits)), None)
+        check_ending(made, instance, Budget(**dict(stop.limits)), None)
     except UsageError:
         return None
     return None if recipe and made.refuses(recipe) else made
 
 
-def _stop(solver: AnySolver, instance: AnyInstance, rows: Sequence[AtlasRow]) -> Stop:
-    """Return the stop of a call: its own, or the samples of runs of the atlas on endless data."""
-    endless = solver.batch > 0 and math.isinf(instance.oracle.remaining())
-    samples = [row.samples for row in rows if row.ending not in CUT and row.samples > 0]
-    if solver.converges or not endless or not samples:
-        return Stop()
-    return Stop.at(samples=int(np.median(samples)))
-
-
 def _sentence(
-    found: Losses, order: Sequence[str], beyond: tuple[float, str], features: Features, cost: str
+    found: Losses, calls: Sequence[str], beyond: tuple[float, str], features: Features, cost: str
 ) -> str:  # fmt: skip
     regret = factor_text(math.exp(mean_loss(found.lost)))
     text = (
-        f"Use {clean(order[0])}: expect {regret} times the least {ALL_COSTS[cost].title}, judged "
+        f"Use {calls[0]}: expect {regret} times the least {ALL_COSTS[cost].title}, judged "
         f"on {plural(len(found.problems), 'problem')} of the atlas"
     )
-    if order[1:]:
-        text += f"; next is {clean(order[1])}"
+    if calls[1:]:
+        text += f"; next is {calls[1]}"
     if beyond[0] > 1:
         text += f". Your data have {factor_text(beyond[0])} times {beyond[1]} than any measured"
     if features.ordered:

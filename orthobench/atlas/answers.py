@@ -12,7 +12,7 @@ from typing import Any
 
 from orthobench.atlas.table import Atlas, AtlasRow, read, settings
 from orthobench.contract.problem import AnyProblem
-from orthobench.decide.answer import MISS, Answer, answer, plain_answer
+from orthobench.decide.answer import Answer, answer, plain_answer
 from orthobench.decide.rule import STRICT, TOLERANCE, Comparison, Verdict, decide
 from orthobench.decide.wording import factor_text
 from orthobench.errors import UsageError, unknown
@@ -68,12 +68,17 @@ def compare(
     """
     if not 0 < tolerance < 1:
         raise UsageError(f"the tolerance is a part of the gap, between 0 and 1, not {tolerance:g}")
-    own = list(rows)
-    if cost == "seconds" and own:
-        (machine, _), *_ = Counter(row.machine for row in own).most_common(1)
-        own = [row for row in own if row.machine == machine]
-    groups = grouped(own, lambda row: row.problem_id).values()
+    groups = grouped(of_one_machine(rows, cost), lambda row: row.problem_id).values()
     return [_compare(group, cost, tolerance) for group in groups]
+
+
+def of_one_machine(rows: Iterable[AtlasRow], cost: str) -> list[AtlasRow]:
+    """Return the rows that are compared by a cost: for seconds, those of the commonest machine."""
+    own = list(rows)
+    if cost != "seconds" or not own:
+        return own
+    (machine, _), *_ = Counter(row.machine for row in own).most_common(1)
+    return [row for row in own if row.machine == machine]
 
 
 def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Comparison:
@@ -105,26 +110,6 @@ def _compare(rows: Sequence[AtlasRow], cost: str, tolerance: float) -> Compariso
 def _end(row: AtlasRow | None) -> float:
     """Return the value at the end of a run; NaN if there is none, or a limit cut it off."""
     return math.nan if row is None or row.ending in CUT else row.value
-
-
-def factors(comparison: Comparison, cheapest: float = math.nan) -> dict[str, float]:
-    """Return the cost of solvers over that of the named call, between 1 and `MISS`.
-
-    That is the call of ``cheapest`` seconds, if it is known and costs less: a number of steps may
-    be enough. It is one within `TOLERANCE`, and counts for that one alone. An untested solver
-    counts if all of its runs got to the tolerance: a prediction is no verdict.
-    """
-    able = {
-        d.solver: d.cost
-        for d in comparison.decisions
-        if 0 < d.cost < math.inf
-        and (d.as_good or (d.verdict is Verdict.UNTESTED and d.reached == d.seeds))
-    }
-    named = comparison.named
-    least = named.cost if named and named.cost > 0 else min(able.values(), default=math.nan)
-    if comparison.cost == "seconds" and comparison.tolerance == TOLERANCE and cheapest < least:
-        least = cheapest
-    return {solver: min(max(cost / least, 1.0), MISS) for solver, cost in able.items()}
 
 
 def views(rows: Sequence[AtlasRow]) -> dict[str, Answer]:

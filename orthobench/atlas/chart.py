@@ -82,14 +82,15 @@ def _place(found: Losses, i: int, legend: dict[str, Style], single: str) -> dict
     """Return a problem on the map.
 
     ``close``: another solver is within `CLOSE` of the cheapest. ``lost``: the factor of the best
-    single solver. ``strength``: percent of colour, which grows with that.
+    single solver at its best call. ``strength``: percent of colour, which grows with that.
     """
     logs = found.logs[i]
     least: dict[str, float] = {}
     for j in np.argsort(logs, kind="stable"):
         if np.isfinite(found.costs[i, j]):
             least.setdefault(found.solver_names[j], math.exp(logs[j]))
-    ranked, lost = list(least.items()), math.exp(logs[found.solvers.index(single)])
+    own = [logs[j] for j, solver in enumerate(found.solvers) if solver == single]
+    ranked, lost = list(least.items()), math.exp(min(own, default=math.log(MISS)))
     cheapest = ranked[0][0]
     return {
         "problem": found.problems[i].problem,

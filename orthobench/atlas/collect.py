@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from orthobench.atlas.answers import code_digest, compare
 from orthobench.atlas.features import features_of
 from orthobench.atlas.losses import losses, portfolio
 from orthobench.atlas.table import COSTS, Atlas, AtlasRow, settings
-from orthobench.decide import comparisons
 from orthobench.decide.answer import standings
 from orthobench.decide.rule import TOLERANCE
 from orthobench.errors import OrthobenchError, UsageError
@@ -24,7 +23,7 @@ from orthobench.results.results import Results, store_at
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.calls import Stop, offered, ratio_of
+from orthobench.stats.calls import offered, ratio_of
 from orthobench.stats.cost_curve import CostCurve, cost_curve, gap_of
 from orthobench.stats.costs import COSTS as READ
 from orthobench.stats.values import final, metric_of
@@ -81,13 +80,11 @@ def _about(parts: Sequence[Results]) -> dict[str, Any]:
 def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
     """Yield the rows of one suite, each cell once: a run with checkpoints if a store has one."""
     rows: dict[tuple[str, str, int], AtlasRow] = {}
-    curves: dict[tuple[str, int], list[CostCurve]] = {}
-    least: dict[str, float] = {}
+    curves: dict[tuple[str, str, int], CostCurve] = {}
     for part in parts:
         entries = [entry for entry in part.entries if not entry.refused]
         environment = part.session()["environment"]
         race, machine = environment.get("race", {}), str(environment.get("cpu", ""))
-        least.update(_least(entries, race))
         timed = {(label, seed): took for label, seed, took in race.get("timed_on_all", ())}
         for entry, run in ((own, run) for own in entries for run in own.finished):
             at = entry.problem, run.solver.label, run.seed
@@ -95,29 +92,31 @@ def rows_of(parts: Sequence[Results]) -> Iterator[AtlasRow]:
                 row = _row(part.suite, entry, run, machine)
                 rows[at] = replace(row, seconds=timed.get(at[1:], row.seconds))
             if (curve := cost_curve(run, entry.level)) is not None:
-                own = curves.setdefault((entry.problem, run.seed), [])
-                own.append(offered(curve, ratio_of(run)))
-    for row in rows.values():
-        start, lowest = gap_of(curves.get((row.problem, row.seed), ()))
-        cheapest = least.get(row.problem, math.nan)
-        yield replace(row, start=start, lowest=lowest, least=cheapest)
+                curves[at] = offered(curve, ratio_of(run))
+    own = grouped(curves.items(), lambda item: (item[0][0], item[0][2]))
+    gaps = {at: gap_of([curve for _, curve in some]) for at, some in own.items()}
+    for at, row in rows.items():
+        start, lowest = gaps.get((row.problem, row.seed), (math.nan, math.nan))
+        enough, spent = shortest(curves.get(at), lowest + TOLERANCE * (start - lowest))
+        yield replace(row, start=start, lowest=lowest, enough=enough, spent=spent)
 
 
-def _least(entries: Sequence[SolverResult], race: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield the problems of a race with the seconds of the named call, if the race timed it."""
-    try:
-        timed = race.get("timed", ())
-        costs = {(label, Stop.at(**limits)): float(took) for label, limits, took, *_ in timed}
-    except (TypeError, ValueError, UsageError):  # a stranger's store
-        return
-    for one in comparisons.compare(entries, "seconds", TOLERANCE) if costs else ():
-        named = one.with_costs(costs).named
-        if named and named.call and (named.solver, named.call.stop) in costs:
-            yield one.problem, named.cost
+def shortest(curve: CostCurve | None, target: float) -> tuple[int, float]:
+    """Return the smallest number of steps from which on a run keeps a target, and its seconds.
+
+    It is 0, and the seconds are NaN, if the end misses the target.
+    """
+    if curve is None or not curve.end <= target:
+        return 0, math.nan
+    misses = np.flatnonzero(~(curve.values <= target) | (curve.steps < 1))
+    first = int(misses[-1]) + 1 if len(misses) else 0
+    if first == len(curve.steps):
+        return 0, math.nan
+    return int(curve.steps[first]), float(curve.spent("seconds")[first])
 
 
 def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
-    """Return the row of a run; ``start``, ``lowest`` and ``least`` follow from those of all."""
+    """Return the row of a run; ``start``, ``lowest`` and ``enough`` follow from those of all."""
     problem, solver = run.problem, run.solver
     spent = [float(READ[cost](run.trace[-1])) if run.trace else math.nan for cost in COSTS]
     value = final(run, metric_of(problem.primary))
@@ -127,6 +126,7 @@ def _row(suite: str, entry: SolverResult, run: Run, machine: str) -> AtlasRow:
         solver_name=solver.name, solver_parameters=canonical(solver.parameters),
         seed=run.seed, metric=problem.primary, value=value,
         seconds=spent[0], samples=spent[1], flops=spent[2],
+        steps=run.trace[-1].work.steps if run.trace else 0,
         ending=run.stop.status.value, failed=not math.isfinite(value),
         machine=machine, code=code_digest(run.identity.content.get("code", {})),
     )  # fmt: skip

@@ -21,7 +21,7 @@ from orthobench.tools.files import atomic_write, opened
 COSTS = ("seconds", "samples", "flops")
 """The costs of a run."""
 
-FORMAT = "orthobench atlas 4"
+FORMAT = "orthobench atlas 5"
 """The format, in the metadata of the file."""
 
 MOST_ROWS = 2_000_000
@@ -51,11 +51,13 @@ class AtlasRow:
     start, value, lowest : float
         The metric at the start and at the end of the run (infinite for a failed run), and the
         lowest end of all solvers on this problem and seed. NaN if unknown.
-    least : float
-        Seconds of the call that a race on this problem named, which may end after a number of
-        steps. NaN without one.
     seconds, samples, flops : float
         The costs of the whole run.
+    steps, enough : int
+        Number of steps of the run, and the smallest number after which calls of it end within
+        1 % of the gap; 0 without any.
+    spent : float
+        Seconds up to there.
     ending : str
         A value of `orthobench.harness.stopping.RunStatus`.
     failed : bool
@@ -84,10 +86,12 @@ class AtlasRow:
     start: float = math.nan
     value: float = math.inf
     lowest: float = math.nan
-    least: float = math.nan
     seconds: float = math.nan
     samples: float = math.nan
     flops: float = math.nan
+    steps: int = 0
+    enough: int = 0
+    spent: float = math.nan
     ending: str
     failed: bool = False
     machine: str = ""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from orthobench.decide.rule import Comparison, Decision, Verdict
 from orthobench.harness.suite import COMMAND_LINE, PYTHON
 from orthobench.registry.plugins import catalogue
-from orthobench.stats.calls import Call
+from orthobench.stats.calls import Call, Stop
 from orthobench.stats.costs import cost_of
 from orthobench.stats.noninferiority import FEWEST
 from orthobench.stats.values import geometric_mean
@@ -96,7 +96,8 @@ def use_sentence(solvers: Sequence[str], comparisons: Sequence[Comparison], suit
         if call:
             seeds_of = f"{call.reached} of {plural(call.seeds, 'seed')}"
             shown = f", {_amount(first, call)}, on {seeds_of}"
-        text = f"Use {clean(solver)}{stop_text(call)}: {_quality(solver, good)}{shown}"
+        named = clean(solver) + stop_text(call.stop if call else None)
+        text = f"Use {named}: {_quality(solver, good)}{shown}"
         text += f"{_price(solver, good)}.{_other(first)}"
     missed = [c for c in comparisons if c not in good]
     return f"{text}{_misses(others, missed, suite)}"
@@ -117,9 +118,9 @@ def within_text(tolerance: float) -> str:
     return f"within {100 * tolerance:g} % of the gap above the best value seen"
 
 
-def stop_text(call: Call | None) -> str:
-    """Return the stop of a call after its solver: `` with 12 steps``, or nothing."""
-    return "" if call is None or call.stop.own else f" with {call.stop}"
+def stop_text(stop: Stop | None) -> str:
+    """Return a stop after its solver: `` with 12 steps``, or nothing."""
+    return "" if stop is None or stop.own else f" with {stop}"
 
 
 def _amount(comparison: Comparison, call: Call) -> str:
@@ -135,7 +136,7 @@ def _other(comparison: Comparison) -> str:
     other = comparison.alternative
     if other is None or other.call is None:
         return ""
-    text = f" {clean(other.solver)}{stop_text(other.call)}"
+    text = f" {clean(other.solver)}{stop_text(other.call.stop)}"
     amount = _amount(comparison, other.call)
     if other.is_exact:
         return f"{text} is exact and takes {amount}."

@@ -50,7 +50,7 @@ def provisional(race: Standing, call: Call | None, more: str = "") -> str:
         return f"No solver yet: no run came to an end: give it more time.{more}"
     cost = ALL_COSTS[race.rules.cost].text(call.cost)
     return (
-        f"Use {clean(race.leader)}{stop_text(call)} for now, {cost}: untested on "
+        f"Use {clean(race.leader)}{stop_text(call.stop)} for now, {cost}: untested on "
         f"{plural(len(race.costs(race.leader)), 'seed')}. It is the cheapest of {len(race.ran)} of "
         f"{plural(len(race.rules.order), 'configuration')} {within_text(race.rules.tolerance)}; "
         f"give it more time.{more}"

@@ -54,8 +54,10 @@ class BasisJudge:
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``off_diagonal``, the primary one, first.
 
-        ``off_diagonal`` is the mean of |D| / |S| over the steps of the basis Q, with the
-        off-diagonal part D of Q'SQ; ``fresh`` is that of the first step, ``stale`` of the last.
+        The error of the basis Q is the mean of |D| / |S| over its steps, with the off-diagonal
+        part D of Q'SQ; ``fresh`` is that of the first step, ``stale`` of the last.
+        ``off_diagonal`` is the mean over the stream, in which the steps before count as those of
+        Q, and the steps after it, which have no basis yet, count 1, as much as the worst one.
         """
         since, every = getattr(solution, "since", 0), getattr(solution, "every", 1)
         served = self.matrices[since : since + every]
@@ -63,8 +65,9 @@ class BasisJudge:
         squares = np.sum(turned**2, axis=(1, 2))
         inner = np.einsum("tii->ti", turned)
         off = np.sqrt(np.maximum(squares - np.sum(inner**2, axis=1), 0.0) / squares)
+        done = (since + len(off)) / len(self.matrices)
         return {
-            "off_diagonal": float(off.mean()),
+            "off_diagonal": float(done * off.mean() + 1 - done),
             "fresh": float(off[0]),
             "stale": float(off[-1]),
         }

@@ -15,20 +15,24 @@ from orthobench.atlas.losses import (
     Losses,
     linear,
     members,
-    nearer,
+    nearest,
     position_of,
     single_best,
 )
 from orthobench.atlas.table import Atlas
 from orthobench.errors import UsageError
+from orthobench.stats.calls import Stop
 
 
 def losses(logs, sizes, blocks=None):
     """Return losses on problems that differ in the logarithm of their columns alone."""
     logs = np.array(logs, dtype=float)
+    least = np.ones(len(logs))
     names = tuple(f"s{i}" for i in range(logs.shape[1]))
     blocks = blocks or tuple(f"b{i}" for i in range(len(logs)))
-    return Losses(names, names, tuple(map(sized, sizes)), np.array(blocks), logs, np.exp(logs))
+    stops = (Stop(),) * len(names)
+    problems = tuple(map(sized, sizes))
+    return Losses(names, names, stops, problems, np.array(blocks), np.exp(logs), least)
 
 
 def sized(size):
@@ -48,7 +52,7 @@ def test_worth_of_a_member_is_the_loss_without_it():
     assert by_name["s2"]["factor"] == pytest.approx(math.sqrt(6))
     assert [one["solver"] for one in members(found)] == ["s0", "s1", "s2"]
     some = replace(found, costs=np.array([[1.0, math.nan, 2.0], [3.0, math.nan, math.nan]]))
-    assert [one["reached"] for one in members(some)] == [2, 0, 1]
+    assert [one["reached"] for one in members(some)] == [2, 1, 0]
 
 
 def test_variants_of_one_data_set_share_the_weight_of_one_problem():
@@ -63,11 +67,11 @@ def test_model_is_used_only_if_it_gains_enough():
     tied = losses([[0, 0.02], [0.02, 0], [0, 0.02], [0, 0.02]], range(4))
     assert tied.model is single_best
     # 0.03 in the mean logarithm is what counts as the same
-    for gain, model in ((0.028, single_best), (0.032, nearer)):
+    for gain, model in ((0.028, single_best), (0.032, nearest)):
         near = losses([*[[0, gain]] * 3, *[[gain, 0]] * 3], [0, 1, 2, 20, 21, 22])
         assert near.model is model
         assert near.held_out[single_best].mean() == pytest.approx(gain)
-        assert near.held_out[nearer].mean() == 0
+        assert near.held_out[nearest].mean() == 0
 
 
 def test_linear_model_extrapolates_losses_that_grow():
@@ -89,6 +93,7 @@ def atlas_of(rows, solvers=("batch-pca", "oja"), sizes=(20, 40, 80, 160)):
             replace(
                 row, solver=solvers[s], solver_name=solvers[s], solver_parameters="{}",
                 d=sizes[p], value=1e-3, metric="suboptimality", seconds=1.0 if cheap else 8.0,
+                steps=1000, enough=999, spent=0.99 if cheap else 7.99,
             )
         )  # fmt: skip
     return Atlas(tuple(found))
@@ -104,12 +109,27 @@ def test_advice_leaves_the_single_best_if_that_gains(rows):
     assert used == {20: "batch-pca", 160: "oja"}
 
 
+def test_advice_names_a_number_of_steps_if_it_is_enough(rows):
+    early = [
+        replace(r, steps=400, enough=24, spent=0.02 * r.seconds) if r.solver == "oja" else r
+        for r in atlas_of(rows).rows
+    ]
+    X = np.random.default_rng(0).standard_normal((1000, 60)) * np.linspace(3, 1, 60)
+    problem = ob.stochastic_pca(X, k=4)
+    found = advise(problem, atlas=Atlas(tuple(early)))
+    assert (found.use, str(found.stop), found.runner_up) == ("oja", "24 steps", "batch-pca")
+    assert found.sentence.startswith("Use oja with 24 steps: expect")
+    made = {"problem": problem}
+    exec(found.code, made)  # noqa: S102 - as a user who pastes it
+    assert made["outcome"].work.steps == 24
+
+
 def test_advice_has_the_nearest_problems_and_the_regret(rows):
     atlas, data = atlas_of(rows), np.random.default_rng(0).standard_normal((1000, 100))
     found = advise(ob.stochastic_pca(data, k=4), atlas=atlas)
     assert found.near == ("p2 k=4", "p3 k=5", "p1 k=3")  # those with 80, 160 and 40 columns
     assert found.runner_up == "batch-pca"
-    assert found.sentence.endswith("on 4 problems of the atlas; next is batch-pca.")
+    assert "on 4 problems of the atlas; next is batch-pca" in found.sentence
     alone = [r for r in atlas.rows if r.solver == "oja"]
     only = advise(ob.stochastic_pca(data, k=4), atlas=Atlas(tuple(alone)))
     assert (only.use, only.expected_regret, only.runner_up) == ("oja", 1, None)

@@ -8,6 +8,7 @@ import pytest
 from orthobench.atlas.chart import SIDE, axis, drawn
 from orthobench.atlas.losses import Losses
 from orthobench.atlas.table import AtlasRow
+from orthobench.stats.calls import Stop
 
 
 def drawing(sizes, logs=None, cost="seconds"):
@@ -18,7 +19,9 @@ def drawing(sizes, logs=None, cost="seconds"):
                  solver_name="", seed=0, metric="", ending="done")
         for name, (rows, d, k) in zip(names, sizes, strict=True)
     )  # fmt: skip
-    found = Losses(("a", "b"), ("a", "b"), problems, names, logs, np.exp(logs))
+    found = Losses(
+        ("a", "b"), ("a", "b"), (Stop(),) * 2, problems, names, np.exp(logs), np.ones(len(logs))
+    )
     return drawn(found, "b", cost)["chart"]
 
 

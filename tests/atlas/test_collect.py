@@ -71,18 +71,21 @@ def test_calls_that_a_race_timed_on_each_seed_count(store, monkeypatch):
         assert row.seconds == expected
 
 
-@pytest.mark.parametrize("damaged", [False, True])
-def test_named_call_has_the_seconds_that_its_race_timed(tmp_path, monkeypatch, damaged):
-    path = tmp_path / "race.sqlite"
-    run(path, seeds=6, solver=[{"name": "batch-pca"}])
-    session, (first, *_) = Results.read(path).session(), collect([path]).rows
-    stops = [{}, {"samples": 300}, *({"steps": n} for n in range(1, 301))]  # one of them is named
-    calls = [["batch-pca", limits, 123.0, 124.0] for limits in stops]
-    environment = {**session["environment"], "race": {"timed": 5 if damaged else calls}}
-    monkeypatch.setattr(Results, "session", lambda self: {**session, "environment": environment})
-    assert math.isnan(first.least)
-    found = {row.least for row in collect([path]).rows if not math.isnan(row.least)}
-    assert found == (set() if damaged else {123.0})
+def test_steps_that_are_enough_keep_the_tolerance_to_the_end(store):
+    results, found = Results.read(store), 0
+    runs = {(e.problem, r.solver.label, r.seed): r for e in results.entries for r in e.records}
+    for row in collect([store]).rows:
+        target = row.lowest + 0.01 * (row.start - row.lowest)
+        trace = [mark for mark in runs[row.problem, row.solver, row.seed].trace if mark.work.steps]
+        last = max((m.work.steps for m in trace if m.metrics["suboptimality"] > target), default=0)
+        later = [mark for mark in trace if mark.work.steps > last]
+        assert row.steps == trace[-1].work.steps
+        assert row.enough == (later[0].work.steps if later else 0)
+        assert math.isnan(row.spent) is (not later)
+        if later:
+            found += 1
+            assert row.spent == later[0].seconds + later[0].readout_seconds
+    assert found == 6
 
 
 def test_runs_that_measured_memory_have_no_rows(store, tmp_path):

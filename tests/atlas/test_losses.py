@@ -9,16 +9,20 @@ import pytest
 from orthobench.atlas.answers import compare
 from orthobench.atlas.features import Features
 from orthobench.atlas.losses import (
-    WIDTH,
+    NEAR,
+    NEAREST,
     Losses,
+    cost_at,
     linear,
     losses,
     nearer,
+    nearest,
     portfolio,
     position_of,
     single_best,
 )
 from orthobench.decide.answer import MISS
+from orthobench.stats.calls import Stop
 
 ONES = np.ones(3)
 SMALL, UNLIKE = 0.01, 2.0
@@ -37,32 +41,39 @@ def test_position_of_unknown_features_is_nan():
     assert np.isnan(position_of(Features(5, 20, 3, decay=math.inf))[3])
 
 
-def test_weights_of_nearer_problems_are_exponential():
+@pytest.mark.parametrize(("model", "width"), [(nearest, NEAREST), (nearer, NEAR)])
+def test_weights_of_nearer_problems_are_exponential(model, width):
     positions, logs = np.array([[0.0], [1.0], [3.0]]), np.array([[0.0], [1.0], [2.0]])
     shares = np.array([1.0, 2.0, 1.0])
-    weights = shares * np.exp(-np.array([0.5, 0.5, 2.5]) / WIDTH)
-    found = nearer(positions, logs, shares, np.array([0.5]))
+    weights = shares * np.exp(-np.array([0.5, 0.5, 2.5]) / width)
+    found, used = model(positions, logs, shares, np.array([0.5]))
     assert found == pytest.approx(weights @ logs / weights.sum())
-    assert single_best(positions, logs, shares, np.array([0.5])) == pytest.approx([1])
+    assert used / used.sum() == pytest.approx(weights / weights.sum())
+    assert single_best(positions, logs, shares, np.array([0.5]))[0] == pytest.approx([1])
 
 
 def test_features_known_of_one_problem_only_are_unlike():
     nan = math.nan
     positions = np.array([[0.0, nan], [0.0, 0.0], [UNLIKE, nan]])
     logs = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
-    found = nearer(positions, logs, ONES, np.array([0.0, nan]))
+    found, _ = nearest(positions, logs, ONES, np.array([0.0, nan]))
     assert found[1] == pytest.approx(found[2])
-    assert found[0] == pytest.approx(found[1] * math.exp(UNLIKE / WIDTH))
+    assert found[0] == pytest.approx(found[1] * math.exp(UNLIKE / NEAREST))
 
 
-def test_the_linear_model_is_a_ridge_regression_within_its_bounds():
-    positions, logs = np.array([[-1.0], [0.0], [1.0]]), np.array([[0.5], [1.0], [1.5]])
-    slope = 1.0 / (2.0 + 1.0)  # X'y over X'X and the penalty of one problem
-    for at in (0.0, 0.5, 2.0):
-        found = linear(positions, logs, ONES, np.array([at]))
-        assert found == pytest.approx([1 + slope * at])
-    assert linear(positions, logs, ONES, np.array([-9.0])) == [0]
-    assert linear(positions, logs, ONES, np.array([99.0])) == [math.log(MISS)]
+def test_the_linear_model_is_a_weighted_ridge_regression():
+    positions, logs = np.array([[-1.0], [0.0], [1.0]]), np.array([[0.5], [1.0], [1.7]])
+    shares = np.array([1.0, 2.0, 1.0])
+    for at in (-0.7, 0.0, 0.5):
+        far = np.abs(positions[:, 0] - at)
+        weights = shares * np.exp(-(far - far.min()) / NEAR)
+        x, y = positions[:, 0] - weights @ positions[:, 0] / weights.sum(), logs[:, 0]
+        mean = weights @ y / weights.sum()
+        slope = (weights * x) @ (y - mean) / (weights @ x**2 + 1)  # a penalty of one problem
+        expected = mean + slope * (at - weights @ positions[:, 0] / weights.sum())
+        assert linear(positions, logs, shares, np.array([at]))[0] == pytest.approx([expected])
+    assert linear(positions, logs, shares, np.array([-99.0]))[0] == [0]
+    assert linear(positions, logs, shares, np.array([99.0]))[0] == [math.log(MISS)]
 
 
 def test_losses_are_logarithms_of_factors_and_ten_for_a_miss(rows):
@@ -82,15 +93,63 @@ def test_losses_are_logarithms_of_factors_and_ten_for_a_miss(rows):
     np.testing.assert_array_equal(found.positions[0], position_of(known))
 
 
-def test_call_of_a_race_at_half_the_cost_doubles_all_factors(rows):
-    good = [replace(r, value=1e-3) for r in rows(problems=2, solvers=3, seeds=6)]
-    before = losses(good, compare(good))
-    cheapest = {r.problem: c.min() for r, c in zip(before.problems, before.costs, strict=True)}
-    half = [replace(r, least=cheapest[r.problem] / 2) for r in good]
-    found = losses(half, compare(half)).logs
-    np.testing.assert_allclose(found, np.minimum(before.logs + math.log(2), math.log(MISS)))
-    strict = [losses(own, compare(own, tolerance=1e-6)).logs for own in (good, half)]
-    np.testing.assert_array_equal(*strict)
+def at_once(rows, enough=lambda row: 20, **changes):
+    """Return rows of runs of 100 steps and a second, of which a number of steps is enough."""
+    made = rows(problems=2, solvers=1, seeds=6)
+    return [
+        replace(r, **{"value": 1e-3, "steps": 100, "seconds": 1.0, "enough": enough(r),
+                      "spent": 0.3, **changes})
+        for r in made
+    ]  # fmt: skip
+
+
+def test_number_of_steps_that_is_enough_is_a_call(rows):
+    good = at_once(rows)
+    found = losses(good, compare(good))
+    assert found.stops == (Stop(), Stop.at(steps=20))
+    assert np.exp(found.logs) == pytest.approx(np.array([[1 / 0.3, 1]] * 2))
+    assert found.costs == pytest.approx(np.array([[1, 0.3]] * 2))
+    samples = losses(good, compare(good, "samples"))
+    assert samples.costs[:, 1] == pytest.approx(samples.costs[:, 0] / 5)
+    strict = losses(good, compare(good, tolerance=1e-6))
+    assert strict.stops == (Stop(),)
+
+
+def test_regret_does_not_count_a_tenth_of_a_second(rows):
+    found = losses(good := at_once(rows), compare(good))
+    assert np.exp(found.regrets) == pytest.approx(np.array([[0.9 / 0.3, 1]] * 2))
+    short = [replace(r, seconds=0.1, spent=0.001) for r in good]
+    assert not losses(short, compare(short)).regrets.any()
+    samples = losses(good, compare(good, "samples"))
+    np.testing.assert_array_equal(samples.regrets, samples.logs)
+
+
+def test_steps_count_as_too_few_on_one_more_problem(rows):
+    found = losses(good := at_once(rows), compare(good))
+    own, early = found.expected(found.positions[0], single_best)
+    assert own == pytest.approx(math.log(0.9 / 0.3))
+    assert early == pytest.approx(math.log(MISS) / 3)
+
+
+def test_a_call_misses_if_one_seed_needs_more_steps(rows):
+    good = at_once(rows, lambda row: 20 + 20 * (row.seed == 3) + 40 * (row.name == "p1"))
+    found = losses(good, compare(good))
+    assert found.stops == (Stop(), Stop.at(steps=40), Stop.at(steps=80))
+    at_80 = 0.3 + 0.7 * 60 / 80  # on all seeds but the fourth
+    assert found.costs[0] == pytest.approx([1, 0.3 + 0.7 * 20 / 80, at_80])
+    assert np.isnan(found.costs[1, 1])
+    assert found.logs[1, 1] == pytest.approx(math.log(MISS))
+    never = at_once(rows, lambda row: 0 if row.seed == 3 else 20)
+    assert losses(never, compare(never)).stops == (Stop(),)
+
+
+def test_runs_that_a_limit_cut_are_known_by_early_calls_alone(rows):
+    cut = at_once(rows, ending="timeout")
+    found = losses(cut, compare(cut))
+    assert found.stops == (Stop.at(steps=20),)
+    one = replace(cut[0], steps=100)
+    assert cost_at(one, 180, "seconds") == pytest.approx(0.3 + 0.7 * 2)
+    assert cost_at(replace(one, ending="done"), 180, "seconds") == pytest.approx(1)
 
 
 def test_problems_without_a_solution_are_left_out(rows):
@@ -100,6 +159,7 @@ def test_problems_without_a_solution_are_left_out(rows):
 
 
 def test_portfolio_begins_with_the_cheapest_solver():
-    logs = np.log([[1.0, 1.1, 10.0], [1.0, 1.1, 10.0], [10.0, 10.0, 1.0]])
-    found = Losses(("a", "b", "c"), ("a", "b", "c"), (), (), logs, np.exp(logs))
+    logs = np.log([[1.0, 1.1, 9.0, 10.0], [1.0, 1.1, 9.0, 10.0], [10.0, 10.0, 9.0, 1.0]])
+    names = ("a", "b", "c", "c")
+    found = Losses(names, names, (Stop(),) * 4, (), (), np.exp(logs), np.ones(3))
     assert portfolio(found) == ["a", "c", "b"]

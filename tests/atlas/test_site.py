@@ -15,6 +15,7 @@ from orthobench.atlas.losses import Losses, losses
 from orthobench.atlas.site import address, build, write_site
 from orthobench.atlas.table import Atlas, read
 from orthobench.errors import StoreError, UsageError
+from orthobench.stats.calls import Stop
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def place(row, lost, second=None, more=()):
     solvers = ("single", "best", "third", *(f"s{i}" for i in range(len(more))))
     logs = np.log([[lost, 1.0, second or 9.0, *more]])
     costs = np.where(logs < math.log(1000), np.exp(logs), math.nan)
-    found = Losses(solvers, solvers, (row,), ("p",), logs, costs)
+    found = Losses(solvers, solvers, (Stop(),) * len(solvers), (row,), ("p",), costs, np.ones(1))
     return drawn(found, "single", "seconds")["places"][0]
 
 
