@@ -48,7 +48,7 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
         own = advice.advise(problem, cost, tolerance, table)
         race = f"Race instead, since {own.doubt}:" if own.doubt else "Check it:"
         lines = [own.sentence, f"Like: {', '.join(own.near)}", f"{race} {own.check}"]
-        print_json(own) if as_json else _print(lines)
+        print_json(own) if as_json else _print([*lines, "", *own.code.splitlines()])
         return
     kinds = answers.find(table, about) if about else list(table.kinds)
     if as_json:
