@@ -6,7 +6,8 @@ weight; a ridge regression around the features. The one with the least regret on
 the atlas is used.
 
 If the rows of the data are ordered, only problems solved to `STRICT` count: solvers that see
-samples one after another do not end there.
+samples one after another do not end there. If they are not, problems with ordered rows do not
+count.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def advise(
     recipe, instance = _built(problem)
     rows = _rows_of_kind(atlas, recipe or catalogue().base_of(instance.oracle))
     features = features_of(instance)
-    found = losses(rows, compare(rows, cost, STRICT if features.ordered else tolerance))
+    found = similar(rows, features, cost, tolerance)
     named = problem if isinstance(problem, str) else "SPEC"
     check = shlex.join(["orthobench", "race", "-p", named])
     order: dict[str, tuple[AnySolver, Stop]] = {}
@@ -178,10 +179,18 @@ def likely(problem: AnyProblem, instance: AnyInstance) -> list[tuple[str, dict[s
     if not atlas.rows:
         return []
     rows = _rows_of_kind(atlas, problem)
-    found = losses(rows, compare(rows, tolerance=STRICT if features.ordered else TOLERANCE))
+    found = similar(rows, features, "seconds", TOLERANCE)
     named = {row.solver: (row.solver_name, settings(row.solver_parameters)) for row in rows}
     labels = dict.fromkeys(label for label, _ in found.ranked(features))
     return [named[label] for label in labels] or expected_order(problem)
+
+
+def similar(rows: Sequence[AtlasRow], features: Features, cost: str, tolerance: float) -> Losses:
+    """Return the losses of calls on the problems that advice on some data rests on."""
+    if features.ordered:
+        return losses(rows, compare(rows, cost, min(tolerance, STRICT)))
+    own = [row for row in rows if not row.ordered]
+    return losses(own, compare(own, cost, tolerance))
 
 
 def _built(problem: str | AnyProblem | AnyInstance) -> tuple[AnyProblem | None, AnyInstance]:

@@ -149,11 +149,9 @@ def _features(name: str, parameters: str) -> dict[str, Any]:
         refuse_files(settings(parameters))
         problem = catalogue().problem(name, settings(parameters))
         stream = Streams.of(parameters, "", 0).data
-        measured = asdict(features_of(problem.build(np.random.default_rng(stream))))
+        return asdict(features_of(problem.build(np.random.default_rng(stream))))
     except OrthobenchError:
         return {}
-    del measured["ordered"]  # it decides which solvers are named, and the models do not use it
-    return measured
 
 
 def with_records(atlas: Atlas) -> Atlas:

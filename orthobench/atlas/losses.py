@@ -66,6 +66,8 @@ class Losses:
         NaN for a miss.
     least : ndarray, shape (problems,)
         The cost of the cheapest call.
+    ran : ndarray of bool, shape (problems, calls)
+        Whether the solver takes the problem.
     free : float
         Cost that regret does not count.
     """
@@ -77,6 +79,7 @@ class Losses:
     blocks: NDArray[np.str_]
     costs: Array
     least: Array
+    ran: NDArray[np.bool_]
     free: float = 0.0
 
     @cached_property
@@ -144,7 +147,9 @@ class Losses:
         others = [(i, np.flatnonzero(self.blocks != one)) for i, one in enumerate(self.blocks)]
         return {
             model: np.array([
-                self.regrets[i, self.expected(self.positions[i], model, own).argmin()]
+                self.regrets[i, np.argmin(
+                    np.where(self.ran[i], self.expected(self.positions[i], model, own), math.inf)
+                )]
                 for i, own in others
                 if len(own)
             ])
@@ -224,6 +229,11 @@ class Solved:
     ends: Mapping[str, float]
     early: Mapping[str, Sequence[AtlasRow]]
 
+    @property
+    def ran(self) -> set[str]:
+        """The solvers that take the problem."""
+        return {d.solver for d in self.comparison.decisions}
+
     def enough(self, solver: str) -> int:
         """Return the smallest number of steps of a solver that is enough on all seeds."""
         return max(row.enough for row in self.early[solver])
@@ -270,6 +280,7 @@ def losses(rows: Sequence[AtlasRow], comparisons: Iterable[Comparison]) -> Losse
         np.array([one.comparison.block for one in some]),
         np.array([[one.cost(*call) for call in calls] for one in some]),
         np.array([one.least for one in some]),
+        np.array([[solver in one.ran for solver, _ in calls] for one in some]),
         FREE.get(some[0].comparison.cost, 0.0) if some else 0.0,
     )
 

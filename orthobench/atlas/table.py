@@ -41,8 +41,8 @@ class AtlasRow:
         Solvers are compared within a problem of a suite.
     problem, name, parameters : str
         The problem: its label, its name in the catalogue, and its parameters as JSON.
-    rows, d, k, decay, noise, sparsity
-        Its `Features`; 0 or NaN if unknown.
+    rows, d, k, decay, noise, sparsity, ordered
+        Its `Features`; 0, NaN or False if unknown.
     solver, solver_name, solver_parameters : str
         Its label, its name in the catalogue, and all of its parameters as JSON.
     seed : int
@@ -78,6 +78,7 @@ class AtlasRow:
     decay: float = math.nan
     noise: float = math.nan
     sparsity: float = math.nan
+    ordered: bool = False
     solver: str
     solver_name: str
     solver_parameters: str = "{}"

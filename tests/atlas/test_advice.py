@@ -27,12 +27,12 @@ from orthobench.stats.calls import Stop
 def losses(logs, sizes, blocks=None):
     """Return losses on problems that differ in the logarithm of their columns alone."""
     logs = np.array(logs, dtype=float)
-    least = np.ones(len(logs))
+    least, ran = np.ones(len(logs)), np.full(logs.shape, True)
     names = tuple(f"s{i}" for i in range(logs.shape[1]))
     blocks = blocks or tuple(f"b{i}" for i in range(len(logs)))
     stops = (Stop(),) * len(names)
     problems = tuple(map(sized, sizes))
-    return Losses(names, names, stops, problems, np.array(blocks), np.exp(logs), least)
+    return Losses(names, names, stops, problems, np.array(blocks), np.exp(logs), least, ran)
 
 
 def sized(size):
@@ -122,6 +122,14 @@ def test_advice_names_a_number_of_steps_if_it_is_enough(rows):
     made = {"problem": problem}
     exec(found.code, made)  # noqa: S102 - as a user who pastes it
     assert made["outcome"].work.steps == 24
+
+
+def test_problems_with_ordered_rows_do_not_answer_for_others(rows):
+    made = [replace(r, ordered=r.name in ("p2", "p3")) for r in atlas_of(rows).rows]
+    rng = np.random.default_rng(0)
+    found = advise(ob.stochastic_pca(rng.standard_normal((1000, 160)), k=4), atlas=Atlas(made))
+    assert found.use == "batch-pca"
+    assert set(found.near) == {"p0 k=2", "p1 k=3"}
 
 
 def test_advice_has_the_nearest_problems_and_the_regret(rows):

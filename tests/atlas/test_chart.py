@@ -20,7 +20,14 @@ def drawing(sizes, logs=None, cost="seconds"):
         for name, (rows, d, k) in zip(names, sizes, strict=True)
     )  # fmt: skip
     found = Losses(
-        ("a", "b"), ("a", "b"), (Stop(),) * 2, problems, names, np.exp(logs), np.ones(len(logs))
+        ("a", "b"),
+        ("a", "b"),
+        (Stop(),) * 2,
+        problems,
+        names,
+        np.exp(logs),
+        np.ones(len(logs)),
+        np.full(logs.shape, True),
     )
     return drawn(found, "b", cost)["chart"]
 

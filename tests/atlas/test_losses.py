@@ -152,6 +152,15 @@ def test_runs_that_a_limit_cut_are_known_by_early_calls_alone(rows):
     assert cost_at(replace(one, ending="done"), 180, "seconds") == pytest.approx(1)
 
 
+def test_advice_is_judged_by_solvers_that_take_the_problem(rows):
+    good = [replace(r, value=1e-3) for r in rows(problems=5, solvers=2, seeds=6)]
+    cheap = [replace(r, seconds=(1.0 if r.solver == "solver-0" else 5.0)) for r in good]
+    some = [r for r in cheap if (r.solver, r.name) != ("solver-0", "p4")]
+    found = losses(some, compare(some))
+    assert not found.ran[4, found.solvers.index("solver-0")]
+    assert found.held_out[single_best] == pytest.approx([0] * 5)
+
+
 def test_problems_without_a_solution_are_left_out(rows):
     made = rows(problems=2, solvers=2, seeds=6)
     failed = [replace(r, value=math.inf, failed=True) if r.name == "p0" else r for r in made]
@@ -161,5 +170,5 @@ def test_problems_without_a_solution_are_left_out(rows):
 def test_portfolio_begins_with_the_cheapest_solver():
     logs = np.log([[1.0, 1.1, 9.0, 10.0], [1.0, 1.1, 9.0, 10.0], [10.0, 10.0, 9.0, 1.0]])
     names = ("a", "b", "c", "c")
-    found = Losses(names, names, (Stop(),) * 4, (), (), np.exp(logs), np.ones(3))
+    found = Losses(names, names, (Stop(),) * 4, (), (), np.exp(logs), np.ones(3), logs >= 0)
     assert portfolio(found) == ["a", "c", "b"]

@@ -58,7 +58,9 @@ def place(row, lost, second=None, more=()):
     solvers = ("single", "best", "third", *(f"s{i}" for i in range(len(more))))
     logs = np.log([[lost, 1.0, second or 9.0, *more]])
     costs = np.where(logs < math.log(1000), np.exp(logs), math.nan)
-    found = Losses(solvers, solvers, (Stop(),) * len(solvers), (row,), ("p",), costs, np.ones(1))
+    found = Losses(
+        solvers, solvers, (Stop(),) * len(solvers), (row,), ("p",), costs, np.ones(1), costs > 0
+    )
     return drawn(found, "single", "seconds")["places"][0]
 
 
