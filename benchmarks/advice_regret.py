@@ -4,10 +4,10 @@
     python benchmarks/advice_regret.py --unseen     # ten data sets of scikit-learn and of formulas
     python benchmarks/advice_regret.py --smoke      # two of these, in half a minute
 
-The regret of a method is its cost over that of the cheapest that gets within 1 % of the gap; ten
-if it misses. Gap closed is the share of the logarithm of the single best solver's
-regret that the advice takes away. Unseen data are raced first: what the race found is the best, and
-the advice is named before.
+The regret of a call is its cost, less a tenth of a second, over that of the cheapest call that gets
+within 1 % of the gap, and at least 1; ten if it misses. Gap closed is the share of the logarithm of
+the single best call's regret that the advice takes away. Unseen data are raced first: what the race
+found is the best, and the advice is named before.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ import click
 import numpy as np
 
 import orthobench as ob
-from orthobench.atlas.answers import compare, opened
-from orthobench.atlas.losses import losses, single_best
+from orthobench.atlas.advice import similar
+from orthobench.atlas.answers import opened
+from orthobench.atlas.losses import single_best
 from orthobench.decide.answer import MISS
 from orthobench.tools.arrays import Array
 
@@ -32,9 +33,9 @@ SMOKE = 2
 
 
 def held_out(path: Path | None) -> Iterator[tuple[str, int, Array, Array]]:
-    """Yield kind, problems, and the losses of the single best solver and of the advice."""
+    """Yield kind, problems, and the regrets of the single best call and of the advice."""
     for kind, rows in opened(path).kinds.items():
-        found = losses(rows, compare(rows))
+        found = similar(rows, ordered=False)
         if len(set(found.blocks)) > 1:
             yield (
                 kind, len(found.problems), found.held_out[single_best], found.held_out[found.model]

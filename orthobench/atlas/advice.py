@@ -128,7 +128,7 @@ def advise(
     recipe, instance = _built(problem)
     rows = _rows_of_kind(atlas, recipe or catalogue().base_of(instance.oracle))
     features = features_of(instance)
-    found = similar(rows, features, cost, tolerance)
+    found = similar(rows, features.ordered, cost, tolerance)
     named = problem if isinstance(problem, str) else "SPEC"
     check = shlex.join(["orthobench", "race", "-p", named])
     order: dict[str, tuple[AnySolver, Stop]] = {}
@@ -179,15 +179,17 @@ def likely(problem: AnyProblem, instance: AnyInstance) -> list[tuple[str, dict[s
     if not atlas.rows:
         return []
     rows = _rows_of_kind(atlas, problem)
-    found = similar(rows, features, "seconds", TOLERANCE)
+    found = similar(rows, features.ordered)
     named = {row.solver: (row.solver_name, settings(row.solver_parameters)) for row in rows}
     labels = dict.fromkeys(label for label, _ in found.ranked(features))
     return [named[label] for label in labels] or expected_order(problem)
 
 
-def similar(rows: Sequence[AtlasRow], features: Features, cost: str, tolerance: float) -> Losses:
-    """Return the losses of calls on the problems that advice on some data rests on."""
-    if features.ordered:
+def similar(
+    rows: Sequence[AtlasRow], ordered: bool, cost: str = "seconds", tolerance: float = TOLERANCE
+) -> Losses:
+    """Return the losses of calls on the problems that answer for data with such rows."""
+    if ordered:
         return losses(rows, compare(rows, cost, min(tolerance, STRICT)))
     own = [row for row in rows if not row.ordered]
     return losses(own, compare(own, cost, tolerance))
