@@ -41,6 +41,9 @@ RIDGE = 1.0
 CLOSE = 0.03
 """Minimum gain in mean loss for which a model replaces the single best solver."""
 
+TIE = 0.001
+"""The share of the whole loss in regret."""
+
 SMALL = 0.01
 """Added to features that may be zero, before their logarithms are taken."""
 
@@ -89,8 +92,11 @@ class Losses:
 
     @cached_property
     def regrets(self) -> Array:
-        """Losses without the cost that is free, shape (problems, calls)."""
-        return logs_of(self.costs - self.free, self.least)
+        """Losses without the cost that is free, shape (problems, calls).
+
+        A little of the whole loss is added, so that the cheaper one of two free calls is named.
+        """
+        return (1 - TIE) * logs_of(self.costs - self.free, self.least) + TIE * self.logs
 
     @cached_property
     def positions(self) -> Array:
