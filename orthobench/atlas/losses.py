@@ -47,6 +47,9 @@ TIE = 0.001
 SMALL = 0.01
 """Added to features that may be zero, before their logarithms are taken."""
 
+SPARSEST = 0.001
+"""Added to the share of nonzeros: rows with fewer are alike."""
+
 SIZES = ("rows", "d", "k")
 """Features that are sizes."""
 
@@ -334,7 +337,7 @@ def position_of(one: Features | AtlasRow) -> Array:
     """Return the logarithms of features; NaN if unknown."""
     sizes = [float(size) if size > 0 else math.nan for size in (one.rows, one.d, one.k)]
     decay = max(one.decay - 1, 0.0) + SMALL if math.isfinite(one.decay) else math.nan
-    return np.log([*sizes, decay, one.noise + SMALL, 1 - one.sparsity + SMALL])
+    return np.log([*sizes, decay, one.noise + SMALL, 1 - one.sparsity + SPARSEST])
 
 
 def mean_loss(logs: Array) -> float:

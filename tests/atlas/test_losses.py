@@ -30,7 +30,7 @@ SMALL, UNLIKE = 0.01, 2.0
 
 def test_a_position_has_logarithms_of_sizes_decay_noise_and_density():
     found = np.exp(position_of(Features(100, 20, 3, decay=1.5, noise=0.25, sparsity=0.75)))
-    assert found == pytest.approx([100, 20, 3, 0.5 + SMALL, 0.25 + SMALL, 0.25 + SMALL])
+    assert found == pytest.approx([100, 20, 3, 0.5 + SMALL, 0.25 + SMALL, 0.251])
     assert np.exp(position_of(Features(1, 1, 1, decay=0.9))[3]) == pytest.approx(SMALL)
 
 
