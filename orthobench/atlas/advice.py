@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -179,7 +179,7 @@ def likely(problem: AnyProblem, instance: AnyInstance) -> list[tuple[str, dict[s
     if not atlas.rows:
         return []
     rows = _rows_of_kind(atlas, problem)
-    found = similar(rows, features.ordered)
+    found = replace(similar(rows, features.ordered), free=0.0)  # a race has to save all time
     named = {row.solver: (row.solver_name, settings(row.solver_parameters)) for row in rows}
     labels = dict.fromkeys(label for label, _ in found.ranked(features))
     return [named[label] for label in labels] or expected_order(problem)
