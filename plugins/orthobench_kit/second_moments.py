@@ -109,7 +109,8 @@ class RowMoment(SecondMoment):
 
     def __init__(self, X: Any) -> None:
         self.X = X
-        self._n, self.d = (X.length, X.d) if isinstance(X, ArraySource) else X.shape
+        self._n = int(X.length if isinstance(X, ArraySource) else X.shape[0])
+        self.d = int(X.d if isinstance(X, ArraySource) else X.shape[1])
 
     def variances(self, V: Array) -> Array:
         """Return v'Cv for each column; 2ndm flops."""

@@ -74,7 +74,7 @@ class ArraySource(BlockSource):
 
     @property
     def is_frozen(self) -> bool:
-        """Whether the rows are in memory, where nobody can change them."""
+        """Whether the rows are in memory and stay the same: read-only, or of `SparseRows`."""
         rows = self.rows
         return isinstance(rows, SparseRows) if isinstance(rows, Rows) else is_frozen(rows)
 

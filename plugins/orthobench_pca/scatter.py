@@ -77,7 +77,8 @@ def scatter_in_blocks(oracle: PCAOracle) -> Array:
 
 def _sparse_scatter(oracle: PCAOracle, step: int) -> Any:
     """Return X'X - rows mm' of a sparse matrix, added up over `step` rows at a time."""
-    X, mean, C = oracle.X, oracle.mean(), None
+    X, mean = oracle.X, oracle.mean()
+    C: Any = None
     for begin in range(0, oracle.rows, step):
         part = X if step >= oracle.rows else X[begin : begin + step]
         product = (part.T @ part).toarray().astype(oracle.matrix.dtype, copy=False)

@@ -171,7 +171,8 @@ class SparsePCAOracle(Oracle):
 def _norms(rows: Array) -> Array:
     """Return the norms of columns, with the squares of a block at a time."""
     step = max(1, SQUARED_BYTES // (8 * rows.shape[1]))
-    squares = np.zeros((min(step, len(rows)) + 1, rows.shape[1]))
+    dtype = rows.dtype if rows.dtype.kind == "f" else np.dtype(np.float64)
+    squares = np.zeros((min(step, len(rows)) + 1, rows.shape[1]), dtype)
     for begin in range(0, len(rows), step):
         block = rows[begin : begin + step]
         np.multiply(block, block, out=squares[1 : len(block) + 1])
