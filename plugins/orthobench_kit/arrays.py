@@ -108,12 +108,24 @@ def unshared(values: NDArray[Scalar]) -> NDArray[Scalar]:
 
     Memory maps are returned as they are, since a copy would read them.
     """
+    frozen, owner = _owner(values)
+    kept = isinstance(owner, mmap.mmap) or (frozen and owner is None)
+    return values if kept else values.copy(order="K")
+
+
+def is_frozen(values: NDArray[np.generic]) -> bool:
+    """Return whether an array in memory is read-only, as are those that it is a view of."""
+    frozen, owner = _owner(values)
+    return frozen and owner is None
+
+
+def _owner(values: NDArray[np.generic]) -> tuple[bool, object]:
+    """Return whether all arrays below a view are read-only, and what the last one is a view of."""
     at: object = values
     frozen = True
     while isinstance(at, np.ndarray):
         frozen, at = frozen and not at.flags.writeable, at.base
-    kept = isinstance(at, mmap.mmap) or (frozen and at is None)
-    return values if kept else values.copy(order="K")
+    return frozen, at
 
 
 def release(rows: NDArray[np.generic]) -> None:

@@ -54,9 +54,13 @@ def read(data: object, what: str) -> Any:
 
 def rows_of(data: object, what: str) -> NDArray[np.generic] | Rows:
     """Return samples as `read` does, a sparse matrix as a copy whose rows are read in blocks."""
-    found: Any = read(data, what)
-    kept: NDArray[np.generic] | Rows = found
-    return SparseRows(found.copy()) if is_sparse(found) else kept
+    inner = _content(data)
+    found: Any = read(inner, what)
+    if not is_sparse(found):
+        kept: NDArray[np.generic] | Rows = found
+        return kept
+    rows = found.tocsr()
+    return SparseRows(rows.copy() if rows is inner else rows)
 
 
 def array_of(data: object, what: str) -> NDArray[np.generic]:

@@ -176,6 +176,7 @@ class SparseRows(Rows):
     """The rows of a scipy.sparse matrix, kept in CSR; rows become dense when they are read."""
 
     random: ClassVar[bool] = True
+    fresh: ClassVar[bool] = True
 
     def __init__(self, array: Any) -> None:
         self.matrix = checked_sparse(array, "the samples").tocsr()

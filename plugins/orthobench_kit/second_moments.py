@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +14,19 @@ from orthobench.errors import DataError
 from orthobench.tools.arrays import Array, check_rows, matrix
 from orthobench.tools.geometry import orthonormalize
 from orthobench_kit.reading import array_of
+from orthobench_kit.rows import SparseRows
 from orthobench_kit.sources import ArraySource
+from orthobench_kit.sparse import is_sparse
 from orthobench_kit.symmetric_tensors import symmetric_matrices
 
 LARGEST = 1e150
 """Maximum second moment, whose square is finite."""
+
+COPIED = 2**25
+"""Maximum bytes of rows that are always copied."""
+
+SPARSE_ROWS = 256
+"""Rows of a sparse matrix that are multiplied at once."""
 
 TIED = 1e-10
 """Relative difference below which eigenvalues are equal."""
@@ -88,20 +99,28 @@ class DenseMoment(SecondMoment):
 
 
 class RowMoment(SecondMoment):
-    """The second moment X'X / n of samples X (n, d), never formed; cheaper if n < d."""
+    """The second moment X'X / n of samples X (n, d), never formed; cheaper if n < d.
 
-    def __init__(self, X: Array) -> None:
-        self.X, self.d = X, X.shape[1]
+    Parameters
+    ----------
+    X : ndarray, CSR matrix, or ArraySource, shape (n, d)
+        A source is read again whenever X is multiplied.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self._n = int(X.length if isinstance(X, ArraySource) else X.shape[0])
+        self.d = int(X.d if isinstance(X, ArraySource) else X.shape[1])
 
     def variances(self, V: Array) -> Array:
         """Return v'Cv for each column; 2ndm flops."""
-        P = self.X @ V
-        variances: Array = np.einsum("ij,ij->j", P, P) / len(self.X)
+        P = self._times(V)
+        variances: Array = np.einsum("ij,ij->j", P, P) / self._n
         return variances
 
     @cached_property
     def trace(self) -> float:
-        return float(np.einsum("ij,ij->", self.X, self.X)) / len(self.X)
+        return sum(_sum_of_squares(block) for _, block in self._blocks()) / self._n
 
     def leading(self, k: int) -> tuple[Array, Array]:
         """Return the leading eigenpairs, from the Gram matrix XX'; n²d + 4n³/3 + 8ndk flops.
@@ -109,23 +128,69 @@ class RowMoment(SecondMoment):
         A Rayleigh-Ritz step on the span of X'W, with the leading eigenvectors W of XX', recovers
         the accuracy lost by squaring. Beyond the rank of X vectors are arbitrary.
         """
-        _, W = _leading(self._gram, min(k, len(self.X)))
+        _, W = _leading(self._gram, min(k, self._n))
         directions = np.zeros((self.d, k))
-        directions[:, : W.shape[1]] = self.X.T @ W
+        for begin, block in self._blocks():
+            directions[:, : W.shape[1]] += block.T @ W[begin : begin + block.shape[0]]
         Q = orthonormalize(directions)
-        P = self.X @ Q
-        values, rotation = _leading(P.T @ P / len(self.X), k)
+        P = self._times(Q)
+        values, rotation = _leading(P.T @ P / self._n, k)
         return np.maximum(values, 0.0), np.ascontiguousarray(Q @ rotation)
 
     def tied(self, values: Array, vectors: Array) -> bool:
         """Return whether the next eigenvalue is as large; n³/3 flops."""
         some = values > TIED * values[0]
-        left = self.X @ vectors[:, some] / np.sqrt(len(self.X) * values[some])
-        return not some.all() or _tied(self._gram / len(self.X), values, left)
+        if not some.all():
+            return True
+        left = self._times(vectors) / np.sqrt(self._n * values)
+        C = self._gram
+        del self._gram  # which can be as large as X
+        C /= self._n
+        return _tied(C, values, left)
 
     @cached_property
     def _gram(self) -> Array:
-        return self.X @ self.X.T
+        if isinstance(self.X, np.ndarray):
+            return np.asarray(self.X @ self.X.T)
+        gram = np.empty((self._n, self._n))
+        for number, (begin, block) in enumerate(self._blocks()):
+            here = slice(begin, begin + block.shape[0])
+            gram[here, here] = _dense(block @ block.T)
+            for at, other in islice(self._blocks(), number):
+                there = slice(at, at + other.shape[0])
+                gram[here, there] = _dense(block @ other.T)
+                gram[there, here] = gram[here, there].T
+                del other  # before the next one is read
+            del block
+        return gram
+
+    def _times(self, V: Array) -> Array:
+        return np.concatenate([block @ V for _, block in self._blocks()])
+
+    def _blocks(self) -> Iterator[tuple[int, Any]]:
+        """Yield numbers of first rows, and rows: those of an array at once."""
+        if isinstance(self.X, np.ndarray):
+            yield 0, self.X
+        elif is_sparse(self.X):
+            for begin in range(0, self._n, SPARSE_ROWS):
+                yield begin, self.X[begin : begin + SPARSE_ROWS]
+        else:
+            begin = 0
+            for block in self.X.one_pass():
+                begin += len(block)
+                yield begin - len(block), block
+                del block
+
+
+def _sum_of_squares(block: Any) -> float:
+    if is_sparse(block):
+        return float(np.vdot(block.data, block.data))
+    return float(np.einsum("ij,ij->", block, block))
+
+
+def _dense(found: Any) -> Array:
+    product: Array = found.toarray() if is_sparse(found) else found
+    return product
 
 
 def _leading(C: Array, k: int) -> tuple[Array, Array]:
@@ -148,7 +213,7 @@ def _tied(C: Array, values: Array, vectors: Array) -> bool:
     rest = (vectors * values) @ vectors.T - C
     rest[np.diag_indices(len(C))] += values[-1] - TIED * values[0]
     try:
-        cholesky(rest, overwrite_a=True, check_finite=False)
+        cholesky(rest.T, lower=True, overwrite_a=True, check_finite=False)  # not copied
     except LinAlgError:
         return True
     return False
@@ -157,7 +222,8 @@ def _tied(C: Array, values: Array, vectors: Array) -> bool:
 def second_moment(source: ArraySource) -> SecondMoment:
     """Return the second moment of a source: `RowMoment` if rows are few, else `DenseMoment`.
 
-    Reads the source once. nd² flops; keeps min(n, d) d numbers.
+    nd² flops. Keeps d² numbers. Few rows are kept up to `COPIED` bytes, as are those that the
+    caller can change; the others are read from the source again.
 
     Raises
     ------
@@ -166,10 +232,7 @@ def second_moment(source: ArraySource) -> SecondMoment:
     """
     moment: SecondMoment
     if source.length < source.d:
-        X = np.concatenate(list(source.checked_pass()))
-        moment = RowMoment(X)
-        moment.rows, moment.mean = source.length, X.mean(axis=0)
-        return moment
+        return _of_few_rows(source)
     C, total = np.zeros((source.d, source.d)), np.zeros(source.d)
     for block in source.checked_pass():
         C += block.T @ block
@@ -182,3 +245,29 @@ def second_moment(source: ArraySource) -> SecondMoment:
     moment = DenseMoment(C)
     moment.rows, moment.mean = source.length, total / source.length
     return moment
+
+
+def _of_few_rows(source: ArraySource) -> RowMoment:
+    copied = 8 * source.length * source.d <= COPIED or not source.is_frozen
+    X = np.empty((source.length, source.d)) if copied else _shared(source)
+    total, begin = np.zeros(source.d), 0
+    for block in source.checked_pass():
+        if copied:
+            X[begin : begin + len(block)] = block
+        total += block.sum(axis=0)
+        begin += len(block)
+    moment = RowMoment(X)
+    moment.rows, moment.mean = source.length, total / source.length
+    return moment
+
+
+def _shared(source: ArraySource) -> Any:
+    """Return the array or the sparse matrix that has the samples; else the source itself."""
+    rows = source.rows
+    moved = np.any(source.centre) or np.any(np.not_equal(source.scale, 1))
+    if moved or rows.dtype != np.float64:
+        return source
+    if isinstance(rows, SparseRows):
+        return rows.matrix if source.order is None else rows.matrix[np.asarray(source.order)]
+    is_same = isinstance(rows, np.ndarray) and rows.flags.c_contiguous and source.order is None
+    return rows if is_same else source

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from orthobench.contract.samples import BlockSource, block_rows
 from orthobench.errors import DataError
 from orthobench.tools.arrays import Array, check_rows, matrix, whole
-from orthobench_kit.arrays import release
-from orthobench_kit.rows import MappedFile, Rows, borders
+from orthobench_kit.arrays import is_frozen, release
+from orthobench_kit.rows import MappedFile, Rows, SparseRows, borders
 
 FloatT = TypeVar("FloatT", bound=np.floating[Any])
 """A type of floating-point numbers."""
@@ -71,6 +71,12 @@ class ArraySource(BlockSource):
         """Map the file again."""
         rows = state["rows"]
         vars(self).update(state, rows=rows.mapped() if isinstance(rows, MappedFile) else rows)
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the rows are in memory and stay the same: read-only, or of `SparseRows`."""
+        rows = self.rows
+        return isinstance(rows, SparseRows) if isinstance(rows, Rows) else is_frozen(rows)
 
     def row_number(self, index: int) -> int | str:
         file, row = self._place(index % self.length)
@@ -151,6 +157,7 @@ class ArraySource(BlockSource):
             if isinstance(self.rows, np.ndarray):
                 release(self.rows)
             yield block
+            del block  # before the next one is read
 
     def _numbers(self, begin: int, end: int) -> range | NDArray[np.intp]:
         return range(begin, end) if self.order is None else self.order[begin:end]

@@ -166,7 +166,12 @@ def source_of(
     stream = callable(data) or isinstance(data, (Iterable, SampleSource))
     if isinstance(data, Rows) or is_data(data) or not stream:
         rows = rows_of(data, "the samples")
-        return ArraySource(rows if isinstance(rows, Rows) else unshared(rows), passes=passes)
+        if not isinstance(rows, Rows):
+            own = unshared(rows)
+            if own is not rows:
+                own.flags.writeable = False
+            rows = own
+        return ArraySource(rows, passes=passes)
     if passes != 1:
         raise UsageError("only an array can be gone through several times: leave passes at 1")
     if isinstance(data, SampleSource):

@@ -21,7 +21,7 @@ from orthobench_pca.scatter import (
     leading,
     mirrored,
     right_vectors,
-    scatter,
+    scatter_in_blocks,
     shared_scatter,
 )
 
@@ -187,7 +187,7 @@ class Judge:
     def _by_moment(self) -> Reference:
         k, oracle = self.oracle.k, self.oracle
         dense = isinstance(oracle.matrix, Dense)
-        C = shared_scatter(oracle) if dense else mirrored(scatter(oracle))
+        C = shared_scatter(oracle) if dense else mirrored(scatter_in_blocks(oracle))
         values, vectors = leading(C, min(k + 1, len(C)), overwrite=False)
         return _reference(values, vectors[:, :k], k, C)
 

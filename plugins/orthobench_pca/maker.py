@@ -159,18 +159,20 @@ def _first_rows(given: Matrix) -> Iterator[Array]:
     if isinstance(given, Chunked):
         yield from (block for _, block in given.blocks())
     elif not isinstance(given, Operator):
-        begin, step = 0, FEW
+        begin, most = 0, block_length(given.shape[1], given.dtype)
+        step = FEW if isinstance(given, Dense) else min(FEW, most)
         while begin < given.shape[0]:
             yield given.rows(begin, begin + step)
-            begin, step = begin + step, block_length(given.shape[1], given.dtype)
+            begin, step = begin + step, most
 
 
 def _cancels(given: Matrix, rows: Array) -> bool:
     """Return whether products in float32 lose the digits of centred rows."""
+    if given.dtype != np.float32 or isinstance(given, Sparse):
+        return False
     mean = rows.mean(axis=0, dtype=np.float64)
     variance = float(rows.var(axis=0, dtype=np.float64).sum())
-    single = given.dtype == np.float32 and not isinstance(given, Sparse)
-    return single and float(mean @ mean) > LARGE_MEAN * variance
+    return float(mean @ mean) > LARGE_MEAN * variance
 
 
 def _weights(weights: Any, name: str, count: int, what: str) -> Array:

@@ -259,8 +259,9 @@ def _by_rows(blocks: Iterator[Any], V: Any, shift: Any) -> tuple[Any, Any, int]:
 
 
 def _some_at_once(X: Any, V: Any) -> Any:
-    parts = range(0, V.shape[1], COLUMNS)
-    return np.hstack([X @ np.ascontiguousarray(V[:, at : at + COLUMNS]) for at in parts])
+    begins = range(0, V.shape[1], COLUMNS)
+    parts = [X @ np.ascontiguousarray(V[:, at : at + COLUMNS]) for at in begins]
+    return parts[0] if len(parts) == 1 else np.hstack(parts)
 
 
 def block_length(width: int, dtype: Any, most: int | None = None) -> int:

@@ -36,9 +36,7 @@ def scatter(oracle: PCAOracle) -> Array:
     oracle.count(1, oracle.n)
     matrix, rows = oracle.matrix, oracle.rows
     if isinstance(matrix, Sparse):
-        mean = oracle.mean()
-        C = (matrix.X.T @ matrix.X).toarray().astype(matrix.dtype, copy=False)
-        C -= rows * np.outer(mean, mean).astype(C.dtype)
+        C = _sparse_scatter(oracle, rows)
     else:
         C, sums = _uncentred(matrix)
         if oracle.center:
@@ -65,6 +63,28 @@ def shared_scatter(oracle: PCAOracle) -> Array:
         C = centred(oracle, C, total / rows)
     finite(C.diagonal(), matrix)
     return mirrored(_divided(C, oracle.scale))
+
+
+def scatter_in_blocks(oracle: PCAOracle) -> Array:
+    """Return `scatter`; of a sparse matrix by blocks of rows, since a product copies its factor."""
+    matrix = oracle.matrix
+    if not isinstance(matrix, Sparse) or matrix.X.format != "csr":
+        return scatter(oracle)
+    found = _sparse_scatter(oracle, 8 * block_length(oracle.n, np.float64))
+    finite(found.diagonal(), matrix)
+    return _divided(found, oracle.scale)
+
+
+def _sparse_scatter(oracle: PCAOracle, step: int) -> Any:
+    """Return X'X - rows mm' of a sparse matrix, added up over `step` rows at a time."""
+    X, mean = oracle.X, oracle.mean()
+    C: Any = None
+    for begin in range(0, oracle.rows, step):
+        part = X if step >= oracle.rows else X[begin : begin + step]
+        product = (part.T @ part).toarray().astype(oracle.matrix.dtype, copy=False)
+        C = product if C is None else np.add(C, product, out=C)
+    C -= oracle.rows * np.outer(mean, mean).astype(C.dtype)
+    return C
 
 
 def mirrored(C: Array) -> Array:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from orthobench_kit.columns import warn_of_constant
 from orthobench_kit.dense import densified
 from orthobench_kit.reading import array_of
+from orthobench_kit.sparse import is_sparse
 
 from orthobench.contract.exhibits import Curve
 from orthobench.contract.problem import Instance, Solution
@@ -135,9 +136,9 @@ def sparse_pca(
 
 
 def _checked(X: Any, what: str) -> Array:
-    converted: Array = np.array(
-        matrix(array_of(densified(X, what), what), what), dtype=np.float64, order="C"
-    )
+    found = matrix(array_of(densified(X, what), what), what)
+    copy = None if is_sparse(X) else True
+    converted: Array = np.array(found, dtype=np.float64, order="C", copy=copy)
     check_rows(converted, what=f"{what}: sample")
     return converted
 
@@ -145,7 +146,7 @@ def _checked(X: Any, what: str) -> Array:
 def _centre(rows: Array, held_out: Array | None) -> None:
     """Subtract the means of columns, in place; constant ones become zero exactly."""
     mean = rows.mean(axis=0)
-    constant = (rows == rows[0]).all(axis=0)
+    constant = _constant(rows)
     mean[constant] = rows[0, constant]
     if constant.all():
         raise DataError(f"X does not vary: its {len(rows)} samples are equal")
@@ -153,3 +154,13 @@ def _centre(rows: Array, held_out: Array | None) -> None:
     rows -= mean
     if held_out is not None:
         held_out -= mean
+
+
+def _constant(rows: Array) -> NDArray[np.bool_]:
+    """Return which columns have equal entries; ends with the first block in which none has."""
+    found, step = np.ones(rows.shape[1], np.bool_), 256
+    for begin in range(0, len(rows), step):
+        found &= (rows[begin : begin + step] == rows[0]).all(axis=0)
+        if not found.any():
+            break
+    return found

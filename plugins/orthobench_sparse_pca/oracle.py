@@ -26,6 +26,9 @@ from orthobench.tools.places import Place
 SMALL = 64
 """Features and samples of the matrix of a warm-up, beyond 2m."""
 
+SQUARED_BYTES = 2**20
+"""Approximate maximum bytes of squares in memory."""
+
 UNDELIVERED = "undelivered"
 """The metric that is zero for solutions of the problem's cardinality."""
 
@@ -84,7 +87,7 @@ class SparsePCAOracle(Oracle):
         self.A = np.asfortranarray(A).view()  # a view: the caller's array stays writable
         self.A.flags.writeable = False
         self.n, self.k = len(A), m
-        self.norms: Array = np.linalg.norm(self.A, axis=1)
+        self.norms: Array = _norms(self.A.T)
         source = ArraySource(self.A.T, order, passes)
         if source.length != self.samples:
             raise DataError(
@@ -163,6 +166,18 @@ class SparsePCAOracle(Oracle):
     def take(self, count: int) -> Any:
         """Return the next samples (count, d), read-only."""
         return self.stream.take(count)
+
+
+def _norms(rows: Array) -> Array:
+    """Return the norms of columns, with the squares of a block at a time."""
+    step = max(1, SQUARED_BYTES // (8 * rows.shape[1]))
+    dtype = rows.dtype if rows.dtype.kind == "f" else np.dtype(np.float64)
+    squares = np.zeros((min(step, len(rows)) + 1, rows.shape[1]), dtype)
+    for begin in range(0, len(rows), step):
+        block = rows[begin : begin + step]
+        np.multiply(block, block, out=squares[1 : len(block) + 1])
+        squares[0] = squares[: len(block) + 1].sum(axis=0)
+    return np.asarray(np.sqrt(squares[0]))
 
 
 def gamma_parameter(default: float, unit: str) -> Any:

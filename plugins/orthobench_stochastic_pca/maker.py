@@ -140,7 +140,8 @@ def _unit(source: SampleSource) -> float:
     """Return the power of two by which the rows of an array are divided; 1 for most."""
     if not isinstance(source, ArraySource) or not isinstance(source.rows, np.ndarray):
         return 1.0
-    largest = float(np.abs(next(source.one_pass())).max())
+    first = next(source.one_pass())
+    largest = float(max(first.max(), -first.min()))
     squarable = MODERATE**-3 <= largest < MODERATE**3
     if not squarable or 1 / MODERATE < largest < MODERATE:
         return 1.0
@@ -214,6 +215,8 @@ def _evenly_spaced(source: ArraySource) -> ArraySource:
         order = range(source.length) if source.order is None else source.order
         step = -(-source.length // rows)
         return ArraySource(source.rows, order[::step], scale=source.scale, centre=source.centre)
+    if rows == source.length:
+        return ArraySource(source.rows, source.order, scale=source.scale, centre=source.centre)
     at = np.linspace(0, source.length - 1, rows).astype(np.intp)
     if isinstance(source.order, range):
         at = source.order.start + source.order.step * at

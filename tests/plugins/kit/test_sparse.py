@@ -1,5 +1,6 @@
 """Sparse matrices: indices out of range are refused before compiled code reads them."""
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -130,3 +131,16 @@ def test_a_shape_that_no_memory_holds_is_refused():
     held = sparse.coo_array((np.ones(2), ([0, 1], [1, 2])), shape=(2**50, 5))
     with pytest.raises(DataError, match="does not fit into memory"):
         checked_sparse(held, "the samples")
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_rows_of_a_sparse_matrix_are_copied_once(kind):
+    X = sparse.random_array((2000, 500), density=0.1, format=kind, rng=0)
+    before = X.toarray()
+    tracemalloc.start()
+    rows = rows_of(X, "the samples")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    X.data *= 2
+    assert np.array_equal(rows.read(0, 2000), before)
+    assert peak < 1.5 * (X.data.nbytes + X.indices.nbytes)

@@ -1,10 +1,13 @@
 """Leading eigenvectors of Gram matrices, and the end of a run as the optimum."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from orthobench_pca import own_optimum, scatter
 from orthobench_pca.maker import matrix_of
 from orthobench_pca.oracle import PCAOracle
+from scipy import sparse
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -22,6 +25,19 @@ def test_mirrored_matrix_has_its_upper_triangle_twice(side):
     C = np.random.default_rng(0).standard_normal((side, side))
     upper = np.triu(C)
     np.testing.assert_array_equal(scatter.mirrored(C), upper + np.triu(upper, 1).T)
+
+
+def test_scatter_of_a_sparse_matrix_in_blocks_is_that_at_once(monkeypatch):
+    X = sparse.random_array((50_000, 100), density=0.1, format="csr", rng=0)
+    oracle = PCAOracle(matrix_of(X), 1, True, np.linspace(1, 2, 100))
+    at_once = scatter.scatter(oracle)
+    monkeypatch.setattr(scatter, "block_length", lambda width, dtype: 500)
+    tracemalloc.start()
+    in_blocks = scatter.scatter_in_blocks(oracle)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(in_blocks, at_once, rtol=1e-12, atol=1e-9)
+    assert peak < 0.5 * X.data.nbytes
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """The oracle of sparse PCA: the objective, its unit, samples, and loadings elsewhere."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
-from orthobench_sparse_pca import SparsePCAOracle, SparseSolution
+from orthobench_sparse_pca import SparsePCAOracle, SparseSolution, sparse_pca
 from orthobench_sparse_pca.loadings import solve_for_z
 
 from orthobench.contract.problem import Solution
@@ -73,3 +75,18 @@ def test_loadings_elsewhere_are_those_of_numpy(weighted, started):
     )  # fmt: skip
     np.testing.assert_allclose(np.asarray(there), here, atol=1e-4)
     np.testing.assert_array_equal(np.asarray(there) == 0, here == 0)
+
+
+def test_the_data_are_copied_once():
+    X = np.random.default_rng(0).standard_normal((4000, 600))
+    tracemalloc.start()
+    sparse_pca(X, 2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * X.nbytes
+
+
+def test_norms_of_features_are_those_of_all_samples():
+    A = np.random.default_rng(0).standard_normal((30, 20_000))
+    norms = SparsePCAOracle(A, 1).norms
+    assert np.array_equal(norms, np.linalg.norm(np.asfortranarray(A), axis=1))
