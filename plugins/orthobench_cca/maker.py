@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from orthobench_kit.reading import array_of, read
-from orthobench_kit.rows import Rows
+from orthobench_kit.rows import Rows, borders
 from orthobench_kit.sparse import is_sparse
 
 from orthobench.contract import Array, DataError, Instance, UsageError
@@ -104,16 +105,18 @@ def cca(
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
     oracle: PairsMatrices
     if is_sparse(left) and is_sparse(right):
+        means = _means(left), _means(right)
         oracle = PairsMatrices(_shifted(left), _shifted(right), k, ridge)
     else:
-        x, y = (_centred(M.toarray() if is_sparse(M) else M) for M in (left, right))
-        oracle = PairsOracle(x, y, k, ridge, passes)
+        pairs, p = np.empty((left.shape[0], left.shape[1] + right.shape[1])), left.shape[1]
+        means = _fill(pairs[:, :p], left), _fill(pairs[:, p:], right)
+        oracle = PairsOracle(pairs, p, k, ridge, passes)
     for name, side in zip("XY", oracle.sides, strict=True):
         if not (largest := float(side.variances().max())):
             raise DataError(f"{name} does not vary: there is nothing to correlate")
         if largest < LEAST:
             raise DataError(f"{name} is so small that its variances have no digits: rescale it")
-    held_out = None if test is None else _held_out(test, left, right, oracle)
+    held_out = None if test is None else _held_out(test, means, oracle)
     judged, best = _judged(oracle)
     judge = Judge(judged, best, held_out)
     known = {} if best is None else {"suboptimality": 0.0, "x_error": 0.0, "y_error": 0.0}
@@ -123,18 +126,24 @@ def cca(
     )  # fmt: skip
 
 
-def _centred(rows: Array) -> Array:
-    centred = rows - rows.mean(axis=0)
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    centred[:, high - low <= ALIKE * np.maximum(abs(low), abs(high))] = 0.0
-    return np.asarray(centred)
+def _fill(rows: Array, given: Any) -> Array:
+    """Write given rows, less their means, into an array, and return the means."""
+    rows[:] = given.toarray() if is_sparse(given) else given
+    mean, low, high = rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0)
+    rows -= mean
+    rows[:, high - low <= ALIKE * np.maximum(abs(low), abs(high))] = 0.0
+    return np.asarray(mean)
+
+
+def _means(rows: Any) -> Array:
+    return np.asarray(rows.mean(axis=0)).ravel()
 
 
 def _shifted(rows: Any) -> Any:
     """Return sparse rows; columns with large means are centred."""
     from scipy.sparse import csr_array, diags
 
-    mean = np.asarray(rows.mean(axis=0)).ravel()
+    mean = _means(rows)
     squares = np.asarray(rows.multiply(rows).mean(axis=0)).ravel()
     far = np.flatnonzero(mean**2 > FAR * (squares - mean**2))
     if not far.size:
@@ -144,19 +153,22 @@ def _shifted(rows: Any) -> Any:
     places = csr_array((np.ones(far.size), (np.arange(far.size), far)), shape=(far.size, len(mean)))
     kept = csr_array(rows) @ csr_array(diags(near))
     kept.eliminate_zeros()
-    return kept + csr_array(_centred(rows[:, far].toarray())) @ places
+    centred = np.empty((rows.shape[0], far.size))
+    _fill(centred, rows[:, far])
+    return kept + csr_array(centred) @ places
 
 
 def _held_out(
-    test: tuple[ArrayLike, ArrayLike], X: Any, Y: Any, oracle: PairsMatrices
+    test: tuple[ArrayLike, ArrayLike], means: tuple[Array, Array], oracle: PairsMatrices
 ) -> PairsMatrices:
-    rows = _given(test[0], "X of the test part"), _given(test[1], "Y of the test part")
-    if any(M.shape[1] != T.shape[1] for M, T in zip((X, Y), rows, strict=True)):
+    given = _given(test[0], "X of the test part"), _given(test[1], "Y of the test part")
+    rows = [M if is_sparse(M) else np.array(M, np.float64, order="C") for M in given]
+    if any(len(mean) != M.shape[1] for mean, M in zip(means, rows, strict=True)):
         raise DataError("the test part has other columns than X and Y")
     if rows[0].shape[0] != rows[1].shape[0]:
         raise DataError("X and Y of the test part must be pairs")
     held_out = PairsMatrices(*rows, oracle.k, oracle.ridge)
-    held_out.x_mean, held_out.y_mean = (np.asarray(M.mean(axis=0)).ravel() for M in (X, Y))
+    held_out.x_mean, held_out.y_mean = means
     return held_out
 
 
@@ -209,6 +221,7 @@ def _correlated(found: Optima) -> Optima:
 
 
 def _given(data: Any, name: str) -> Any:
+    """Return checked rows: a sparse matrix as a copy in CSR and float64, others as they are."""
     what = f"the rows of {name}"
     if len(getattr(data, "shape", ())) == 1:
         data = array_of(data, what)[:, None]
@@ -224,9 +237,9 @@ def _given(data: Any, name: str) -> Any:
         return rows
     if isinstance(data, Rows):
         data = data.read(0, len(data))
-    rows = data.astype(np.float64, order="C")
     try:
-        check_rows(rows, 0, int)
+        for begin, end in pairwise(borders(data.shape).tolist()):
+            check_rows(data[begin:end].astype(np.float64), begin)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-    return rows
+    return data

@@ -124,10 +124,10 @@ class PairsOracle(PairsMatrices):
     read-only.
     """
 
-    def __init__(self, X: Array, Y: Array, k: int, ridge: float = 0.0, passes: int = 1) -> None:
-        self.pairs = np.hstack([X, Y])
+    def __init__(self, pairs: Array, p: int, k: int, ridge: float = 0.0, passes: int = 1) -> None:
+        self.pairs = pairs
         self.pairs.flags.writeable = False
-        self.p, self.n, self.k, self.ridge = X.shape[1], self.pairs.shape[1], k, ridge
+        self.p, self.n, self.k, self.ridge = p, pairs.shape[1], k, ridge
         self.x_mean, self.y_mean = np.zeros(self.p), np.zeros(self.n - self.p)
         self._stream = SampleOracle(ArraySource(self.pairs, passes=passes), k)
         self.window = self._stream.window
@@ -135,7 +135,7 @@ class PairsOracle(PairsMatrices):
     def miniature(self) -> PairsOracle:
         """Return an oracle of the same kind with a few random numbers."""
         X, Y = _few_pairs(self)
-        return _started(PairsOracle(X, Y, self.k, self.ridge))
+        return _started(PairsOracle(np.hstack([X, Y]), X.shape[1], self.k, self.ridge))
 
     @property
     def X(self) -> Array:
