@@ -160,12 +160,12 @@ def _held_out(
     test: tuple[ArrayLike, ArrayLike], centre: tuple[Array, Array], oracle: PairsMatrices
 ) -> PairsMatrices:
     given = _given(test[0], "X of the test part"), _given(test[1], "Y of the test part")
-    rows = [M if is_sparse(M) else np.array(M, np.float64, order="C") for M in given]
-    if any(len(mean) != M.shape[1] for mean, M in zip(centre, rows, strict=True)):
+    x, y = (M if is_sparse(M) else np.array(M, np.float64, order="C") for M in given)
+    if any(len(mean) != M.shape[1] for mean, M in zip(centre, (x, y), strict=True)):
         raise DataError("the test part has other columns than X and Y")
-    if rows[0].shape[0] != rows[1].shape[0]:
+    if x.shape[0] != y.shape[0]:
         raise DataError("X and Y of the test part must be pairs")
-    held_out = PairsMatrices(*rows, oracle.k, oracle.ridge)
+    held_out = PairsMatrices(x, y, oracle.k, oracle.ridge)
     held_out.x_mean, held_out.y_mean = centre
     return held_out
 

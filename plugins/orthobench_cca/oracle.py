@@ -21,7 +21,7 @@ PARTS = 10
 """Number of parts of the columns of a larger one in products."""
 
 SMALL = 64
-"""Pairs and columns of each side of a warm-up, beyond 4k."""
+"""Pairs and columns of each side of a warm-up, beyond k."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class PairsOracle(PairsMatrices):
 
 def _few_pairs(oracle: PairsMatrices) -> list[Array]:
     """Return random pairs, fewer and of fewer columns than those of an oracle."""
-    rng, most = np.random.default_rng(0), SMALL + 4 * oracle.k
+    rng, most = np.random.default_rng(0), SMALL + oracle.k
     widths = oracle.p, oracle.n - oracle.p
     count = min(oracle.count, 2 * most)
     return [rng.standard_normal((count, min(width, most))) for width in widths]

@@ -34,6 +34,9 @@ class Judge:
     def __init__(self, A: Array, exponent: float = 0.0) -> None:
         self.A = A if A.ndim == 3 else A[None]
         self.blocks = [slice(None)]
+        left: Array
+        self.values: Array
+        self.Vt: Array
         parts = self._condensed() or np.linalg.svd(self.A, full_matrices=False)
         left, self.values, self.Vt = parts
         floor = self.values[:, :1] * max(A.shape[-2:]) * np.finfo(np.float64).eps
@@ -66,7 +69,8 @@ class Judge:
 
     def _power(self, rows: slice) -> Array:
         """Return some rows of the power."""
-        return self.factor if len(self.blocks) == 1 else self.A[:, rows] @ self.factor
+        stored = len(self.blocks) == 1
+        return self.factor if stored else np.asarray(self.A[:, rows] @ self.factor)
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``distance``, the primary one, first.
@@ -123,8 +127,7 @@ class Judge:
         if all(self._is_multiple(X[:, at], factor, at) for at in self.blocks):
             return np.asarray(np.abs(factor)[:, None] * self.values)
         squares = np.asarray(np.linalg.eigvalsh(X.swapaxes(1, 2) @ X))
-        well = squares.min() > WELL_CONDITIONED * squares.max()
-        if well:
+        if squares.min() > WELL_CONDITIONED * squares.max():
             return np.asarray(np.sqrt(squares))
         small = X if len(self.blocks) == 1 else triangular(X, self.blocks)
         return np.asarray(np.linalg.svd(small, compute_uv=False))
@@ -138,7 +141,7 @@ def triangular(A: Array, blocks: Iterable[slice]) -> Array:
     """Return the triangular factors R (b, p, p) of matrices (b, n, p) from blocks of rows."""
     R = A[:, :0]
     for rows in blocks:
-        R = np.linalg.qr(np.concatenate([R, A[:, rows]], axis=1), mode="r")
+        R = np.asarray(np.linalg.qr(np.concatenate([R, A[:, rows]], axis=1), mode="r"))
     return R
 
 
