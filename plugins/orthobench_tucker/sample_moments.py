@@ -202,6 +202,7 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
     """
     p, order_of = len(X), np.random.default_rng(0).permutation(len(X))
     leading, count = X @ _leading_directions(X, order), len(X) // PARTNERS
+    exact = moment_norm_squared(leading, order)
     sizes = p // count + (np.arange(count) < p % count)
     first, places = np.cumsum(sizes) - sizes, np.arange(sizes[0])
 
@@ -239,7 +240,7 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
     mean = float(inner.mean() + 2 * outer.mean()) / 3
     error = float(np.sqrt(np.mean(scatter**2) / (3 * count)))
     share = (p - 1) / p
-    return moment_norm_squared(leading, order) + total / p**2 + share * mean, share * error
+    return exact + total / p**2 + share * mean, share * error
 
 
 def leading_count(n: int, order: int) -> int:
