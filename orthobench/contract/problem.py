@@ -91,7 +91,7 @@ class Oracle(ABC):
         Rows and columns of the point.
     start : ndarray, shape (n, k)
         A random point with orthonormal columns, read-only, the same for all solvers. The harness
-        sets it before ``init``.
+        sets it before ``init``, if `Solver.reads_start`.
     window : int
         Maximum number of samples that `prepare` gets at once, except for solvers that rerun.
     place : Place

@@ -72,6 +72,8 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
         `packages`.
     batch : int
         Maximum number of samples of a step; 0 without samples. May be a parameter.
+    reads_start : bool
+        Whether it reads `Oracle.start`, which is then drawn before each run.
     reruns : bool
         Whether each `advance` starts from the beginning and does all steps so far, since a library
         cannot be stepped. Seconds and flops are then those of ``init`` and the last call.
@@ -95,6 +97,7 @@ class Solver(ABC, Generic[OracleT_contra, StateT]):
     doi: ClassVar[str] = ""
     code: ClassVar[str] = ""
     licence: ClassVar[str] = ""
+    reads_start: ClassVar[bool] = True
     reruns: ClassVar[bool] = False
     converges: ClassVar[bool] = False
     packages: ClassVar[tuple[str, ...]] = ()

@@ -146,9 +146,9 @@ def ready_oracle(oracle: OracleT, solver: AnySolver, streams: Streams) -> tuple[
     The time is in seconds, for `Budget.after`.
     """
     warmed = 0.0
-    start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
-    start.flags.writeable = False
-    oracle.start = start
+    if solver.reads_start:
+        oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
+        oracle.start.flags.writeable = False
     if solver.place.moves:
         place = MeasuredPlace(solver.place)
         with place.warm_up():  # load the library, and initialise the device

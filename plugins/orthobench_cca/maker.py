@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from orthobench_kit.reading import array_of, read
-from orthobench_kit.rows import Rows
+from orthobench_kit.rows import Rows, borders
 from orthobench_kit.sparse import is_sparse
 
 from orthobench.contract import Array, DataError, Instance, UsageError
 from orthobench.tools.arrays import check_rows, is_number, whole
 from orthobench_cca.canonical import Optima, optima, whitened
 from orthobench_cca.judge import Judge
-from orthobench_cca.oracle import PairsMatrices, PairsOracle
+from orthobench_cca.oracle import Centred, PairsMatrices, PairsOracle, means
 from orthobench_cca.result import canonical_variables
 
 EXACT = 3000
@@ -24,6 +25,9 @@ EXACT = 3000
 
 LEAST = 1e-290
 """Minimum of the largest variance of a side."""
+
+LARGE = 2**20
+"""Number of nonzeros of both sides above which a judge condenses them."""
 
 WELL = 1e-3
 """Inverse condition number above which the judge may square a covariance."""
@@ -104,16 +108,18 @@ def cca(
         raise UsageError(f"ridge must be finite and at least 0, not {ridge}")
     oracle: PairsMatrices
     if is_sparse(left) and is_sparse(right):
+        centre = means(left), means(right)
         oracle = PairsMatrices(_shifted(left), _shifted(right), k, ridge)
     else:
-        x, y = (_centred(M.toarray() if is_sparse(M) else M) for M in (left, right))
-        oracle = PairsOracle(x, y, k, ridge, passes)
+        pairs, p = np.empty((left.shape[0], left.shape[1] + right.shape[1])), left.shape[1]
+        centre = _fill(pairs[:, :p], left), _fill(pairs[:, p:], right)
+        oracle = PairsOracle(pairs, p, k, ridge, passes)
     for name, side in zip("XY", oracle.sides, strict=True):
         if not (largest := float(side.variances().max())):
             raise DataError(f"{name} does not vary: there is nothing to correlate")
         if largest < LEAST:
             raise DataError(f"{name} is so small that its variances have no digits: rescale it")
-    held_out = None if test is None else _held_out(test, left, right, oracle)
+    held_out = None if test is None else _held_out(test, centre, oracle)
     judged, best = _judged(oracle)
     judge = Judge(judged, best, held_out)
     known = {} if best is None else {"suboptimality": 0.0, "x_error": 0.0, "y_error": 0.0}
@@ -123,20 +129,21 @@ def cca(
     )  # fmt: skip
 
 
-def _centred(rows: Array) -> Array:
-    centred = rows - rows.mean(axis=0)
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    centred[:, high - low <= ALIKE * np.maximum(abs(low), abs(high))] = 0.0
-    return np.asarray(centred)
+def _fill(rows: Array, given: Any) -> Array:
+    """Write given rows, less their means, into an array, and return the means."""
+    rows[:] = given.toarray() if is_sparse(given) else given
+    mean, low, high = rows.mean(axis=0), rows.min(axis=0), rows.max(axis=0)
+    rows -= mean
+    rows[:, high - low <= ALIKE * np.maximum(abs(low), abs(high))] = 0.0
+    return np.asarray(mean)
 
 
 def _shifted(rows: Any) -> Any:
     """Return sparse rows; columns with large means are centred."""
     from scipy.sparse import csr_array, diags
 
-    mean = np.asarray(rows.mean(axis=0)).ravel()
-    squares = np.asarray(rows.multiply(rows).mean(axis=0)).ravel()
-    far = np.flatnonzero(mean**2 > FAR * (squares - mean**2))
+    mean = means(rows)
+    far = np.flatnonzero(mean**2 > FAR * Centred(rows, mean).variances())
     if not far.size:
         return rows
     near = np.ones(len(mean))
@@ -144,19 +151,22 @@ def _shifted(rows: Any) -> Any:
     places = csr_array((np.ones(far.size), (np.arange(far.size), far)), shape=(far.size, len(mean)))
     kept = csr_array(rows) @ csr_array(diags(near))
     kept.eliminate_zeros()
-    return kept + csr_array(_centred(rows[:, far].toarray())) @ places
+    centred = np.empty((rows.shape[0], far.size))
+    _fill(centred, rows[:, far])
+    return kept + csr_array(centred) @ places
 
 
 def _held_out(
-    test: tuple[ArrayLike, ArrayLike], X: Any, Y: Any, oracle: PairsMatrices
+    test: tuple[ArrayLike, ArrayLike], centre: tuple[Array, Array], oracle: PairsMatrices
 ) -> PairsMatrices:
-    rows = _given(test[0], "X of the test part"), _given(test[1], "Y of the test part")
-    if any(M.shape[1] != T.shape[1] for M, T in zip((X, Y), rows, strict=True)):
+    given = _given(test[0], "X of the test part"), _given(test[1], "Y of the test part")
+    x, y = (M if is_sparse(M) else np.array(M, np.float64, order="C") for M in given)
+    if any(len(mean) != M.shape[1] for mean, M in zip(centre, (x, y), strict=True)):
         raise DataError("the test part has other columns than X and Y")
-    if rows[0].shape[0] != rows[1].shape[0]:
+    if x.shape[0] != y.shape[0]:
         raise DataError("X and Y of the test part must be pairs")
-    held_out = PairsMatrices(*rows, oracle.k, oracle.ridge)
-    held_out.x_mean, held_out.y_mean = (np.asarray(M.mean(axis=0)).ravel() for M in (X, Y))
+    held_out = PairsMatrices(x, y, oracle.k, oracle.ridge)
+    held_out.x_mean, held_out.y_mean = centre
     return held_out
 
 
@@ -173,15 +183,22 @@ def _judged(oracle: PairsMatrices) -> tuple[PairsMatrices, Optima | None]:
 
 def _condensed(oracle: PairsMatrices) -> PairsMatrices | None:
     """Return a triangular factor with the covariances of the pairs; None if that loses digits."""
-    if not isinstance(oracle, PairsOracle) or oracle.count <= oracle.n:
+    if oracle.count <= oracle.n:
         return None
-    S = oracle.pairs.T @ oracle.pairs
+    x, y = oracle.sides
+    if isinstance(oracle, PairsOracle):
+        S = oracle.pairs.T @ oracle.pairs
+    elif x.data.nnz + y.data.nnz > LARGE:
+        across = x.cross(y)
+        S = oracle.count * np.block([[x.cross(x), across], [across.T, y.cross(y)]])
+    else:
+        return None
     try:
         factor = np.linalg.cholesky(S * (oracle.n / oracle.count)).T
     except np.linalg.LinAlgError:
         return None
     rows = PairsMatrices(factor[:, : oracle.p], factor[:, oracle.p :], oracle.k, oracle.ridge)
-    rows.x_mean, rows.y_mean = oracle.x_mean, oracle.y_mean
+    rows.x_mean, rows.y_mean = np.zeros(oracle.p), np.zeros(oracle.n - oracle.p)
     return rows
 
 
@@ -209,12 +226,15 @@ def _correlated(found: Optima) -> Optima:
 
 
 def _given(data: Any, name: str) -> Any:
+    """Return checked rows: a sparse matrix as a copy in CSR and float64, others as they are."""
     what = f"the rows of {name}"
     if len(getattr(data, "shape", ())) == 1:
         data = array_of(data, what)[:, None]
-    data = read(data, what)
+    given, data = data, read(data, what)
     if is_sparse(data):
-        rows = data.tocsr().astype(np.float64)
+        rows = data.tocsr()
+        is_new = is_sparse(given) and rows is not given
+        rows = rows.astype(np.float64, copy=not is_new)
         for at in np.flatnonzero(~np.isfinite(rows.data)):
             row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
             raise DataError(
@@ -224,9 +244,9 @@ def _given(data: Any, name: str) -> Any:
         return rows
     if isinstance(data, Rows):
         data = data.read(0, len(data))
-    rows = data.astype(np.float64, order="C")
     try:
-        check_rows(rows, 0, int)
+        for begin, end in pairwise(borders(data.shape).tolist()):
+            check_rows(data[begin:end].astype(np.float64), begin)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-    return rows
+    return data

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,8 +14,14 @@ from orthobench_kit.sparse import is_sparse
 from orthobench.contract import Array, Oracle, SampleOracle, Solution
 from orthobench.tools.geometry import random_point
 
+BLOCK = 2**17
+"""Number of nonzeros of a sparse matrix that are summed at once."""
+
+PARTS = 10
+"""Number of parts of the columns of a larger one in products."""
+
 SMALL = 64
-"""Pairs and columns of each side of a warm-up, beyond 4k."""
+"""Pairs and columns of each side of a warm-up, beyond k."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class PairsMatrices(Oracle):
     def __init__(self, X: Any, Y: Any, k: int, ridge: float = 0.0) -> None:
         self._given, self.ridge = (X, Y), ridge
         self.p, self.n, self.k = X.shape[1], X.shape[1] + Y.shape[1], k
-        self.x_mean, self.y_mean = (np.asarray(M.mean(axis=0)).ravel() for M in (X, Y))
+        self.x_mean, self.y_mean = (means(M) for M in (X, Y))
 
     @property
     def X(self) -> Any:
@@ -97,9 +104,16 @@ class Centred(NamedTuple):
 
     def cross(self, other: Centred) -> Array:
         """Return the dense covariance with another matrix of N rows; 2Npq flops."""
-        product = self.data.T @ other.data
-        dense = product.toarray() if hasattr(product, "toarray") else product
-        return np.asarray(dense / self.data.shape[0] - np.outer(self.mean, other.mean))
+        if not is_sparse(self.data) or not is_sparse(other.data):
+            product = self.data.T @ other.data
+        else:
+            product = np.empty((self.data.shape[1], other.data.shape[1]))
+            # SciPy converts what it multiplies by
+            step = -(-product.shape[1] // (PARTS if other.data.nnz > BLOCK else 1))
+            for begin in range(0, product.shape[1], step):
+                columns = slice(begin, begin + step)
+                product[:, columns] = (self.data.T @ other.data[:, columns]).toarray()
+        return np.asarray(product / self.data.shape[0] - np.outer(self.mean, other.mean))
 
     def covariance(self, ridge: float) -> Array:
         """Return the dense covariance with the ridge on its diagonal; 2Np² flops."""
@@ -109,11 +123,27 @@ class Centred(NamedTuple):
 
     def variances(self) -> Array:
         """Return the variances of the columns."""
-        if hasattr(self.data, "multiply"):
-            squares = self.data.multiply(self.data).sum(axis=0)
+        if is_sparse(self.data):
+            squares = column_sums(self.data, np.square)
         else:
             squares = np.einsum("ij,ij->j", self.data, self.data)
-        return np.asarray(np.asarray(squares).ravel() / self.data.shape[0] - self.mean**2)
+        return np.asarray(squares / self.data.shape[0] - self.mean**2)
+
+
+def means(M: Any) -> Array:
+    """Return the means of the columns of a matrix (N, p)."""
+    if is_sparse(M):
+        return column_sums(M, partial(np.multiply, 1 / M.shape[0]))
+    return np.asarray(M.mean(axis=0))
+
+
+def column_sums(M: Any, of: Callable[[Array], Array]) -> Array:
+    """Return the sums over the columns of a sparse matrix of a function of its entries."""
+    rows, sums = M.tocsr(), np.zeros(M.shape[1])
+    for begin in range(0, rows.nnz, BLOCK):
+        part = slice(begin, begin + BLOCK)
+        np.add.at(sums, rows.indices[part], of(rows.data[part]))
+    return sums
 
 
 class PairsOracle(PairsMatrices):
@@ -124,10 +154,10 @@ class PairsOracle(PairsMatrices):
     read-only.
     """
 
-    def __init__(self, X: Array, Y: Array, k: int, ridge: float = 0.0, passes: int = 1) -> None:
-        self.pairs = np.hstack([X, Y])
+    def __init__(self, pairs: Array, p: int, k: int, ridge: float = 0.0, passes: int = 1) -> None:
+        self.pairs = pairs
         self.pairs.flags.writeable = False
-        self.p, self.n, self.k, self.ridge = X.shape[1], self.pairs.shape[1], k, ridge
+        self.p, self.n, self.k, self.ridge = p, pairs.shape[1], k, ridge
         self.x_mean, self.y_mean = np.zeros(self.p), np.zeros(self.n - self.p)
         self._stream = SampleOracle(ArraySource(self.pairs, passes=passes), k)
         self.window = self._stream.window
@@ -135,7 +165,7 @@ class PairsOracle(PairsMatrices):
     def miniature(self) -> PairsOracle:
         """Return an oracle of the same kind with a few random numbers."""
         X, Y = _few_pairs(self)
-        return _started(PairsOracle(X, Y, self.k, self.ridge))
+        return _started(PairsOracle(np.hstack([X, Y]), X.shape[1], self.k, self.ridge))
 
     @property
     def X(self) -> Array:
@@ -166,7 +196,7 @@ class PairsOracle(PairsMatrices):
 
 def _few_pairs(oracle: PairsMatrices) -> list[Array]:
     """Return random pairs, fewer and of fewer columns than those of an oracle."""
-    rng, most = np.random.default_rng(0), SMALL + 4 * oracle.k
+    rng, most = np.random.default_rng(0), SMALL + oracle.k
     widths = oracle.p, oracle.n - oracle.p
     count = min(oracle.count, 2 * most)
     return [rng.standard_normal((count, min(width, most))) for width in widths]

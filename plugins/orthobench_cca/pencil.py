@@ -157,7 +157,7 @@ def generalized_eigenvectors(A: ArrayLike, B: ArrayLike, k: int) -> Instance[Pen
 
 
 def _check_metric(A: Array, B: Array) -> None:
-    spread, vectors = np.linalg.eigh(B)
+    spread = np.linalg.eigvalsh(B)
     rounding = SINGULAR * float(np.abs(spread).max())
     if not spread[-1] > rounding or spread[0] < -rounding:
         raise DataError(
@@ -165,7 +165,7 @@ def _check_metric(A: Array, B: Array) -> None:
             "be positive semidefinite, and not zero"
         )
     positive = spread > rounding
-    null = vectors[:, ~positive]
+    null = B[:, :0] if positive.all() else np.linalg.eigh(B)[1][:, ~positive]
     if np.linalg.norm(A @ null) > COMMON * np.linalg.norm(A):
         raise DataError(
             f"B has rank {int(positive.sum())} of {len(B)}, and A does not vanish where B does: "

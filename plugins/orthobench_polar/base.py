@@ -30,6 +30,7 @@ class PolarMethod(Solver[PolarOracle, PolarStateT]):
     """Base of all methods."""
 
     converges: ClassVar[bool] = True
+    reads_start: ClassVar[bool] = False
 
     def solution(self, state: Any) -> PolarSolution:
         return PolarSolution(stacked(copied(state.X)), products=state.products)

@@ -16,7 +16,7 @@ from orthobench.contract import Array, DataError, Instance, Solution, UsageError
 from orthobench.contract.problem import unchanged
 from orthobench.tools.arrays import is_number
 from orthobench_polar.judge import Judge, no_violation
-from orthobench_polar.oracle import PolarOracle, SpectralOracle, read_only
+from orthobench_polar.oracle import PolarOracle, SpectralOracle
 from orthobench_polar.result import PolarResult, polar_factor
 
 UNITS = 1e100
@@ -63,7 +63,7 @@ def polar(A: ArrayLike) -> Instance[PolarOracle]:
     True
     """
     tall, result = _tall(A)
-    return _instance(PolarOracle(read_only(scaled(tall))), result)
+    return _instance(PolarOracle(scaled(tall)), result)
 
 
 def spectral_power(A: ArrayLike, exponent: float) -> Instance[SpectralOracle]:
@@ -106,10 +106,10 @@ def spectral_power(A: ArrayLike, exponent: float) -> Instance[SpectralOracle]:
     if exponent == 0:
         return polar(A)
     tall, result = _tall(A)
-    largest = np.abs(tall).max(axis=(-2, -1))
+    largest = _largest(tall)
     if largest.min() < 1 / UNITS or largest.max() > UNITS:
         raise DataError(f"A has a matrix of entries beyond 1/{UNITS:g} and {UNITS:g}: rescale it")
-    return _instance(SpectralOracle(read_only(tall), float(exponent)), result)
+    return _instance(SpectralOracle(tall, float(exponent)), result)
 
 
 OracleT = TypeVar("OracleT", bound=SpectralOracle)
@@ -133,9 +133,10 @@ def _tall(A: ArrayLike) -> tuple[Array, Meaning]:
         )
     swapped = given if given.shape[-2] >= given.shape[-1] else given.swapaxes(-1, -2)
     tall = swapped.astype(np.float64)
-    if not np.isfinite(tall).all():
+    largest = _largest(tall)
+    if not np.isfinite(largest).all():
         raise DataError("A has entries that are NaN or infinite: remove them")
-    there = np.asarray(np.abs(tall).max(axis=(-2, -1)) > 0)
+    there = np.asarray(largest > 0)
     if not there.any():
         raise DataError("A is zero: it has no polar factor")
     if not there.all():
@@ -148,7 +149,12 @@ def _tall(A: ArrayLike) -> tuple[Array, Meaning]:
     return tall, partial(polar_factor, given.shape, there)
 
 
+def _largest(A: Array) -> Array:
+    """Return the largest absolute entry of each matrix, without a copy of A."""
+    return np.asarray(np.maximum(A.max(axis=(-2, -1)), -A.min(axis=(-2, -1))))
+
+
 def scaled(A: Array) -> Array:
-    """Return each matrix times a power of two, with largest entry in [1/2, 1)."""
-    _, exponents = np.frexp(np.abs(A).max(axis=(-2, -1), keepdims=True))
-    return np.asarray(np.ldexp(A, -exponents))
+    """Multiply each matrix by a power of two, so that its largest entry is in [1/2, 1)."""
+    _, exponents = np.frexp(_largest(A))
+    return np.asarray(np.ldexp(A, -exponents[..., None, None], out=A))

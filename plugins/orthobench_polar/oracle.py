@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from orthobench_kit.stacks import sizes
 
 from orthobench.contract import Array, Oracle, Solution
@@ -43,6 +42,7 @@ class SpectralOracle(Oracle):
 
     def __init__(self, A: Array, exponent: float) -> None:
         self.A: Any = A
+        A.flags.writeable = False
         self.exponent = exponent
         count, rows, self.k = sizes(A)
         self.n = count * rows
@@ -72,10 +72,3 @@ class PolarOracle(SpectralOracle):
 
     def __init__(self, A: Array) -> None:
         super().__init__(A, 0.0)
-
-
-def read_only(A: NDArray[np.generic]) -> Array:
-    """Return a read-only copy."""
-    owned = np.array(A, dtype=np.float64)
-    owned.flags.writeable = False
-    return owned

@@ -18,11 +18,12 @@ from orthobench.contract.samples import SampleOracle, SampleSource
 from orthobench.errors import UsageError
 from orthobench.tools.arrays import Array
 from orthobench.tools.flops import gemm
+from orthobench.tools.geometry import random_point
 from orthobench_tucker import sample_moments
 from orthobench_tucker.sample_moments import core_norm_squared, moment_tensor, tensor_core
 
 FEW = 1024
-"""Maximum number of samples of a warm-up."""
+"""Maximum number of samples of a warm-up, and of their variables beyond the rank."""
 
 
 class ComponentSolution(Solution):
@@ -118,6 +119,11 @@ class MomentOracle(MomentStream, SymmetricTensorOracle):
         self.forming_flops = 2 * len(X) * comb(self.n + order - 1, order)
 
     def miniature(self) -> Oracle:
+        n = FEW + self.k
+        if self.n > n and not self.place.moves:
+            fewer = MomentOracle(self.X[:FEW, :n], self.order, self.k, passes=FEW)
+            fewer.start = random_point(n, self.k, np.random.default_rng(0))
+            return fewer
         small = copy(self)
         small.X = self.X[: min(FEW, self.X.shape[0]), :]  # some libraries refuse more
         return small

@@ -86,7 +86,9 @@ class Monomials:
         """Return the monomials of each column of Z (r, p), (size, p)."""
         if self.degree == 1:
             return Z
-        return monomials(self.variables, self.degree - 1).of(Z)[self.parents] * Z[self.last]
+        products = monomials(self.variables, self.degree - 1).of(Z)[self.parents]
+        products *= Z[self.last]
+        return products
 
 
 @lru_cache(maxsize=64)
@@ -108,7 +110,13 @@ PARTNERS = 16
 """Number of samples in a block; 24 pairs a sample are compared."""
 
 AT_ONCE = 32
-"""Number of blocks whose pairs are compared at once."""
+"""Maximum number of blocks whose pairs are compared at once."""
+
+GATHERED = 2**25
+"""Maximum size of these blocks in bytes, except for one."""
+
+ROWS_AT_ONCE = 2**16
+"""Number of samples that `vanishes` tests at once."""
 
 FEWEST_LEADING = 4
 """Minimum number of directions with an exact norm."""
@@ -194,6 +202,7 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
     """
     p, order_of = len(X), np.random.default_rng(0).permutation(len(X))
     leading, count = X @ _leading_directions(X, order), len(X) // PARTNERS
+    exact = moment_norm_squared(leading, order)
     sizes = p // count + (np.arange(count) < p % count)
     first, places = np.cumsum(sizes) - sizes, np.arange(sizes[0])
 
@@ -211,23 +220,27 @@ def estimated_norm_squared(X: Array, order: int) -> tuple[float, float]:
         )
         return np.asarray(of_all - of_leading)
 
-    own, within, between = 0.0, [], []
-    for begin in range(0, count, AT_ONCE):
-        blocks = np.arange(begin, min(begin + AT_ONCE, count) + 1) % count
+    own, within, between = [], [], []
+    at_once = max(1, min(AT_ONCE, GATHERED // (8 * X.shape[1] * PARTNERS)))
+    for begin in range(0, count, at_once):
+        blocks = np.arange(begin, min(begin + at_once, count) + 1) % count
         parts, pairs = gathered(blocks), sizes[blocks]
         rows, pairs, after = [part[:-1] for part in parts], pairs[:-1], pairs[1:]
         powers = beyond(rows, rows)
         diagonal = np.trace(powers, axis1=1, axis2=2)
-        own += float(diagonal.sum())
+        own.append(diagonal)
         within.append((powers.sum(axis=(1, 2)) - diagonal) / (pairs * (pairs - 1)))
         across = beyond(rows, [part[1:] for part in parts]).sum(axis=(1, 2))
         between.append(across / (pairs * after))
     inner, outer = np.concatenate(within), np.concatenate(between)
+    every = np.concatenate(own)
+    # the order of the sum fixes its last bits
+    total = sum(float(every[at : at + AT_ONCE].sum()) for at in range(0, count, AT_ONCE))
     scatter = outer - (inner + np.roll(inner, -1)) / 2
     mean = float(inner.mean() + 2 * outer.mean()) / 3
     error = float(np.sqrt(np.mean(scatter**2) / (3 * count)))
     share = (p - 1) / p
-    return moment_norm_squared(leading, order) + own / p**2 + share * mean, share * error
+    return exact + total / p**2 + share * mean, share * error
 
 
 def leading_count(n: int, order: int) -> int:
@@ -253,9 +266,12 @@ def vanishes(X: Array, order: int) -> bool:
     The mean of (v'x)^d is compared with that of |v'x|^d in a few fixed directions v.
     """
     V = np.random.default_rng(0).standard_normal((X.shape[1], DIRECTIONS))
-    powers = integer_power(X @ V, order)
-    form, size = np.abs(powers.mean(axis=0)), np.abs(powers).mean(axis=0)
-    return bool((form <= CANCELLED * size).all())
+    form, size = np.zeros((2, DIRECTIONS))
+    for begin in range(0, len(X), ROWS_AT_ONCE):
+        powers = integer_power(X[begin : begin + ROWS_AT_ONCE] @ V, order)
+        form += powers.sum(axis=0)
+        size += np.abs(powers).sum(axis=0)
+    return bool((np.abs(form) <= CANCELLED * size).all())
 
 
 def integer_power(A: Array, exponent: int) -> Array:

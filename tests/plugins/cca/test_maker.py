@@ -1,5 +1,7 @@
 """The maker of canonical correlation analysis at its bounds, and its problems."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from orthobench_cca.maker import LEAST, cca
@@ -8,6 +10,7 @@ from orthobench_cca.problems.pairs import PlantedCorrelations, SparsePairs
 from orthobench_cca.problems.pencils import DigitDiscriminants
 from scipy.sparse import csr_matrix
 
+from orthobench.contract import Solution
 from orthobench.errors import DataError, UsageError
 
 RNG = np.random.default_rng(0)
@@ -40,6 +43,26 @@ def test_halves_have_to_vary_by_numbers_with_digits():
         cca(X, 0.9 * unit * Y, 1)
     found = cca(X, 1.1 * unit * Y, 1).measure.correlations
     np.testing.assert_allclose(found, cca(X, Y, 1).measure.correlations)
+
+
+@pytest.mark.parametrize(("form", "count"), [(np.asarray, 50_000), (csr_matrix, 200_000)])
+def test_pairs_are_held_once_beside_the_callers(form, count):
+    rows = np.random.default_rng(1).standard_normal((count, 40))
+    given = form(np.where(rows > 1, rows, 0.0)), form(np.where(rows < -1, rows, 0.0)[::-1])
+    held = sum(M.data.nbytes if form is np.asarray else 1.5 * M.data.nbytes for M in given)
+    tracemalloc.start()
+    instance = cca(*given, 2)
+    instance.measure(Solution(np.vstack([np.eye(40)[:, :2]] * 2)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held < peak < 1.3 * held
+
+
+def test_sparse_test_parts_are_measured_as_dense_ones():
+    point = Solution(np.random.default_rng(1).standard_normal((7, 2)))
+    sparse = cca(X, Y, 2, test=(csr_matrix(X[:9]), csr_matrix(Y[:9]))).measure(point)
+    dense = cca(X, Y, 2, test=(X[:9], Y[:9])).measure(point)
+    assert sparse["test_captured"] == pytest.approx(dense["test_captured"])
 
 
 def test_test_part_of_another_shape_is_refused():
