@@ -18,11 +18,11 @@ from orthobench.tools import files
 APPLICATION = 0x6F_72_74_68
 """SQLite's application id of a store: "orth"."""
 
-VERSION = 6
+VERSION = 7
 """Version of the tables below, in SQLite's user_version."""
 
-PAGE_BYTES = 8192
-"""SQLite's page size in bytes: every table has a page, and blocks of traces leave 5 % unused."""
+PAGE_BYTES = 512
+"""SQLite's page size in bytes: each table, and each long row, leaves a part of one unused."""
 
 LARGEST = 64 * 2**20
 """Maximum size of a value in bytes; no trace or exhibit is larger."""
@@ -78,7 +78,7 @@ CREATE TABLE run (                  -- how a cell ended, and its trace
     seconds REAL,                   -- on the clock, in init and advance
     reading REAL,                   -- in solution, at the last checkpoint
     names INTEGER NOT NULL REFERENCES text (id),     -- JSON: the metrics of the trace
-    metrics TEXT,                   -- JSON: their values at the last checkpoint
+    metrics BLOB,                   -- their values at the last checkpoint, 64-bit floats
     start REAL,                     -- the problem's primary metric at the first; NULL is NaN
     load TEXT,                      -- JSON: of the machine, before and after; NULL: not measured
     checksum BLOB NOT NULL,         -- of key, ending, trace and load
