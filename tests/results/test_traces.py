@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,3 +94,24 @@ def test_checkpoint_by_its_number_is_that_of_the_whole_trace():
     assert trace[1:3] == tuple(marks[1:3])
     with pytest.raises(IndexError):
         trace[4]
+
+
+def test_numbers_in_which_nothing_repeats_take_seven_bytes():
+    rng, steps = np.random.default_rng(0), np.arange(40)
+    marks = [
+        Checkpoint(1e-5 * int(s), 0.5, Work(int(s), 2 * int(s)), {"a": x, "b": y, "rank": 3.0})
+        for s, x, y in zip(steps, *rng.random((2, 40)).tolist(), strict=True)
+    ]
+    names, block = packed(marks)
+    assert Trace(40, names, marks[-1], block) == marks
+    assert len(block) < 2 * 39 * 7.5 + 60
+
+
+def test_an_unusual_number_of_flops_comes_back():
+    works = [Work(0, 0, 0), Work(1, 2**62, 2**62), Work(2**40, 2**62, 2**62 + 1), Work(2**40 + 1)]
+    marks = [Checkpoint(0.0, 0.0, work, {}) for work in works]
+    names, block = packed(marks)
+    assert Trace(4, names, marks[-1], block) == marks
+    marks.append(Checkpoint(9e8, 0.0, Work(2**62, 2**62, 2**62), {"late": 1.0}))
+    names, block = packed(marks)
+    assert Trace(5, names, marks[-1], block) == marks
