@@ -221,7 +221,8 @@ def unpacked(
     whole[1:-1] += _rates(final) * whole[0]
     if points and whole.min() < 0:
         raise ValueError("a count or a time is negative")
-    return whole[: len(COUNTS)], whole[len(COUNTS) :] * 1e-9, columns[WIDTH:].view("<f8")
+    times = np.multiply(whole[len(COUNTS) :], 1e-9, dtype="<f8")
+    return whole[: len(COUNTS)], times, columns[WIDTH:].view("<f8")
 
 
 def _rates(final: Checkpoint) -> NDArray[np.int64]:
@@ -248,8 +249,8 @@ def _deflated(planes: NDArray[np.uint8]) -> bytes:
     noisy = np.count_nonzero(changed, axis=(1, 2)) > changed[0:1].size / 2
     parts = (noisy, planes[:WIDTH], planes[WIDTH:, -TOP:], low[~noisy])
     zipped = zlib.compressobj(wbits=BARE, zdict=_schedule())
-    block = zipped.compress(b"".join(part.tobytes() for part in parts)) + zipped.flush()
-    return block + low[noisy].tobytes()
+    block = zipped.compress(b"".join(part.tobytes() for part in parts))
+    return b"".join([block, zipped.flush(), low[noisy].tobytes()])
 
 
 def _columns(raw: bytes, points: int, metrics: int) -> NDArray[np.int64]:

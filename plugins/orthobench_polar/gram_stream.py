@@ -125,7 +125,7 @@ def gram_stream(gradients: ArrayLike, decay: float = 0.95) -> Instance[GramStrea
 
 
 def owned_stream(gradients: Array, decay: float) -> Instance[GramStreamOracle]:
-    """Make a stream of finite gradients that nobody else holds, without a copy."""
+    """Make a stream of finite gradients in float64; they are not copied, but made read-only."""
     gradients.flags.writeable = False
     oracle = GramStreamOracle(gradients, decay)
     return Instance(oracle, BasisJudge(oracle), {"off_diagonal": 0.0})

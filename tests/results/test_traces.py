@@ -99,7 +99,9 @@ def test_checkpoint_by_its_number_is_that_of_the_whole_trace():
 def test_numbers_in_which_nothing_repeats_take_seven_bytes():
     rng, steps = np.random.default_rng(0), np.arange(40)
     marks = [
-        Checkpoint(1e-5 * int(s), 0.5, Work(int(s), 2 * int(s)), {"a": x, "b": y, "rank": 3.0})
+        Checkpoint(
+            10_000 * int(s) * 1e-9, 0.5, Work(int(s), 2 * int(s)), {"a": x, "b": y, "rank": 3.0}
+        )
         for s, x, y in zip(steps, *rng.random((2, 40)).tolist(), strict=True)
     ]
     names, block = packed(marks)
