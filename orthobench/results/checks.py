@@ -104,14 +104,6 @@ def names(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def metrics(text: str, count: int) -> list[float | None]:
-    """Return the values of all metrics at a checkpoint."""
-    values = document(text)
-    good = isinstance(values, list) and all(isinstance(v, (float, type(None))) for v in values)
-    _need(good and len(values) == count, f"its metrics are not {count} numbers", text)
-    return list(values)
-
-
 def load(text: str | None) -> tuple[Load, Load] | None:
     """Return the load of the machine before and after a run."""
     if text is None:

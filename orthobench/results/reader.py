@@ -215,8 +215,7 @@ def _trace(row: Row, names: Names, primary: str, where: str) -> Sequence[Checkpo
         return ()
     if points < 1:
         raise checks.MisfitError(f"it has {points} checkpoints")
-    values = zip(names, checks.metrics(row["metrics"], len(names)), strict=True)
-    metrics = {name: value for name, value in values if value is not None}
+    metrics = traces.metrics_of(row["metrics"], names)
     final = checked(Checkpoint(costs[3], costs[4], Work(*costs[:3]), metrics))
     start = math.nan if start is None else start
     return traces.Trace(points, names, final, row["trace"], primary, start, where)

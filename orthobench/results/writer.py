@@ -105,16 +105,14 @@ class Writer:
                 "steps": last.work.steps, "samples": last.work.samples, "flops": last.work.flops,
                 "seconds": last.seconds, "reading": last.readout_seconds,
                 "start": None if math.isnan(start) else start,
-                "metrics": json.dumps([
-                    float(last.metrics[name]) if name in last.metrics else None for name in names
-                ]),
+                "metrics": traces.numbers_of(last.metrics, names).tobytes(),
             }  # fmt: skip
         metric_names = json.dumps(names)
         row["checksum"] = checksum(key, row, run.stop.reason, metric_names)
         texts = {"reason": run.stop.reason, "traceback": run.stop.traceback, "names": metric_names}
         # what could not be read is not written
         if ended(key, row, texts, checks.names([*names]), run.problem.primary)["trace"]:
-            traces.unpacked(block, len(run.trace) - 1, len(names))
+            traces.unpacked(block, len(run.trace) - 1, len(names), run.trace[-1])
         numbers = {name: self.text(text) for name, text in texts.items()}
         self._insert("run", {"cell": cell, "session": session, **row, **numbers})
         for name, exhibit in exhibits.items():

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 from orthobench_kit.arrays import like
+from orthobench_kit.symmetric_tensors import composed
 
 from orthobench.contract.parameters import parameter
 from orthobench.contract.problem import Oracle, Problem, Solution, Work
 from orthobench.tools import flops
 from orthobench.tools.arrays import Array, copied, identity, in_rows, namespace
+from orthobench.tools.geometry import random_point
+
+SMALL = 16
+"""Maximum side of the tensor of a warm-up."""
 
 
 class AnyOrderOracle(Oracle):
@@ -26,6 +32,16 @@ class AnyOrderOracle(Oracle):
         self.T = np.ascontiguousarray(T).view()
         self.T.flags.writeable = False
         self.n = self.k = len(T)
+
+    def miniature(self) -> AnyOrderOracle:
+        """Return an oracle of the same kind with a small tensor, on the host."""
+        if self.place.moves:
+            return self
+        rng, small, n = np.random.default_rng(0), copy(self), min(self.n, SMALL)
+        factors = random_point(n, n, rng)
+        AnyOrderOracle.__init__(small, composed(factors, np.arange(1.0, n + 1), self.T.ndim))
+        small.start = random_point(n, n, rng)
+        return small
 
     def objective(self, solution: Solution) -> tuple[float, Work]:
         """Return minus the sum of the squares of the weights: the residual, up to a constant."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,19 +36,30 @@ class BasisSolution(Solution):
 
 
 class BasisJudge:
-    """Measures how far bases are from diagonalizing the matrices of their steps."""
+    """Measures how far bases are from diagonalizing the matrices of their steps.
+
+    It keeps only the matrices of one basis: those of all steps are as large as the gradients.
+    """
 
     def __init__(self, oracle: GramStreamOracle) -> None:
         self.oracle = oracle
+        self._served: list[Array] = []
+        self._since = 0
 
-    @cached_property
-    def matrices(self) -> Array:
-        """S after each step, shape (steps, n, n)."""
-        found, S = [], np.zeros((self.oracle.n, self.oracle.n))
-        for G in self.oracle.gradients:
-            S = self.oracle.decay * S + (1 - self.oracle.decay) * G @ G.T
-            found.append(S)
-        return np.stack(found)
+    def _matrices(self, since: int, every: int) -> list[Array]:
+        """Return S after a step, and after each of the next ones, `every` at most."""
+        if since < self._since or not self._served:
+            self._served, self._since = [], 0
+        oracle, served = self.oracle, self._served[since - self._since :]
+        S = self._served[-1] if self._served else np.zeros((oracle.n, oracle.n))
+        begin = self._since + len(self._served)
+        for t in range(begin, min(since + every, len(oracle.gradients))):
+            G = oracle.gradients[t]
+            S = oracle.decay * S + (1 - oracle.decay) * G @ G.T
+            if t >= since:
+                served.append(S)
+        self._served, self._since = served, since
+        return served[:every]
 
     def __call__(self, solution: Solution) -> dict[str, float]:
         """Return the metrics; ``off_diagonal``, the primary one, first.
@@ -60,17 +70,20 @@ class BasisJudge:
         Q, and the steps after it, which have no basis yet, count 1, as much as the worst one.
         """
         since, every = getattr(solution, "since", 0), getattr(solution, "every", 1)
-        served = self.matrices[since : since + every]
-        turned = solution.point.T @ served @ solution.point
-        squares = np.sum(turned**2, axis=(1, 2))
-        inner = np.einsum("tii->ti", turned)
-        off = np.sqrt(np.maximum(squares - np.sum(inner**2, axis=1), 0.0) / squares)
-        done = (since + len(off)) / len(self.matrices)
+served = self._matrices(since, every)
+        off = np.array([_off_diagonal(solution.point.T @ S @ solution.point) for S in served])
+        done = (since + len(off)) / len(self.oracle.gradients)
         return {
             "off_diagonal": float(done * off.mean() + 1 - done),
             "fresh": float(off[0]),
             "stale": float(off[-1]),
         }
+
+
+def _off_diagonal(turned: Array) -> float:
+    """Return the norm of all entries but the diagonal, relative to that of all."""
+    squares, inner = np.sum(turned**2), np.sum(turned.diagonal() ** 2)
+    return float(np.sqrt(np.maximum(squares - inner, 0.0) / squares))
 
 
 def gram_stream(gradients: ArrayLike, decay: float = 0.95) -> Instance[GramStreamOracle]:
@@ -109,8 +122,13 @@ def gram_stream(gradients: ArrayLike, decay: float = 0.95) -> Instance[GramStrea
     given = array_of(gradients, "the entries of the gradients").astype(np.float64)
     if given.ndim != 3 or not given.size:
         raise DataError(f"gradients must be of shape (steps, n, m), not {given.shape}")
-    if not np.isfinite(given).all() or not given[0].any():
+    if not all(np.isfinite(G).all() for G in given) or not given[0].any():
         raise DataError("gradients must be finite, and the first must not be zero")
-    given.flags.writeable = False
-    oracle = GramStreamOracle(given, float(decay))
+    return owned_stream(given, float(decay))
+
+
+def owned_stream(gradients: Array, decay: float) -> Instance[GramStreamOracle]:
+    """Make a stream of finite gradients in float64; they are not copied, but made read-only."""
+    gradients.flags.writeable = False
+    oracle = GramStreamOracle(gradients, decay)
     return Instance(oracle, BasisJudge(oracle), {"off_diagonal": 0.0})

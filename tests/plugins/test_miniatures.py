@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from kinds import one_of
+from orthobench_kit.symmetric_tensors import composed
 
 import orthobench as ob
 from orthobench.errors import UsageError
 from orthobench.harness.execution import prepare_steps
 from orthobench.registry.plugins import catalogue
+from orthobench.tools.geometry import random_point
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((600, 400))
 S = sp.random(600, 400, 0.05, "csr", random_state=RNG)
+U = random_point(20, 20, RNG)
 INSTANCES = {
     "pca": lambda: ob.pca(X, 3),
     "sparse PCA": lambda: ob.sparse_pca(X, 3),
@@ -22,6 +25,8 @@ INSTANCES = {
     "pencil": lambda: ob.generalized_eigenvectors(X.T @ X, np.eye(400) + X.T @ X, 2),
     "polar": lambda: ob.polar(X),
     "polar of a batch": lambda: ob.polar(X.reshape(6, 200, 200)),
+    "orthogonal tensor": lambda: ob.orthogonal_tensor(composed(U, np.arange(1.0, 21))),
+    "orthogonal tensor of order 4": lambda: ob.orthogonal_tensor(composed(U, np.ones(20), 4)),
     "spectral power": lambda: ob.spectral_power(X, 0.5),
 }
 

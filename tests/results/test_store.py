@@ -156,7 +156,7 @@ def change(path, *statements):
 
 
 @pytest.mark.parametrize("change_of", [
-    "seconds = seconds / 2", "start = 2 * start", "load = NULL", "metrics = '[1.0,1.0,1.0]'",
+    "seconds = seconds / 2", "start = 2 * start", "load = NULL", "metrics = zeroblob(24)",
     "status = 'done'", "checksum = x''", "trace = x'00'",
 ])  # fmt: skip
 def test_a_changed_result_is_refused(path, suite, change_of):
@@ -193,7 +193,7 @@ SEALED = {
     "UPDATE run SET points = 0": "it has 0 checkpoints",
     "UPDATE run SET flops = NULL": "it counts flops as None",
     "UPDATE run SET points = 1000000": "a trace cannot have 999999 checkpoints",
-    "UPDATE run SET metrics = '[1.0]'": "its metrics are not 3 numbers",
+    "UPDATE run SET metrics = x'00'": "its metrics are not 3 numbers",
     "UPDATE run SET start = 2 * start": "it does not begin as the result says",
     "UPDATE run SET status = 'fine'": "'fine' is not a valid RunStatus",
     "UPDATE run SET trace = x'00'": "its trace cannot be read",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,10 +12,7 @@ from orthobench.errors import StoreError
 from orthobench.harness.trace import Checkpoint
 from orthobench.results.traces import Trace, packed, unpacked
 
-GOLDEN = bytes.fromhex(
-    "6380c52fa5e63041000ba5e6d8404005a5e6bc80800b0ccc10c04e91312f5e30c3003d23e7c3830b07362c98"
-    "d090600f0300"
-)
+GOLDEN = bytes.fromhex("63608045f040bb6390820b30063b65e63c908700fb7ab8d07f2820890100")
 """A block as it was first written."""
 
 counts = st.integers(0, 2**40)
@@ -67,24 +65,24 @@ def test_a_block_of_the_first_stores_is_read():
 
 def test_a_block_of_another_number_of_checkpoints_is_refused():
     _, block = packed([*trace(), trace()[-1]])
-    assert unpacked(block, 10, 1)[0].shape == (3, 10)
+    assert unpacked(block, 10, 1, trace()[-1])[0].shape == (3, 10)
     for points in (-1, 9, 11, 2**20 + 1):
         with pytest.raises(ValueError, match=f"{points} checkpoints"):
-            unpacked(block, points, 1)
+            unpacked(block, points, 1, trace()[-1])
 
 
 def test_counts_below_zero_are_refused():
     made = trace()
     made[3] = replace(made[3], work=Work(3, -1, 3))
     with pytest.raises(ValueError, match="negative"):
-        unpacked(packed(made)[1], 9, 1)
+        unpacked(packed(made)[1], 9, 1, made[-1])
 
 
 def test_small_block_that_expands_to_gigabytes_is_refused():
     _, block = packed(trace())
     for points, metrics in ((2**20, 1), (2, 2**28)):
         with pytest.raises(ValueError, match=f"in {len(block)} bytes"):
-            unpacked(block, points, metrics)
+            unpacked(block, points, metrics, trace()[-1])
 
 
 def test_checkpoint_by_its_number_is_that_of_the_whole_trace():
@@ -96,3 +94,26 @@ def test_checkpoint_by_its_number_is_that_of_the_whole_trace():
     assert trace[1:3] == tuple(marks[1:3])
     with pytest.raises(IndexError):
         trace[4]
+
+
+def test_numbers_in_which_nothing_repeats_take_seven_bytes():
+    rng, steps = np.random.default_rng(0), np.arange(40)
+    marks = [
+        Checkpoint(
+            10_000 * int(s) * 1e-9, 0.5, Work(int(s), 2 * int(s)), {"a": x, "b": y, "rank": 3.0}
+        )
+        for s, x, y in zip(steps, *rng.random((2, 40)).tolist(), strict=True)
+    ]
+    names, block = packed(marks)
+    assert Trace(40, names, marks[-1], block) == marks
+    assert len(block) < 2 * 39 * 7.5 + 60
+
+
+def test_an_unusual_number_of_flops_comes_back():
+    works = [Work(0, 0, 0), Work(1, 2**62, 2**62), Work(2**40, 2**62, 2**62 + 1), Work(2**40 + 1)]
+    marks = [Checkpoint(0.0, 0.0, work, {}) for work in works]
+    names, block = packed(marks)
+    assert Trace(4, names, marks[-1], block) == marks
+    marks.append(Checkpoint(9e8, 0.0, Work(2**62, 2**62, 2**62), {"late": 1.0}))
+    names, block = packed(marks)
+    assert Trace(5, names, marks[-1], block) == marks

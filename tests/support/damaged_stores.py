@@ -58,7 +58,7 @@ SCHEMAS = (
     "CREATE TABLE other (x CHECK (x LIKE '%a%a%a%a%b'))", "CREATE TABLE sqlite_x (x)",
     "CREATE VIEW other AS SELECT * FROM {table}", "PRAGMA user_version = 1",
     "PRAGMA user_version = 2", "PRAGMA user_version = 3", "PRAGMA user_version = 0",
-    "PRAGMA user_version = -1", "PRAGMA user_version = 4", "PRAGMA user_version = 6",
+    "PRAGMA user_version = -1", "PRAGMA user_version = 4", "PRAGMA user_version = 8",
     "CREATE TRIGGER other AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END",
     f"{OPEN} sql = 'CREATE TABLE {{table}} (x)' WHERE name = '{{table}}'",
     f"{OPEN} rootpage = 3 WHERE name = '{{table}}'",
@@ -163,7 +163,6 @@ def document(connection, chance):
             ("exhibit", "meta"),
             ("session", "environment"),
             ("session", "text"),
-            ("run", "metrics"),
             ("run", "load"),
         )
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
@@ -199,8 +198,9 @@ def mutated(value, chance):
 
 def trace(connection, chance):
     """A block that is cut, swapped, a bomb, or packs other numbers."""
-    cell, names, points, block = chance.choice(connection.execute(
-        "SELECT cell, value, points, trace FROM run JOIN text ON text.id = names"
+    cell, names, points, block, numbers, seconds, *counts = chance.choice(connection.execute(
+        "SELECT cell, value, points, trace, metrics, seconds, steps, samples, flops"
+        " FROM run JOIN text ON text.id = names"
     ).fetchall())  # fmt: skip
     kind = chance.randrange(5)
     if kind == 0:
@@ -210,7 +210,9 @@ def trace(connection, chance):
     elif kind == 2:
         points = chance.choice(NUMBERS)
     else:
-        marks = list(traces.Trace(points, tuple(json.loads(names)), None, block))
+        names = tuple(json.loads(names))
+        final = Checkpoint(seconds, 0.0, Work(*counts), traces.metrics_of(numbers, names))
+        marks = list(traces.Trace(points, names, final, block))
         at = chance.randrange(len(marks))
         number = chance.choice([n for n in NUMBERS if abs(n) < 9e9])
         huge = chance.choice(NUMBERS)
@@ -224,7 +226,7 @@ def trace(connection, chance):
             connection.execute(
                 "UPDATE run SET steps = ?, samples = ?, flops = ?, seconds = ?, metrics = ?"
                 " WHERE cell = ?",
-                (*costs, json.dumps([*metrics.values()]), cell),
+                (*costs, traces.numbers_of(metrics, names).tobytes(), cell),
             )
     connection.execute("UPDATE run SET trace = ?, points = ? WHERE cell = ?", (block, points, cell))
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from orthobench.contract import Instance, Problem, parameter
-from orthobench_polar.gram_stream import GramStreamOracle, gram_stream
+from orthobench_polar.gram_stream import GramStreamOracle, owned_stream
 
 
 class GramStream(Problem[GramStreamOracle]):
@@ -48,4 +48,4 @@ class RotatingGradients(GramStream):
             Z = rng.standard_normal((self.n, self.m)) / np.sqrt(self.m)
             gradients[t] = (Q * scales) @ Z
             Q = R @ Q
-        return gram_stream(gradients, self.decay)
+        return owned_stream(gradients, self.decay)

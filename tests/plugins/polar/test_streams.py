@@ -1,5 +1,7 @@
 """Bases of a Gram matrix that changes: exact ones, power steps, rotations, and their ages."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from orthobench_polar.gram_stream import BasisSolution
@@ -7,6 +9,7 @@ from orthobench_polar.solvers.eigenbases import rotate, rounds
 
 import orthobench as ob
 from orthobench.errors import DataError, UsageError
+from orthobench.registry.plugins import catalogue
 
 RNG = np.random.default_rng(0)
 GRADIENTS = RNG.standard_normal((23, 6, 4)) * np.geomspace(1, 0.1, 6)[:, None]
@@ -98,3 +101,24 @@ def test_a_race_on_a_stream_names_a_call_for_all_of_it():
 def test_unfit_gradients_are_refused(gradients, decay, error):
     with pytest.raises(error, match=r"decay|gradients"):
         ob.gram_stream(gradients, decay)
+
+
+def test_bases_can_be_judged_in_any_order():
+    instance = ob.gram_stream(GRADIENTS, decay=0.9)
+    served, Q = matrices(), np.linalg.qr(RNG.standard_normal((6, 6)))[0]
+    for since, every in ((10, 5), (12, 5), (12, 2), (12, 9), (20, 7), (0, 3), (22, 1), (22, 1)):
+        found = instance.measure(BasisSolution(Q, since=since, every=every))
+        expected = [off_diagonal(S, Q) for S in served[since : since + every]]
+        assert found["off_diagonal"] == pytest.approx(np.mean(expected))
+        assert found["stale"] == pytest.approx(expected[-1])
+
+
+def test_a_stream_is_built_and_judged_in_the_memory_of_its_gradients():
+    problem = catalogue().problems["rotating-gradients"].item(n=40, m=40, steps=200)
+    tracemalloc.start()
+    instance = problem.build(np.random.default_rng(0))
+    for since in range(0, 200, 10):
+        instance.measure(BasisSolution(np.eye(40), since=since, every=10))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.3 * instance.oracle.gradients.nbytes
