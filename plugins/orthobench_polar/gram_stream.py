@@ -70,7 +70,7 @@ class BasisJudge:
         Q, and the steps after it, which have no basis yet, count 1, as much as the worst one.
         """
         since, every = getattr(solution, "since", 0), getattr(solution, "every", 1)
-served = self._matrices(since, every)
+        served = self._matrices(since, every)
         off = np.array([_off_diagonal(solution.point.T @ S @ solution.point) for S in served])
         done = (since + len(off)) / len(self.oracle.gradients)
         return {
