@@ -30,6 +30,7 @@ import orthobench as ob
 from orthobench.decide.comparisons import compare
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import CLOCK, ready_oracle
+from orthobench.harness.execution import _warm as warmed
 from orthobench.harness.identity import Streams
 from orthobench.harness.judging import judged
 from orthobench.harness.run import record
@@ -207,6 +208,7 @@ def parts_of_run(family: Family, name: str, steps: int, sizes: Mapping[str, int]
     data, make = family.made(**sizes, kind=kind)
     streams, recording, found = Streams.of("sweep", name, 0), Recording(), Parts()
     peak, peak_of_run = Peak(DEFAULT), Peak(DEFAULT)
+    warmed.clear()  # each size is that of a fresh process
     with peak.measuring():
         found["build"], instance = timed(make)
         solver = solver_for(name, {}, type(instance.oracle))

@@ -26,6 +26,9 @@ EXACT = 3000
 LEAST = 1e-290
 """Minimum of the largest variance of a side."""
 
+PARTS = 10
+"""Number of parts of the columns in products of large sparse pairs."""
+
 LARGE = 2**20
 """Number of nonzeros of both sides above which a judge condenses them."""
 
@@ -189,8 +192,9 @@ def _condensed(oracle: PairsMatrices) -> PairsMatrices | None:
     if isinstance(oracle, PairsOracle):
         S = oracle.pairs.T @ oracle.pairs
     elif x.data.nnz + y.data.nnz > LARGE:
-        across = x.cross(y)
-        S = oracle.count * np.block([[x.cross(x), across], [across.T, y.cross(y)]])
+        across = x.cross(y, PARTS)
+        S = np.block([[x.cross(x, PARTS), across], [across.T, y.cross(y, PARTS)]])
+        S *= oracle.count
     else:
         return None
     try:

@@ -17,9 +17,6 @@ from orthobench.tools.geometry import random_point
 BLOCK = 2**17
 """Number of nonzeros of a sparse matrix that are summed at once."""
 
-PARTS = 10
-"""Number of parts of the columns of a larger one in products."""
-
 SMALL = 64
 """Pairs and columns of each side of a warm-up, beyond k."""
 
@@ -102,18 +99,19 @@ class Centred(NamedTuple):
         """Return the transpose times U (N, b)."""
         return np.asarray(self.data.T @ U) - np.outer(self.mean, U.sum(axis=0))
 
-    def cross(self, other: Centred) -> Array:
-        """Return the dense covariance with another matrix of N rows; 2Npq flops."""
-        if not is_sparse(self.data) or not is_sparse(other.data):
+    def cross(self, other: Centred, parts: int = 1) -> Array:
+        """Return the dense covariance with another matrix of N rows; 2Npq flops.
+
+        Columns of a sparse one are multiplied in parts: SciPy copies what it multiplies by.
+        """
+        if parts == 1 or not is_sparse(other.data):
             product = self.data.T @ other.data
+            dense = product.toarray() if is_sparse(product) else product
         else:
-            product = np.empty((self.data.shape[1], other.data.shape[1]))
-            # SciPy converts what it multiplies by
-            step = -(-product.shape[1] // (PARTS if other.data.nnz > BLOCK else 1))
-            for begin in range(0, product.shape[1], step):
-                columns = slice(begin, begin + step)
-                product[:, columns] = (self.data.T @ other.data[:, columns]).toarray()
-        return np.asarray(product / self.data.shape[0] - np.outer(self.mean, other.mean))
+            step = -(-other.data.shape[1] // parts)
+            every = (slice(at, at + step) for at in range(0, other.data.shape[1], step))
+            dense = np.hstack([(self.data.T @ other.data[:, some]).toarray() for some in every])
+        return np.asarray(dense / self.data.shape[0] - np.outer(self.mean, other.mean))
 
     def covariance(self, ridge: float) -> Array:
         """Return the dense covariance with the ridge on its diagonal; 2Np² flops."""
@@ -142,7 +140,7 @@ def column_sums(M: Any, of: Callable[[Array], Array]) -> Array:
     rows, sums = M.tocsr(), np.zeros(M.shape[1])
     for begin in range(0, rows.nnz, BLOCK):
         part = slice(begin, begin + BLOCK)
-        np.add.at(sums, rows.indices[part], of(rows.data[part]))
+        sums += np.bincount(rows.indices[part], of(rows.data[part]), len(sums))
     return sums
 
 
