@@ -51,7 +51,7 @@ def test_the_answers_of_a_family_or_of_that_of_a_problem(call):
 
 def test_advice_about_data_with_a_command(call):
     printed = " ".join(call("-p", "npy-stochastic-pca path=X.npy k=2").stdout.split())
-    assert printed.startswith("Use batch-pca: expect 1 times the least time, judged on 2 problems")
+    assert printed.startswith("Use batch-pca: expect 1 times the least time plus 100 ms, judged on")
     assert "Check it: orthobench race -p 'npy-stochastic-pca path=X.npy k=2'" in printed
     assert printed.endswith("outcome = ob.solve('batch-pca', problem) print(outcome.solution)")
     found = json.loads(call("-p", "npy-stochastic-pca path=X.npy k=2", "--json").stdout)
