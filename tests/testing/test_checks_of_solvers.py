@@ -166,6 +166,7 @@ class ScalesSamples(PlainOja):
 class ScalesData(PlainOja):
     def step(self, oracle, state):
         super().step(oracle, state)
+        oracle.source.rows.flags.writeable = True
         oracle.source.rows[-1] *= 0.5
 
 
