@@ -169,7 +169,9 @@ def axis(
             ticks = every
     found = [(place(tick), text(10.0**tick)) for tick in ticks.tolist()]
     if endless:
-        found.append((place(beyond), "endless"))
+        end, word = place(beyond), "endless"
+        found = [(at, own) for at, own in found if end - at > letter * len(own + word) / 2]
+        found.append((end, word))
     return [place(math.log10(value) if value > 0 else beyond) for value in values], found
 
 
