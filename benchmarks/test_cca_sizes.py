@@ -105,8 +105,12 @@ PLAIN = {"roots": roots, "by-qr": qr, "sklearn": scikit_learn}
 
 def solved(spec: str, X, Y, ridge: float):
     """Return the weights of a solver that runs until it has converged."""
-    centred = (X, Y) if hasattr(X, "tocsr") else (X - X.mean(axis=0), Y - Y.mean(axis=0))
-    oracle = (PairsMatrices if hasattr(X, "tocsr") else PairsOracle)(*centred, K, ridge)
+    oracle: PairsMatrices
+    if hasattr(X, "tocsr"):
+        oracle = PairsMatrices(X, Y, K, ridge)
+    else:
+        pairs = np.hstack([X - X.mean(axis=0), Y - Y.mean(axis=0)])
+        oracle = PairsOracle(pairs, X.shape[1], K, ridge)
     oracle.start = random_point(oracle.n, K, np.random.default_rng(0))
     solver = catalogue().solver(*_parsed(spec))
     state = solver.init(oracle, np.random.default_rng(0))

@@ -200,5 +200,5 @@ def test_advice_on_unseen_data_names_a_solver(cost):
     found = advise(ob.stochastic_pca(X, k=3), cost)
     assert found.use in ob.catalogue().solvers
     assert 1 <= found.expected_regret < 10
-    assert found.runner_up != found.use
+    assert found.runner_up != found.solver
     assert found.check.startswith("orthobench race -p")
