@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -306,16 +306,18 @@ def solved(comparison: Comparison, rows: Sequence[AtlasRow]) -> Solved:
         if 0 < d.cost < math.inf
         and (d.as_good or (d.verdict is Verdict.UNTESTED and d.reached == d.seeds))
     }
+    found = Solved(comparison, ends, {})
     if comparison.tolerance != TOLERANCE:
-        return Solved(comparison, ends, {})
+        return found
     by_solver = grouped(of_one_machine(rows, comparison.cost), lambda row: row.solver)
     early = {
         solver: own
         for solver, own in by_solver.items()
-        if all(row.enough and cost_at(row, row.enough, comparison.cost) > 0 for row in own)
+        if solver in found.ran  # another suite may have the problem with other solvers
+        and all(row.enough and cost_at(row, row.enough, comparison.cost) > 0 for row in own)
         and any(row.enough < row.steps or row.ending in CUT for row in own)
     }
-    return Solved(comparison, ends, early)
+    return replace(found, early=early)
 
 
 def cost_at(row: AtlasRow, steps: int, cost: str) -> float:

@@ -163,6 +163,17 @@ def test_advice_is_judged_by_solvers_that_take_the_problem(rows):
     assert found.held_out[single_best] == pytest.approx([0] * 5)
 
 
+def test_solvers_of_a_problem_in_two_suites_keep_apart(rows):
+    made = rows(problems=2, solvers=2, seeds=6)
+    early = [replace(r, value=1e-3, steps=100, enough=20, spent=0.3, seconds=1.0) for r in made]
+    apart = [replace(r, suite=r.solver) for r in early]
+    found = losses(apart, compare(apart))
+    assert len(found.problems) == 4
+    assert found.costs.shape == (4, 4)
+    assert np.isfinite(found.costs).sum(axis=1).tolist() == [2] * 4
+    assert (np.isfinite(found.costs) == found.ran).all()
+
+
 def test_problems_without_a_solution_are_left_out(rows):
     made = rows(problems=2, solvers=2, seeds=6)
     failed = [replace(r, value=math.inf, failed=True) if r.name == "p0" else r for r in made]
