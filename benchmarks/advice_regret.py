@@ -20,9 +20,10 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 import orthobench as ob
-from orthobench.atlas.advice import similar
+from orthobench.atlas.advice import REGRET, similar
 from orthobench.atlas.answers import opened
 from orthobench.atlas.losses import single_best
 from orthobench.decide.answer import MISS
@@ -32,22 +33,28 @@ SMOKE = 2
 """The data sets of a smoke run."""
 
 
-def held_out(path: Path | None) -> Iterator[tuple[str, int, Array, Array]]:
-    """Yield kind, problems, and the regrets of the single best call and of the advice."""
+def held_out(path: Path | None) -> Iterator[tuple[str, Array, NDArray[np.bool_]]]:
+    """Yield kind, regrets of the single best call and of advice, and where advice has no doubt."""
     for kind, rows in opened(path).kinds.items():
         found = similar(rows, ordered=False)
-        if len(set(found.blocks)) > 1:
-            yield (
-                kind, len(found.problems), found.held_out[single_best], found.held_out[found.model]
-            )  # fmt: skip
+        if len(set(found.blocks)) == 1:
+            continue
+        expected = [
+            found.regret_at(found.positions[i], np.flatnonzero(found.blocks != block))
+            for i, block in enumerate(found.blocks)
+        ]
+        regrets = np.array([found.held_out[single_best], found.lost])
+        yield kind, regrets, np.array(expected) <= math.log(REGRET)
 
 
-def line(kind: str, problems: int, single: Array, advice: Array) -> str:
+def line(kind: str, single: Array, advice: Array) -> str:
     """Return the figures of a kind of problems."""
+    if not len(single):
+        return f"{kind:32}   0 problems"
     closed = 1 - advice.mean() / single.mean() if single.mean() > 0 else 0.0
     mean, tail = math.exp(advice.mean()), math.exp(np.quantile(advice, 0.95))
     return (
-        f"{kind:32} {problems:3} problems: single best {math.exp(single.mean()):5.2f}, advice "
+        f"{kind:32} {len(single):3} problems: single best {math.exp(single.mean()):5.2f}, advice "
         f"{mean:5.2f} (95 % {tail:5.2f}, worst {math.exp(advice.max()):5.2f}), "
         f"gap closed {closed:+.2f}"
     )
@@ -105,10 +112,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not (options.unseen or options.smoke):
         found = list(held_out(options.atlas))
-        for one in found:
-            click.echo(line(*one))
-        all_of = (np.concatenate([one[i] for one in found]) for i in (2, 3))  # type: ignore[arg-type]
-        click.echo(line("all", sum(one[1] for one in found), *all_of))
+        for kind, regrets, _ in found:
+            click.echo(line(kind, *regrets))
+        regrets = np.concatenate([regrets for _, regrets, _ in found], axis=1)
+        sure = np.concatenate([one[2] for one in found])
+        click.echo(line("all", *regrets))
+        click.echo(line("without a doubt", *regrets[:, sure]))
+        click.echo(line("where it says: race instead", *regrets[:, ~sure]))
         return 0
     lost = []
     for i, (name, instance) in enumerate(unseen()):

@@ -22,7 +22,7 @@ import numpy as np
 
 from orthobench.atlas.answers import compare, expected_order, opened, unmapped
 from orthobench.atlas.features import Features, features_of
-from orthobench.atlas.losses import Losses, losses, mean_loss, position_of
+from orthobench.atlas.losses import Losses, losses, position_of
 from orthobench.atlas.table import Atlas, AtlasRow, settings
 from orthobench.contract.problem import AnyInstance, AnyProblem, Problem
 from orthobench.contract.solver import AnySolver
@@ -38,7 +38,6 @@ from orthobench.registry.plugins import catalogue
 from orthobench.registry.preflight import check_ending, check_instance
 from orthobench.stats.calls import Stop
 from orthobench.stats.costs import ALL_COSTS
-from orthobench.tools.arrays import Array
 from orthobench.tools.formatting import clean, duration, plural
 
 MOST_READ = 2**26
@@ -47,8 +46,8 @@ MOST_READ = 2**26
 BEYOND = 2.0
 """Factor between a size and all measured sizes from which on it is extrapolated."""
 
-REGRET, TAIL = 1.25, 2.0
-"""Maximum mean of the regret, and maximum 95 % quantile, of advice that needs no race."""
+REGRET = 1.25
+"""Maximum expected regret of advice that needs no race."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,9 @@ class Advice:
     parameters : mapping
         Those that were equal in all measurements.
     expected_regret : float
-        Its expected cost, less a tenth of a second, over that of the cheapest: the geometric mean
-        over problems of the atlas, each advised without those of the same data.
+        Its expected cost, less a tenth of a second, over that of the cheapest: a geometric mean of
+        such factors on the nearest problems of the atlas, each advised without those of the same
+        data, and of a quarter of a miss.
     extrapolation : float
         The factor between the data and all measured sizes; 1 if they are within.
     runner_up : str, optional
@@ -144,22 +144,24 @@ def advise(
     label, *next_ = order
     chosen, stop = order[label]
     beyond = _extrapolation(features, rows)
-    far = np.nansum(np.abs(found.positions - position_of(features)), axis=1)
+    position = position_of(features)
+    far = np.nansum(np.abs(found.positions - position), axis=1)
+    regret = math.exp(found.regret_at(position))
     calls = [clean(name) + stop_text(own) for name, (_, own) in order.items()]
     return Advice(
         use=chosen.name,
         parameters=common([settings(r.solver_parameters) for r in rows if r.solver == label]),
-        expected_regret=math.exp(mean_loss(found.lost)),
+        expected_regret=regret,
         extrapolation=beyond[0],
         runner_up=next_[0] if next_ else None,
-        sentence=_sentence(found, calls, beyond, features, cost),
+        sentence=_sentence(found, regret, calls, beyond, features, cost),
         check=check,
         features=features,
         near=tuple(dict.fromkeys(found.problems[i].problem for i in np.argsort(far)[:3])),
         solver=label,
         code=code_of(problem, chosen, stop),
         stop=stop,
-        doubt=_doubt(found.lost, beyond[0], features),
+        doubt=_doubt(regret, beyond[0], features),
     )
 
 
@@ -233,13 +235,13 @@ def _usable(
 
 
 def _sentence(
-    found: Losses, calls: Sequence[str], beyond: tuple[float, str], features: Features, cost: str
+    found: Losses, regret: float, calls: Sequence[str], beyond: tuple[float, str],
+    features: Features, cost: str,
 ) -> str:  # fmt: skip
-    regret = factor_text(math.exp(mean_loss(found.lost)))
     free = f" plus {duration(found.free)}" if found.free else ""
     text = (
-        f"Use {calls[0]}: expect {regret} times the least {ALL_COSTS[cost].title}{free}, judged "
-        f"on {plural(len(found.problems), 'problem')} of the atlas"
+        f"Use {calls[0]}: expect {factor_text(regret)} times the least {ALL_COSTS[cost].title}"
+        f"{free}, judged on the nearest of {plural(len(found.problems), 'problem')} of the atlas"
     )
     if calls[1:]:
         text += f"; next is {calls[1]}"
@@ -253,13 +255,13 @@ def _sentence(
     return f"{text}."
 
 
-def _doubt(lost: Array, extrapolation: float, features: Features) -> str:
+def _doubt(regret: float, extrapolation: float, features: Features) -> str:
     """Return why a race is the better answer; empty if advice is enough."""
     if extrapolation > 1:
         return "the data are far from all that was measured"
     if features.ordered:
         return "the order of the rows may matter"
-    if mean_loss(lost) <= math.log(REGRET) and np.quantile(lost, 0.95) <= math.log(TAIL):
+    if regret <= REGRET:
         return ""
     return "on similar problems of the atlas such advice is often wrong"
 

@@ -35,6 +35,9 @@ NEAREST, NEAR = 0.5, 2.0
 UNLIKE = 2.0
 """Distance between a known and an unknown feature, in logarithms of features."""
 
+DOUBT = 0.25
+"""Number of misses that are added to the regrets of advice on near problems."""
+
 RIDGE = 1.0
 """Penalty of slopes, in problems."""
 
@@ -121,6 +124,20 @@ class Losses:
         """The regret of advice by its model on problems of other blocks."""
         return self.held_out[self.model]
 
+    def regret_at(self, position: Array, among: NDArray[np.intp] | None = None) -> float:
+        """Return the expected regret of advice at a position: that on the nearest problems.
+
+        `DOUBT` misses are added, so that it is large far from all problems on which advice is good.
+        """
+        own = np.arange(len(self.lost)) if among is None else among
+        if not len(own):
+            return math.log(MISS)
+        (mean,), weights = nearest(
+            self.positions[own], self.lost[own, None], self._shares(own), position
+        )
+        problems = _number(weights)
+        return float(problems * mean + DOUBT * math.log(MISS)) / (problems + DOUBT)
+
     def ranked(self, features: Features) -> list[tuple[str, Stop]]:
         """Return the solvers and stops of the calls, the smallest expected regret first."""
         if not self.solvers:
@@ -142,13 +159,16 @@ class Losses:
         succession): it ends a run that does not know how good it is.
         """
         own = np.arange(len(self.problems)) if among is None else among
-        blocks = self.blocks[own]
-        shares = 1.0 / np.array([(blocks == block).sum() for block in blocks])
-        found, weights = model(self.positions[own], self.regrets[own], shares, position)
+        found, weights = model(self.positions[own], self.regrets[own], self._shares(own), position)
         early = np.array([not stop.own for stop in self.stops])
-        problems = weights.sum() ** 2 / (weights @ weights)
-        expected: Array = found + early * (math.log(MISS) - found) / (1 + problems)
+        expected: Array = found + early * (math.log(MISS) - found) / (1 + _number(weights))
         return expected
+
+    def _shares(self, own: NDArray[np.intp]) -> Array:
+        """Return the weights of problems, which add up to 1 in each block."""
+        blocks = self.blocks[own]
+        shares: Array = 1.0 / np.array([(blocks == block).sum() for block in blocks])
+        return shares
 
     @cached_property
     def held_out(self) -> dict[Model, Array]:
@@ -208,6 +228,11 @@ def logs_of(costs: Array, least: Array) -> Array:
     factors = np.nan_to_num(costs / least.reshape(-1, 1), nan=MISS)
     logs: Array = np.log(np.clip(factors, 1.0, MISS))
     return logs
+
+
+def _number(weights: Array) -> float:
+    """Return the effective number of problems of a weighted mean."""
+    return float(weights.sum() ** 2 / (weights @ weights))
 
 
 def similarity(positions: Array, position: Array, width: float) -> Array:
