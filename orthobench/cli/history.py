@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from orthobench.cli.comparing import CLOCK, SEEDS, SUITE_NAME, WITH
+from orthobench.cli.compare import CLOCK, SEEDS, SUITE_NAME, WITH
 from orthobench.cli.options import AS_JSON, COUNT, FOLDER, POSITIVE, PROBLEMS, QUIET, SOLVERS
 from orthobench.cli.printing import print_facts, say, status_line
 

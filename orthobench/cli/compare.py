@@ -14,8 +14,6 @@ import click
 from orthobench.cli import options as shared
 from orthobench.cli.printing import print_facts, status_line
 
-QUESTIONS = ("result", "work", "time", "memory", "import", "first")
-
 
 def part(text: str) -> float:
     """Return the part that ``5%`` or ``0.05`` means."""
@@ -30,11 +28,13 @@ def part(text: str) -> float:
 
 def tolerance(text: str) -> dict[str, float]:
     """Return the tolerances that ``5%``, ``time=0.05`` or ``time@digits*=5%`` mean."""
+    from orthobench.compare.options import TOLERANCE
+
     name, equals, value = text.rpartition("=")
     asked = name.partition("@")[0].strip()
-    if equals and asked not in QUESTIONS:
-        raise click.BadParameter(f"{asked!r} is no question; write {', '.join(QUESTIONS)}")
-    return dict.fromkeys([name.strip()] if equals else QUESTIONS, part(value))
+    if equals and asked not in TOLERANCE:
+        raise click.BadParameter(f"{asked!r} is no question; write {', '.join(TOLERANCE)}")
+    return dict.fromkeys([name.strip()] if equals else TOLERANCE, part(value))
 
 
 def suite_named(text: str) -> str | Path:
