@@ -91,8 +91,8 @@ def print_results(
     print_answer(answer)
     say()
     if not tables:
-        of_problems = rows_by_problem(results.entries, answer.comparisons)
-        _print_troubles(row for own in of_problems for row in own)
+        each = rows_by_problem(results.entries, answer.comparisons)
+        _print_troubles(row for _, own in each for row in own)
     match results.session()["environment"]:
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")

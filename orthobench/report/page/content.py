@@ -27,7 +27,7 @@ from orthobench.report.plots.exhibits import curves, exhibitions
 from orthobench.report.plots.families import costs
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.plots.problems import problem_plots
-from orthobench.report.rows import Row, problem_rows, solvers_shown
+from orthobench.report.rows import Row, rows_by_problem, solvers_shown
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
 from orthobench.results.runs import IMPORTED, Run
@@ -52,14 +52,14 @@ def page_content(results: Results) -> dict[str, Any]:
     entries = sorted(
         results.entries, key=lambda e: order.get((e.problem_info.family, e.solver), len(order))
     )
-    comparisons = {c.problem: c for s in sections for c in s["answer"].comparisons}
+    comparisons = [c for s in sections for c in s["answer"].comparisons]
     exhibits = exhibitions(entries, results.exhibits)
     curves_of = {one.problem: curves(one) for one in exhibits}
     plots: list[Plot] = []
     runs: dict[int, dict[str, dict[str, Any]]] = {}
     problems: list[dict[str, Any]] = []
     groups = grouped(entries, lambda entry: entry.problem)
-    rows_of = {name: problem_rows(groups[name], own) for name, own in comparisons.items()}
+    rows_of = {c.problem: rows for c, rows in rows_by_problem(entries, comparisons)}
     for name, all_rows in rows_of.items():
         rows = [row for row in all_rows if row.result.takes_part]
         rows.sort(key=lambda row: groups[name].index(row.result))

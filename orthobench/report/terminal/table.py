@@ -49,8 +49,8 @@ def rows(
     of the median. None stands for failed and missing values. Costs and ``metrics`` are medians over
     the sound runs. ``others`` is the cost of the trials that tuning did not choose.
     """
-    each = zip(rows_by_problem(results, comparisons), comparisons, strict=True)
-    return [_plain(row, comparison) for own, comparison in each for row in own]
+    each = rows_by_problem(results, comparisons)
+    return [_plain(row, comparison) for comparison, own in each for row in own]
 
 
 def show(
@@ -62,8 +62,7 @@ def show(
     from rich.console import Console
 
     console = console or Console()
-    each = zip(rows_by_problem(results, comparisons), comparisons, strict=True)
-    for own, comparison in each:
+    for comparison, own in rows_by_problem(results, comparisons):
         console.print()
         for part in _parts(own, comparison, console.options.ascii_only):
             console.print(part)
