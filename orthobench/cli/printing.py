@@ -195,11 +195,7 @@ def open_streams() -> None:
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            try:
-                os.fstat(number)
-            except OSError:
-                os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
-            nothing = os.open(os.devnull, os.O_RDWR)
+            nothing = os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
             setattr(sys, name, os.fdopen(nothing, "w" if number else "r", encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":

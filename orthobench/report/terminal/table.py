@@ -211,19 +211,19 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
 def _tables_of(answer: Answer, console: Console) -> Iterator[Table]:
     """Yield the table of a family, in parts as wide as the console if possible."""
     solvers, ascii_only = solvers_shown(answer.comparisons), console.options.ascii_only
-    names = min(max((len(clean(solver)) for solver in solvers), default=0), NAME)
+    names = max((len(clean(solver)) for solver in solvers), default=0)
+    room = left = console.width - min(names, NAME)
     part: list[tuple[Comparison, list[str]]] = []
-    left = console.width - names
     for comparison in answer.comparisons if solvers else ():
         cells = [cell(comparison, solver, ascii_only) for solver in solvers]
         width = max(map(len, cells)) + 1
         if part and left < width:
-            yield _table_of(answer, solvers, part, console.width - names)
-            part, left = [], console.width - names
+            yield _table_of(answer, solvers, part, room)
+            part, left = [], room
         part.append((comparison, cells))
         left -= width
     if part:
-        yield _table_of(answer, solvers, part, console.width - names)
+        yield _table_of(answer, solvers, part, room)
 
 
 def _table_of(
