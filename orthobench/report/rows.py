@@ -68,17 +68,12 @@ def rows_by_problem(
     """Yield each comparison with its rows, in its order, from the results on its problem."""
     groups = grouped(results, lambda result: result.problem)
     for comparison in comparisons:
-        own, metric = groups[comparison.problem], comparison.metric
-        known = {r.solver: (r, summary(r.records, metric, r.seeds)) for r in own}
+        own, decided = groups[comparison.problem], comparison.decisions
+        known = {r.solver: (r, summary(r.records, comparison.metric, r.seeds)) for r in own}
         starts = (abs(run.start) for r in own for run in r.records)
         rounding = ROUNDING * max((start for start in starts if math.isfinite(start)), default=0.0)
-        yield (
-            comparison,
-            [
-                Row(*known[d.solver], d, mark(comparison, d.solver), rounding)
-                for d in comparison.decisions
-            ],
-        )
+        rows = [Row(*known[d.solver], d, mark(comparison, d.solver), rounding) for d in decided]
+        yield comparison, rows
 
 
 def solvers_shown(comparisons: Sequence[Comparison]) -> list[str]:
