@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from orthobench.cli.options import AS_JSON, FILE
 from orthobench.cli.printing import print_json, say, wrapped
@@ -20,16 +20,15 @@ orthobench advise -p "npy-stochastic-pca path=X.npy k=8" is about your data"""
 @click.argument("about", required=False)
 @click.option("-p", "--problem", metavar="SPEC",
               help='Advise on these data: "NAME key=value ...".')  # fmt: skip
-@click.option("--cost", type=click.Choice(("seconds", "samples", "flops")), default="seconds",
-              help="Minimise this cost; with -p only.")  # fmt: skip
-@click.option("--tolerance", type=float, default=0.01,
-              help="Accept solvers that leave this part of the gap, 0.01 or 1e-6; with -p "
-              "only.")  # fmt: skip
+@click.option("--cost", type=click.Choice(("seconds", "samples", "flops")),
+              help="Minimise this cost; with -p only.  [default: seconds]")  # fmt: skip
+@click.option("--tolerance", type=float, help="Accept solvers that leave this part of the gap, "
+              "0.01 or 1e-6; with -p only.  [default: 0.01]")  # fmt: skip
 @click.option("--atlas", "file", type=FILE,
               help="Read this atlas.  [default: that of the package]")  # fmt: skip
 @AS_JSON
-def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
-           file: Path | None, as_json: bool) -> None:  # fmt: skip
+def advise(about: str | None, problem: str | None, file: Path | None, as_json: bool,
+           **wishes: Any) -> None:  # fmt: skip
     """Recommend a method from stored results, without a run.
 
     ABOUT is a family, or a problem of one  [default: a line for each family]. With -p, similar
@@ -37,15 +36,14 @@ def advise(about: str | None, problem: str | None, cost: str, tolerance: float,
     """
     if about and problem:
         raise click.UsageError("name a family of the atlas, or your data with -p, not both")
-    given = click.get_current_context().get_parameter_source
-    for name in ("cost", "tolerance"):
-        if not problem and given(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{name} is for your data: name them with -p")
+    given = {name: wish for name, wish in wishes.items() if wish is not None}
+    if given and not problem:
+        raise click.UsageError("--cost and --tolerance are for your data: name them with -p")
     from orthobench.atlas import advice, answers
 
     table = answers.opened(file)
     if problem:
-        own = advice.advise(problem, cost, tolerance, table)
+        own = advice.advise(problem, atlas=table, **given)
         race = f"Race instead, since {own.doubt}:" if own.doubt else "Check it:"
         lines = [own.sentence, f"Like: {', '.join(own.near)}", f"{race} {own.check}"]
         print_json(own) if as_json else _print([*lines, "", *own.code.splitlines()])

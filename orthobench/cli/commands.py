@@ -1,4 +1,4 @@
-"""The group of all commands, those of plugins included: entry points ``orthobench.commands``."""
+"""The group of all commands: those of the program, and of plugins by entry points."""
 
 from __future__ import annotations
 
@@ -20,11 +20,20 @@ from orthobench.cli.printing import ended, open_streams, terminate
 GROUP = "orthobench.commands"
 """The group of entry points."""
 
+OWN = {
+    name: f"orthobench.cli.{name}:{name}"
+    for name in (
+        "advise", "atlas", "compare", "doctor", "export", "history", "list", "map", "merge",
+        "plugin", "race", "report", "run", "show", "verify",
+    )
+}  # fmt: skip
+"""The places of the program's own commands: each is a function in the module of its name."""
+
 
 class Commands(click.Group):
     """The group of all commands: prints errors of users as messages, without a traceback.
 
-    Commands of plugins are imported when they are called.
+    A command is imported when it is called.
     """
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
@@ -39,16 +48,14 @@ class Commands(click.Group):
         with ended():
             return super().invoke(ctx)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         """Return the names of all commands, sorted."""
-        return sorted({*super().list_commands(ctx), *places()})
+        return sorted({*OWN, *plugin_places()})
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command with a name, or the description of one of a plugin."""
-        own = super().get_command(ctx, cmd_name)
-        if own is not None or cmd_name not in (found := places()):
-            return own
-        return _Described(cmd_name, found[cmd_name])
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the description of the command with a name; None without one."""
+        place = OWN.get(cmd_name) or plugin_places().get(cmd_name)
+        return _Described(cmd_name, place) if place else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -59,7 +66,7 @@ class Commands(click.Group):
 
 
 class _Described(click.Command):
-    """A command of a plugin that is not imported yet, and its place: ``"module:function"``."""
+    """A command that is not imported yet, and its place: ``"module:function"``."""
 
     def __init__(self, name: str, place: str) -> None:
         super().__init__(name, help=_docstring(place))
@@ -79,7 +86,7 @@ class _Described(click.Command):
         return command
 
 
-def places() -> dict[str, str]:
+def plugin_places() -> dict[str, str]:
     """Return the places of the commands of plugins, by name.
 
     The metadata are read here, because `importlib.metadata` takes a quarter of the time of

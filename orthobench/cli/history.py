@@ -9,24 +9,19 @@ from typing import Any
 
 import click
 
-from orthobench.cli.comparing import CLOCK, SEEDS, SUITE_NAME, WITH
-from orthobench.cli.options import AS_JSON, COUNT, FOLDER, POSITIVE, PROBLEMS, QUIET, SOLVERS
+from orthobench.cli.compare import comparing
+from orthobench.cli.options import AS_JSON, COUNT, FOLDER, POSITIVE, QUIET
 from orthobench.cli.printing import print_facts, say, status_line
 
 
 @click.command()
 @click.argument("revisions", nargs=-1, required=True, metavar="RANGE...")
-@SUITE_NAME
-@PROBLEMS
-@SOLVERS
-@SEEDS
-@WITH
+@comparing
 @click.option("--every", type=COUNT, default=1, show_default=True, metavar="N",
               help="Take each N-th commit only.")  # fmt: skip
 @click.option("--time", "timed", is_flag=True, help="Time neighbours side by side too.")
 @click.option("--budget", type=POSITIVE, default=60.0, show_default=True, metavar="SECONDS",
               help="Limit the timing of two neighbours.")  # fmt: skip
-@CLOCK
 @click.option("-o", "--out", type=FOLDER, help="Write the page and the results to this folder.  "
               "[default: orthobench-results/SUITE-history]")  # fmt: skip
 @click.option("--open/--no-open", "opened", help="Open the page in a browser.")

@@ -12,10 +12,10 @@ from orthobench.cli.printing import print_facts, say
 KINDS = ("solvers", "problems", "suites", "plugins")
 
 
-@click.command("list")
+@click.command()
 @click.argument("words", nargs=-1, metavar="[KIND] [WORD]...")
 @AS_JSON
-def list_(words: tuple[str, ...], as_json: bool) -> None:
+def list(words: tuple[str, ...], as_json: bool) -> None:  # noqa: A001 - as it is typed
     """List and count solvers, problems, suites and plugins.
 
     KIND is solvers, problems, suites or plugins  [default: all]. With words, list only what has

@@ -11,14 +11,14 @@ from orthobench.cli.options import FOLDER, QUIET, duration
 from orthobench.cli.printing import say
 
 
-@click.command("map")
+@click.command()
 @click.argument("parts", nargs=-1)
 @click.option("--within", type=duration, default="4h", metavar="TIME",
               help="Begin no race after this time.")  # fmt: skip
 @click.option("--store", type=FOLDER, default=Path("orthobench-results/map"),
               help="Keep the runs in this folder.")  # fmt: skip
 @QUIET
-def measure_map(parts: tuple[str, ...], within: float, store: Path, quiet: bool) -> None:
+def map(parts: tuple[str, ...], within: float, store: Path, quiet: bool) -> None:  # noqa: A001
     """Measure the map: a race on each problem of a grid.
 
     PARTS are families  [default: all]. Each race is stored. The same command goes on after an

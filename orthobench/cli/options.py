@@ -66,22 +66,21 @@ MEMORY_LIMIT = click.option(
 )  # fmt: skip
 
 
-def grouped(**groups: str) -> type[click.Command]:
-    """Return a class of commands whose help lists options in groups: names of parameters."""
+def titled(**titles: str) -> type[click.Command]:
+    """Return a class of commands whose help has these titles, each above the option of its name."""
 
-    class Grouped(click.Command):
+    class Titled(click.Command):
         def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-            options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
-            params = {str(option.name): option for option in options}
-            named = {title: words.split() for title, words in groups.items()}
-            rest = params.keys() - {name for names in named.values() for name in names}
-            named["Other"] = [name for name in params if name in rest]
-            for title, names in named.items():
-                records = [params[name].get_help_record(ctx) for name in names]
-                with formatter.section(title.replace("_", " ")):
-                    formatter.write_dl([record for record in records if record])
+            title, sections = "", dict[str, list[tuple[str, str]]]()
+            for param in self.get_params(ctx):
+                title = titles.get(str(param.name), title)
+                if record := param.get_help_record(ctx):
+                    sections.setdefault(title, []).append(record)
+            for name, records in sections.items():
+                with formatter.section(name):
+                    formatter.write_dl(records)
 
-    return Grouped
+    return Titled
 
 
 PROBLEMS = click.option(

@@ -123,10 +123,10 @@ def check(item: str, problem: str, against: str, limit: float, as_json: bool) ->
         results += of_item
         for line in () if as_json else _lines(of_item):
             say(line)
+    count = Counter(row["status"] for row in results)
     if as_json:
         print_json(results)
-    count = Counter(row["status"] for row in results)
-    if not as_json:
+    else:
         passed, failed, others = (count[status] for status in ("passed", "failed", "not checkable"))
         say(f"{len(results)} checks: {passed} pass, {failed} fail, {others} not checkable")
         say(f"next: {_next(passed, failed)}")

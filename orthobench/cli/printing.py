@@ -28,13 +28,12 @@ DRAWN = "drawn.txt"
 """Beside the figures of a run: their data and version, and their names."""
 
 FEW = 8
-"""Maximum number of reasons without the tables."""
+"""Maximum number of reasons why runs failed or solvers were left out, without the tables."""
 
 _STYLES = re.compile("(\x1b\\[(?:0|1|4|3[1-36])m)")
 
 if TYPE_CHECKING:
     from orthobench.decide.answer import Answer
-    from orthobench.report.rows import Row
     from orthobench.results.results import Results
 
 
@@ -78,6 +77,7 @@ def print_results(
 ) -> None:
     """Print the answer, with all tables first if asked; draw figures if there is a folder."""
     from orthobench.decide.comparisons import answer_of
+    from orthobench.report import caveats
     from orthobench.report.rows import rows_by_problem
     from orthobench.report.terminal import table
 
@@ -91,8 +91,12 @@ def print_results(
     print_answer(answer)
     say()
     if not tables:
-        of_problems = rows_by_problem(results.entries, answer.comparisons)
-        _print_troubles(row for own in of_problems for row in own)
+        each = rows_by_problem(results.entries, answer.comparisons)
+        lines = [*caveats.troubles([row for _, own in each for row in own])]
+        for line in lines[:FEW]:
+            say(wrapped(line, 2))
+        if len(lines) > FEW:
+            say(f"{len(lines) - FEW} more reasons: orthobench show prints all")
     match results.session()["environment"]:
         case {"run": {"shared": int(shared)} | {"workers": int(shared)}} if shared > 1:
             say(f"times are of {shared} runs at once; --workers 1 takes them one by one")
@@ -127,17 +131,6 @@ def print_answer(answer: Answer) -> None:
         say(wrapped(line))
     for family in answer.by_family.values() or [answer]:
         say(wrapped(answer.prefix(family) + family.evidence))
-
-
-def _print_troubles(rows: Iterable[Row]) -> None:
-    """Print the reasons why runs failed or solvers were left out, up to `FEW`."""
-    from orthobench.report import caveats
-
-    lines = [*caveats.troubles([*rows])]
-    for line in lines[:FEW]:
-        say(wrapped(line, 2))
-    if len(lines) > FEW:
-        say(f"{len(lines) - FEW} more reasons: orthobench show prints all")
 
 
 @contextmanager
@@ -202,11 +195,7 @@ def open_streams() -> None:
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            try:
-                os.fstat(number)
-            except OSError:
-                os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
-            nothing = os.open(os.devnull, os.O_RDWR)
+            nothing = os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
             setattr(sys, name, os.fdopen(nothing, "w" if number else "r", encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":

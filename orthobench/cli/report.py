@@ -9,8 +9,6 @@ import click
 from orthobench.cli.options import AS_JSON, FOLDER, QUIET, STORE, SUITE_OF_STORE, TOLERANCE
 from orthobench.cli.printing import facts, print_answer, print_json, say, status_line
 
-FORMATS = ("svg", "pdf", "png")
-
 
 @click.command()
 @STORE
@@ -46,10 +44,8 @@ def report(store: Path, out: Path | None, suite: str | None, tolerance: float | 
         page, figures = write_page(results, folder), []
         if style:
             status("drawing the figures")
-            figures = save_figures(
-                results.entries, safe_join(folder, "figures"), style=style,
-                formats=FORMATS, exhibits=results.exhibits,
-            )  # fmt: skip
+            place = safe_join(folder, "figures")
+            figures = save_figures(results.entries, place, style=style, exhibits=results.exhibits)
     if as_json:
         print_json(facts(results, [page, *figures]))
     else:

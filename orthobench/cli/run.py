@@ -15,11 +15,8 @@ from orthobench.cli.printing import FAILED, print_facts, print_results, say
 
 
 @click.command(
-    cls=options.grouped(
-        Suite="problems solvers seeds samples steps seconds flops on measure tolerance",
-        Selection="only retry decide explain dry_run",
-        Execution="workers executor scheduler isolate timeout memory_limit",
-        Output="store figures verbose quiet as_json",
+    cls=options.titled(
+        problems="Suite", only="Selection", workers="Execution", store="Output", help="Other"
     )
 )
 @click.argument("suite", required=False)

@@ -9,9 +9,6 @@ import click
 from orthobench.cli.options import AS_JSON, SUITE_OF_STORE, TOLERANCE
 from orthobench.cli.printing import print_facts, print_results
 
-SUFFIX = ".sqlite"
-"""The end of a name that is that of a store, also if there is none."""
-
 
 @click.command()
 @click.argument("name")
@@ -26,7 +23,7 @@ def show(name: str, suite: str | None, tolerance: float | None, as_json: bool) -
     """
     from orthobench.results.results import Results, store_at
 
-    if store_at(Path(name)).is_file() or name.endswith(SUFFIX):
+    if store_at(Path(name)).is_file() or name.endswith(".sqlite"):  # the latter may be absent
         print_results(Results.read(name, suite, tolerance), None, as_json, tables=True)
     elif suite or tolerance:
         raise click.UsageError(f"--suite and --tolerance are for a store, which {name!r} is not")

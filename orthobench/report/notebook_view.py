@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ import numpy as np
 
 from orthobench.contract.exhibits import Exhibit
 from orthobench.contract.panel import Panel, Plot, Series
-from orthobench.contract.problem import Solution
 from orthobench.contract.result import Result
 from orthobench.contract.solver import Work
 from orthobench.decide.answer import Answer
@@ -29,7 +28,7 @@ from orthobench.report.terminal import table
 from orthobench.results import results as stored
 from orthobench.tools.arrays import Array
 from orthobench.tools.files import safe_join
-from orthobench.tools.formatting import clean, count, duration, listed, plural
+from orthobench.tools.formatting import clean, count, duration, listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,9 +107,8 @@ class Results(stored.Results):
         return panel
 
     def _repr_html_(self) -> str:
-        """Return the output of the terminal as HTML."""
-        counts = ", ".join([f"<b>{escape(clean(self.suite))}</b>", *_counts(self)])
-        return f"<p>{counts}</p>{table.html(self.answer())}"
+        """Return the counts of runs, and the output of the terminal, as HTML."""
+        return f"<p>{escape(clean(repr(self)))}</p>{table.html(self.answer())}"
 
 
 def _plot(results: Results, kind: str, of: str | None) -> Plot:
@@ -130,41 +128,44 @@ def _plot(results: Results, kind: str, of: str | None) -> Plot:
     return plots[next(iter(plots)) if of is None else of]
 
 
-def _known(result: Result | None = None) -> Result | None:
-    return result
-
-
 class Outcome:
     """The outcome of `ob.solve`: the solution, how the run ended, its cost, its metrics.
 
     Metrics and exhibits are computed when they are read; an error of the judge is raised there.
     For that an outcome holds the data of its problem, until it is pickled.
+
+    Attributes
+    ----------
+    trace : tuple of Checkpoint
+        Start and end, or with ``curve=True`` or `until` all checkpoints.
+    work : Work
+        Steps, samples and flops at the last checkpoint.
+    final : Solution, optional
+        The last solution.
+    solution : ndarray, shape (n, k), optional
+        Its point.
+    weights : ndarray, optional
+        Its weights, if it has any.
+    error : BaseException, optional
+        The error of a run that failed.
     """
 
     def __init__(
-        self, ran: LateJudgement | JudgedOutcome, result: Callable[[], Result | None] = _known
+        self,
+        ran: LateJudgement | JudgedOutcome,
+        result: Callable[[], Result | None] = lambda: None,
     ) -> None:
         self._ran, self._result = ran, result
+        self.trace: tuple[Checkpoint, ...] = ran.trace
+        self.work = ran.trace[-1].work if ran.trace else Work()
+        self.final, self.error = ran.final, ran.error
+        self.solution = None if ran.final is None else ran.final.point
+        self.weights = None if ran.final is None else ran.final.weights
 
     @property
     def stop(self) -> Termination:
         """How the run ended; reading the last metrics may refute a claim of convergence."""
         return self._ran.stop
-
-    @property
-    def trace(self) -> tuple[Checkpoint, ...]:
-        """Start and end, or with ``curve=True`` or `until` all checkpoints."""
-        return self._ran.trace
-
-    @property
-    def final(self) -> Solution | None:
-        """The last solution, or None."""
-        return self._ran.final
-
-    @property
-    def solution(self) -> Array | None:
-        """The point of the last solution, ``(n, k)``."""
-        return None if self.final is None else self.final.point
 
     @cached_property
     def result(self) -> Result | None:
@@ -172,36 +173,21 @@ class Outcome:
         return self._result()
 
     @property
-    def weights(self) -> Array | None:
-        """The weights of the last solution, if it has any."""
-        return None if self.final is None else self.final.weights
-
-    @property
     def core(self) -> Array | None:
-        """The core tensor of the last solution, if it has one."""
+        """The core tensor of the last solution, if it has one; computed when it is read."""
         return None if self.final is None else self.final.core
-
-    @property
-    def work(self) -> Work:
-        """Steps, samples and flops at the last checkpoint."""
-        return self.trace[-1].work if self.trace else Work()
 
     @property
     def exhibits(self) -> Mapping[str, Exhibit]:
         """Pictures of the last solution by name."""
         return self._ran.exhibits
 
-    @property
-    def error(self) -> BaseException | None:
-        """The error of a run that failed."""
-        return self._ran.error
-
-    def __reduce__(self) -> tuple[type[Outcome], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type[Outcome], tuple[JudgedOutcome], dict[str, Any]]:
         """Judge it, since the judge and the data cannot go along."""
         for point in self.trace:
             _ = point.metrics  # may change how the run ended
         judged = JudgedOutcome(self.stop, self.trace, self.exhibits, self.final, self.error)
-        return Outcome, (judged, partial(_known, self.result))
+        return Outcome, (judged,), {"result": self.result}
 
     def plot(self, ax: Axes, metric: str = "") -> Series:
         """Draw a metric over the seconds into an axis, by default the first; return its points.
@@ -271,10 +257,3 @@ def report(results: stored.Results, folder: Path | str | None = None) -> Report:
 
     place = Path(folder) if folder is not None else safe_join(results.path.parent, "report")
     return Report(write_page(results.without_home(), place))
-
-
-def _counts(results: Results) -> Iterator[str]:
-    yield plural(len(results.records) - len(results.refused), "run")
-    for name, records in (("failed", results.failures), ("not run yet", results.missing)):
-        if records:
-            yield f"{len(records):,} {name}"

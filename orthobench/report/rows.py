@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orthobench.decide.answer import standings
@@ -62,23 +62,18 @@ class Row:
         return median_final(records, value)
 
 
-def problem_rows(results: Sequence[SolverResult], comparison: Comparison) -> list[Row]:
-    """Return the rows of a comparison, in its order, from the results on its problem."""
-    known = {r.solver: (r, summary(r.records, comparison.metric, r.seeds)) for r in results}
-    starts = (abs(run.start) for r in results for run in r.records)
-    rounding = ROUNDING * max((value for value in starts if math.isfinite(value)), default=0.0)
-    return [
-        Row(*known[d.solver], d, mark(comparison, d.solver), rounding) for d in comparison.decisions
-    ]
-
-
 def rows_by_problem(
-    results: Sequence[SolverResult], comparisons: Sequence[Comparison]
-) -> Iterator[list[Row]]:
-    """Yield the rows of each comparison."""
+    results: Sequence[SolverResult], comparisons: Iterable[Comparison]
+) -> Iterator[tuple[Comparison, list[Row]]]:
+    """Yield each comparison with its rows, in its order, from the results on its problem."""
     groups = grouped(results, lambda result: result.problem)
     for comparison in comparisons:
-        yield problem_rows(groups[comparison.problem], comparison)
+        own, decided = groups[comparison.problem], comparison.decisions
+        known = {r.solver: (r, summary(r.records, comparison.metric, r.seeds)) for r in own}
+        starts = (abs(run.start) for r in own for run in r.records)
+        rounding = ROUNDING * max((start for start in starts if math.isfinite(start)), default=0.0)
+        rows = [Row(*known[d.solver], d, mark(comparison, d.solver), rounding) for d in decided]
+        yield comparison, rows
 
 
 def solvers_shown(comparisons: Sequence[Comparison]) -> list[str]:

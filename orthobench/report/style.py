@@ -16,13 +16,8 @@ Any two differ by at least 0.08 in OKLab, also under protanopia, deuteranopia an
 (simulated as in Machado, Oliveira and Fernandes 2009).
 """
 
-LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
-    (0, ()),
-    (0, (6, 2)),
-    (0, (1.2, 1.4)),
-    (0, (6, 1.6, 1.2, 1.6)),
-)
-"""Matplotlib's dash offset and pattern, in line widths."""
+DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (1.2, 1.4), (6, 1.6, 1.2, 1.6))
+"""The dashes of lines in line widths, the first one solid."""
 
 SHAPES = {
     "o": "M4 0A4 4 0 1 1-4 0A4 4 0 1 1 4 0Z",
@@ -50,19 +45,19 @@ WIDTH = 1.8
 class Style:
     """The style of a solver's curve; no two solvers share all three.
 
-    `number` is its place among the solvers of a report, `colour` is hexadecimal, on white, `line`
-    is dash offset and pattern, and `marker` is one of matplotlib.
+    `number` is its place among the solvers of a report, `colour` is hexadecimal, on white, `dashes`
+    are those of its line, and `marker` is one of matplotlib.
     """
 
     number: int
     colour: str
-    line: tuple[int, tuple[float, ...]]
+    dashes: tuple[float, ...]
     marker: str
 
     @property
     def dash(self) -> str:
         """The dashes in pixels; empty for a solid line."""
-        return ",".join(f"{WIDTH * part:g}" for part in self.line[1])
+        return ",".join(f"{WIDTH * part:g}" for part in self.dashes)
 
     @property
     def shape(self) -> str:
@@ -82,6 +77,6 @@ def solver_styles(names: Iterable[str]) -> dict[str, Style]:
             hue = (hue + 1) % len(COLOURS)
         used.add(hue)
         at = hue + rounds
-        line, marker = LINES[at % len(LINES)], MARKERS[at % len(MARKERS)]
-        styles[name] = Style(number, COLOURS[hue], line, marker)
+        dashes, marker = DASHES[at % len(DASHES)], MARKERS[at % len(MARKERS)]
+        styles[name] = Style(number, COLOURS[hue], dashes, marker)
     return styles

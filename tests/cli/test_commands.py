@@ -1,10 +1,13 @@
 """Commands that plugins add to the program, by entry points."""
 
 import sys
+from pkgutil import resolve_name
 
+import click
 import pytest
 from click.testing import CliRunner
 
+from orthobench.cli.commands import OWN
 from orthobench.cli.main import main
 
 CODE = """
@@ -43,6 +46,14 @@ def installed(tmp_path, monkeypatch):
 
 def call(*words):
     return CliRunner().invoke(main, words)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_own_command_has_its_name_and_its_summary_in_the_list(name):
+    command = resolve_name(OWN[name])
+    listed = main.get_command(click.Context(main), name)
+    assert (listed.name, listed.get_short_help_str()) == (name, command.get_short_help_str())
+    assert command.name == name
 
 
 def test_help_lists_a_command_without_an_import(installed):

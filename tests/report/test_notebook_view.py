@@ -55,7 +55,7 @@ def test_names_are_text(runs):
 def test_missing_runs_are_counted(runs):
     waiting = [altered(r, status=RunStatus.MISSING, trace=()) for r in runs("late", 0.1)]
     lines = shown(results(waiting))
-    assert "5 not run yet" in lines[0]
+    assert "5 not run;" in lines[0]
     assert not any(line.startswith("late ") for line in lines)
 
 

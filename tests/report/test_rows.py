@@ -9,7 +9,7 @@ from records import altered
 
 from orthobench.decide.comparisons import compare
 from orthobench.harness.stopping import RunStatus
-from orthobench.report.rows import problem_rows, rows_by_problem
+from orthobench.report.rows import rows_by_problem
 from orthobench.results.tuning import choose
 from orthobench.stats.values import metric_of
 
@@ -18,26 +18,22 @@ ROUNDING = 1e-12
 
 def rows(records):
     entries = choose(records)
-    (comparison,) = compare(entries)
-    return problem_rows(entries, comparison)
+    ((_, found),) = rows_by_problem(entries, compare(entries))
+    return found
 
 
-def test_rows_of_a_problem_are_made_of_its_results_alone(runs, monkeypatch):
+def test_rows_of_a_problem_are_made_of_its_results_alone(runs):
     names = [f"problem {number}" for number in range(3)]
     records = [
         altered(run, problem=name)
         for name in names for solver in "ab" for run in runs(solver, 1.0)
     ]  # fmt: skip
-    entries, given = choose(records), []
-
-    def noted(results, comparison):
-        given.append([result.problem for result in results])
-        return problem_rows(results, comparison)
-
-    monkeypatch.setattr("orthobench.report.rows.problem_rows", noted)
-    found = [*rows_by_problem(entries, compare(entries))]
-    assert given == [[name] * 2 for name in names]
-    assert [[row.result.problem for row in own] for own in found] == given
+    entries = choose(records)
+    for name, (comparison, own) in zip(
+        names, rows_by_problem(entries, compare(entries)), strict=True
+    ):
+        assert comparison.problem == name
+        assert [row.result.problem for row in own] == [name] * 2
 
 
 @pytest.mark.parametrize(

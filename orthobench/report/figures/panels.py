@@ -50,7 +50,7 @@ def draw_panel(
 
     In a figure, equal y have one scale, and equal references one style.
     """
-    panels = [panel, *figure_panels]
+    panels = figure_panels or [panel]
     same_y = [other for other in panels if other.y.key == panel.y.key]
     floor = panel_floor(same_y)
     _draw_frame(ax, panel)
@@ -61,8 +61,8 @@ def draw_panel(
     _set_ticks(ax.yaxis, log=floor.log)
     for at in panel.rules:
         ax.axvline(at, color=MUTED, linewidth=0.8, linestyle=(0, (1, 3)), zorder=1)
-    everything = [series for one in figure_panels or panels for series in one.series]
-    references = list(dict.fromkeys(series.label for series in everything if not series.solver))
+    labels = (one.label for each in panels for one in each.series if not one.solver)
+    references = list(dict.fromkeys(labels))
     for number, series in enumerate(panel.series):
         dashes = 0 if series.solver else references.index(series.label) % len(REFERENCES)
         line = _line(styles.get(series.solver), REFERENCES[dashes])
@@ -95,7 +95,7 @@ def _line(style: Style | None, dashes: tuple[float, ...]) -> dict[str, Any]:
         return {"color": MUTED, "linestyle": (0, dashes), "linewidth": 0.72 * thickness,
                 "zorder": 1.5}  # fmt: skip
     size = (STAR if style.marker == "*" else 1.0) * _setting("lines.markersize")
-    return {"color": style.colour, "linestyle": style.line, "marker": style.marker,
+    return {"color": style.colour, "linestyle": (0, style.dashes), "marker": style.marker,
             "markersize": size, "markeredgecolor": "white",
             "markeredgewidth": 0.4 * thickness}  # fmt: skip
 

@@ -8,8 +8,9 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from orthobench.contract.panel import Panel, Plot
 from orthobench.report.figures.panels import INK, MUTED, draw_panel, folded, last_of
@@ -49,9 +50,9 @@ class Layout:
     @contextmanager
     def applied(self) -> Iterator[None]:
         """Draw and save with this layout inside the block, not with the user's settings."""
-        import matplotlib as mpl
+        from matplotlib import style
 
-        settings = {
+        settings: dict[str, Any] = {
             "font.size": self.small, "font.family": ["DejaVu Sans"],
             "axes.labelsize": self.small + 1, "axes.titlesize": self.small + 1,
             "axes.linewidth": 0.4 * self.line, "grid.linewidth": 0.45 * self.line,
@@ -59,11 +60,9 @@ class Layout:
             "savefig.dpi": self.dpi, "figure.dpi": 100,
             "pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "orthobench",
         }  # fmt: skip
-        with mpl.rc_context(), warnings.catch_warnings():
+        with style.context(settings, after_reset=True), warnings.catch_warnings():
             # characters without a glyph are drawn as boxes
             warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
-            mpl.rcdefaults()
-            cast("dict[str, Any]", mpl.rcParams).update(settings)
             yield
 
 
@@ -210,10 +209,8 @@ def save_plot(
 def file_name(plot: Plot, names: set[str]) -> str:
     """Return a safe file name, and add it to the names that are taken."""
     short = re.sub(r"[^a-z0-9.]+", "-", plot.name.lower()).strip("-.")[:80] or "problem"
-    name, count = short, 1
-    while name in names:
-        name = f"{short}-{plot.kind}" if count == 1 else f"{short}-{count}"
-        count += 1
+    others = (f"{short}-{part}" for part in chain([plot.kind], count(2)))
+    name = next(name for name in chain([short], others) if name not in names)
     names.add(name)
     return name
 

@@ -27,12 +27,12 @@ from orthobench.report.plots.exhibits import curves, exhibitions
 from orthobench.report.plots.families import costs
 from orthobench.report.plots.labels import axis_label
 from orthobench.report.plots.problems import problem_plots
-from orthobench.report.rows import Row, problem_rows, solvers_shown
+from orthobench.report.rows import Row, rows_by_problem, solvers_shown
 from orthobench.report.style import solver_styles
 from orthobench.results.results import Results
 from orthobench.results.runs import IMPORTED, Run
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.cost_curve import cost_curve
+from orthobench.stats.cost_curve import cost_curve, gap_of
 from orthobench.stats.costs import COSTS, cost_of
 from orthobench.stats.values import final, metric_of
 from orthobench.tools import toml
@@ -52,14 +52,14 @@ def page_content(results: Results) -> dict[str, Any]:
     entries = sorted(
         results.entries, key=lambda e: order.get((e.problem_info.family, e.solver), len(order))
     )
-    comparisons = {c.problem: c for s in sections for c in s["answer"].comparisons}
+    comparisons = [c for s in sections for c in s["answer"].comparisons]
     exhibits = exhibitions(entries, results.exhibits)
     curves_of = {one.problem: curves(one) for one in exhibits}
     plots: list[Plot] = []
     runs: dict[int, dict[str, dict[str, Any]]] = {}
     problems: list[dict[str, Any]] = []
     groups = grouped(entries, lambda entry: entry.problem)
-    rows_of = {name: problem_rows(groups[name], own) for name, own in comparisons.items()}
+    rows_of = {c.problem: rows for c, rows in rows_by_problem(entries, comparisons)}
     for name, all_rows in rows_of.items():
         rows = [row for row in all_rows if row.result.takes_part]
         rows.sort(key=lambda row: groups[name].index(row.result))
@@ -179,18 +179,15 @@ def problem_section(
 def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
     """Return the runs of each solver: seed, end in % of the gap, value, time, end."""
     metric = entries[0].problem_info.primary
-    ends: dict[int, tuple[float, float]] = {}
-    for entry in entries:
-        for run in entry.finished:
-            if (curve := cost_curve(run, entry.level, metric)) is not None:
-                lowest, start = ends.get(run.seed, (math.inf, -math.inf))
-                ends[run.seed] = min(lowest, curve.end), max(start, curve.start)
-
+    runs = ((run, entry.level) for entry in entries for run in entry.finished)
+    found = grouped(runs, lambda one: one[0].seed)
+    curves = {seed: [cost_curve(*one, metric) for one in own] for seed, own in found.items()}
+    gaps = {seed: gap_of([one for one in own if one]) for seed, own in curves.items()}
     return {
         entry.solver: {
             "about": assignments(entry.records[0].solver.parameters),
             "runs": [
-                (r.seed, _above(r, metric, ends), number(final(r, metric_of(metric))),
+                (r.seed, _above(r, metric, gaps[r.seed]), number(final(r, metric_of(metric))),
                  duration(r.trace[-1].seconds + r.trace[-1].readout_seconds),
                  clean(f"{r.stop.status.value}: {r.stop.reason}"))
                 for r in entry.finished
@@ -201,8 +198,8 @@ def problem_runs(entries: Sequence[SolverResult]) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-def _above(run: Run, metric: str, ends: Mapping[int, tuple[float, float]]) -> str:
-    lowest, start = ends.get(run.seed, (0.0, 0.0))
+def _above(run: Run, metric: str, gap: tuple[float, float]) -> str:
+    start, lowest = gap
     if not start > lowest:
         return ""
     return number(100 * (final(run, metric_of(metric)) - lowest) / (start - lowest))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,14 +68,10 @@ def _series(
 ) -> Series:  # fmt: skip
     said = {s["place"]: f"; {s['change']}: {s['said']}"
             for s in steps if s["solver"] == curve["solver"]}  # fmt: skip
-    low, high = (_values(curve[end]) if question == "time" else None for end in ("low", "high"))
+    y, low, high = (np.array(curve[name], dtype=float) for name in (question, "low", "high"))
+    spread = (low, high) if question == "time" else ()
     return Series(
-        curve["solver"], np.arange(1.0, len(commits) + 1.0), _values(curve[question]), low, high,
-        solver=curve["solver"],
+        curve["solver"], np.arange(1.0, len(commits) + 1.0), y, *spread, solver=curve["solver"],
         notes=tuple(f"{commit['commit'][:10]} {commit['subject']}{said.get(i, '')}"
                     for i, commit in enumerate(commits)),
     )  # fmt: skip
-
-
-def _values(values: Sequence[float | None]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return np.array([math.nan if value is None else value for value in values])

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -39,6 +39,9 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 DIGITS = 5
 """Significant digits of drawn numbers."""
 
+Pool: TypeAlias = dict[bytes, int]
+"""The index of each array, by its bytes: equal arrays are stored once."""
+
 
 def plot_data(
     plots: Sequence[Plot],
@@ -50,7 +53,8 @@ def plot_data(
     On a page with very many curves, menus offer fewer options. `runs` has the runs of each solver
     by the index of the plot that draws them.
     """
-    pool, solvers = Pool(), {name: number for number, name in enumerate(styles)}
+    pool: Pool = {}
+    solvers = {name: number for number, name in enumerate(styles)}
     offered, curves = _offered(plots)
     points = int(np.clip(NUMBERS // (3 * max(curves, 1)), FEWEST_POINTS, MOST_POINTS))
     drawn: list[dict[str, Any]] = [
@@ -60,6 +64,7 @@ def plot_data(
             "choices": [
                 {"name": clean(name), "options": [clean(one.replace("_", " ")) for one in options]}
                 for name, options in choices.items()
+                if len(options) > 1
             ],
             "panels": [
                 _panel(plot.draw(key), pool, solvers, points) for key in product(*choices.values())
@@ -70,7 +75,7 @@ def plot_data(
     for number, facts in (runs or {}).items():
         drawn[number]["runs"] = {solvers[name]: own for name, own in facts.items()}
     data = {
-        "pool": pool.arrays,
+        "pool": [_rounded(np.frombuffer(own)) for own in pool],
         "references": [",".join(map(str, dashes)) for dashes in REFERENCES],
         "solvers": [{"name": clean(name), "dash": style.dash} for name, style in styles.items()],
         "plots": drawn,
@@ -82,10 +87,8 @@ def plot_data(
 def _offered(plots: Sequence[Plot]) -> tuple[list[dict[str, Sequence[str]]], int]:
     """Return the choices of each plot: all, the first, or none on very large pages."""
     lines = [len(plot.panel().series) for plot in plots]
-    offered: list[dict[str, Sequence[str]]] = []
-    curves = 0
     for free in (9, 1, 0):
-        offered = [
+        offered: list[dict[str, Sequence[str]]] = [
             {name: own if i < free else own[:1] for i, (name, own) in enumerate(p.choices.items())}
             for p in plots
         ]
@@ -165,7 +168,7 @@ def _series(panel: Panel, number: int, pool: Pool, points: int) -> dict[str, Any
         x, ys = x.repeat(2)[1:], [None if y is None else y.repeat(2)[:-1] for y in ys]
     return {
         **{
-            name: pool.index(part)
+            name: pool.setdefault(part.astype(np.float64).tobytes(), len(pool))
             for name, part in zip(("x", "y", "low", "high"), (x, *ys), strict=True)
             if part is not None
         },
@@ -175,18 +178,6 @@ def _series(panel: Panel, number: int, pool: Pool, points: int) -> dict[str, Any
     }
 
 
-class Pool:
-    """Arrays by index; equal arrays have the same index. NaN and infinity are null."""
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, int] = {}
-        self.arrays: list[list[float | None]] = []
-
-    def index(self, values: Array) -> int:
-        """Return the index of an array, which is added if it is new."""
-        index = self._known.setdefault(values.astype(np.float64).tobytes(), len(self.arrays))
-        if index == len(self.arrays):
-            self.arrays.append(
-                [float(f"{v:.{DIGITS}g}") if math.isfinite(v) else None for v in values.tolist()]
-            )
-        return index
+def _rounded(values: Array) -> list[float | None]:
+    """Return numbers as JSON can hold them: rounded, and null for NaN and infinity."""
+    return [float(f"{v:.{DIGITS}g}") if math.isfinite(v) else None for v in values.tolist()]

@@ -28,11 +28,11 @@ class PlotView {
       };
       return element("select", { onchange: choose, "aria-label": name }, ...options.map((option, place) => element("option", { value: place }, option)));
     });
-    const choices = this.selects.map((select, number) => element("label", { hidden: select.length < 2 }, `${this.plot.choices[number].name} `, select));
+    const choices = this.selects.map((select) => element("label", {}, `${select.ariaLabel} `, select));
     this.summary = element("summary", {});
     this.canvas = element("div", { class: "canvas" });
     this.runs = element("div", { class: "runs", "aria-live": "polite" });
-    const menu = element("details", { class: "menu", hidden: this.selects.every((select) => select.length < 2) }, this.summary, element("div", {}, ...choices));
+    const menu = element("details", { class: "menu", hidden: !choices.length }, this.summary, element("div", {}, ...choices));
     this.figure.querySelector(".drawing").replaceChildren(menu, this.canvas, this.runs);
     watchPointer(this);
   }
@@ -43,7 +43,7 @@ class PlotView {
     const { kind, name, choices, panels } = this.plot;
     const places = choices.map((choice) => Math.max(0, choice.options.indexOf(state.get(`${this.name}.${choice.name}`))));
     this.selects.forEach((select, number) => (select.value = places[number]));
-    const shown = this.selects.filter((select) => select.length > 1).map((select) => select.selectedOptions[0].textContent);
+    const shown = this.selects.map((select) => select.selectedOptions[0].textContent);
     this.summary.textContent = `${shown.join(", ")} ⋯`;
     const panel = panels[places.reduce((at, place, number) => at * choices[number].options.length + place, 0)];
     this.chart = chartOf(panel, kind === "convergence" && panel.series.length > MANY);
@@ -72,13 +72,10 @@ async function startPlots() {
   plots.data = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   plots.numbers = new Map(plots.data.solvers.map(({ name }, number) => [name, number]));
   plots.all = [...document.querySelectorAll("figure[data-plot]")].map((figure) => new PlotView(figure));
-  const observer = new IntersectionObserver((changes) => {
-    for (const { target, isIntersecting } of changes) {
-      const view = plots.all.find(({ figure }) => figure === target);
-      if (isIntersecting && !view.chart) view.draw();
-    }
-  }, { rootMargin: "400px 0px" });
-  for (const one of plots.all) observer.observe(one.figure);
+  for (const one of plots.all) {
+    const near = (changes) => !one.chart && changes.some(({ isIntersecting }) => isIntersecting) && one.draw();
+    new IntersectionObserver(near, { rootMargin: "400px 0px" }).observe(one.figure);
+  }
   window.addEventListener("beforeprint", () => {
     for (const one of document.querySelectorAll("details:is(.problem, .part)")) one.open = true;
     for (const one of plots.all) if (!one.chart) one.draw();

@@ -65,11 +65,9 @@ def floor_of(parts: Sequence[Array]) -> Floor:
     positive = values[values > TINY]
     if not len(positive):
         return Floor(TINY, TINY, len(values) > 0)
-    zero = TINY
-    gaps = np.flatnonzero(positive[1:] > GAP * positive[:-1])
-    below = [positive[i] for i in gaps if positive[i] < ROUNDING * positive[-1]]
-    if below:
-        zero = 10.0 ** math.ceil(math.log10(below[-1]))
+    before, after = positive[:-1], positive[1:]
+    tiny = before[(after > GAP * before) & (before < ROUNDING * positive[-1])]
+    zero = 10.0 ** math.ceil(math.log10(tiny[-1])) if len(tiny) else TINY
     least = positive[positive > zero][0]
     return Floor(zero, float(least) / 3, bool(values[0] <= zero))
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from orthobench.results.tuning import SolverResult
-from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import COSTS
 from orthobench.stats.values import final, metric_of
 from orthobench.tools.formatting import assignments, budget_text, clean
@@ -24,12 +23,6 @@ def legend_label(entry: SolverResult) -> str:
     failed = len(finals) - sum(map(math.isfinite, finals))
     name = f"{entry.solver} ({chosen})" if chosen else entry.solver
     return clean(f"{name} (failed {failed} of {len(finals)})" if failed else name)
-
-
-def band_of(entries: Sequence[SolverResult]) -> str:
-    """Return the meaning of bands over seeds; empty for one seed."""
-    seeds = max((len(entry.seeds) for entry in entries), default=1)
-    return spread_name(seeds) if seeds > 1 else ""
 
 
 def about(entries: Sequence[SolverResult], *more: str) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.decide.rule import TOLERANCE
 from orthobench.harness.identity import canonical
 from orthobench.report.plots.geometry import Clipped
-from orthobench.report.plots.labels import about, axis_label, band_of, legend_label
+from orthobench.report.plots.labels import about, axis_label, legend_label
 from orthobench.results.traces import finite
 from orthobench.results.tuning import SolverResult, Trial, slice_of, varied
+from orthobench.stats.bootstrap import spread_name
 from orthobench.stats.costs import costs_of
 from orthobench.stats.curves import curve
 from orthobench.tools.formatting import assignments, clean, short
@@ -33,16 +34,16 @@ def convergence(entries: Sequence[SolverResult]) -> Plot:
     """Return the convergence plot of one problem: metrics against samples, seconds, ..."""
     taking_part = [entry for entry in entries if not entry.refused]
     costs, metrics = _costs(taking_part), _metrics(taking_part)
-    runs = [(entry, entry.finished) for entry in taking_part]
-    begun = [(entry, own) for entry, own in runs if own]
-    seeds, band = max((len(e.seeds) for e in taking_part), default=1), band_of(taking_part)
-    crossed = not all(run.ok and finite(run.trace) for _, own in runs for run in own)
+    begun = [entry for entry in taking_part if entry.finished]
+    seeds = max((len(entry.seeds) for entry in taking_part), default=1)
+    band = spread_name(seeds) if seeds > 1 else ""
+    crossed = not all(run.ok and finite(run.trace) for entry in begun for run in entry.finished)
     tolerance = entries[0].tolerance or TOLERANCE
 
     def draw(key: Sequence[str]) -> Panel:
         curves = [
-            replace(curve(own, *key), label=legend_label(entry), solver=entry.solver)
-            for entry, own in begun
+            replace(curve(entry.finished, *key), label=legend_label(entry), solver=entry.solver)
+            for entry in begun
         ]
         x, y = (Axis(name, axis_label(name)) for name in key)
         least = _least(curves, tolerance) if y.key == metrics[0] else 0.0

@@ -16,6 +16,7 @@ from orthobench.errors import UsageError, unknown
 from orthobench.registry.plugins import Plugin, Provided, Registry
 from orthobench.report.origins import origins
 from orthobench.tools import toml
+from orthobench.tools.collections import grouped
 
 Facts = Mapping[str, Any]
 """Plain values by name, which JSON can hold."""
@@ -63,11 +64,9 @@ def tables(facts: Facts) -> list[str]:
     """Return the lines of a table for each kind and family."""
     text = _formatter()
     for kind, rows in facts.items():
-        for family in sorted({_family(row) for row in rows}):
-            _write_table(
-                text, f"{kind}{family and ': '}{family}",
-                [(row["name"], row["summary"]) for row in rows if _family(row) == family],
-            )  # fmt: skip
+        for family, own in sorted(grouped(rows, _family).items()):
+            title = f"{kind}: {family}" if family else kind
+            _write_table(text, title, [(row["name"], row["summary"]) for row in own])
             text.write("\n")
     return [*text.getvalue().splitlines(), "orthobench show NAME tells more of each"]
 

@@ -49,8 +49,8 @@ def rows(
     of the median. None stands for failed and missing values. Costs and ``metrics`` are medians over
     the sound runs. ``others`` is the cost of the trials that tuning did not choose.
     """
-    each = zip(rows_by_problem(results, comparisons), comparisons, strict=True)
-    return [_plain(row, comparison) for own, comparison in each for row in own]
+    each = rows_by_problem(results, comparisons)
+    return [_plain(row, comparison) for comparison, own in each for row in own]
 
 
 def show(
@@ -62,8 +62,7 @@ def show(
     from rich.console import Console
 
     console = console or Console()
-    each = zip(rows_by_problem(results, comparisons), comparisons, strict=True)
-    for own, comparison in each:
+    for comparison, own in rows_by_problem(results, comparisons):
         console.print()
         for part in _parts(own, comparison, console.options.ascii_only):
             console.print(part)
@@ -212,19 +211,19 @@ def cell(comparison: Comparison, solver: str, ascii_only: bool = False) -> str:
 def _tables_of(answer: Answer, console: Console) -> Iterator[Table]:
     """Yield the table of a family, in parts as wide as the console if possible."""
     solvers, ascii_only = solvers_shown(answer.comparisons), console.options.ascii_only
-    names = min(max((len(clean(solver)) for solver in solvers), default=0), NAME)
+    names = max((len(clean(solver)) for solver in solvers), default=0)
+    room = left = console.width - min(names, NAME)
     part: list[tuple[Comparison, list[str]]] = []
-    left = console.width - names
     for comparison in answer.comparisons if solvers else ():
         cells = [cell(comparison, solver, ascii_only) for solver in solvers]
         width = max(map(len, cells)) + 1
         if part and left < width:
-            yield _table_of(answer, solvers, part, console.width - names)
-            part, left = [], console.width - names
+            yield _table_of(answer, solvers, part, room)
+            part, left = [], room
         part.append((comparison, cells))
         left -= width
     if part:
-        yield _table_of(answer, solvers, part, console.width - names)
+        yield _table_of(answer, solvers, part, room)
 
 
 def _table_of(

@@ -10,7 +10,7 @@ import pytest
 
 from orthobench.contract.panel import Axis, Panel, Plot, Series
 from orthobench.report.page import plot_data as module
-from orthobench.report.page.plot_data import Pool, plot_data
+from orthobench.report.page.plot_data import plot_data
 from orthobench.report.plots.problems import convergence
 from orthobench.report.style import solver_styles
 from orthobench.results.tuning import choose
@@ -21,11 +21,13 @@ def read(found):
 
 
 def test_equal_arrays_are_stored_once():
-    pool = Pool()
-    first = pool.index(np.array([1.0, 2.0]))
-    assert pool.index(np.array([1.0, 2.0])) == first
-    assert pool.index(np.array([1.0, math.inf])) != first
-    assert pool.arrays == [[1.0, 2.0], [1.0, None]]
+    x, ends = np.array([1.0, 2.0]), np.array([1.0, math.inf])
+    lines = (Series("a", x, x), Series("b", x.copy(), ends))
+    panel = Panel(Axis("x", "x"), Axis("y", "y"), lines)
+    data = read(plot_data([Plot("p", "k", {"c": ("a",)}, lambda key: panel)], {}))
+    (drawn,) = data["plots"][0]["panels"]
+    assert [(one["x"], one["y"]) for one in drawn["series"]] == [(0, 0), (0, 1)]
+    assert data["pool"] == [[1.0, 2.0], [1.0, None]]
 
 
 def test_a_panel_comes_back_as_it_was(runs):
@@ -80,9 +82,9 @@ def test_references_take_looks_of_their_own_and_points_their_notes():
         Series("s", x, 3 * x, solver="s", chosen=1, notes=("a", "b\n", "c")),
     )  # fmt: skip
     panel = Panel(Axis("x", "x"), Axis("y", "y"), series, rules=(2.0,), stepped=True, band="b")
-    plot = Plot("p", "k", {"c": ("one_two",)}, lambda key: panel)
+    plot = Plot("p", "k", {"c": ("one_two", "b"), "d": ("e",)}, lambda key: panel)
     data = read(plot_data([plot], solver_styles("s")))
-    (drawn,) = data["plots"][0]["panels"]
+    drawn, _ = data["plots"][0]["panels"]
     assert [one["solver"] for one in drawn["series"]] == [-1, -2, -3, -1, 0]
     last = drawn["series"][-1]
     assert last["chosen"] == 1
@@ -90,7 +92,7 @@ def test_references_take_looks_of_their_own_and_points_their_notes():
     assert (drawn["rules"], drawn["stepped"], drawn["band"]) == ([2], True, "b")
     assert data["pool"][last["x"]] == [1, 2, 2, 3, 3]
     assert data["pool"][last["y"]] == [3, 3, 6, 6, 9]
-    assert data["plots"][0]["choices"] == [{"name": "c", "options": ["one two"]}]
+    assert data["plots"][0]["choices"] == [{"name": "c", "options": ["one two", "b"]}]
 
 
 def test_menus_are_shorter_with_very_many_curves(monkeypatch):

@@ -133,4 +133,4 @@ def test_images_stand_beside_each_other_with_names_and_words(runs, load, made, t
 )
 def test_the_command_is_what_its_user_types(runs, made, tmp_path, command, shown):
     text = write_page(made(runs("a", 1.0), command=command), tmp_path).read_text()
-    assert (f"<dt>command</dt><dd>{shown}</dd>" in text) == bool(shown)
+    assert (f'<th scope="row">command</th><td>{shown}</td>' in text) == bool(shown)

@@ -25,7 +25,7 @@ def rows(entries):
 
 
 def all_rows(entries):
-    return [row for own in rows_by_problem(entries, compare(entries)) for row in own]
+    return [row for _, own in rows_by_problem(entries, compare(entries)) for row in own]
 
 
 def text(entries, width=80, encoding="utf-8"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,6 @@ import click
 
 from orthobench.cli import options as shared
 from orthobench.cli.printing import print_facts, status_line
-
-QUESTIONS = ("result", "work", "time", "memory", "import", "first")
 
 
 def part(text: str) -> float:
@@ -30,11 +29,13 @@ def part(text: str) -> float:
 
 def tolerance(text: str) -> dict[str, float]:
     """Return the tolerances that ``5%``, ``time=0.05`` or ``time@digits*=5%`` mean."""
+    from orthobench.compare.options import TOLERANCE
+
     name, equals, value = text.rpartition("=")
     asked = name.partition("@")[0].strip()
-    if equals and asked not in QUESTIONS:
-        raise click.BadParameter(f"{asked!r} is no question; write {', '.join(QUESTIONS)}")
-    return dict.fromkeys([name.strip()] if equals else QUESTIONS, part(value))
+    if equals and asked not in TOLERANCE:
+        raise click.BadParameter(f"{asked!r} is no question; write {', '.join(TOLERANCE)}")
+    return dict.fromkeys([name.strip()] if equals else TOLERANCE, part(value))
 
 
 def suite_named(text: str) -> str | Path:
@@ -42,23 +43,29 @@ def suite_named(text: str) -> str | Path:
     return Path(text) if text.endswith(".toml") else text
 
 
-SUITE_NAME = click.option("--suite", type=suite_named, metavar="SUITE", help="Compare on this "
-                          "suite: its name or file.  [default: regression]")  # fmt: skip
-SEEDS = click.option(
-    "--seeds", type=shared.COUNT, help="Run this number of seeds.  [default: the suite's]"
-)
-CLOCK = click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu",
-                     show_default=True, help="Time by this clock: of the processor, or wall time."
-                     )  # fmt: skip
-WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metavar="DIR",
-                    help="Build this project of the repository too, on both sides. Repeatable."
-                    )  # fmt: skip
+def comparing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that `compare` and `history` share."""
+    for option in (  # help shows the last one first
+        click.option("--with", "extras", type=shared.FOLDER, multiple=True, metavar="DIR",
+                     help="Build this project of the repository too, on each side. Repeatable."),
+        click.option("--clock", type=click.Choice(("cpu", "wall")), default="cpu",
+                     show_default=True,
+                     help="Time by this clock: of the processor, or wall time."),
+        click.option("--seeds", type=shared.COUNT,
+                     help="Run this number of seeds.  [default: the suite's]"),
+        shared.SOLVERS,
+        shared.PROBLEMS,
+        click.option("--suite", type=suite_named, metavar="SUITE", help="Compare on this suite: "
+                     "its name or file.  [default: regression]"),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 @click.command()
 @click.argument("base")
 @click.argument("head")
-@SUITE_NAME
+@comparing
 @click.option("--tolerance", "tolerances", type=tolerance, multiple=True, metavar="PART",
               help="Accept cells that are worse by this part of BASE: 5%, or for one question "
               "time=5%, or for some cells time@digits*=5%. Repeatable.  [default: result=0 work=0 "
@@ -68,11 +75,6 @@ WITH = click.option("--with", "extras", type=shared.FOLDER, multiple=True, metav
 @click.option("--budget", type=shared.POSITIVE, default=90.0, show_default=True, metavar="SECONDS",
               help="Limit the timing; the limit is doubled once if times are undecided."
               )  # fmt: skip
-@shared.PROBLEMS
-@shared.SOLVERS
-@SEEDS
-@CLOCK
-@WITH
 @click.option("--name-base", metavar="NAME", help="Call BASE this in reports.")
 @click.option("--name-head", metavar="NAME", help="Call HEAD this in reports.")
 @click.option("--markdown", type=shared.FILE, help="Write Markdown, for a comment, to this file.")
