@@ -15,8 +15,10 @@ from orthobench.compare.sides import Side
 from orthobench.contract.solver import Work
 from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.stopping import RunStatus, Termination
+from orthobench.harness.suite import FULL
 from orthobench.harness.trace import Checkpoint
 from orthobench.registry.entries import specification
+from orthobench.registry.suite_values import of_size
 from orthobench.results.runs import ProblemInfo, Run, SolverInfo
 from orthobench.stats.run_pairs import Key
 from orthobench.tools import toml
@@ -198,7 +200,7 @@ def collect(sides: Sequence[Side], options: Options, progress: Progress) -> list
     request = requested(sides, options)
     with ExitStack() as stack:
         workers = [stack.enter_context(SideProcess(side, options, request)) for side in sides]
-        found = planned(sides, workers, request)
+        found = planned(workers, request)
         old, new = (cells.facts["files"].items() for cells in found)
         for worker in workers:
             worker.request("kinds", files=sorted({name for name, _ in old ^ new}))
@@ -238,9 +240,7 @@ def run_cells(
             cells.add(key, worker.outcome())
 
 
-def planned(
-    sides: Sequence[Side], workers: Sequence[SideProcess], request: Mapping[str, Any]
-) -> list[SideCells]:
+def planned(workers: Sequence[SideProcess], request: Mapping[str, Any]) -> list[SideCells]:
     """Return the cells of sides, from workers with the request ``plan``, without runs.
 
     A side that does not import its own code is refused: its gate would always pass.
@@ -248,13 +248,14 @@ def planned(
     for worker in workers:
         worker.request("describe")
     found = []
-    for side, worker in zip(sides, workers, strict=True):
+    for worker in workers:
         try:
             plan, facts = worker.reply(), worker.reply()
         except SideError as error:
-            raise UsageError(f"{side} cannot be compared: {error}") from None
+            raise UsageError(f"{worker.side} cannot be compared: {error}") from None
         content = {tuple(key): digest for key, digest in facts["content"]}
-        found.append(SideCells(side, request, content, tuple(map(tuple, plan["absent"])), facts))
+        absent = tuple(map(tuple, plan["absent"]))
+        found.append(SideCells(worker.side, request, content, absent, facts))
     return found
 
 
@@ -266,7 +267,7 @@ def requested(sides: Sequence[Side], options: Options) -> dict[str, Any]:
             name, text = options.suite.stem, toml.text_of(options.suite)
         else:
             text = _text_of_suite(name, sides, options)
-        tables = toml.loads(text)
+        tables = of_size(toml.loads(text), FULL)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"cannot read the suite {name}: {error}") from None
     chosen = {kind: [*map(specification, texts)] for kind, texts in

@@ -163,10 +163,8 @@ def measure(
             with ExitStack() as stack:
                 begin = now()
                 order = (1, 0) if number % 2 else (0, 1)
-                started = {
-                    i: stack.enter_context(SideProcess(sides[i], options, plan)) for i in order
-                }
-                pair = [started[0], started[1]]
+                started = [stack.enter_context(SideProcess(sides[i], options, plan)) for i in order]
+                pair = [started[i] for i in order]  # an order is its own inverse
                 for process in pair:
                     process.reply()
                 alive = _warm_up(left, pair, order)
@@ -265,7 +263,7 @@ def _observe(cell: TimedCell, pair: Sequence[SideProcess], swapped: bool) -> Non
     base, head = zip(*replies, strict=True)
     cell.seconds = median(sum(one["seconds"]) for one in base) / cell.runs
     old, new = (median(one["awake"] for one in side) / cell.runs for side in (base, head))
-    cell.steady = (old, new)
+    cell.steady = old, new
     ratios = (math.log(sum(b["seconds"]) / sum(a["seconds"])) for a, b in replies)
     cell.logs.append(median(ratios) - math.log(cell.units[1] / cell.units[0]))
 

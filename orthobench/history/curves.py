@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -19,7 +19,6 @@ from orthobench.history.times import Ratio
 from orthobench.results.runs import Run
 from orthobench.results.traces import COUNTS
 from orthobench.stats import run_pairs
-from orthobench.stats.bootstrap import quantiles
 from orthobench.stats.run_pairs import Change, Finding, Key
 from orthobench.tools.collections import grouped, plain
 from orthobench.tools.formatting import clean, plural
@@ -102,9 +101,11 @@ def _curve(keys: Sequence[Key], commits: Sequence[Commit]) -> Curve:
     finals = [[run.trace[-1].metrics.get(metric, math.nan) if run else math.nan for run in runs]
               for runs in seeds]  # fmt: skip
     units, work = zip(*map(_work, seeds), strict=True)
-    unit, result = next(filter(None, units), "steps"), _median(finals)
+    unit = next(filter(None, units), "steps")
+    # NaN if a seed has no value
+    result, spent = (np.median(rows, axis=0).tolist() for rows in (finals, work))
     reasons = {i: _why(one, keys) for i, one in enumerate(commits) if math.isnan(result[i])}
-    return Curve(*keys[0][:2], metric, unit, result, _median(work), reasons)
+    return Curve(*keys[0][:2], metric, unit, result, spent, reasons)
 
 
 def _work(runs: Sequence[Run | None]) -> tuple[str, list[float]]:
@@ -125,12 +126,6 @@ def _work(runs: Sequence[Run | None]) -> tuple[str, list[float]]:
         return float(run_pairs.work_table(run)[there[0], at]) if len(there) else math.inf
 
     return COUNTS[at], [spent(run) if run else math.nan for run in runs]
-
-
-def _median(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Return the median over seeds at each commit; NaN if a seed has no value."""
-    columns = zip(*rows, strict=True)
-    return [math.nan if np.isnan(one).any() else float(quantiles(one, 0.5)) for one in columns]
 
 
 def _why(one: Commit, keys: Sequence[Key]) -> str:
@@ -155,9 +150,10 @@ def _steps(keys: Sequence[Key], commits: Sequence[Commit]) -> Iterator[Step]:
             if changed:
                 ways = {one.change for one in changed}
                 worst = max(changed, key=lambda one: (one.change is Change.WORSE, _size(one)))
-                change = ways.pop() if len(ways) == 1 else Change.MIXED
                 seeds = f", {len(changed)} of {plural(len(both), 'seed')}" * (len(both) > 1)
-                yield _step(keys[0], question, ends, commits, change, worst, seeds)
+                change = ways.pop() if len(ways) == 1 else Change.MIXED
+                whole = replace(worst, change=change, explanation=worst.explanation + seeds)
+                yield _step(keys[0], question, ends, commits, whole)
 
 
 def _size(one: Finding) -> float:
@@ -166,17 +162,16 @@ def _size(one: Finding) -> float:
 
 
 def _step(
-    key: Key, question: Question, ends: tuple[int, int], commits: Sequence[Commit],
-    change: Change, finding: Finding, seeds: str = "",
+    key: Key, question: Question, ends: tuple[int, int], commits: Sequence[Commit], finding: Finding
 ) -> Step:  # fmt: skip
-    (since, place), (problem, solver, seed) = ends, key
-    said = Row(question, problem, solver, seed, finding).said
-    said = said.replace("HEAD", "this commit").replace("BASE", "the one before") + seeds
+    (since, place), (problem, solver, _) = ends, key
+    said = Row(question, *key, finding).said
+    said = said.replace("HEAD", "this commit").replace("BASE", "the one before")
     commit = commits[place]
     return {
         "place": place, "since": since, "gap": place - since - 1, "commit": commit.hash,
         "subject": clean(commit.subject), "question": question, "problem": problem,
-        "solver": solver, "change": change, "ratio": finding.ratio, "said": said,
+        "solver": solver, "change": finding.change, "ratio": finding.ratio, "said": said,
     }  # fmt: skip
 
 
@@ -204,7 +199,7 @@ def _chain(
             log += math.log(finding.ratio)
             variance += max(ratio.spread(), noise) ** 2
             if finding.change in CHANGED:
-                yield _step(ratio.key, Question.TIME, ends, commits, finding.change, finding)
+                yield _step(ratio.key, Question.TIME, ends, commits, finding)
         elif any(old.get(key) != new.get(key) for key in keys):
             log = math.nan  # the chain is broken here
         reach = 1.96 * math.sqrt(variance)

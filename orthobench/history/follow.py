@@ -194,7 +194,7 @@ class History:
     def _run(self, side: Side, one: Commit, progress: Progress) -> None:
         """Plan the cells of a side, and run those that are not in the record."""
         with SideProcess(side, self.options, self.request) as worker:
-            (cells,) = planned([side], [worker], self.request)
+            (cells,) = planned([worker], self.request)
             cells.kinds.update(worker.ask("kinds", files=sorted(cells.facts["files"])))
             shared = sorted(cells.shared_code.items())
             content = {key: _digest([own, shared]) for key, own in cells.content.items()}

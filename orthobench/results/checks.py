@@ -9,7 +9,6 @@ from typing import Any
 
 from orthobench.harness.stopping import Target
 from orthobench.harness.trace import fits_store
-from orthobench.results.runs import HERE, Imported
 from orthobench.tools.machine import Load
 
 LONGEST_SUITE = 2**20
@@ -70,11 +69,6 @@ def settings(value: Any) -> Mapping[str, Any]:
     good = isinstance(until["metric"], str) and isinstance(measure, str)
     _need(good, "the target and the measure are not names", (until, measure))
     return dict(value)
-
-
-def imported(settings: Mapping[str, Any]) -> Imported:
-    """Return the other harness of a cell."""
-    return Imported(**settings["imported"]) if settings.get("imported") else HERE
 
 
 def levels(value: Any) -> tuple[Target, ...]:

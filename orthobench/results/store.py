@@ -22,9 +22,8 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.suite import Suite
 from orthobench.harness.trace import Outcome
 from orthobench.results import checks, schema
-from orthobench.results.reader import Reader, Session
+from orthobench.results.rows import Reader, Session, Writer
 from orthobench.results.runs import Run
-from orthobench.results.writer import Writer
 from orthobench.tools.files import exclusive_lock
 
 FILE = "results.sqlite"

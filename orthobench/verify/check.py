@@ -8,7 +8,6 @@ those of a suite, and files are read only in folders that the user named.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from orthobench.errors import OrthobenchError, UsageError
 from orthobench.harness.cell import Cell
 from orthobench.harness.execution import PEAK
 from orthobench.harness.executors import Limits, local
+from orthobench.harness.identity import digest
 from orthobench.harness.placement import TRANSFER, WARM_UP, WORKER_METRICS
 from orthobench.harness.run import RATIO
 from orthobench.harness.stopping import Budget, RunStatus, Target
@@ -47,10 +47,6 @@ MAY_DIFFER = ("versions", "blas", "place", "code")
 
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 """Distributions on whose arithmetic results depend."""
-
-
-class NotHereError(UsageError):
-    """A cell cannot be run here, for the reason in the message."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +154,7 @@ def verify(
     for run in runs:
         try:
             able[run.key] = run, rebuilt(run.identity.content, registry, folders)
-        except NotHereError as error:
+        except OrthobenchError as error:
             result.unchecked[str(error)].append(called(run))
     result.checkable = len(able)
     drawn = [able[key] for key in order(able, seed)[: math.ceil(share * len(able))]]
@@ -172,7 +168,7 @@ def verify(
 
 def order(keys: Iterable[str], seed: int) -> list[str]:
     """Return keys by the SHA-256 of ``"SEED KEY"``, so that a larger share has the smaller one."""
-    return sorted(keys, key=lambda key: hashlib.sha256(f"{seed} {key}".encode()).digest())
+    return sorted(keys, key=lambda key: digest(f"{seed} {key}"))
 
 
 def lines(result: Verification) -> Iterator[str]:
@@ -187,7 +183,7 @@ def lines(result: Verification) -> Iterator[str]:
         f"{again - result.exact:,} within tolerance"
     )
     for text, count in result.platforms.items():
-        yield f"  {plural(count, 'cell')} on another platform: {text}"
+        yield f"  {plural(count, 'cell')} on another platform or by other code: {text}"
     if result.mismatches:
         yield f"{len(result.mismatches):,} values did not:"
         yield from (f"  {one}" for one in result.mismatches)
@@ -307,21 +303,21 @@ def rebuilt(content: Mapping[str, Any], registry: Registry, folders: Sequence[Pa
 
     Raises
     ------
-    NotHereError
+    OrthobenchError
         If it cannot be run here, or would be another cell, for instance with other data.
     """
     if "imported" in content:
-        raise NotHereError("it was imported, and only its own harness can repeat it")
+        raise UsageError("it was imported, and only its own harness can repeat it")
     try:
         cell = _cell(content, registry, folders)
         here = cell.content
-    except OrthobenchError as error:
-        raise NotHereError(str(error)) from None
+    except OrthobenchError:
+        raise
     except (TypeError, ValueError, LookupError, ArithmeticError) as error:
-        raise NotHereError(f"no cell has such values: {error!s:.200}") from None
+        raise UsageError(f"no cell has such values: {error!s:.200}") from None
     for part in sorted({*content, *here} - {*MAY_DIFFER}):
         if content.get(part) != here.get(part):
-            raise NotHereError(f"its {part} is another here: that of {cell.label}")
+            raise UsageError(f"its {part} is another here: that of {cell.label}")
     return cell
 
 
@@ -334,11 +330,11 @@ def _cell(content: Mapping[str, Any], registry: Registry, folders: Sequence[Path
     problem = registry.problem(problem_name, of_problem)
     solver = registry.solver(solver_name, of_solver, problem.offers)
     if missing := solver.missing_packages():
-        raise NotHereError(f"solver {solver.name}: {missing}")
+        raise UsageError(f"solver {solver.name}: {missing}")
     if solver.place.address:
-        raise NotHereError("a store names no cluster, whose owner could run code here")
+        raise UsageError("a store names no cluster, whose owner could run code here")
     if why := solver.place.missing():
-        raise NotHereError(f"nothing can be computed on {solver.place}: {why}")
+        raise UsageError(f"nothing can be computed on {solver.place}: {why}")
     version = registry.problems[problem_name].version
     entry = SuiteProblem(problem, problem_name, Budget(**content["budget"]), version)
     version = registry.solver_class(solver_name, problem.offers).version

@@ -198,6 +198,13 @@ def test_problem_without_a_budget_of_the_suite_has_a_default(suite):
     assert "budget" not in requested([BASE], Options(suite))["tables"]
 
 
+def test_suite_with_a_value_for_each_size_is_compared_in_full(suite):
+    sized = "budget = { steps = { full = 4, smoke = 1 } }"
+    suite.write_text(SUITE.replace("budget = { steps = 4 }", sized))
+    both, _ = collected(suite)
+    assert {tuple(run.budget.items()) for run in both[0].runs.values()} == {(("steps", 4),)}
+
+
 def test_a_suite_that_cannot_be_read_is_refused(tmp_path):
     (tmp_path / "bad.toml").write_text("seeds = ")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")

@@ -56,6 +56,7 @@ class Worker:
 
     def __init__(self, side, options, request=None):
         self.says, self.alive, self.asked = self.repository.says(side.detail), True, []
+        self.side = side
         if request:
             self.request("plan")
 

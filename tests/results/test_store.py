@@ -18,7 +18,7 @@ from orthobench.harness.cell import execute
 from orthobench.harness.stopping import RunStatus, Target, Termination
 from orthobench.harness.trace import Outcome
 from orthobench.registry.suite_file import from_table
-from orthobench.results import reader, schema
+from orthobench.results import rows, schema
 from orthobench.results.runs import Run
 from orthobench.results.store import Store
 from orthobench.tools.machine import Load
@@ -203,7 +203,7 @@ SEALED = {
 
 def test_exhibits_that_are_too_large_together_are_refused(path, pictured, monkeypatch):
     planned = fill(path, pictured)
-    monkeypatch.setattr(reader, "TOGETHER", 1)
+    monkeypatch.setattr(rows, "TOGETHER", 1)
     with Store(path) as store, pytest.raises(StoreError, match="more than 1 entries together"):
         store.exhibits([cell.key for cell in planned])
 

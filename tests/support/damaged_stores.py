@@ -21,7 +21,7 @@ from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, Outcome
 from orthobench.registry.plugins import catalogue
 from orthobench.registry.suite_file import from_table
-from orthobench.results import reader, traces
+from orthobench.results import rows, traces
 from orthobench.results.store import Store
 from orthobench.tools.machine import Load
 
@@ -303,7 +303,7 @@ def resealed(connection):
             row = connection.cursor()
             row.row_factory = sqlite3.Row
             row = row.execute("SELECT * FROM run WHERE cell = ?", (number,)).fetchone()
-            check = reader.checksum(key, row, text[row["reason"]], text[row["names"]])
+            check = rows.checksum(key, row, text[row["reason"]], text[row["names"]])
             connection.execute("UPDATE run SET checksum = ? WHERE cell = ?", (check, number))
         except Exception:  # noqa: S112 - what has no digest keeps the one that it had
             continue

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module, metadata
 from itertools import product
@@ -119,10 +119,10 @@ class Worker:
 
     def imported(self, modules: Sequence[str]) -> dict[str, Any]:
         """Return the seconds to import modules, without waiting for a processor."""
-        begin, queued = time.perf_counter(), _queued()
+        begin = awake()
         for module in modules:
             import_module(module)
-        return {"seconds": time.perf_counter() - begin - (_queued() - queued)}
+        return {"seconds": awake() - begin}
 
     def run(self, key: list[Any]) -> dict[str, Any]:
         """Run a cell; return its curve, and the modules of libraries that are imported."""
@@ -146,15 +146,13 @@ class Worker:
         ``awake`` is the time of all, warm-up included, without waiting for a processor.
         """
         with self._cell(key) as (cell, instance):
-            token = names().CLOCK.set(self._clock)
-            begin, queued = time.perf_counter(), _queued()
+            token, begin = names().CLOCK.set(self._clock), awake()
             try:
                 seconds = [float(names().timed(instance, cell.solver, steps, cell.streams))
                            for _ in range(runs)]  # fmt: skip
             finally:
                 names().CLOCK.reset(token)
-            awake = time.perf_counter() - begin - (_queued() - queued)
-        return {"seconds": seconds, "awake": awake, "copies": self.copies}
+            return {"seconds": seconds, "awake": awake() - begin, "copies": self.copies}
 
     def peak(self, key: list[Any], steps: int) -> dict[str, Any]:
         """Return the bytes that a run of a cell needs; None if they are unknown."""
@@ -239,12 +237,15 @@ def threaded() -> bool:
     return max(tasks, threading.active_count()) > 1 or bool(getattr(numba, "_is_initialized", 0))
 
 
-def _queued() -> float:
-    """Return the seconds that this thread waited for a processor; 0 if unknown."""
-    try:
-        return int(Path("/proc/self/schedstat").read_text(encoding="utf-8").split()[1]) * 1e-9
-    except (OSError, IndexError):
-        return 0.0
+def awake() -> float:
+    """Return a clock that stands still while this thread waits for a processor, if that is known.
+
+    It is in seconds.
+    """
+    queued = 0
+    with suppress(OSError, IndexError):
+        queued = int(Path("/proc/self/schedstat").read_text(encoding="utf-8").split()[1])
+    return time.perf_counter() - queued * 1e-9
 
 
 def _digest(content: Mapping[str, Any], packages: Mapping[str, str]) -> str:

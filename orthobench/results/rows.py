@@ -1,8 +1,9 @@
-"""Rows of a store as checked runs, plans and sessions."""
+"""Rows of a store as checked runs, plans and sessions, and these as rows."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,21 +12,19 @@ from functools import cache
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from orthobench.contract.exhibits import MOST, Exhibit, check_all, unpacked
+from orthobench.contract.exhibits import MOST, Exhibit, check_all, packed, unpacked
 from orthobench.contract.solver import Work
 from orthobench.errors import StoreError
-from orthobench.harness.identity import Identity
+from orthobench.harness.identity import Identity, canonical
 from orthobench.harness.stopping import RunStatus, Termination
 from orthobench.harness.trace import Checkpoint, checked
 from orthobench.results import checks, traces
-from orthobench.results.runs import NOT_RUN, ProblemInfo, Run, SolverInfo, run_label
+from orthobench.results.runs import NOT_RUN, Imported, ProblemInfo, Run, SolverInfo, run_label
 
 Session: TypeAlias = Mapping[str, Any]
 """The columns of a session, its environment as plain values."""
 
 Row: TypeAlias = Mapping[str, Any] | sqlite3.Row
-
-Names: TypeAlias = tuple[str, ...]
 
 Kept: TypeAlias = Callable[[str], AbstractContextManager[None]]
 """``kept(label)`` is the context in which a row is read; it may suppress an error."""
@@ -166,8 +165,8 @@ class Reader:
         return Run(
             identity.key, problem, solver, seed, budget=settings["budget"],
             target=(settings["until"] or {}).get("metric", ""), versions=settings["versions"],
-            measure=settings.get("measure", ""), imported=checks.imported(settings),
-            identity=identity, **outcome,
+            imported=Imported(**settings.get("imported") or {}),
+            measure=settings.get("measure", ""), identity=identity, **outcome,
         )  # fmt: skip
 
     def _problem_info(
@@ -198,8 +197,9 @@ class Reader:
 
 
 def ended(
-    key: bytes, row: Row, texts: Mapping[str, str], names: Names, primary: str, where: str = ""
-) -> dict[str, Any]:
+    key: bytes, row: Row, texts: Mapping[str, str], names: Sequence[str], primary: str,
+    where: str = "",
+) -> dict[str, Any]:  # fmt: skip
     """Return status, trace and load of a row that is read or written, checked."""
     if checksum(key, row, texts["reason"], texts["names"]) != row["checksum"]:
         raise ValueError("it is not what was written")
@@ -208,7 +208,7 @@ def ended(
     return {"stop": stop, "load": checks.load(row["load"]), "trace": trace}
 
 
-def _trace(row: Row, names: Names, primary: str, where: str) -> Sequence[Checkpoint]:
+def _trace(row: Row, names: tuple[str, ...], primary: str, where: str) -> Sequence[Checkpoint]:
     points, start = row["points"], row["start"]
     costs = [row[name] for name in COSTS[:5]]
     if not points and all(cost is None for cost in costs):
@@ -219,3 +219,118 @@ def _trace(row: Row, names: Names, primary: str, where: str) -> Sequence[Checkpo
     final = checked(Checkpoint(costs[3], costs[4], Work(*costs[:3]), metrics))
     start = math.nan if start is None else start
     return traces.Trace(points, names, final, row["trace"], primary, start, where)
+
+
+class Writer:
+    """Writes into a store, within a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._texts: dict[str, int] = {}
+
+    def forget(self) -> None:
+        """Forget the numbers of texts after a rollback."""
+        self._texts.clear()
+
+    def text(self, value: str) -> int:
+        """Return the number of a text, added if it is new."""
+        if value not in self._texts:
+            self._connection.execute("INSERT OR IGNORE INTO text (value) VALUES (?)", (value,))
+            query = "SELECT id FROM text WHERE value = ?"
+            (self._texts[value],) = self._connection.execute(query, (value,)).fetchone()
+        return self._texts[value]
+
+    def session(self, session: Session) -> int:
+        """Return the number of a session, added if it is new."""
+        same = ("suite", "text", "command", "started")
+        query = f"SELECT min(id) FROM session WHERE {' AND '.join(f'{n} = ?' for n in same)}"  # noqa: S608
+        number = self._connection.execute(query, [session[name] for name in same]).fetchone()[0]
+        if number is None:
+            row = {**session, "environment": json.dumps(session["environment"])}
+            return self._insert("session", {name: row[name] for name in SESSION})
+        return int(number)
+
+    def begin(self, session: Session) -> int:
+        """Return the number of a session, and delete the plan of its suite."""
+        number = self.session(session)
+        suite = self.text(session["suite"])
+        self._connection.execute("DELETE FROM plan WHERE suite = ?", (suite,))
+        return number
+
+    def cell(self, run: Run) -> int:
+        """Return the number of the cell of a run, added if it is new."""
+        key, identity = bytes.fromhex(run.key), run.identity
+        row = self._connection.execute("SELECT id FROM cell WHERE key = ?", (key,)).fetchone()
+        if row:
+            return int(row[0])
+        ranking = canonical({name: getattr(run.problem, name) for name in RANKING})
+        texts = self._numbers(
+            problem=identity.problem, solver=identity.solver, settings=identity.settings,
+            ranking=ranking,
+        )  # fmt: skip
+        return self._insert("cell", {"key": key, "seed": identity.seed, **texts})
+
+    def plan(self, suite: str, run: Run, position: int) -> None:
+        """Add a run to a plan, in place of any other at its position."""
+        texts = self._numbers(
+            suite=suite, problem=run.problem.label, solver=run.solver.label,
+            tuned=canonical(run.solver.tuned),
+            levels=json.dumps([[level.metric, level.value] for level in run.problem.levels]),
+        )  # fmt: skip
+        row = {**texts, "position": position, "cell": self.cell(run)}
+        self._insert("plan", row, instead=True)
+
+    def plan_behind(self, suite: str, runs: Iterable[Run]) -> None:
+        """Add runs at the end of a plan that lacks them."""
+        query = "SELECT cell, position FROM plan WHERE suite = ?"
+        places = dict(self._connection.execute(query, (self.text(suite),)))
+        for run in runs:
+            if (cell := self.cell(run)) not in places:
+                places[cell] = max(places.values(), default=-1) + 1
+                self.plan(suite, run, places[cell])
+
+    def run(self, session: int, run: Run, exhibits: Mapping[str, Exhibit]) -> bool:
+        """Add a finished run unless its cell has one; return whether it was added.
+
+        Raises
+        ------
+        checks.ERRORS
+            If it could not be read again; nothing of it is written then.
+        """
+        cell, key = self.cell(run), bytes.fromhex(run.key)
+        if self._connection.execute("SELECT 1 FROM run WHERE cell = ?", (cell,)).fetchone():
+            return False
+        names, block = traces.packed(run.trace)
+        row: dict[str, Any] = {
+            **dict.fromkeys(COSTS), "status": run.stop.status.value, "points": len(run.trace),
+            "load": run.load and json.dumps(run.load), "trace": block,
+        }  # fmt: skip
+        if run.trace:
+            last, start = run.trace[-1], run.start
+            row |= {
+                "steps": last.work.steps, "samples": last.work.samples, "flops": last.work.flops,
+                "seconds": last.seconds, "reading": last.readout_seconds,
+                "start": None if math.isnan(start) else start,
+                "metrics": traces.numbers_of(last.metrics, names).tobytes(),
+            }  # fmt: skip
+        metric_names = json.dumps(names)
+        row["checksum"] = checksum(key, row, run.stop.reason, metric_names)
+        texts = {"reason": run.stop.reason, "traceback": run.stop.traceback, "names": metric_names}
+        # what could not be read is not written
+        if ended(key, row, texts, checks.names([*names]), run.problem.primary)["trace"]:
+            traces.unpacked(block, len(run.trace) - 1, len(names), run.trace[-1])
+        self._insert("run", {"cell": cell, "session": session, **row, **self._numbers(**texts)})
+        for name, exhibit in exhibits.items():
+            kind, meta, data = packed(exhibit)
+            shown = {"cell": cell, "name": name, "kind": kind, "meta": meta, "data": data}
+            self._insert("exhibit", shown)
+        return True
+
+    def _numbers(self, **texts: str) -> dict[str, int]:
+        """Return the numbers of texts, by column."""
+        return {column: self.text(text) for column, text in texts.items()}
+
+    def _insert(self, table: str, row: Mapping[str, Any], instead: bool = False) -> int:
+        places, how = ", ".join("?" * len(row)), "REPLACE" if instead else "IGNORE"
+        query = f"INSERT OR {how} INTO {table} ({', '.join(row)}) VALUES ({places})"  # noqa: S608
+        return self._connection.execute(query, tuple(row.values())).lastrowid or 0
