@@ -6,6 +6,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,6 +20,7 @@ from orthobench.harness.suite import FULL, SIZES
 from orthobench.registry.entries import KeyPath, SuiteError
 
 T = TypeVar("T")
+Item = TypeVar("Item", bound=AnyProblem | AnySolver)
 
 MOST_CELLS = 2_000_000
 """Maximum number of cells of a suite."""
@@ -176,32 +178,37 @@ def of_size(part: Any, size: str) -> Any:
     return {key: of_size(value, size) for key, value in part.items()}
 
 
-def made(
-    make: Callable[[str, Mapping[str, Any]], T], name: str, settings: Mapping[str, Any],
-    path: KeyPath,
-) -> T:  # fmt: skip
-    """Make a solver or problem; a wrong name or parameter is a `SuiteError`."""
+@contextmanager
+def naming(path: KeyPath) -> Iterator[None]:
+    """Give an error about a name or a parameter the path of its key."""
     try:
-        return make(name, settings)
+        yield
     except ParameterError as error:
         raise SuiteError((*path, error.parameter), str(error)) from None
     except UsageError as error:
         raise SuiteError((*path, "name"), str(error)) from None
 
 
-def label_of(
+def variants(
     entry: Mapping[str, Any],
     settings: Mapping[str, Any],
-    item: AnyProblem | AnySolver,
-    given: Mapping[str, Any],
+    make: Callable[[str, Mapping[str, Any]], Item],
     path: KeyPath,
     taken: set[str],
-) -> str:
-    """Return the label of an entry, and add it to those taken."""
+    grid: Sequence[Mapping[str, Any]] = ({},),
+) -> Iterator[tuple[str, list[Item]]]:
+    """Yield the label of each combination of settings, and an item for each point of a grid.
+
+    A label that is ``taken`` is refused; the others are added.
+    """
     own = value_of(entry, "label", "", TEXT, path)
-    crossed = {k: v for k, v in given.items() if isinstance(settings[k], list)}
-    text = " ".join([own, *(f"{k}={v}" for k, v in crossed.items())]) if own else label(item, given)
-    why = f"two entries are both called {quoted(text)}; give one a `label`"
-    require(text not in taken, path, why)
-    taken.add(text)
-    return text
+    lists = [key for key, value in settings.items() if isinstance(value, list)]
+    for given in crossed(settings, path):
+        with naming(path):
+            items = [make(entry["name"], {**given, **point}) for point in grid]
+        named = " ".join([own, *(f"{key}={given[key]}" for key in lists)])
+        text = named if own else label(items[0], given)
+        why = f"two entries are both called {quoted(text)}; give one a `label`"
+        require(text not in taken, path, why)
+        taken.add(text)
+        yield text, items

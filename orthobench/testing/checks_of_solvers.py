@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from orthobench.contract.placed_solvers import ArraySolver, SummarySolver
-from orthobench.contract.problem import Solution
+from orthobench.contract.problem import Oracle, Solution
 from orthobench.contract.solver import AnySolver, State, Status
 from orthobench.errors import UsageError
 from orthobench.harness.judging import FEASIBLE, OPTIMAL
@@ -22,16 +22,10 @@ from orthobench.testing.check_of_libraries import check_libraries
 from orthobench.testing.checks_of_summaries import SUMMARIES
 from orthobench.testing.flop_counting import check_flops
 from orthobench.testing.shared_checks import DECLARATION, of_side_effects, pickled
-from orthobench.testing.short_runs import (
-    Run,
-    Runner,
-    difference_of_solutions,
-    fill_with_nan,
-    require_equal,
-)
+from orthobench.testing.short_runs import Run, Runner, difference_of_solutions, require_equal
 from orthobench.tools.arrays import Array
 from orthobench.tools.machine import resident
-from orthobench.tools.object_graph import Snapshot, arrays
+from orthobench.tools.object_graph import Snapshot, arrays, writable
 
 ENDING_STEPS = 100_000
 """Maximum number of steps of a solver that `converges`."""
@@ -268,6 +262,20 @@ def nan(runner: Runner) -> None:
         runner.rewind()
     observed = f"given NaN only, it is {run.state.status.value} with a finite solution"
     raise NotConforming(observed, "Set Status.FAILED and state.reason if it is not finite")
+
+
+def fill_with_nan(oracle: Oracle) -> None:
+    """Turn the data of an oracle into NaN, until it is restored."""
+    found = arrays(oracle).items()
+    data = [a for path, a in found if a.dtype.kind == "f" and path != ".start"]
+    if not data:
+        raise NotCheckable("the oracle has no arrays of floats that could become NaN")
+    try:
+        for array in data:
+            with writable(array):
+                array.fill(np.nan)
+    except ValueError as error:  # it is mapped from a file
+        raise NotCheckable("its data are read-only: check it on other data") from error
 
 
 @_of_runs(runs)

@@ -111,11 +111,8 @@ def pure(runner: BlockRunner) -> None:
 @_of_blocks(summaries)
 def merging(runner: BlockRunner) -> None:
     """Require that groupings differ by merge_error at most."""
-    merge, error, ours = (
-        runner.solver.merge,
-        runner.solver.merge_error,
-        runner.solutions(runner.tree),
-    )
+    solver, ours = runner.solver, runner.solutions(runner.tree)
+    merge, error = solver.merge, solver.merge_error
     in_order = runner.solutions(lambda parts: reduce(merge, parts))
     _require_same(ours, in_order, "merged one after the other", error)
     from_end = runner.solutions(lambda parts: reduce(lambda a, b: merge(b, a), reversed(parts)))
@@ -128,8 +125,7 @@ def arrival(runner: BlockRunner) -> None:
     merge, ours = runner.solver.merge, runner.solutions(runner.tree)
 
     def merged_elsewhere(a: Summary, b: Summary) -> Summary:
-        merged: Summary = merge(a, b)
-        return pickled(merged, "a summary")
+        return pickled(merge(a, b), "a summary")
 
     there = runner.solutions(lambda parts: reduced(map(pickled, parts), merged_elsewhere))
     _require_same(ours, there, "sent by pickle")

@@ -31,7 +31,7 @@ from orthobench.registry.plugins import catalogue
 from orthobench.testing.check import NotCheckable, require
 from orthobench.tools.arrays import Array
 from orthobench.tools.geometry import random_point
-from orthobench.tools.object_graph import Snapshot, arrays, writable
+from orthobench.tools.object_graph import Snapshot
 
 STEPS = 40
 """Maximum number of steps of a run; more than fused kernels do in a block."""
@@ -153,20 +153,6 @@ def begin(oracle: Oracle, streams: Streams) -> None:
     oracle.start = random_point(oracle.n, oracle.k, np.random.default_rng(streams.start))
     oracle.start.flags.writeable = False
     oracle.rewind(np.random.default_rng(streams.samples))
-
-
-def fill_with_nan(oracle: Oracle) -> None:
-    """Turn the data of an oracle into NaN, until it is restored."""
-    found = arrays(oracle).items()
-    data = [a for path, a in found if a.dtype.kind == "f" and path != ".start"]
-    if not data:
-        raise NotCheckable("the oracle has no arrays of floats that could become NaN")
-    try:
-        for array in data:
-            with writable(array):
-                array.fill(np.nan)
-    except ValueError as error:  # it is mapped from a file
-        raise NotCheckable("its data are read-only: check it on other data") from error
 
 
 def difference_of_solutions(a: Solution, b: Solution) -> str | None:
