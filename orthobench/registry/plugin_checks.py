@@ -17,12 +17,6 @@ from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError, unknown
 from orthobench.tools.environment import version
 
-SOLVER_METHODS = ("init", "step", "advance", "solution", "refuses")
-"""The methods of solvers that are called."""
-
-PROBLEM_METHODS = ("build", "checksum")
-"""The methods of problems that are called."""
-
 
 class PluginError(OrthobenchError):
     """A plugin that cannot be used; the registry lists it as broken."""
@@ -97,7 +91,8 @@ def reason(error: BaseException, package: str, otherwise: str) -> str:
 
 def solver_name(item: object) -> str:
     """Return the name of a solver class, or raise `PluginError`."""
-    cls = _checked_class(item, Solver, SOLVER_METHODS, "needs")
+    called = "init", "step", "advance", "solution", "refuses"
+    cls = _checked_class(item, Solver, called, "needs")
     steps = cls.step is not Solver.step or cls.advance is not Solver.advance
     _require(steps, f"{cls.__name__} has neither the method step nor advance")
     return str(cls.name)
@@ -105,7 +100,7 @@ def solver_name(item: object) -> str:
 
 def problem_name(item: object) -> str:
     """Return the name of a problem class, or raise `PluginError`."""
-    cls = _checked_class(item, Problem, PROBLEM_METHODS, "offers")
+    cls = _checked_class(item, Problem, ("build", "checksum"), "offers")
     for attribute in ("family", "primary", "tuned_by"):
         _check_text(cls, attribute)
     return str(cls.name)
@@ -143,7 +138,7 @@ def _require(condition: object, message: str) -> None:
 
 
 def _checked_class(item: object, base: type, methods: Iterable[str], oracle: str) -> Any:
-    """Return a class that can be made and called, or raise."""
+    """Return a class that can be made, and whose `methods` can be called, or raise."""
     if not (inspect.isclass(item) and issubclass(item, base)):
         shown = textwrap.shorten(repr(item), 80, placeholder=" ...")
         raise PluginError(f"{shown} is not a subclass of {base.__name__}")

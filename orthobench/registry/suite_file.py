@@ -22,13 +22,18 @@ from orthobench.registry.plugins import Registry, catalogue
 from orthobench.tools import toml
 from orthobench.tools.places import place_of
 
-KEYS = (
-    "description", "seeds", "threads", "budget", "target", "tuning", "levels", "tolerance", "on",
-    "measure", "problem", "solver",
-)  # fmt: skip
+PLAIN: values.Kinds = {
+    "description": values.TEXT, "threads": values.COUNT, "tolerance": values.PART,
+    "measure": values.one_of(MEASURES),
+}  # fmt: skip
+"""The keys of a suite whose value is a text or a number."""
+
+KEYS = (*PLAIN, "seeds", "budget", "target", "tuning", "levels", "on", "problem", "solver")
 """The keys of a suite."""
 
-TUNING = ("trials", "seeds", "score")
+TUNING: values.Kinds = {
+    "trials": values.COUNT, "seeds": values.COUNT, "score": values.one_of(SCORES),
+}  # fmt: skip
 """The keys of ``[tuning]``."""
 
 DEFAULT = "quickstart"
@@ -116,32 +121,25 @@ class _Reader:
 
     def suite(self, name: str) -> Suite:
         """Return the suite; raise `SuiteError` if it cannot be run."""
-        table = self.table
+        table, tuning = self.table, self.table.get("tuning", {})
         values.require_known(table, (), "key", KEYS)
-        tuning = table.get("tuning", {})
         values.require(isinstance(tuning, dict), ("tuning",), "must be a table")
         values.require_known(tuning, ("tuning",), "key", TUNING)
-        trials = values.value_of(tuning, "trials", Suite.trials, values.COUNT, ("tuning",))
-        score = values.value_of(tuning, "score", Suite.score, values.one_of(SCORES), ("tuning",))
+        plain, tuned = values.checked(table, PLAIN), values.checked(tuning, TUNING, ("tuning",))
         seeds = values.seeds_of(table.get("seeds", 10))
-        tried = values.value_of(tuning, "seeds", len(seeds), values.COUNT, ("tuning",))
-        measure = values.value_of(table, "measure", Suite.measure, values.one_of(MEASURES))
+        tried = tuned.pop("seeds", len(seeds))
         problems = tuple(self.problems())
-        solvers = tuple(self.solvers(problems, trials))
+        solvers = tuple(self.solvers(problems, tuned.get("trials", Suite.trials)))
         values.require_few(len(problems) * len(solvers) * len(seeds), ())
         suite = Suite(
-            name=f"{name}-{measure}" if measure else name,
-            description=values.value_of(table, "description", Suite.description, values.TEXT),
-            problems=problems,
-            solvers=solvers,
-            seeds=seeds,
-            threads=values.value_of(table, "threads", Suite.threads, values.COUNT),
+            f"{name}-{plain['measure']}" if "measure" in plain else name,
+            problems,
+            solvers,
+            seeds,
             target=values.target_of(table.get("target")),
-            trials=trials,
             tuning_seeds=seeds[:tried] if tried < len(seeds) else (),
-            score=score,
-            measure=measure,
-            tolerance=values.value_of(table, "tolerance", Suite.tolerance, values.PART),
+            **plain,
+            **tuned,
         )
         for p in problems:
             why = f"nothing limits {p.label!r}; set samples, steps, seconds or flops"

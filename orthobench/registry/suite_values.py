@@ -40,6 +40,9 @@ def is_finite(value: Any) -> bool:
 Kind: TypeAlias = tuple[Callable[[Any], bool], str]
 """A test of a value, and the words for what it must be."""
 
+Kinds: TypeAlias = Mapping[str, Kind]
+"""The kind of the value of each key."""
+
 COUNT: Kind = (
     lambda value: type(value) is int and 1 <= value <= MOST, f"a whole number from 1 to {MOST:,}"
 )  # fmt: skip
@@ -70,13 +73,13 @@ def require_few(count: int, path: KeyPath) -> None:
     require(count <= MOST_CELLS, path, f"{cells} cells, {most}")
 
 
-def value_of(
-    table: Mapping[str, Any], key: str, default: Any, kind: Kind, path: KeyPath = ()
-) -> Any:
-    """Return the value of a key, which has to be of a kind, or the default."""
-    value, (right, must) = table.get(key, default), kind
-    require(value is default or right(value), (*path, key), f"must be {must}, not {quoted(value)}")
-    return value
+def checked(table: Mapping[str, Any], kinds: Kinds, path: KeyPath = ()) -> dict[str, Any]:
+    """Return the values of keys that a table has, each of which has to be of its kind."""
+    found = {key: table[key] for key in kinds if table.get(key) is not None}
+    for key, value in found.items():
+        right, must = kinds[key]
+        require(right(value), (*path, key), f"must be {must}, not {quoted(value)}")
+    return found
 
 
 def one_of(words: Collection[str]) -> Kind:
@@ -201,7 +204,7 @@ def variants(
 
     A label that is ``taken`` is refused; the others are added.
     """
-    own = value_of(entry, "label", "", TEXT, path)
+    own = checked(entry, {"label": TEXT}, path).get("label", "")
     lists = [key for key, value in settings.items() if isinstance(value, list)]
     for given in crossed(settings, path):
         with naming(path):

@@ -134,20 +134,18 @@ def chunking(runner: Runner) -> None:
 @_of_runs(runs, repeats)
 def reading(runner: Runner) -> None:
     """Require that reading a solution changes nothing."""
-    one, other = (
-        runner.interrupted(lambda run: (run.read(), run.read())),
-        runner.run(*runner.halves),
-    )
+    read_twice = runner.interrupted(lambda run: (run.read(), run.read()))
     observed = f"a run whose solution is read at step {runner.halves[0]} ends differently"
-    require_equal(one, other, observed, "Leave the state, and its generator, alone in `solution`")
+    remedy = "Leave the state, and its generator, alone in `solution`"
+    require_equal(read_twice, runner.run(*runner.halves), observed, remedy)
 
 
 @_of_runs(runs, repeats, chunking, reading)
 def budgets(runner: Runner) -> None:
     """Require that a budget of steps repeats a checkpoint."""
-    marks = runner.recorded(runner.steps, curve=True)
+    marks = runner.recorded(runner.steps)
     work, solution = marks[len(marks) // 2]
-    done, end = runner.recorded(work.steps, curve=False)[-1]
+    done, end = runner.recorded(work.steps, math.inf)[-1]
     same = done == work and difference_of_solutions(solution, end) is None
     observed = f"a run with Budget(steps={work.steps}) ends unlike the checkpoint of a longer run"
     require(same, observed, COUNT)
@@ -224,7 +222,7 @@ def progress(runner: Runner) -> None:
         raise NotCheckable(str(error)) from None
     if family.at:
         raise NotCheckable(f"{family.primary} is compared only at levels of another metric")
-    recorded = runner.recorded(LONG if runner.solver.batch else runner.steps, curve=True)
+    recorded = runner.recorded(LONG if runner.solver.batch else runner.steps)
     measured = [runner.instance.measure(one) for _, one in recorded]
     # without a known optimum a judge may report no gap, but first what is minimized
     metric = family.primary if family.primary in measured[0] else next(iter(measured[0]))

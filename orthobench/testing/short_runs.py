@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -100,8 +99,8 @@ class Runner:
             run.advance(count)
         return run
 
-    def recorded(self, steps: int, curve: bool) -> list[tuple[Work, Solution]]:
-        """Return work and solution at the checkpoints of a run."""
+    def recorded(self, steps: int, ratio: float = RATIO) -> list[tuple[Work, Solution]]:
+        """Return work and solution at the checkpoints of a run; `ratio` is that of their steps."""
         found: list[tuple[Work, Solution]] = []
 
         def keep(mark: Checkpoint, solution: Solution) -> None:
@@ -109,7 +108,6 @@ class Runner:
 
         self._before.restore()
         oracle, _ = ready_oracle(self.oracle, self.solver, self.streams)
-        ratio = RATIO if curve else math.inf
         record(oracle, self.solver, Budget(steps=steps), self.streams, keep, ratio=ratio)
         return found
 
