@@ -7,7 +7,6 @@ import inspect
 import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,35 +14,10 @@ from orthobench.contract.parameters import parameters_of
 from orthobench.contract.problem import Oracle, Problem
 from orthobench.contract.solver import Solver
 from orthobench.errors import OrthobenchError, unknown
-from orthobench.tools.environment import version
 
 
 class PluginError(OrthobenchError):
     """A plugin that cannot be used; the registry lists it as broken."""
-
-
-def check_requirements(distribution: Distribution, plugin: str) -> None:
-    """Refuse a plugin that needs another version of what is installed.
-
-    Raises
-    ------
-    PluginError
-    """
-    from packaging.requirements import Requirement
-    from packaging.version import Version
-
-    for text in distribution.requires or ():
-        needed = Requirement(text)
-        applies = needed.marker is None or needed.marker.evaluate({"extra": ""})
-        here = version(needed.name) if applies else None
-        # the next release is developed under its number
-        fits = (needed.specifier.contains(v, prereleases=True)
-                for v in (here, Version(here).base_version)) if here else [True]  # fmt: skip
-        if not any(fits):
-            raise PluginError(
-                f"{plugin} needs {needed.name}{needed.specifier}, and {here} is installed: "
-                f"pip install -U '{needed.name}{needed.specifier}' {distribution.name}"
-            )
 
 
 def implementations(module: object) -> dict[str, Callable[[], object]]:
@@ -53,11 +27,9 @@ def implementations(module: object) -> dict[str, Callable[[], object]]:
         function = getattr(module, name)
         if not inspect.isroutine(function):
             continue
-        _require(
-            getattr(function, "is_hook", False),
-            f"{name} is not marked as a hook: write @hookimpl above it "
-            "(from orthobench.contract import hookimpl)",
-        )
+        marked = getattr(function, "is_hook", False)
+        remedy = "write @hookimpl above it (from orthobench.contract import hookimpl)"
+        _require(marked, f"{name} is not marked as a hook: {remedy}")
         _require(name in HOOKS, str(unknown("hook", name, HOOKS)))
         hooks[name] = function
     _require(hooks, f"it implements no hook; the hooks are {', '.join(HOOKS)}")
@@ -170,10 +142,9 @@ def _check_signature(cls: type, base: type, name: str) -> None:
     except ValueError:  # compiled functions have no signature
         pass
     except TypeError as error:
-        raise PluginError(
-            f"{cls.__name__}.{name} is called as {name}({', '.join(arguments)}), "
-            f"which it does not take: {error}"
-        ) from error
+        call = f"{name}({', '.join(arguments)})"
+        why = f"{cls.__name__}.{name} is called as {call}, which it does not take: {error}"
+        raise PluginError(why) from error
 
 
 def _check_text(cls: Any, attribute: str) -> None:

@@ -7,6 +7,7 @@ import keyword
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,20 +36,17 @@ _PLACEHOLDER = re.compile(r"@([a-z]+)@")
 
 def names_of(name: str) -> dict[str, str]:
     """Return the names of package, entry point and class of a distribution."""
+    wrong = f"{name!r} cannot be the name of a plugin"
     if not _NAME.fullmatch(name) or len(name) > LONGEST:
-        raise UsageError(
-            f"{name!r} cannot be the name of a plugin: write letters, digits and single "
-            f"hyphens, a letter first, at most {LONGEST} of them, such as orthobench-my-solver"
-        )
+        rule = f"letters, digits and single hyphens, a letter first, at most {LONGEST} of them"
+        raise UsageError(f"{wrong}: write {rule}, such as orthobench-my-solver")
     package = _normal(name)
     plugin = package.removeprefix(f"{GROUP}_").replace("_", "-")
     own = {_normal(p.dist.name) for p in entry_points(group=GROUP) if p.dist} - {GROUP}
     hides = package in ("src", "tests") or (find_spec(package) and package not in own)
     if hides or keyword.iskeyword(package):
-        raise UsageError(
-            f"{name!r} cannot be the name of a plugin: its package {package!r} would hide another; "
-            f"another name is orthobench-{name}"
-        )
+        why = f"its package {package!r} would hide another"
+        raise UsageError(f"{wrong}: {why}; another name is orthobench-{name}")
     return {"distribution": name, "package": package, "plugin": plugin, "solver": _class(plugin)}
 
 
@@ -147,7 +145,9 @@ def _of_ci(ci: str) -> dict[str, str]:
 
 def _author(distribution: str, author: str | None) -> str:
     """Return the TOML table of the author, by default the user of git."""
-    name = clean(author or _git_user()) or f"The {distribution} developers"
+    with suppress(OSError, GitError):
+        author = author or git(Path(), "config", "--get", "user.name")
+    name = clean(author or "") or f"The {distribution} developers"
     return f"{{ name = {json.dumps(name, ensure_ascii=False)} }}"
 
 
@@ -174,10 +174,3 @@ def _templates(folder: Path, into: str = "") -> dict[str, str]:
         path = re.sub("(^|/)dot-", r"\1.", template.relative_to(folder).as_posix())
         texts[into + path.removesuffix(".in")] = template.read_text("utf-8")
     return texts
-
-
-def _git_user() -> str:
-    try:
-        return git(Path(), "config", "--get", "user.name")
-    except (OSError, GitError):
-        return ""

@@ -22,7 +22,7 @@ from orthobench.registry.plugins import Registry, catalogue
 from orthobench.tools import toml
 from orthobench.tools.places import place_of
 
-PLAIN: values.Kinds = {
+PLAIN = {
     "description": values.TEXT, "threads": values.COUNT, "tolerance": values.PART,
     "measure": values.one_of(MEASURES),
 }  # fmt: skip
@@ -31,9 +31,7 @@ PLAIN: values.Kinds = {
 KEYS = (*PLAIN, "seeds", "budget", "target", "tuning", "levels", "on", "problem", "solver")
 """The keys of a suite."""
 
-TUNING: values.Kinds = {
-    "trials": values.COUNT, "seeds": values.COUNT, "score": values.one_of(SCORES),
-}  # fmt: skip
+TUNING = {"trials": values.COUNT, "seeds": values.COUNT, "score": values.one_of(SCORES)}
 """The keys of ``[tuning]``."""
 
 DEFAULT = "quickstart"
@@ -235,9 +233,8 @@ class _Reader:
                     grids = {p.name: {"tune": True} for p in declared if p.grid}
                     suitable.append({"name": name, **grids})
                     break
-        values.require(
-            suitable, ("problem",), "no installed solver takes these; see orthobench list"
-        )
+        why = "no installed solver takes these; see orthobench list"
+        values.require(suitable, ("problem",), why)
         return suitable
 
     def refuse_clusters(self, on: Any, key: str, path: KeyPath) -> None:

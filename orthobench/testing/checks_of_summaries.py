@@ -47,9 +47,8 @@ class BlockRunner(Runner):
         rows = np.concatenate([source.block(i) for i in range(source.count)])[:ROWS]
         blocks = np.split(rows, [round(len(rows) * end) for end in ENDS])
         self.blocks = [block.copy() for block in blocks if len(block)]
-        self.first = BlockOracle(
-            self.oracle.sizes, self.oracle.start, len(rows), self.streams.solver
-        )
+        sizes, start = self.oracle.sizes, self.oracle.start
+        self.first = BlockOracle(sizes, start, len(rows), self.streams.solver)
 
     def passes(self, merged: Reduce) -> Iterator[tuple[BlockOracle, Summary]]:
         """Yield the oracle and the whole summary of each pass."""
